@@ -5,12 +5,12 @@ import { newId } from '../../shared/runtime/ids.ts';
 
 const ROUNDS = 20;
 const DOCUMENTS = 100;
-/** Deadlines beyond that would only hide what hangs. */
+/** With a larger factor, deadlines would only hide what hangs. */
 const FACTOR_MAX = 5;
 
 /**
- * How many times longer a server takes for the product's usual work (a ping, an insert of 100 documents, an update by pipeline)
- * than the embedded store on the same machine: the median of rounds in turn. From 1 to 5.
+ * How many times longer a server takes for the product's usual work (a ping, an insert of 100 documents, updates by pipeline)
+ * than the embedded store on the same machine, which takes turns with it: the median of all rounds. From 1 to 5.
  */
 export async function slowness(uri: string, embeddedUri: string): Promise<number> {
   const database = { dataDir: '', mongodbDatabase: newId('test') };

@@ -7,12 +7,12 @@ import { expectClear, expectWhole } from '../support/trouble-answers.ts';
 import { openTroubleWorld, type TroubleAnswer, type TroubleWorld } from '../support/trouble-world.ts';
 import { Secantus } from './secantus.ts';
 
-/** The Python server takes up to 42 s for what happens here when two cores have thirty things to do. */
+/** The Python server takes up to 42 s for one of these waits when thirty jobs share two cores. */
 const PATIENCE_MS = 240_000;
 const CALLERS = 4;
 const SOME = 8;
 
-/** What the server itself can play: fail points, as the drivers' own tests use them, and a step-down. */
+/** Faults that the server itself can cause: fail points, as the drivers' own tests use them, and a step-down. */
 describe('the product on SecantusDB: fail points and a step-down under load', function () {
   this.timeout(PATIENCE_MS * 3);
   let secantus: Secantus;
@@ -22,9 +22,10 @@ describe('the product on SecantusDB: fail points and a step-down under load', fu
   const answers: TroubleAnswer[] = [];
   before(async () => {
     secantus = await Secantus.start({ server: 'python' });
-    // Fail points spare it: it does not call itself harkara.
+    // The fail points do not meet this client: they name the app `harkara`.
     client = await new MongoClient(secantus.uri, { appName: 'test' }).connect();
-    // mongod tells at once that it is primary again. A fail point changes nothing that could be told: the driver asks that often.
+    // After a fail point's error the driver waits for the server's next hello. A mongod sends one as soon as it is primary again.
+    // A fail point changes nothing that a hello could tell, so the driver asks every 500 ms.
     const uri = withOption(secantus.uri, 'heartbeatFrequencyMS=500');
     own = await connectStore({ mongodbUri: uri, dataDir: '', mongodbDatabase: 'failover' });
     await ensureIndexes(own.db);

@@ -8,9 +8,9 @@ import { startEmbeddedStore } from '../../workers/embedded-db/server.ts';
 import { DIFFERENCES, type Difference } from './known-differences.ts';
 import { Secantus } from './secantus.ts';
 
-/** A test that fails here has met a server that does it right by now: take the difference out. */
+/** A test of SecantusDB fails here when the server does it right by now: then remove that difference from the list. */
 describe('known differences', () => {
-  /** What a store answers, in a database that is there for this question. */
+  /** A store's answer, in a new database that is dropped afterwards. */
   async function answer(uri: string, { ask }: Difference): Promise<unknown> {
     const store: Store = await connectStore({ mongodbUri: uri, dataDir: '', mongodbDatabase: newId('test') });
     try {

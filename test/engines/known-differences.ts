@@ -1,13 +1,13 @@
 import type { Db, Document } from 'mongodb';
 import type { SecantusOptions } from './secantus.ts';
 
-/** What MongoDB's manual says, and a server does otherwise. */
+/** Something that MongoDB's manual says and a server does differently. */
 export interface Difference {
   readonly title: string;
   readonly servers: readonly SecantusOptions['server'][];
   /** Page below mongodb.com/docs/manual/. */
   readonly manual: string;
-  /** The least that shows it, on an empty database. */
+  /** The smallest example that shows it, on an empty database. */
   ask(db: Db): Promise<unknown>;
   /** The answer by the manual. */
   readonly right: unknown;
@@ -23,7 +23,7 @@ async function afterwards(db: Db, set: Document): Promise<unknown> {
   return after?.is ?? after?.in;
 }
 
-/** One round in three meets it. */
+/** About one round in three shows the difference. */
 const ROUNDS = 200;
 const TOGETHER = 16;
 const upsertOf = (_id: number): Document => ({

@@ -4,7 +4,7 @@ import { newId } from '../../shared/runtime/ids.ts';
 import { bytesOf, MoveWorld } from '../scripts/ops/move-world.ts';
 import { Secantus } from './secantus.ts';
 
-/** The way out of the embedded store and back, over a server nobody here wrote. */
+/** Moves all data out of the embedded store and back, by way of a server that others wrote. */
 for (const server of ['rust', 'python'] as const) {
   describe(`all data, moved to SecantusDB (${server}) and back`, function () {
     this.timeout(600_000);

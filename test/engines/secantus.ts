@@ -7,23 +7,23 @@ import { join } from 'node:path';
 export interface SecantusOptions {
   /** `rust` is the fast one, `python` the one that its authors complete first. */
   readonly server: 'python' | 'rust';
-  /** Drivers are told of a standalone server, else of the primary of a replica set of one member. */
+  /** True: drivers see a standalone server. Otherwise they see the primary of a replica set with one member. */
   readonly standalone?: boolean;
 }
 
 const START_MS = 60_000;
 const PROGRAMS = {
   python: { path: 'python/bin/secantusd-py', flags: ['--enable-test-commands'] },
-  // Else it reserves 2 GB on the disk.
+  // Without this limit it reserves 2 GB on the disk.
   rust: { path: 'rust/bin/secantusd-rs', flags: ['--log-file-max', '64MB'] },
 };
-/** What was acknowledged survives a kill. */
+/** With these flags, everything that was acknowledged survives a kill. */
 const DURABLE = ['--sync-on-commit', '--cache-size', '256M'];
 const LOG_TAIL_CHARACTERS = 2_000;
 const MEMORY = '/dev/shm';
 const MEMORY_BYTES_MIN = 2 ** 31;
 
-/** A SecantusDB server in a process of its own, with an empty directory that goes with it. It ends with the test process. */
+/** A SecantusDB server in its own process, with a new directory that is removed with it. It ends with the test process. */
 export class Secantus {
   readonly #dir = mkdtempSync(join(scratchDir(), 'harkara-secantus-'));
   readonly #options: SecantusOptions;
@@ -76,7 +76,7 @@ export class Secantus {
     if (process.env.SECANTUSDB_HOME === undefined || !existsSync(binary)) {
       throw new Error(`No ${path} in SECANTUSDB_HOME: run test/engines/install <folder>, and name that folder.`);
     }
-    const config = join(this.#dir, 'none.toml'); // Without one it looks for one in the home of whoever runs it.
+    const config = join(this.#dir, 'none.toml'); // Without this option it looks for a file in the user's home.
     writeFileSync(config, '');
     const place = ['--config', config, '--port', String(this.#port), '--storage-path', join(this.#dir, 'data')];
     const face = standalone ? ['--standalone'] : [];
@@ -97,14 +97,14 @@ export class Secantus {
   }
 }
 
-/** Memory where there is enough: a killed process loses nothing there either, and a sync on every commit costs little. */
+/** In memory, where there is enough: a killed process loses nothing there either, and a sync on every commit costs little. */
 function scratchDir(): string {
   if (!existsSync(MEMORY)) return tmpdir();
   const { bavail, bsize } = statfsSync(MEMORY);
   return bavail * bsize >= MEMORY_BYTES_MIN ? MEMORY : tmpdir();
 }
 
-/** Both servers tell it in their log. What they write later is read too, or their pipe would be full one day. */
+/** Both servers write their port to their log. Their later output is read too, because a full pipe would block them. */
 function listeningPort(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     let log = '';

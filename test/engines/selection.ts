@@ -2,16 +2,19 @@ import { join } from 'node:path';
 import { ROOT, reaches, readSources } from '../support/sources.ts';
 import type { SecantusOptions } from './secantus.ts';
 
-/** A server, and what is tested on it: those of the files that open a store. */
+/** A server, and where to find its tests: of the files named here, those run that open a store. */
 export interface EngineRun extends SecantusOptions {
   readonly name: string;
   /** All that can run there: files and folders. */
   readonly tests: readonly string[];
-  /** The part of it that `.ci/run` runs: about five minutes for all engines together. */
+  /** The part of `tests` that `.ci/run` runs: about five minutes for all engines together. */
   readonly chosen: readonly string[];
 }
 
-/** Every store of a noun, and where several meet. Left to `--all`: every order of two commands, which takes minutes. */
+/**
+ * Every folder of test/shared about one stored thing, and the tests in which several such things meet. Only `--all` runs the
+ * tests that try every order of two commands: they take minutes.
+ */
 const STORES = [
   ...['accounts', 'batches', 'carriers', 'chat-inbox', 'chat-opt-ins', 'chat-templates', 'keys', 'leases', 'ledger'],
   ...['messages', 'mongo', 'opt-outs', 'payment', 'providers', 'routing', 'schedules', 'schema', 'senders'],
@@ -45,12 +48,12 @@ export const RUNS: readonly EngineRun[] = [
     name: 'Python',
     server: 'python',
     tests: ALL,
-    // A tenth as fast as the other.
+    // The Python server is a tenth as fast as the one in Rust.
     chosen: ['test/shared/mongo', 'test/shared/leases'],
   },
 ];
 
-/** They have servers of their own, and are no part of `npm test`. */
+/** The tests of this folder: they start servers themselves, and `npm test` does not run them. */
 export const OWN_TESTS = testFiles().filter((file) => isUnder(file, 'test/engines'));
 
 /** Tests of the embedded store itself. */
@@ -58,7 +61,7 @@ const EMBEDDED = ['test/workers/embedded-db', 'test/flow/start.test.ts', 'test/f
 const STORE = 'test/support/store.ts';
 const PRODUCT = 'test/support/product.ts';
 
-/** Those of these files and folders that open a store. */
+/** The test files in these places that open a store, without those of the embedded store itself. */
 export function filesOf(places: readonly string[]): readonly string[] {
   const arrows = new Map(readSources(join(ROOT, 'test')).map(({ path, names }) => [path, new Set(names)]));
   return testFiles().filter((file) => {

@@ -13,7 +13,7 @@ function numbers(from: number, count: number): string[] {
   return Array.from({ length: count }, (_, i) => `9170${String(from + i).padStart(5, '0')}000`);
 }
 
-/** Everything that was paid for is a message, and none is on its way any more. */
+/** Waits until everything that was paid for is a message, and none of these is on its way any more. */
 async function settled({ db }: Product): Promise<void> {
   await eventually(
     async () => {

@@ -8,7 +8,7 @@ import { type Answer, type Product, startProduct } from '../support/product.ts';
 const SETTLED_MS = 120_000;
 const BUSINESS_PRICE = 2;
 const CUSTOMER = '919876543210';
-/** A literal address: a name would be looked up. */
+/** An IP address, because a host name would be looked up. */
 const FILES = 'https://93.184.216.34';
 
 /** What a caller sends for each kind of demo template (scripts/simulator/provider/demo-templates.ts). */
@@ -141,7 +141,7 @@ describe('templates with every component, through real processes', function () {
     const list = await product.get('/v2/messages?direction=in');
     const listed = Object(list.body.data).find((one: { message_id: unknown }) => one.message_id === json.message_id);
     expect(listed).include({ type: 'button', direction: 'in', from: '919876543230', status: 'received' });
-    // The press has opened the session.
+    // The customer pressed a button, which opened the session.
     const text = await product.post('/v2/chatapp/send-text', { to: '919876543230', message: 'At the corner.' });
     expect(text.status, JSON.stringify(text.body)).equal(200);
   });

@@ -14,7 +14,7 @@ const USER_PRICE = 1;
 interface MagicCase {
   readonly ending: string;
   readonly status: string;
-  /** Events, in any order; those with a question mark may be left out (statuses of one second in one post). */
+  /** Events, in any order. One with a question mark may be missing: two statuses of the same second may come in one post. */
   readonly events: readonly string[];
   readonly errorCode?: string;
   readonly refunded?: true;
@@ -37,7 +37,7 @@ const MAGIC: readonly MagicCase[] = [
   { ending: '313', status: 'sent', events: ['sent'] },
   { ending: '314', status: 'delivered', events: ['sent', 'failed?', 'delivered'] },
   { ending: '315', status: 'rejected', events: ['rejected'], errorCode: 'media_unavailable', refunded: true },
-  // The provider pauses the template: another language of it, so that the others can go on.
+  // The provider pauses this template. It is another language of it, so that the other cases can go on.
   {
     ending: '317',
     status: 'rejected',
@@ -141,7 +141,7 @@ describe('the chat-app channel, through real processes', function () {
 
   it('media that the provider takes and cannot fetch: what was sent in the conversation keeps it paid, again and again', async () => {
     const before = await balance();
-    // No status comes by itself.
+    // To this number the provider sends no status by itself.
     const to = '919876543313';
     const tell = (ours: unknown, status: 'failed' | 'delivered'): void => {
       const id = provider.taken().find(({ opaque }) => opaque === ours)?.id;
@@ -161,7 +161,7 @@ describe('the chat-app channel, through real processes', function () {
     const sendMedia = (name: string) => send('send-media', { type: 'image', url: `https://93.184.216.34/${name}.jpg` });
     provider.says(to, 'Show me');
 
-    // Nothing else was sent: given back.
+    // Nothing else was sent in the conversation: its price is given back.
     const alone = await sendMedia('unfetchable');
     await reaches(alone.message_id, 'failed');
     await eventually(async () => (await balance()) === before, 'the refund', SETTLED_MS);
@@ -174,7 +174,7 @@ describe('the chat-app channel, through real processes', function () {
       tell(opener.message_id, 'failed');
       await reaches(opener.message_id, 'failed');
       for (const { message_id } of riders) {
-        // It is settled behind all that follows from the opener's failure.
+        // This status is settled after everything that follows from the opener's failure.
         tell(message_id, 'delivered');
         await reaches(message_id, 'delivered');
       }
@@ -214,7 +214,7 @@ describe('the chat-app channel, through real processes', function () {
       SETTLED_MS,
     );
     const paid = MAGIC.filter(({ refunded }) => refunded === undefined).length * BUSINESS_PRICE;
-    // 314 is given back when its failure is settled before its delivery comes, which it does not owe again.
+    // The price of 314 is given back if its failure is settled before its delivery comes; the delivery does not charge it again.
     const right = [before - paid, before - paid + BUSINESS_PRICE];
     await eventually(async () => right.includes(await balance()), 'the refunds', SETTLED_MS);
     expect(await verifyLedger(product.db, product.account)).deep.include({ problems: [] });

@@ -9,22 +9,23 @@ import { makeAccount } from '../support/make.ts';
 import { type Answer, ask, type Product, startProduct } from '../support/product.ts';
 
 /**
- * Who goes first at a carrier that takes less than there is. All is said in the order of the carrier's submits: how long it
- * takes is the machine's affair, and what the rate or a cache lets through in a time is counted by the worker's own clock.
+ * Who goes first when messages come faster than the carrier takes them. The tests look only at the order in which the carrier
+ * gets the submits, because how long they take depends on the machine. What the rate or a cache lets through in some time is
+ * counted in submits: the worker measures that time by its own clock.
  */
 const PER_SECOND = 200;
 const WINDOW = 20;
-/** Claimed ahead of the rate (workers/smpp/submit/dispatch.ts): 0.1 s. */
+/** Messages that are claimed ahead of the rate (workers/smpp/submit/dispatch.ts): those of 0.1 s. */
 const AHEAD = PER_SECOND / 10;
-/** An empty lane is looked at every 0.1 s, what was read ahead is believed for 0.05 s (workers/smpp/claim/claim.ts). */
+/** An empty lane is read every 0.1 s, and what was read ahead is trusted for 0.05 s (workers/smpp/claim/claim.ts). */
 const BELIEVED = 0.15 * PER_SECOND;
-/** A round of claims on each side of such a time, and submits that the carrier's socket has and its process has not read. */
+/** For a round of claims before and after such a time, and for submits in the carrier's socket that it has not read yet. */
 const SLACK = 2 * WINDOW;
 /** Messages of one account in a row, at most (workers/smpp/claim/quota.ts). */
 const QUOTA = 15;
 /** What the lower lanes get of a claim while a higher one could fill it (workers/smpp/claim/quota.ts). */
 const LOWER_LANES_PART = 0.1;
-/** A pause is known to all workers after 2 s (shared/claim/claim-gates.ts). */
+/** Submits until all workers know of a pause: 2 s (shared/claim/claim-gates.ts). */
 const PAUSE_KNOWN = 2 * PER_SECOND;
 const WAIT_MS = 120_000;
 
@@ -60,7 +61,7 @@ describe('fairness at a carrier of 200 messages a second', function () {
     return answer.body;
   }
 
-  /** A bulk request, all of which is queued when this resolves or already left. */
+  /** A bulk request. When this resolves, each of its messages is queued or has already left. */
   async function bulk(
     who: Customer,
     to: readonly string[],
@@ -79,7 +80,7 @@ describe('fairness at a carrier of 200 messages a second', function () {
 
   const queuedOf = ({ account }: Customer) => messages().find({ account, state: 'queued' }).sort({ _id: 1 }).toArray();
 
-  /** In their order: each as often as the carrier got it. */
+  /** The recipients of these submits, sorted: each as often as the carrier got it. */
   const recipientsOf = (of: (submit: Submit) => boolean) =>
     submits()
       .filter(of)
@@ -91,10 +92,10 @@ describe('fairness at a carrier of 200 messages a second', function () {
     await eventually(() => submits().filter(of).length >= count, `${count} submits`, WAIT_MS);
   }
 
-  /** What of it has not left never will, and nothing waits. */
+  /** Stops a batch: what has not left by now never leaves. Resolves when no message waits any more. */
   async function stop(who: Customer, batch: string): Promise<void> {
     const { status } = await ask(`${product.url}/v2/batches/${batch}`, who.key, undefined, 'DELETE');
-    // 409: all of it has left.
+    // 409: all of its messages have left.
     expect(status).to.be.oneOf([200, 409]);
     await eventually(
       async () => (await messages().countDocuments({ state: { $in: ['queued', 'submitting'] } })) === 0,
@@ -103,7 +104,10 @@ describe('fairness at a carrier of 200 messages a second', function () {
     );
   }
 
-  /** Does this while the carrier reads nothing; then all that was queued meanwhile comes as one backlog. Resolves with what came. */
+  /**
+   * Does the work while the carrier reads nothing, so that what is queued meanwhile is one backlog. Resolves with a function that
+   * gives the submits since then.
+   */
   async function queuedTogether(work: () => Promise<unknown>): Promise<() => Submit[]> {
     product.smsc.pause();
     const before = submits().length;
@@ -162,7 +166,7 @@ describe('fairness at a carrier of 200 messages a second', function () {
     await product.ops(`account suspend ${suspended.account}`);
     const before = submits().filter(isHeld).length;
     const queued = new Map((await waiting()).map((message) => [message._id, message]));
-    // More than can leave before the pause is known.
+    // These are more than can leave before the pause is known.
     await arrived(isTo('32'), others);
     const left = submits().filter(isHeld).length - before;
     const kept = await waiting();
@@ -192,7 +196,7 @@ describe('fairness at a carrier of 200 messages a second', function () {
     await product.ops(`template pause ${indian.account} ${paused}`);
     const before = submits().filter(isTo('50')).length;
     const queued = new Map((await queuedOf(indian)).map((message) => [message._id, message]));
-    // More than can leave before the pause is known; behind it, what the pause must not hold up.
+    // These are more than can leave before the pause is known. After them come messages that the pause must not hold up.
     await arrived(isTo('52'), others);
     const left = submits().filter(isTo('50')).length - before;
     await bulk(indian, numbers('53', 50), 'transactional', 'Bye');
@@ -232,7 +236,7 @@ describe('fairness at a carrier of 200 messages a second', function () {
     expect(left).to.be.below(count);
     expect(kept.size).to.equal(count - left);
     expect(later).to.deep.equal([...kept.values()]);
-    // Only what was in the worker's hands when it stopped was written: taken, and given back.
+    // Only messages that the worker had claimed when it stopped were changed: claimed, and put back into the queue.
     expect([...kept.values()].filter(({ v }) => v > 0)).to.have.length.at.most(WINDOW + AHEAD);
     expect(recipientsOf(isTo('60'))).to.deep.equal(numbers('60', count));
   });
@@ -268,7 +272,7 @@ function isTo(batch: string): (submit: Submit) => boolean {
   return ({ to }) => to.startsWith(`9170${batch}`);
 }
 
-/** By how many the one is ahead of the other after each submit, until one of them has no more to send. */
+/** By how many submits one is ahead of the other after each submit, until one of them has no more to send. */
 function leadsWhileBothWait(
   log: readonly Submit[],
   isOne: (submit: Submit) => boolean,

@@ -9,11 +9,11 @@ import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
 
 const WINDOW = 20;
-/** Long enough that a window is full, and its holder frozen, before the first answer comes; or stopping. */
+/** Late answers: the window is full, and its holder frozen (or stopping), before the first one comes. */
 const WHILE_FROZEN: Outcome = { responseDelayMs: 20_000 };
 const WHILE_STOPPING: Outcome = { responseDelayMs: 2_500 };
 const TAKEN_OVER_MS = 60_000;
-/** Handed over, not run out: a lease runs out after 15 s. */
+/** Shorter than the 15 s after which a lease runs out: it must have been handed over. */
 const HANDED_OVER_MS = 10_000;
 const SETTLED_MS = 120_000;
 const BATCH = 600;
@@ -57,7 +57,7 @@ describe('two processes of each worker', function () {
       webhookWorkers: 2,
       otherWorkers: 2,
       smsc: {
-        // The carrier goes on asking the frozen one whether it lives.
+        // The carrier keeps sending enquire_link, to the frozen worker too.
         enquireLinkMs: 500,
         behaviour: () => outcome,
         onFrame: (direction, bytes, session) => {
@@ -73,7 +73,7 @@ describe('two processes of each worker', function () {
     await eventually(() => bound.length === 1, 'the carrier is bound');
   });
   after(async () => {
-    // What a failed test left frozen could not be stopped.
+    // A failed test may have left processes frozen, and those could not be stopped.
     for (const pid of LEASED.flatMap((app) => product?.pids(app) ?? [])) process.kill(pid, 'SIGCONT');
     await product?.stop();
   });
@@ -120,7 +120,7 @@ describe('two processes of each worker', function () {
     let batch: readonly string[];
     let batchId: string;
     let behindIt: readonly string[];
-    /** Frames before the successor was bound. */
+    /** How many frames there were when the successor was bound. */
     let before = 0;
     const epochs = new Map<string, number>();
 
@@ -151,11 +151,11 @@ describe('two processes of each worker', function () {
       const asked = scheduled.map((to) => product.post('/v2/schedule', { to, ...words, schedule_time: due }));
       expect((await Promise.all(asked)).map(({ status }) => status)).deep.equal(scheduled.map(() => 200));
       sentTo.push(...batch, ...scheduled);
-      // Those that have no lease: one may have the alarm.
+      // Schedules workers have no lease. The one that is frozen here may be the one that holds the alarm.
       for (const pid of product.pids('schedules').slice(0, 1)) await freeze(pid);
       await freeze(await holderOf('maintenance'));
       await freeze(await holderOf('webhooks:0'));
-      // These wait behind a carrier that nobody serves, and their time is over while the maintenance sleeps.
+      // These wait for a carrier that no worker serves now, and expire while the maintenance process is frozen.
       expiring = await send(EXPIRING, { valid_until: new Date(Date.now() + 3_000).toISOString() });
       behindIt = await send(30);
 

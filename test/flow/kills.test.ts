@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
 
 const MESSAGES = 500;
-/** 100 a second: all of it takes several times as long as a restart. */
+/** 100 messages a second: sending all of them takes several times as long as a restart. */
 const PACE_MS = 10;
 const IN_FLIGHT_MAX = 32;
 const VICTIMS: readonly AppName[] = ['smpp', 'webhooks', 'gateway', 'maintenance', 'embedded-db'];
@@ -118,7 +118,7 @@ describe('kill -9 of each process in turn while messages flow', function () {
 
 /**
  * Sends until `MESSAGES` are accepted, one every few milliseconds and each to a number of its own, while `disturb` does its
- * work; `progress` tells it how many are.
+ * work; `progress` tells it how many are accepted so far.
  */
 async function sendWhile(product: Product, disturb: (progress: () => number) => Promise<void>): Promise<Told> {
   const told: Told = { accepted: new Map(), refused: [], broken: 0 };

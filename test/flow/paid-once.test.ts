@@ -10,17 +10,17 @@ import { type Answer, type Product, startProduct } from '../support/product.ts';
 const REQUESTS = 1_000;
 const KEYS = 100;
 const CONNECTIONS = 100;
-/** Of each kind of refund. */
+/** How many messages there are of each kind of refund. */
 const REFUSED = 60;
 const EXPIRING = 60;
 const CANCELLED = 40;
 const BATCH = 1_200;
-/** Requests in flight that debit the account all the while, spread over the gateways. */
-/** From an answer "in flight" to the next try. */
+/** From an answer that the same request is in flight to the next try. */
 const AGAIN_MS = 50;
+/** Requests in flight that debit the account all the time, spread over the gateways. */
 const DEBITS_IN_FLIGHT = 12;
 const SETTLED_MS = 120_000;
-/** As long as a killed gateway's claim of a key may pay, and some more. */
+/** Until a killed gateway's key claim may no longer pay, and a little more. */
 const ANSWERED_MS = 120_000;
 
 /** What this test looks at of messages and batches. */
@@ -137,7 +137,7 @@ describe('four gateways and two of each worker on one account', function () {
     );
   });
 
-  /** Refused when one is there twice. */
+  /** The credits of the account's refunds, by the name of the change. Fails when one is there twice. */
   async function refundsByName(): Promise<ReadonlyMap<string, number>> {
     const entries = product.db.collection<{ account: string; reason: string; change: string; amount: number }>(
       'ledger',
@@ -149,7 +149,7 @@ describe('four gateways and two of each worker on one account', function () {
     }
     return refunds;
   }
-  /** Requests of its own, a few at a time; they have the ids of all that was accepted. */
+  /** Sends messages, a few at a time, until `stop`. `accepted` resolves with the ids of all of them. */
   function debitAllTheWhile(): { readonly accepted: Promise<readonly string[]>; stop(): void } {
     let on = true;
     const lanes = Array.from({ length: DEBITS_IN_FLIGHT }, async (_, lane) => {
@@ -161,7 +161,7 @@ describe('four gateways and two of each worker on one account', function () {
       return ids;
     });
     const accepted = Promise.all(lanes).then((ids) => ids.flat());
-    accepted.catch(() => {}); // Told to the test, which asks for it later.
+    accepted.catch(() => {}); // The test awaits it later and gets the error then.
     return {
       accepted,
       stop: () => {
@@ -171,8 +171,8 @@ describe('four gateways and two of each worker on one account', function () {
   }
 
   /**
-   * The four ways, with a process of each kind killed on the way. What is refunded by an id of its own, how many were in flight
-   * at the kill and stay paid, and the batch.
+   * Messages end without having left in all four ways, and a process of each kind is killed meanwhile. Gives the batch, the ids
+   * of the single messages and schedules that are refunded, and how many stay paid because they were in flight at the kill.
    */
   async function endWithoutLeaving(): Promise<{
     readonly batchId: string;
@@ -183,7 +183,7 @@ describe('four gateways and two of each worker on one account', function () {
     const booked = await Promise.all(
       numbers('9173', CANCELLED).map((to) => post('/v2/schedule', { ...words, to, schedule_time: at })),
     );
-    // Each is cancelled by two requests at once, of which the killed gateway may have some.
+    // Each is cancelled by two requests at once; the gateway that is killed may have some of them.
     const cancels = [...booked, ...booked].map(({ schedule_id: one }) => remove(`/v2/schedule/${one}`));
     await product.kill('gateway');
     const until = new Date(Date.now() + 20_000).toISOString();
@@ -219,7 +219,7 @@ describe('four gateways and two of each worker on one account', function () {
     return Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(5, '0')}${ending}`);
   }
 
-  /** With one Idempotency-Key until it is answered, as the API's documentation asks of clients. */
+  /** Repeats a request with one Idempotency-Key until it is answered, as the API's documentation asks of clients. */
   function post(path: string, body: object): Promise<Answer['body']> {
     const key = newId('req');
     return persistently(() => product.post(path, body, { 'idempotency-key': key }));
@@ -244,7 +244,7 @@ describe('four gateways and two of each worker on one account', function () {
     );
   }
 
-  /** Those of them that stay paid because of an earlier copy. */
+  /** Waits until all of these have ended. Resolves with those that stay paid because of an earlier copy. */
   function ended(ids: readonly string[]): Promise<readonly string[]> {
     return eventually(
       async () => {

@@ -15,7 +15,7 @@ describe('a store that an operator makes read-only under load', function () {
   });
   after(() => product?.stop());
 
-  /** Of every document of every collection, by collection. */
+  /** A hash of all documents of each collection, by the collection's name. */
   async function content(): Promise<Readonly<Record<string, string>>> {
     const found: Record<string, string> = {};
     const names = (await product.db.listCollections().toArray()).map(({ name }) => name).sort();

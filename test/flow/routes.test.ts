@@ -17,7 +17,7 @@ describe('three carriers, one dying, one refusing everything, one slow, while ro
   before(async () => {
     product = await startProduct({
       otherWorkers: 1,
-      // Dies: see below. What it never answered is sent again, so its doubles are those of its last window at most.
+      // This carrier is killed below. What it never answered is sent again, so at most its last window arrives twice.
       carrier: { windowSize: 5, responseTimeoutMs: 2_000, unknownWaitMs: 3_000, unknownPolicy: 'resend' },
       smsc: { receiptDelayMs: 50 },
     });

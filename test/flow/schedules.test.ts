@@ -11,9 +11,9 @@ import { type Answer, type Product, startProduct } from '../support/product.ts';
 const SETTLED_MS = 120_000;
 const SINGLE = 240;
 const PER_BATCH = 300;
-/** Whoever has no answer by then takes it as lost: a connection on its way to a killed gateway is answered by nobody. */
+/** A request without an answer by then counts as lost: nobody answers a connection on its way to a killed gateway. */
 const LOST_MS = 20_000;
-/** Longer than booking and cancelling take, each with such a connection among it. */
+/** Longer than booking and cancelling take, even if each has a request that is lost like that. */
 const AHEAD_MS = 50_000;
 
 const isOk = (answer: Answer | undefined): answer is Answer => answer?.status === 200;

@@ -65,7 +65,7 @@ describe('npm start', function () {
     return file === undefined ? 0 : Number(readFileSync(join(pids, file), 'utf8'));
   }
 
-  /** Each goes on with what the one before left: a start has fourteen processes. */
+  /** Each test goes on with what the one before left, because a start takes fourteen processes. */
   describe('one after the other in one folder', () => {
     let home: string;
     let run: NpmStart;
@@ -118,7 +118,7 @@ describe('npm start', function () {
 
       run.ctrlC();
       await eventually(() => run.out.includes('Stopping …'), 'the first to be heard');
-      // Pressed again and again: what comes within a second of the first is taken for the same.
+      // Pressed again and again, because a Ctrl-C within a second of the first counts as the same one.
       await eventually(() => {
         run.ctrlC();
         return processes.every((one) => isGone(one));
@@ -130,7 +130,7 @@ describe('npm start', function () {
     const run = start({ WEBHOOK_ALLOW_SUBNETS: 'nonsense' });
 
     expect(await run.exited).to.equal(1);
-    // Several processes read this setting: whichever ends first is told.
+    // Several processes read this setting: the text names whichever ends first.
     const [, app] = /(\w+) did not start: WEBHOOK_ALLOW_SUBNETS: "nonsense" is not a subnet/.exec(run.out) ?? [];
     expect(app, run.out).to.be.a('string');
     expect(run.out).to.include(join(folder, 'logs', `${app}-`));
@@ -158,7 +158,7 @@ describe('npm start', function () {
     let other: Server;
     let port: string;
     before(async () => {
-      // Something that listens and is not MongoDB: it hangs up on whoever speaks.
+      // A server that is not MongoDB: it answers the first bytes with an error and hangs up.
       other = createServer((socket) =>
         socket.on('error', () => {}).once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
       );
@@ -208,7 +208,7 @@ function accountOf(out: string): string | undefined {
   return /acc_\w+/.exec(out)?.[0];
 }
 
-/** The body that the first printed line for a path gets, with this id in the place of the printed one. */
+/** The answer's body for the first printed curl line of a path, run with this id in the place of `MESSAGE_ID`. */
 async function doCurl(out: string, path: string, id = ''): Promise<Readonly<Record<string, unknown>>> {
   const [line = ''] = curlLines(out, path);
   return (await doCurlLine(line.replace('MESSAGE_ID', id))).body;

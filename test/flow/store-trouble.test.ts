@@ -139,7 +139,7 @@ describe('when the store is in trouble', function () {
   });
 });
 
-/** Blocks of 512 octets that a file of the store may have: a disk that is full soon. */
+/** The most blocks of 512 octets that a file of the store may have: as on a disk that is full soon. */
 const FULL_BLOCKS = 6_144;
 const FILL_OCTETS = 100_000;
 

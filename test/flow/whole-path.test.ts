@@ -133,7 +133,7 @@ describe('the whole path of a message, through real processes', function () {
       text: magic.segments === undefined ? 'Your order has left.' : 'Your order has left. '.repeat(10),
     }));
 
-    // The one that breaks the connection goes first and alone: what else were in flight would share its fate.
+    // The message that breaks the connection goes first and alone: others in flight would share its fate.
     const ids = new Map<string, string>();
     for (const { ending, to, text } of cases.toReversed()) {
       ids.set(ending, await sent(to, text));

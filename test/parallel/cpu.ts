@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Of clock ticks, on every architecture that Node runs on. */
+/** The length of a clock tick in /proc, on every architecture that Node runs on. */
 const TICK_MS = 10;
 
 /** CPU time of this process so far; on Linux with its descendants that have ended (proc(5): utime, stime, cutime, cstime). */

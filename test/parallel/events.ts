@@ -1,11 +1,11 @@
-/** What a mocha process tells of its tests: a line of its output each, behind a mark that no test writes. */
+/** What a mocha process tells of its tests: each event is a line of its output that begins with a mark no test writes. */
 export type TestEvent =
   | { readonly kind: 'begin' | 'pass' | 'skip'; readonly test: string }
   /** `report`: its titles, error, difference and stack, as mocha shows them, under the number 1. */
   | { readonly kind: 'fail'; readonly test: string; readonly report: string }
-  /** A part of a file has ended: the CPU time that it took, with processes that it started and that have ended. */
+  /** A part of a file has ended. `ms`: its CPU time, with that of the processes that it started and that have ended. */
   | { readonly kind: 'cpu'; readonly file: string; readonly ms: number }
-  /** All tests have ended; the process may still be kept open by what they left. */
+  /** All tests have ended; something that they left open may still keep the process alive. */
   | { readonly kind: 'end' };
 
 const MARK = '\u0001mocha ';

@@ -34,7 +34,7 @@ const began = performance.now();
 const stop = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
 
-// Once, and before: no process writes the build while another reads it.
+// Once, before the processes start: none may write the build while another reads it.
 await buildForAll();
 console.log(`Node ${process.version}: ${files.length} files, ${JOBS} processes at a time\n`);
 const totals = await runUnits(plan(files), {

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const MOCHA = ['--import', 'tsx', join(ROOT, 'node_modules/mocha/lib/cli/cli.js')];
 const REPORTER = join(import.meta.dirname, 'reporter.ts');
 
-/** How long a process may tell nothing of a test, and how long it may stay when all its tests have ended. */
+/** How long a process may be silent about its tests, and how long it may stay when all of them have ended. */
 export interface Patience {
   readonly quietMs: number;
   readonly stayMs: number;
@@ -29,7 +29,7 @@ export interface Outcome {
   readonly cpuMs: ReadonlyMap<string, number>;
   /** What mocha says of each failed test, under the number 1. */
   readonly reports: readonly string[];
-  /** What its tests wrote besides. */
+  /** What its tests wrote to stdout and stderr themselves. */
   readonly output: string;
 }
 
@@ -50,7 +50,7 @@ export class MochaProcess {
 
   constructor(files: readonly string[], patience = PATIENCE) {
     this.#patience = patience;
-    // A group of its own, with whatever its tests start.
+    // A process group of its own, which also holds whatever its tests start.
     this.#child = spawn(process.execPath, [...MOCHA, '--reporter', REPORTER, ...files], {
       cwd: ROOT,
       detached: true,
@@ -59,7 +59,7 @@ export class MochaProcess {
     this.outcome = this.#run();
   }
 
-  /** To the process and whatever else is in its group. */
+  /** Sends a signal to the process and everything else in its group. */
   kill(signal: NodeJS.Signals): void {
     try {
       if (this.#child.pid !== undefined) process.kill(-this.#child.pid, signal);

@@ -4,7 +4,7 @@ export interface Unit {
   readonly files: readonly string[];
 }
 
-/** Files that take longer than the rest of their process would, longest first (measured). Order and membership only cost time. */
+/** Files that are worth a process of their own, longest first (measured). A wrong order or a missing file only costs time. */
 export const LONG: readonly string[] = [
   'test/flow/crash-points.test.ts',
   'test/flow/chaos.test.ts',
@@ -33,15 +33,15 @@ export const LONG: readonly string[] = [
   'test/peers/dashboard/templates.test.ts',
 ];
 
-/** So many of them take longer than a process for other files; the rest end the run. */
+/** How many of them take longer than a process for other files; they begin first, and the rest of them last. */
 const LONGEST = 4;
 
-/** Processes for all other files: each costs two seconds of CPU to start, and the last one's end is waited for. */
+/** Processes for all other files. More cost more CPU: 2 s for each start. With fewer, the run waits longer for the last one. */
 const SHARED_UNITS = 8;
 
 /**
- * Deals test files out to processes, in the order in which these are to begin: the longest first, or the last to begin would
- * be the last to end. Each file goes to exactly one.
+ * Deals test files out to processes, in the order in which these are to begin. The longest come first: if one began last, the
+ * run would wait for it alone. Each file goes to exactly one process.
  */
 export function plan(files: readonly string[]): readonly Unit[] {
   const long = LONG.filter((name) => files.includes(name)).map((name) => ({ name, files: [name] }));

@@ -4,7 +4,7 @@ import mocha, { type MochaOptions, type Runner, type Suite, type Test } from 'mo
 import { cpuMs } from './cpu.ts';
 import { eventLine, type TestEvent } from './events.ts';
 
-/** With what is in no types. */
+/** Mocha's base reporter, with members that its types lack. */
 const Base = mocha.reporters.Base as typeof mocha.reporters.Base & {
   /** Writes failures as mocha's own reporters do, by `consoleLog`. */
   list(failures: readonly Test[]): void;
@@ -12,7 +12,7 @@ const Base = mocha.reporters.Base as typeof mocha.reporters.Base & {
 };
 const { constants } = mocha.Runner;
 
-/** For a mocha process among others: an event line for each test, a failed one's with all that mocha would say of it. */
+/** For one of several mocha processes: an event line for each test. That of a failed one has all that mocha would say of it. */
 class EventReporter extends Base {
   constructor(runner: Runner, options: MochaOptions) {
     super(runner, options);
@@ -31,7 +31,7 @@ class EventReporter extends Base {
       .on(constants.EVENT_SUITE_END, tellCpu)
       .on(constants.EVENT_TEST_BEGIN, tellOf('begin'))
       .on(constants.EVENT_TEST_PASS, tellOf('pass'))
-      // `Base` was told before, and has stored the error with the test.
+      // `Base` heard of the failure first, and has stored the error with the test.
       .on(constants.EVENT_TEST_FAIL, (test) => tell({ kind: 'fail', test: test.fullTitle(), report: reportOf(test) }))
       .on(constants.EVENT_TEST_PENDING, tellOf('skip'))
       .once(constants.EVENT_RUN_END, () => tell({ kind: 'end' }));

@@ -6,7 +6,7 @@ export interface Totals {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** What is to be known of each failure: titles and error, or why a process counts as one. */
+  /** For each failure its titles and error, or why a process counts as one. */
   readonly failures: readonly string[];
 }
 
@@ -18,10 +18,10 @@ export interface RunOptions {
 }
 
 const DEAREST = 20;
-/** Of what a process wrote before it broke off. */
+/** How many lines are shown of what a process wrote before it broke off. */
 const LINES_OF_TROUBLE = 40;
 
-/** Runs all units, each in a mocha process; says a line for each as it ends, and what cost most. */
+/** Runs all units, each in a mocha process. Says a line for each as it ends, and at the end which files took the most CPU. */
 export async function runUnits(units: readonly Unit[], { jobs, stopping, say }: RunOptions): Promise<Totals> {
   const ended: [Unit, Outcome][] = [];
   const run = async (unit: Unit): Promise<void> => {
@@ -59,7 +59,7 @@ function lineOf({ name }: Unit, outcome: Outcome): string {
     ...(skipped > 0 ? [`, ${skipped} skipped`] : []),
     ` (${Math.round(ms / 1_000)} s)`,
     ...(trouble === undefined ? [] : [`, ${trouble}`]),
-    // Nobody expects it.
+    // Tests should write nothing, so what they wrote is shown.
     ...(said === '' ? [] : [`\n${said}`]),
     '\n',
   ].join('');

@@ -13,7 +13,7 @@ const PORT = 2775;
 const PE_ID = `1400 0013 ${ascii('1101172974420810001')}`;
 const GOOD = [BIND_TRANSCEIVER, submit(2, { tlvs: PE_ID }), octets('00000010 00000015 00000000 00000003')];
 
-/** Wrong in ways that a judge must see, or it judges nothing. */
+/** Wrong PDUs. A judge (a decoder that others wrote) must see what is wrong; otherwise its "good" would mean nothing. */
 const BAD: readonly (readonly [string, Buffer])[] = [
   ['an sm_length beyond the PDU', resized(submit(2), -1)],
   ['a NUL after the message', resized(submit(2), 1)],

@@ -22,7 +22,7 @@ interface Ports {
   readonly sendsms: number;
 }
 
-/** Kannel cannot take any free port itself. */
+/** Kannel cannot choose free ports itself. */
 async function freePorts(): Promise<Ports> {
   return { admin: await freePort(), smsbox: await freePort(), sendsms: await freePort() };
 }

@@ -45,7 +45,7 @@ for (const kind of ['nginx', 'haproxy'] as const) {
     const balance = (authorization: string, more = ''): string =>
       `GET /v2/balance HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${authorization}\r\n${more}Connection: close\r\n\r\n`;
 
-    /** A neighbour's connection that stands, as those of customers do. How long it waits is measured in docs/decisions/0046. */
+    /** A neighbour sends several requests on one connection, as customers do. Its waits are measured in docs/decisions/0046. */
     async function neighbourIsAnswered(): Promise<void> {
       const socket = openTls(proxy.port, NEIGHBOUR);
       const closed = once(socket, 'close').then(() => ['closed without an answer']);
@@ -122,7 +122,7 @@ for (const kind of ['nginx', 'haproxy'] as const) {
         const socket = openTls(proxy.port, FLOODER);
         socket.once('secureConnect', () => held.add(socket));
         socket.on('data', (answer) => String(answer).startsWith('HTTP/1.1 429 ') && held.delete(socket));
-        // A request each that is not whole: the proxy holds it until its time is over.
+        // Each sends an incomplete request, which the proxy holds until its time-out.
         socket.write(`${head()}Content-Length: 1000\r\n\r\n{"to":`);
         sockets.push(socket);
       }

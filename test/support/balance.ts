@@ -8,7 +8,7 @@ export async function balanceOf(db: Db, account: AccountId): Promise<number | un
   return (await db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.balance;
 }
 
-/** The balance that its ledger, which must be whole, adds up to. */
+/** The balance that the account's ledger adds up to. Fails when the ledger is not whole. */
 export async function ledgerBalanceOf(db: Db, account: AccountId): Promise<number> {
   const { balance, problems } = await verifyLedger(db, account);
   expect(problems).to.deep.equal([]);

@@ -5,10 +5,10 @@ import { APPS } from '../../scripts/bench/app-process.ts';
 import { build, ROOT } from '../../scripts/bench/build.ts';
 import { buildDashboard } from '../../scripts/dashboard/build.ts';
 
-/** Set by `npm test`, which has built before its processes start: none needs to ask the compiler again. */
+/** Set by `npm test`, which builds before its processes start, so that none of them needs to ask the compiler again. */
 const BUILT = 'HARKARA_TEST_BUILT';
 const BUNDLED = join(ROOT, 'dist', 'bundled');
-/** What some packages expect that were written for CommonJS. */
+/** Names that packages written for CommonJS expect. */
 const COMMONJS = `import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`;
 let built: Promise<string> | undefined;
@@ -32,7 +32,7 @@ async function bundled(): Promise<string> {
   const dist = await build();
   const mains = APPS.map((app) => join(dist, app === 'gateway' ? app : join('workers', app), 'main.js'));
   const { outputFiles } = await bundle({
-    // With the one file that starts as a thread.
+    // The processes, and the one file of ours that starts as a thread.
     entryPoints: [...mains, join(dist, 'workers/batches/render-slice.js')],
     outbase: dist,
     outdir: BUNDLED,
@@ -42,7 +42,7 @@ async function bundled(): Promise<string> {
     format: 'esm',
     banner: { js: COMMONJS },
     keepNames: true,
-    // Native code, and one that starts files of its own as threads.
+    // Packages with native code, and one (piscina) that starts its own files as threads.
     external: ['lmdb', 'piscina', '@node-rs/argon2'],
     logLevel: 'error',
   });
@@ -51,7 +51,7 @@ async function bundled(): Promise<string> {
   return BUNDLED;
 }
 
-/** At once, and only if it is another: a process of another run may be reading it. */
+/** Replaces a file in one step, and only if its contents differ: a process of another run may be reading it. */
 function replace(path: string, contents: Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true });
   if (existsSync(path) && readFileSync(path).equals(contents)) return;

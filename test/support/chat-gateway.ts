@@ -10,16 +10,16 @@ import { makeChatTemplate, makeProvider } from './chatapp.ts';
 
 export const CUSTOMER = '919876543210';
 
-/** An account at a gateway, with what a test of the chat-app channel asks of it. */
+/** An account at a gateway, with helpers for tests of the chat-app channel. */
 export interface ChatGateway extends AccountGateway {
   post(path: string, body: object, idempotencyKey?: string): request.Test;
   get(path: string): request.Test;
   /** Gives the account its number, and two templates: `order_update` (en_US, two params) and `hello` (en, none). */
   configure(change?: ProviderChange): Promise<void>;
-  /** The customer wrote then; just now when it is left out. */
+  /** Stores that the customer wrote at this time, or just now. */
   customerWrote(at?: Date): Promise<void>;
   balance(): Promise<number | undefined>;
-  /** That no request stored or charged anything. */
+  /** Fails if a request stored or charged anything. */
   expectNothingDone(credits: number): Promise<void>;
 }
 
@@ -53,6 +53,6 @@ export function chatAtGateway(credits: number): ChatGateway {
       expect(await balance()).to.equal(expected);
     },
   };
-  // The world's members are getters: they must stay such.
+  // The world's members are getters, and must stay getters: their values are there only once the hooks have run.
   return Object.defineProperties(chat, Object.getOwnPropertyDescriptors(world)) as typeof chat & AccountGateway;
 }

@@ -4,10 +4,10 @@ import { recordInbound } from '../../shared/conversations/store.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 
-/** Of the settings' defaults. */
+/** The prices that the settings have by default. */
 export const CHAT_PRICES = { userCredits: 1, businessCredits: 2 };
 
-/** A template, which may go outside the session too. */
+/** A template message, which may also be sent outside the session. */
 export function makeTemplateDraft(overrides: Partial<ChatDraft> = {}): ChatDraft {
   return {
     _id: newId('msg'),
@@ -18,7 +18,7 @@ export function makeTemplateDraft(overrides: Partial<ChatDraft> = {}): ChatDraft
   };
 }
 
-/** Free-form: only inside the session. */
+/** A free-form text, which may only be sent inside the session. */
 export function makeTextDraft(overrides: Partial<ChatDraft> = {}): ChatDraft {
   return makeTemplateDraft({ content: { kind: 'text', text: 'hello' }, ...overrides });
 }

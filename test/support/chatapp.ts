@@ -11,7 +11,7 @@ import { readTemplate } from '../../workers/chatapp/provider/template.ts';
 
 export const TEST_BOX = createSecretBox(Buffer.alloc(32, 7));
 
-/** What an operator must say at least. */
+/** The least that an operator must set for a provider. */
 export const PROVIDER: ProviderChange = {
   baseUrl: 'http://127.0.0.1:9/v23.0',
   phoneNumberId: '1055',

@@ -11,16 +11,16 @@ import { newId } from '../../shared/runtime/ids.ts';
 import { eventually } from './eventually.ts';
 import type { Answer, Product } from './product.ts';
 
-/** What one crash must not do: its messages, and how they end. */
+/** One crash: which process dies where, and how the messages of the case must end all the same. */
 export interface Case {
   readonly point: CrashPoint;
-  /** Dies there; the others go on. */
+  /** The process that dies at the point; the others go on. */
   readonly app: AppName;
-  /** Which time that it is passed, when not the first. */
+  /** At which pass through the point the process dies; the first when left out. */
   readonly pass?: number;
-  /** Before the process is armed. */
+  /** Runs before the process is given its crash point. */
   prepare?(numbers: Numbers): Promise<void>;
-  /** Makes the process come by, and repeats what nobody answered as a client would. */
+  /** Makes the process reach the point. Repeats requests that got no answer, as a client would. */
   act(numbers: Numbers): Promise<unknown>;
   /** Messages that there must be in the end, by recipient, with their state; no others. */
   readonly ends: readonly {
@@ -30,25 +30,25 @@ export interface Case {
     /** Of each; 1 when left out. */
     readonly price?: number;
   }[];
-  /** Submits whose fate is unknown after the crash may be sent again by this carrier's policy; by how many. */
+  /** How many submits may be sent again: their fate is unknown after the crash, and the carrier's policy is to resend. */
   readonly resent?: number;
 }
 
 /** Recipients that belong to one case. */
 export type Numbers = (count: number, ending?: string) => readonly string[];
 
-/** Longer than a rested change of an account waits for the sweep (workers/maintenance/finish-pending.ts), and some more. */
+/** Longer than the sweep lets a pending change of an account rest (workers/maintenance/finish-pending.ts), and some more. */
 export const SETTLED_MS = 120_000;
 export const CRASHED_MS = 120_000;
 const BULK = 300;
 const STOPPED = 50;
 const DELIVERED = 'delivered';
 
-/** For each crash point what makes a process come by there, and what must be true in the end. `product` runs when a case does. */
+/** For each crash point: what makes a process reach it, and what must be true in the end. `product` is called inside a case. */
 export function crashCases(product: () => Product): readonly Case[] {
   let due = new Date(0);
 
-  /** Until the request is answered for good, with one Idempotency-Key, as the API's documentation asks of clients. */
+  /** Repeats a request, with one Idempotency-Key, until its answer is final, as the API's documentation asks of clients. */
   async function persistently(ask: () => Promise<Answer>): Promise<Answer['body']> {
     return eventually(
       async () => {
@@ -167,7 +167,7 @@ export function crashCases(product: () => Product): readonly Case[] {
       { count: 1, state: DELIVERED },
     ],
   };
-  /** A webhook; whatever became of the first try, the audit has what there is then. */
+  /** Registers a webhook. Whatever became of the first try, the audit must have an entry for the webhook that exists then. */
   const registers = (name: string): Pick<Case, 'act' | 'ends'> => ({
     async act() {
       const body = { url: `${product().receiver.url}/${name}`, events: ['message.expired'] };
@@ -211,7 +211,8 @@ export function crashCases(product: () => Product): readonly Case[] {
   };
   /** Refused by the carrier at submit: rejected and given back. */
   const refused: Pick<Case, 'prepare' | 'act' | 'ends'> = {
-    // A settle of an earlier case would meet the point too, perhaps before this message is answered: it would end as failed.
+    // A settle of an earlier case would reach the point too, perhaps before this message is answered. Then this one would end as
+    // failed.
     async prepare() {
       const open = { channel: 'sms', state: { $in: ['queued', 'waiting', 'submitting', 'sent'] } };
       const none = async () => (await product().db.collection('messages').countDocuments(open)) === 0;
@@ -267,13 +268,13 @@ export function crashCases(product: () => Product): readonly Case[] {
         const failed = { id: opener?.id, status: 'failed', timestamp: String(Math.floor(Date.now() / 1_000)) };
         provider().post({ statuses: [{ ...failed, recipient_id: to }] });
       },
-      // The conversation stays paid for the one that rode in it.
+      // The conversation stays paid, because of the rider.
       ends: [
         { count: 1, state: 'failed', price: 2 },
         { count: 1, state: 'sent', price: 0 },
       ],
     },
-    // Taken, and nobody knows: its status settles it.
+    // The provider took the message, but the worker died before it stored that: the status settles it.
     { point: 'chat:answered', app: 'chatapp', ...sendsTemplate() },
     { point: 'callback:heard', app: 'gateway', ...customerWrites },
     { point: 'inbox:stored', app: 'chatapp', ...customerWrites },

@@ -11,7 +11,7 @@ export function curlLines(text: string, path: string): string[] {
   return lines;
 }
 
-/** Does what a printed curl line does, as a shell would read its words; a bare machine may have no curl. */
+/** Sends the request of a printed curl line, with its words split as by a shell. A bare machine may have no curl. */
 export async function doCurlLine(line: string): Promise<CurlAnswer> {
   const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   const after = (option: string) => words.flatMap((word, i) => (word === option ? [words[i + 1] ?? ''] : []));

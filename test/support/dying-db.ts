@@ -22,12 +22,12 @@ const ASKING = new Set([
 const WRITING = /^(bulkWrite|delete|findOneAnd|insert|replace|update)/;
 
 /**
- * A connection of a process that is killed at its `last` command (from 1): `before` the store got it, or `after` the store
- * did it and before its answer came. Every command after it fails too.
+ * The connection of a process that is killed at its `last` command (counted from 1): `before` the store got the command, or
+ * `after` the store did it but before the answer came. Every later command fails too.
  */
 export function dyingDb(db: Db, last: number, when: 'before' | 'after'): Db {
   let commands = 0;
-  /** One question: before its death, at it, or after it. */
+  /** One command: before the death, at it, or after it. */
   const ask = (writes: boolean, put: () => unknown): unknown => {
     commands += 1;
     if (commands > last || (commands === last && !(when === 'after' && writes))) throw new Died();
@@ -46,7 +46,7 @@ export function dyingDb(db: Db, last: number, when: 'before' | 'after'): Db {
         return (...args: unknown[]): unknown => ask(WRITING.test(property), () => value.apply(target, args));
       },
     });
-  // What goes by a bare command counts too (mongo/insert-new.ts, update-each.ts, find-at-once.ts).
+  // Bare commands count too (mongo/insert-new.ts, update-each.ts, find-at-once.ts).
   const command = (...args: Parameters<Db['command']>): unknown =>
     ask('insert' in args[0] || 'update' in args[0] || 'delete' in args[0], () => db.command(...args));
   return new Proxy(db, {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { deadlineMs } from './deadlines.ts';
 
-/** Of each side of a difference. */
+/** The most that is shown of each side of a difference. */
 const CHARACTERS_MAX = 3_000;
 const PAUSE_MS = 10;
 const PAUSE_MS_MAX = 100;
@@ -31,7 +31,7 @@ export async function eventually<T>(check: () => T | Promise<T>, what: string, f
   throw new Error(`not within ${timeoutMs} ms: ${what}${differenceOf(last)}`, { cause: last });
 }
 
-/** What mocha shows of an assertion, but not of one that is a cause. */
+/** The difference that mocha shows for a failed assertion. It shows none when that error is only the cause of another. */
 function differenceOf(error: unknown): string {
   if (!(error instanceof Error && 'actual' in error && 'expected' in error)) return '';
   const [actual, expected] = [error.actual, error.expected].map((value) =>

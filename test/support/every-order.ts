@@ -2,7 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import { AllOrders, type Step } from './orders.ts';
 import type { Prng } from './prng.ts';
 
-/** One of several that work on one store at the same time, each command of it in its turn. */
+/** One of several pieces of work on one store at the same time. Each of its commands waits for its turn. */
 export type Actor = (db: Db) => Promise<unknown>;
 
 interface Waiting extends Step {
@@ -12,13 +12,13 @@ interface Waiting extends Step {
 const WRITING = /^(delete|findOneAnd|insert|update|bulkWrite)/;
 const ASKING = /^(delete|findOneAnd|insert|update|bulkWrite|countDocuments|findOne$)/;
 
-/** Makes the actors of one run, from a world of its own, and looks at what they came to. */
+/** Makes the actors of one run, on new data. `check` fails if what they came to is wrong. */
 type World = () => Promise<{ readonly actors: readonly Actor[]; check(): Promise<void> }>;
 
 /**
- * Lets actors run against one store in every order of their commands on `collections` (the others go at once). Orders that
- * differ only in what does not matter, two reads or two collections one after the other, are run once. Each actor does one thing
- * after the other. Returns how many orders there were.
+ * Lets actors run against one store in every order of their commands on `collections` (other commands do not wait). Orders that
+ * differ only where it does not matter (which of two reads comes first, or of commands on two collections) are run once. An
+ * actor must give one command at a time. Returns how many orders there were.
  */
 export async function everyOrder(db: Db, collections: readonly string[], world: World): Promise<number> {
   const all = new AllOrders();
@@ -43,7 +43,7 @@ export async function someOrders(
   }
 }
 
-/** `whole`: the order is right; else it turned out the same as another one, and nobody looked at what it came to. */
+/** Runs one order. `whole` is false when it turned out to be the same as an earlier one: then `check` was not called. */
 async function runOnce(
   db: Db,
   collections: readonly string[],

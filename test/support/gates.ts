@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 
-/** Gates that hold what the store says, at any hour. */
+/** Gates without promotional hours: they hold only what the store says is to be held. */
 export function openGates(db: Db, clock: Clock): ClaimGates {
   return new ClaimGates({ db, clock, hours: { fromMinute: 0, untilMinute: 0 } });
 }

@@ -21,16 +21,16 @@ export interface TestGateway {
   readonly port: number;
   readonly server: GatewayServer;
   readonly app: Express;
-  /** As a signal would: answers close their connections from now on. */
+  /** Abort it to stop as by a signal: from then on, answers close their connections. */
   readonly stopping: AbortController;
-  /** Rejects when an answer was not what the contract says. */
+  /** Rejects when an answer did not follow the contract. */
   close(): Promise<void>;
 }
 
-/** Where every host name leads in a test; nothing there is connected to. */
+/** The address of every host name in a test. Nothing connects to it. */
 const PUBLIC_ADDRESS = '93.184.215.14';
 
-/** Tests of failing keys all come from one address; the limit has tests of its own. */
+/** The limit on failed keys is out of reach: tests send them all from one address, and the limit has tests of its own. */
 export const TEST_CONFIG: GatewayDeps['config'] = {
   auditDays: 730,
   authFailuresPerMinute: 1_000_000,
@@ -93,7 +93,7 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
   };
 }
 
-/** Tests look into the store right after the answer. The product answers before the messages are there. */
+/** Answers only when the messages are stored, because tests look into the store then. The product answers earlier. */
 function answersWhenStored(deps: ConstructorParameters<typeof GroupAccepter>[0]): GroupAccepter {
   const waiting = new Map<string, () => void>();
   const db: Db = new Proxy(deps.db, {

@@ -55,7 +55,7 @@ export function holdUpdates(db: Db, collection: string): HeldDb {
       gate?.open();
       gate = undefined;
       await Promise.all(waited);
-      // Behind its answer the asker goes on in this turn of the event loop, up to its next question.
+      // The caller gets its answer in this turn of the event loop, and goes on in it up to its next command.
       await new Promise((resolve) => setImmediate(resolve));
     },
   };

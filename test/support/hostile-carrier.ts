@@ -7,7 +7,7 @@ const UNBIND = 0x06;
 const ENQUIRE_LINK = 0x15;
 const RESPONSE = 0x80000000;
 
-/** A PDU with the length that it has: command, status, sequence number, body in hexadecimal or as it is. */
+/** A PDU with its true length: command, status, sequence number, and the body in hexadecimal or as a buffer. */
 export function pdu(command: number, status: number, sequence: number, body: string | Buffer = ''): Buffer {
   const content = typeof body === 'string' ? Buffer.from(body.replaceAll(' ', ''), 'hex') : body;
   const frame = Buffer.alloc(16 + content.length);
@@ -57,7 +57,7 @@ export interface HostileCarrier {
   send(bytes: Buffer): void;
   /** Ends every connection. */
   hangUp(): void;
-  /** Stops reading, so that what the client sends piles up there. */
+  /** Stops reading, so that what the client sends piles up on the client's side. */
   setDeaf(deaf: boolean): void;
   close(): Promise<void>;
 }

@@ -9,14 +9,14 @@ import { makeKey, openGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
-/** A gateway to send nonsense to, with an account that must stay as it is. */
+/** A gateway to send nonsense to, with an account that nothing may change. */
 export interface HostileGateway {
   readonly url: string;
   readonly port: number;
   readonly key: string;
   readonly store: TestStore;
   readonly app: Express;
-  /** Sends a well-formed message beside, with another account, and expects it to be accepted. */
+  /** Sends a well-formed message of another account meanwhile, and expects it to be accepted. */
   servesOthers(): Promise<void>;
   /** Credits and messages of the account: nothing may change them. */
   standing(): Promise<{ readonly balance: number; readonly seq: number; readonly messages: number }>;
@@ -25,7 +25,7 @@ export interface HostileGateway {
 }
 
 const CREDITS = 100;
-/** Of every connection: nobody waits for longer. */
+/** The longest that a test waits for any connection. */
 const PATIENCE_MS = 60_000;
 
 export async function openHostileGateway(): Promise<HostileGateway> {
@@ -61,7 +61,7 @@ export async function openHostileGateway(): Promise<HostileGateway> {
   };
 }
 
-/** One connection with everything that came on it; a reset shows as `closed`. */
+/** One connection with everything that came on it. A reset counts as `closed`. */
 export interface Wire {
   readonly socket: Socket;
   received(): string;

@@ -15,7 +15,7 @@ export async function openHostileServer(answer: (socket: Socket) => void): Promi
   const closed: Socket[] = [];
   const server = createServer((socket) => {
     sockets.add(socket);
-    socket.on('error', () => {}); // The client cuts it off: that is what the tests are about.
+    socket.on('error', () => {}); // The tests are about clients that cut the connection off.
     socket.once('data', () => {
       socket.on('close', () => closed.push(socket));
       answer(socket);
@@ -35,8 +35,8 @@ export async function openHostileServer(answer: (socket: Socket) => void): Promi
 }
 
 /**
- * Writes `head`, and `unit` over and over, until the connection is gone. About a kilobyte in each turn of the event loop, so that
- * what was written in the end is not much more than what was read: the rest would wait in the system's buffers.
+ * Writes `head`, and then `unit` over and over until the connection is gone. It writes about a kilobyte in each turn of the event
+ * loop, so that little waits in the system's buffers: in the end not much more was written than was read.
  */
 export function flood(socket: Socket, head: string, unit: string): void {
   const piece = unit.repeat(Math.ceil(1_024 / unit.length));

@@ -70,7 +70,7 @@ export function idempotencyWorld() {
     await claims().updateOne({ _id: claim?._id ?? `${customer.account}:` }, { $set: set });
   }
 
-  /** As if the time to pay had passed. */
+  /** Changes the claim as if its time to pay had passed. */
   function agePayBy(customer: Customer): Promise<void> {
     return changeClaim(customer, { payBy: new Date(Date.now() - 1) });
   }

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 
-/** A JSON answer, as little of it as tests of many requests look at. */
+/** The parts of a JSON answer that tests of many requests look at. */
 export interface ManyAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

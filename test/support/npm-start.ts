@@ -42,7 +42,7 @@ export class NpmStart {
     this.exited = new Promise((resolve) => this.npm.once('close', resolve));
   }
 
-  /** Waits for the greeting; fails with what was said instead. */
+  /** Waits for the greeting. If npm ends before, it fails with what was printed. */
   async ready(): Promise<this> {
     await eventually(
       () => this.out.includes('Ctrl-C stops everything') || this.npm.exitCode !== null,

@@ -9,10 +9,10 @@ import { CUSTOMER } from './chat-gateway.ts';
 import { copyTemplates, makeProvider } from './chatapp.ts';
 import { operations } from './openapi.ts';
 
-/** Of an account's own things. */
+/** Paths about an account's own things. */
 const OWN = /^\/v2\/(?!admin\/)/;
 
-/** What the document's examples take for granted: the templates that they name, a provider, and a customer who wrote. */
+/** Makes what the document's examples take for granted: the templates that they name, a provider, a customer who wrote. */
 export async function furnish(db: Db, account: AccountId): Promise<void> {
   await createTemplate(db, systemClock, account, makeTemplate({ dltId: '1107160000000000001', senders: ['HARKRA'] }));
   await makeProvider(db, account);
@@ -20,12 +20,12 @@ export async function furnish(db: Db, account: AccountId): Promise<void> {
   await recordInbound(db, [{ account, customer: CUSTOMER, at: new Date() }]);
 }
 
-/** By the name of the member that had them, `message_id`: the ids that an account's own answers told it. */
+/** The ids in the answers to an account, by the member that held them, as `message_id`. */
 export type Ids = ReadonlyMap<string, ReadonlySet<string>>;
 
 /**
- * Makes what the examples of the document make, as the owner with these headers, and gives the ids of all that the account then
- * has: a new endpoint with an example is in it without a line here.
+ * Sends every example of the document that makes something, as the owner with these headers. Gives the ids of everything that the
+ * account has then. An example of a new endpoint is included without a change here.
  */
 export async function oneOfEach(url: string, headers: Readonly<Record<string, string>>): Promise<Ids> {
   const ids = new Map<string, Set<string>>();
@@ -49,7 +49,7 @@ function noteIds(text: string, ids: Map<string, Set<string>>): void {
   }
 }
 
-/** What was answered, without the id of the request. Of a stream, which has no end, its head alone. */
+/** The answer, without the id of the request. Of a stream, which has no end, only the status. */
 export async function askAs(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -70,12 +70,12 @@ export async function askAs(
   return { status: answer.status, text };
 }
 
-/** Signing in, and what ends one's own session. */
+/** True for requests that need no right: signing in, and requests that would end the caller's own session. */
 function isForNobody(scope: string | undefined): boolean {
   return scope === undefined || scope.startsWith('none: ');
 }
 
-/** A time in a document is over some day. */
+/** The body with a schedule time of tomorrow: the one in the example passes some day. */
 function moved(body: unknown): object {
   const { schedule_time: time, ...rest } = Object(body);
   return time === undefined ? rest : { ...rest, schedule_time: new Date(Date.now() + 86_400_000).toISOString() };

@@ -31,7 +31,7 @@ export function pointer(...parts: readonly string[]): string {
   return `#${parts.map((part) => `/${encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')}`;
 }
 
-/** Every operation, with the pattern of its path. */
+/** Every operation of the contract, with a pattern that its paths match. */
 export const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]: [string, Operation]) => ({
     method,
@@ -83,7 +83,7 @@ export function answerFault({ method, url, status, contentType, text }: Answer):
   return documented.includes(problem.code ?? '') ? undefined : `${place}: ${problem.code} is not documented`;
 }
 
-/** What an accepted body has that the contract does not allow: who follows the contract must be told of all that may be sent. */
+/** What an accepted body has that the contract does not allow: the contract must list everything that may be sent. */
 export function acceptedFault({ method, url }: Pick<Answer, 'method' | 'url'>, body: unknown): string | undefined {
   const path = url.split('?')[0];
   const found = operations.find((one) => one.method === method.toLowerCase() && one.path === path);

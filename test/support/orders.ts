@@ -11,26 +11,26 @@ function matters(one: Step, other: Step): boolean {
   return one.collection === other.collection && (one.writes || other.writes);
 }
 
-/** Where one of several commands is to be chosen. */
+/** A moment at which one of several commands is chosen to go next. */
 interface Fork {
   readonly open: readonly Step[];
-  /** To begin with these again would only run orders that were run, in another disguise ("sleep set"). */
+  /** Orders that go on with one of these are equal to orders that were run ("sleep set"). */
   readonly asleep: Step[];
-  /** Actors that some order needs to go first here ("source set"). */
+  /** Actors that must each go first here in some order ("source set"). */
   readonly wanted: Set<number>;
   chosen: Step;
 }
 
 /**
- * Goes through all orders of several actors' commands, those that differ only in what does not matter once: partial order
- * reduction with source sets and sleep sets (Abdulla, Aronis, Jonsson, Sagonas: "Optimal dynamic partial order reduction",
- * POPL 2014, algorithm 1). An order is run by asking `choose` until no command is left; `next` then prepares another.
+ * Goes through all orders of several actors' commands; of orders that differ only where it does not matter, it takes one. This is
+ * partial order reduction with source sets and sleep sets (Abdulla, Aronis, Jonsson, Sagonas: "Optimal dynamic partial order
+ * reduction", POPL 2014, algorithm 1). An order is run by asking `choose` until no command is left; `next` then prepares another.
  */
 export class AllOrders {
   readonly #path: Fork[] = [];
   #depth = 0;
 
-  /** Which of the open commands goes next; undefined when whatever follows was run before. */
+  /** Which of the open commands goes next; undefined when every continuation was run before. */
   choose(open: readonly Step[]): Step | undefined {
     const known = this.#path[this.#depth];
     if (known !== undefined) {
@@ -46,7 +46,7 @@ export class AllOrders {
     return chosen;
   }
 
-  /** After a run; false: there is no other order. */
+  /** To be called after a run. False: there is no other order. */
   next(): boolean {
     this.#wantRaces();
     this.#depth = 0;
@@ -63,7 +63,10 @@ export class AllOrders {
     return false;
   }
 
-  /** Two commands of which either could have been first: at the first one's fork somebody must begin who lets the other pass. */
+  /**
+   * Looks for pairs of commands that could have come the other way round. For each, some order must begin differently at the fork
+   * of the earlier command: with an actor that lets the later command come before it.
+   */
   #wantRaces(): void {
     const steps = this.#path.map(({ chosen }) => chosen);
     const before = causesOf(steps);
@@ -80,7 +83,7 @@ export class AllOrders {
   }
 }
 
-/** For each step those before it that it may depend on, through others too. */
+/** For each step the earlier steps that it may depend on, directly or through others. */
 function causesOf(steps: readonly Step[]): readonly ReadonlySet<number>[] {
   const before: Set<number>[] = [];
   for (const [j, step] of steps.entries()) {

@@ -27,7 +27,7 @@ export async function makeOwnThings(db: Db, account: AccountId) {
   return { key: caller.key, ids };
 }
 
-/** The documented path with those ids. */
+/** The documented path with these ids in it. */
 export function pathOf(path: string, ids: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (place, name: string) => ids[name] ?? place);
 }

@@ -13,15 +13,15 @@ export interface CapturedFrame {
 /** LINKTYPE_RAW: packets begin with the IPv4 header. */
 const RAW_IP = 101;
 
-/** Octets of payload per packet: below the 65,535 of an IPv4 packet, so that long PDUs span packets as they do in life. */
+/** Octets of payload per packet: fewer than the 65,535 of an IPv4 packet, so that long PDUs span packets as on a real link. */
 const MAX_PAYLOAD = 16_000;
 
 const FIRST_CLIENT_PORT = 40_000;
 const LOOPBACK = Buffer.of(127, 0, 0, 1);
 
 /**
- * Writes frames as a packet capture that tshark and Wireshark open: no rights to capture are needed. Connections are told
- * apart by their client port; there are no handshakes, and checksums are zero.
+ * Writes frames as a packet capture that tshark and Wireshark can open, so that no rights to capture are needed. Each connection
+ * has its own client port. There are no handshakes, and checksums are zero.
  */
 export async function writePcap(frames: readonly CapturedFrame[], file: string, smppPort: number): Promise<void> {
   const nextSequence = new Map<string, number>();

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { PROBLEMS, type ProblemSlug } from '../../gateway/http/problem.ts';
 
-/** What every answer that is no success must be, whoever wrote it. */
+/** Fails unless an answer has the form that every answer without success must have, whichever code wrote it. */
 export function expectProblem(
   answer: { readonly status: number; readonly headers: unknown; readonly body: unknown },
   slug: ProblemSlug,

@@ -29,14 +29,14 @@ import { startRouter } from './mongo-wire/router.ts';
 /** The whole product as real processes, with a carrier and a webhook receiver inside the test that it can script. */
 export interface Product {
   readonly url: string;
-  /** Of a seeded account that has `credits` and an endpoint for all events at the receiver. */
+  /** An API key of an account that has `credits`, and an endpoint at the receiver for all events. */
   readonly key: string;
   readonly account: AccountId;
   readonly credits: number;
   /** The test's own connection to the product's database. */
   readonly db: Db;
   readonly smsc: Smsc;
-  /** Of the chat-app channel; there when `chatapp` was asked for. */
+  /** The provider of the chat-app channel, if `chatapp` was asked for. */
   readonly provider: Provider | undefined;
   readonly receiver: Receiver;
   /** `POST /v2/send` of a transactional text; rejects when there was no HTTP answer. */
@@ -45,18 +45,18 @@ export interface Product {
   post(path: string, body: object, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   get(path: string): Promise<Answer>;
   delete(path: string): Promise<Answer>;
-  /** A line of `npm run ops`, words divided by spaces or given apart; resolves with what it wrote, rejects when it was not done. */
+  /** Runs `npm run ops` with words between spaces, or as a list. Resolves with its output; rejects when the command failed. */
   ops(line: string | readonly string[]): Promise<string>;
-  /** Ends one process of an app, the first unless told; resolves when PM2's part is played: its successor is ready. */
+  /** Ends one process of an app (the first unless `pid` names one) and starts another, as PM2 would. Resolves when it is ready. */
   kill(app: AppName, signal?: NodeJS.Signals, pid?: number): Promise<void>;
   /** The living processes of an app. */
   pids(app: AppName): readonly number[];
   /**
-   * Gives one process of an app a crash point to die at (`accept:debited`, `settle:updated#3`); the function that it resolves
-   * with waits until it has died there and its successor is ready.
+   * Gives one process of an app a crash point to die at (`accept:debited`, `settle:updated#3`). Resolves with a function that waits
+   * until the process has died there and its successor is ready.
    */
   arm(app: AppName, point: string): Promise<() => Promise<Exit>>;
-  /** Stops everything as PM2 does and fails when a process had crashed or did not end by itself with 0. */
+  /** Stops everything as PM2 does. Fails when a process crashed before, or does not end by itself with 0. */
   stop(): Promise<void>;
 }
 
@@ -77,11 +77,11 @@ export interface ProductOptions {
   readonly chatapp?: { readonly workers?: number; readonly provider?: Partial<ProviderOptions> };
   readonly smsc?: Partial<SmscOptions>;
   readonly carrier?: Partial<CarrierDocument>;
-  /** The processes reach their store as through the router of a sharded cluster, which refuses what no cluster takes. */
+  /** The processes reach their store through a proxy that, like the router of a sharded cluster, refuses what no cluster takes. */
   readonly sharded?: true;
 }
 
-/** A worker hears of a provider within seconds and copies its templates then. */
+/** Enough for a worker to hear of a provider, which takes seconds, and to copy its templates. */
 const TEMPLATES_MS = 60_000;
 
 /**

@@ -19,9 +19,9 @@ export interface ProxyProcess {
 }
 
 /**
- * nginx or HAProxy as docs/proxy configures it, but for what a test must have otherwise: ports, places of files, no other user, and
- * for nginx a tenth of the rate, which a flood exceeds on a slow machine too. Fails when the configuration does not have what is to
- * be replaced.
+ * nginx or HAProxy as docs/proxy configures it, except for what a test must change: ports, the places of files, no change of user,
+ * and for nginx a tenth of the rate, so that a flood exceeds it on a slow machine too. Fails when the configuration lacks something
+ * that is to be replaced.
  */
 export async function startProxy(kind: 'nginx' | 'haproxy', gatewayPort: number): Promise<ProxyProcess> {
   const folder = mkdtempSync(join(tmpdir(), `${kind}-`));
@@ -108,11 +108,11 @@ async function accepts(port: number, child: ChildProcess, said: () => string): P
 /** A connection to the proxy from an address of this machine; all of 127.0.0.0/8 are. */
 export function openTls(port: number, from: string): TLSSocket {
   const options = { host: '127.0.0.1', port, localAddress: from, ALPNProtocols: ['http/1.1'] };
-  // The certificate was made for this test, and nobody else is asked.
+  // The certificate was made for this test, so no authority is asked.
   return connectTls({ ...options, rejectUnauthorized: false }).on('error', () => {}); // a reset shows as `close`
 }
 
-/** What came until the proxy closed, or for as long as told. */
+/** Sends bytes and gives everything that came until the proxy closed the connection, or until `patienceMs` were over. */
 export async function exchange(port: number, from: string, bytes: string, patienceMs = 60_000): Promise<string> {
   const socket = openTls(port, from);
   let received = '';

@@ -11,7 +11,7 @@ import { openTestStore, type TestStore } from './store.ts';
 export const DAYS = { messages: 90, deliveries: 30, batches: 60 };
 export const LEASE = 'carrier:c';
 
-/** A store that is empty before each test of one `describe`, and what ended long ago by its clock. */
+/** A store that is empty before each test of one `describe`, a clock, and makers of things that ended long ago by that clock. */
 export function pruneWorld() {
   const clock = new ManualClock();
   let store: TestStore;

@@ -23,7 +23,7 @@ export class ReceiptWorld {
   readonly store: TestStore;
   /** States that were announced. */
   readonly events: string[] = [];
-  /** Which receipts decide about a message of several segments; counts from the next settler on. */
+  /** Which receipts decide about a message of several segments. A change takes effect with the next settler. */
   parts: ReceiptParts = 'perPart';
   receipts: ReceiptSettler;
 

@@ -13,7 +13,7 @@ import { createAnnouncer } from '../../shared/webhooks/announce.ts';
 import { stopBatch } from '../../workers/batches/stop.ts';
 import { sweepDue } from '../../workers/maintenance/sweep-due.ts';
 
-/** What ends without having left; each process that is told so does all of it. */
+/** What is to end without having left. Each process that gets it ends all of it. */
 export interface Refunding {
   readonly account: AccountId;
   readonly refused: readonly MessageId[];
@@ -22,8 +22,8 @@ export interface Refunding {
 }
 
 /**
- * A process that refunds in every way there is, for tests that let several do it at the same instant: it says `ready`, is
- * told a `Refunding`, and says `done`. Its argument names it. It ends when its channel does.
+ * A process that refunds in every way there is, for tests that let several do it at the same instant. It sends `ready`, receives a
+ * `Refunding`, and sends `done`. Its argument is its name. It ends when its channel does.
  */
 const [, , name = ''] = process.argv;
 const { db } = await connectStore(loadConfig(process.env));
@@ -39,7 +39,7 @@ process.on('message', (told) => {
 process.on('disconnect', () => process.exit());
 process.send?.('ready');
 
-/** What did not hear from the store in time does it again, as the processes of the product do. */
+/** Repeats the work when the store does not answer in time, as the processes of the product do. */
 async function untilAnswered(told: Refunding): Promise<void> {
   for (;;) {
     try {
@@ -60,7 +60,7 @@ async function work({ account, refused, schedules, batch }: Refunding): Promise<
     Promise.all(schedules.map((id) => cancelSchedule(db, clock, account, id))),
     stopBatch(deps, paid),
   ]);
-  // Both follow up what the other one may have left.
+  // Each process also finishes what the other one may have left.
   for (const other of ['one', 'two']) await redoIntents(db, announcer, leaseOf(other), 2);
 }
 

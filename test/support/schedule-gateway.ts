@@ -11,7 +11,7 @@ import { makeAccount } from './make.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 export const DAY_MS = 24 * 3_600_000;
-/** In the shape of the specification, in an offset, with whole seconds. */
+/** The time in so many days, as the specification writes it: with an offset, in whole seconds. */
 export function inDays(days: number, offset = '+05:30'): string {
   const minutes = Number(`${offset[0]}1`) * (Number(offset.slice(1, 3)) * 60 + Number(offset.slice(4)));
   const local = new Date(Math.floor(Date.now() / 1_000) * 1_000 + days * DAY_MS + minutes * 60_000);
@@ -57,7 +57,7 @@ export function scheduleGateway() {
     return { account, key: await makeKey(store.db, account, scopes) };
   }
 
-  /** Schedules, batches, messages and debits. */
+  /** How many schedules, batches, messages and debits the account has. */
   async function tracesOf(account: AccountId): Promise<number> {
     const stored = ['schedules', 'batches', 'messages'].map((name) =>
       store.db.collection(name).countDocuments({ account }),

@@ -18,13 +18,13 @@ const OP_MSG = 2_013;
 const HEADER = 16;
 const DRIVERS_OWN = new Set(['hello', 'ismaster', 'isMaster', 'endSessions']);
 
-/** A standalone of MongoDB 7. */
+/** The hello of a standalone server of MongoDB 7. */
 const HELLO = { isWritablePrimary: true, maxWireVersion: 21, minWireVersion: 0, ok: 1 };
 const LIMITS = { maxBsonObjectSize: 16_777_216, maxMessageSizeBytes: 48_000_000, maxWriteBatchSize: 100_000 };
 
 /**
- * `hello` is added to what a standalone says; `answer` is asked for every other command, and what it leaves open is answered with
- * `{ok: 1}`. Framing as in MongoDB's specifications, source/message/OP_MSG.md; none of our own codec.
+ * `hello` is added to the hello of a standalone server. `answer` is called for every other command; where it gives nothing, the
+ * answer is `{ok: 1}`. Framing as in MongoDB's specifications, source/message/OP_MSG.md, without our own codec.
  */
 export async function openScriptedMongo({
   hello = () => ({}),

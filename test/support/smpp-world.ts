@@ -33,11 +33,11 @@ export interface WorldOptions {
 export interface World {
   readonly db: Db;
   readonly smsc: Smsc;
-  /** Whose the messages are. */
+  /** The account that sends the messages. */
   readonly account: AccountId;
   readonly worker: SmppWorker;
   readonly metrics: Metrics;
-  /** Between the workers and the store. */
+  /** The proxy between the workers and the store. */
   readonly proxy: WireProxy;
   /** Puts a paid message into the queue. */
   send(draft: Partial<MessageDraft>): Promise<MessageId>;
@@ -45,7 +45,7 @@ export interface World {
   message(id: MessageId): Promise<MessageDocument>;
   /** `withinMs`: when it takes longer than `eventually` waits for usual things. */
   reaches(id: MessageId, state: MessageState): Promise<MessageDocument>;
-  /** All of them; one question for all, so that waiting costs little. */
+  /** Waits for all of them with one query, so that waiting costs little. */
   allReach(ids: readonly MessageId[], state: MessageState): Promise<void>;
   /** One more carrier for the worker to bind to. */
   addCarrier(carrier: NewCarrier): Promise<void>;
@@ -57,8 +57,8 @@ export interface World {
 const box = createSecretBox(randomBytes(32));
 
 /**
- * A submit that is never answered is soon unknown. An answer of the simulator never takes as long, even if the machine stops this process
- * for some seconds. No enquire_link: an answer that is late by as much would end the link.
+ * Short, so that a submit without an answer is soon unknown; but longer than the simulator ever takes, even if the machine stops
+ * this process for some seconds. enquire_link stays rare: an answer to it that came so late would end the link.
  */
 export const QUICK: Partial<CarrierDocument> = { responseTimeoutMs: 6_000 };
 
@@ -154,7 +154,7 @@ export async function openWorld({
   };
 }
 
-/** For a describe whose tests open a world each: opens it, and closes it behind the test. */
+/** For a `describe` whose tests open a world each: gives a function that opens one, and closes it after the test. */
 export function worldPerTest(): (options?: WorldOptions) => Promise<World> {
   let world: World | undefined;
   afterEach(async () => {
@@ -172,7 +172,7 @@ export function numbered(count: number, more: Partial<MessageDraft> = {}): Parti
   return Array.from({ length: count }, (_, i) => ({ to: `9198765${String(i * 1_000).padStart(5, '0')}`, ...more }));
 }
 
-/** Encoding and segments as the gateway would have counted them. */
+/** A queued message, with encoding and segments as the gateway would have counted them. */
 function queued(account: AccountId, draft: Partial<MessageDraft>): MessageDocument {
   const text = draft.text ?? 'hello';
   const { encoding, segments } = planText(text);

@@ -7,18 +7,18 @@ import { debianFile, debianProgram } from './debian.ts';
 
 const execute = promisify(execFile);
 
-/** What libsmpp34, a strict codec that nobody here wrote, makes of one frame. */
+/** What libsmpp34, a strict codec that others wrote, makes of one frame. */
 export interface Unpacked {
   readonly ok: boolean;
-  /** Its reason when not ok; its dump of the PDU, one field a line, otherwise (empty above 500 octets). */
+  /** When ok, its dump of the PDU, one field a line (empty above 500 octets); otherwise its reason. */
   readonly text: string;
 }
 
 const SOURCE = join(import.meta.dirname, 'smpp34-oracle.c');
 
 /**
- * Has libsmpp34 unpack every frame, in order. It knows no TLV above 1,024 octets. The program that does it is compiled into a temporary folder first, which
- * takes a tenth of a second: give it all frames at once.
+ * Has libsmpp34 unpack every frame, in order. It knows no TLV above 1,024 octets. The program that does it is first compiled into a
+ * temporary folder, which takes a tenth of a second: so give it all frames at once.
  */
 export async function unpackAll(frames: readonly Buffer[]): Promise<Unpacked[]> {
   const gcc = await debianProgram('gcc', 'gcc libc6-dev');

@@ -41,7 +41,7 @@ export function ecosystem(): Source {
   return { path: relative(ROOT, file), text, imports: importsOf(file, text), names: namesOf(file, text) };
 }
 
-/** Each as `<file> <name>`; `*` for all names of a file. */
+/** The names that a file imports or re-exports, each as `<file> <name>`; `*` stands for all names of a file. */
 export function importedNames(path: string, text: string): string[] {
   const statements = text.matchAll(/^(?:import|export)\s+(?:type\s+)?([^;'"]*?)\s+from\s+'(\.{1,2}\/[^']+)'/gm);
   const dynamic = text.matchAll(/()\bimport\('(\.{1,2}\/[^']+)'\)/g);
@@ -59,13 +59,13 @@ export function importedNames(path: string, text: string): string[] {
   });
 }
 
-/** Functions, classes and constants. An exported type costs nothing, and often stands in the signature of one of these. */
+/** Exported functions, classes and constants. Types are left out: they cost nothing, and often belong to one of these. */
 export function exportedValues(text: string): string[] {
   const declared = text.matchAll(/^export (?:abstract )?(?:async )?(?:function\*?|class|const|let) (\w+)/gm);
   return [...declared].map(([, name = '']) => name);
 }
 
-/** Folders that `from` imports, and that these import in turn. */
+/** The folders that `from` imports, directly or through others. */
 export function reaches(arrows: ReadonlyMap<string, ReadonlySet<string>>, from: string): Set<string> {
   const found = new Set<string>();
   const next = [...(arrows.get(from) ?? [])];
@@ -77,7 +77,7 @@ export function reaches(arrows: ReadonlyMap<string, ReadonlySet<string>>, from: 
   return found;
 }
 
-/** Files that `path` imports, and those in turn as far as they are in shared/. */
+/** The files that `path` imports, and what these import in turn if they are in shared/. */
 export function filesReachedFrom(path: string, byName: ReadonlyMap<string, Source>): Set<string> {
   const found = new Set<string>();
   const next = [...(byName.get(path)?.names ?? [])];

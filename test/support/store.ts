@@ -12,7 +12,7 @@ export interface TestStore {
   readonly db: Db;
   /** Where the server is, for processes that a test starts. */
   readonly uri: string;
-  /** Drops the database and lets go of everything. */
+  /** Drops the database and closes everything. */
   close(): Promise<void>;
 }
 

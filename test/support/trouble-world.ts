@@ -23,16 +23,16 @@ export interface TroubleAnswer {
   readonly messageId: string | undefined;
 }
 
-/** A gateway, an SMPP worker and a carrier, whose only way to the store may be disturbed by a test. */
+/** A gateway, an SMPP worker and a carrier. Their only connection to the store may be disturbed by a test. */
 export interface TroubleWorld {
   readonly smsc: Smsc;
-  /** Each to a number of its own. */
+  /** Sends a message, each to a new number. */
   send(): Promise<TroubleAnswer>;
   /** HTTP status of a path without a key. */
   statusOf(path: string): Promise<number>;
   /** deliver_sm that the worker refused because it could not store them. */
   refusedReceipts(): number;
-  /** After the sweep: what is stored, what the account was charged, and the ledger's problems, which must be none. */
+  /** After the sweep: what is stored, what the account was charged, and the ledger's problems. */
   audit(
     db: Db,
   ): Promise<{ readonly messages: MessageDocument[]; readonly charged: number; readonly problems: unknown }>;
@@ -43,10 +43,10 @@ const CREDITS = 100_000;
 const SWEEP_AFTER_MS = 120_000;
 const DELIVER_RESP = 0x80000005;
 const QUEUE_FULL = 0x14;
-/** A request may wait for several answers of a slow store; more is no answer at all. */
+/** A request may wait for several answers of a slow store. After this time it counts as never answered. */
 const ANSWER_MS = 60_000;
 
-/** Receipts wait until the test releases them. `uri`: the way that may be disturbed. */
+/** Receipts wait until the test releases them. `uri`: the store's address for the connection that may be disturbed. */
 export async function openTroubleWorld(uri: string, database: string): Promise<TroubleWorld> {
   const store = await connectStore({ mongodbUri: uri, dataDir: '', mongodbDatabase: database });
   const { db } = store;
@@ -74,7 +74,7 @@ export async function openTroubleWorld(uri: string, database: string): Promise<T
   const key = await makeKey(db, account, ['send', 'read'], undefined, 1_000_000);
   const worker = new SmppWorker({ db, clock, log: silentLog, metrics: new Metrics(), box, pollMs: 50 });
   worker.start();
-  // As in the product: an answer waits for nothing that comes after the debit, which the trouble may hold up for as long as it lasts.
+  // As in the product, an answer waits for nothing after the debit: the trouble may hold that up for as long as it lasts.
   const accepter = new GroupAccepter({ db, clock, log: silentLog });
   const gateway = await openGateway(db, { accepter, batchAccepter: accepter, booker: accepter });
   return {
@@ -98,7 +98,7 @@ export async function openTroubleWorld(uri: string, database: string): Promise<T
     statusOf: async (path) => (await fetch(gateway.url + path, { signal: AbortSignal.timeout(ANSWER_MS) })).status,
     refusedReceipts: () => refused,
     audit: async (own) => {
-      // As maintenance does later, when no process can still be at it.
+      // As maintenance does later, when no process can still be working on it.
       await finishPending(own, { ...clock, now: () => new Date(clock.now().getTime() + SWEEP_AFTER_MS) });
       const { problems, balance } = await verifyLedger(own, account);
       const messages = await own.collection<MessageDocument>('messages').find({ account }).toArray();

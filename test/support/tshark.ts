@@ -29,7 +29,7 @@ export interface Dissection {
   readonly malformed: MalformedPacket[];
 }
 
-/** Always there, beside the fields that a test asks for. */
+/** Fields that are always read, besides those that a test asks for. */
 const FIELDS = ['smpp.command_id', 'smpp.command_status', 'smpp.sequence_number', 'smpp.command_length'];
 
 const FACTS = [
@@ -44,11 +44,11 @@ const FACTS = [
 /** Expert severities from warning upwards (Wireshark's epan/proto.h). */
 const WARNING = 0x00600000;
 
-/** Separates values of one field: in no number, and in no text that these tests send. */
+/** Separates the values of one field. It occurs in no number, and in no text that these tests send. */
 const SEPARATOR = '\u001f';
 
 /**
- * Has tshark read a capture: an SMPP implementation that nobody here wrote. `fields` are more of Wireshark's field names,
+ * Has tshark, an SMPP implementation that others wrote, read a capture. `fields` are more of Wireshark's field names,
  * as `smpp.destination_addr`. Packets that merely continue a long PDU are part of the packet that ends it.
  */
 export async function dissect(pcapFile: string, port: number, fields: readonly string[] = []): Promise<Dissection> {

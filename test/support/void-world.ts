@@ -57,7 +57,7 @@ export function voidWorld() {
             : undefined,
       },
     ]);
-  /** The first is the opener. */
+  /** Sends two messages: the first is the opener of the conversation. */
   const sendTwo = async (): Promise<readonly [ChatMessageDocument, ChatMessageDocument]> => {
     await accepter().accept(account, makeTemplateDraft());
     await accepter().accept(account, makeTemplateDraft());

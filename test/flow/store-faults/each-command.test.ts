@@ -5,8 +5,9 @@ import { ACCEPTING, MONEY } from './money.ts';
 import { WORK } from './work.ts';
 
 /**
- * What a MongoDB deployment does to a command, at every command of what changes money, messages and leases. Some end
- * before the store has it; the others leave the driver without an answer that says whether it was done (docs/decisions/0071).
+ * Faults that a MongoDB deployment can have, at every command of the work that changes money, messages and leases. Some come
+ * before the store has the command; the others leave the driver without an answer that says whether it was done
+ * (docs/decisions/0071).
  */
 describe('a fault of the store at each command', function () {
   this.timeout(180_000);

@@ -20,18 +20,18 @@ import type { TestStore } from '../../support/store.ts';
 /** A piece of work of the product, on data of its own. */
 export interface Scenario {
   readonly name: string;
-  /** `faulty` is the way to the store that its process has; `db` has no faults. */
+  /** `faulty` is the connection of the process that does the work; `db` is one without faults. */
   open(db: Db, faulty: Db): Promise<Work>;
 }
 
 export interface Work {
-  /** Does it as the product does: what the product repeats is repeated. */
+  /** Does the work as the product does: what the product repeats is repeated. */
   act(): Promise<void>;
-  /** After it, whatever happened: nothing lost, nothing doubled, every credit accounted for. */
+  /** Fails if after the work, whatever went wrong in it, something is lost or there twice, or a credit is not accounted for. */
   expectWhole(): Promise<void>;
 }
 
-/** One command of a piece of work: the nth of its name for that collection. */
+/** One command of a piece of work: the nth (from 0) of its name for that collection. */
 interface Place {
   readonly command: string;
   readonly collection: string;
@@ -39,22 +39,22 @@ interface Place {
   readonly statements: number;
 }
 
-/** What becomes of a command, by name. */
+/** What can become of a command, by the name of the fault. */
 type Fates = Readonly<Record<string, (tools: Tools) => Handler>>;
 
 interface Tools {
   /** A way to the command's database without faults. */
   readonly db: Db;
-  /** Has something done when the work is over. */
+  /** Puts off something until the work is over. */
   readonly late: (work: () => Promise<unknown>) => void;
 }
 
-/** What the driver does not ask again by itself when it is a read. */
+/** Faults after which the driver does not repeat a read by itself. */
 const READ: Fates = {
   'refused: overloaded': () => refused('IngressRequestRateLimitExceeded'),
   'cut off before': () => cutBefore,
 };
-/** One of each kind: surely not done; done and unanswered; done and perhaps not to stay; undone; still on its way. */
+/** One of each kind: surely not done; done without an answer; done but perhaps not for good; rolled back; still on its way. */
 const WRITTEN: Fates = {
   'refused: not primary': () => refused('NotWritablePrimary'),
   'done and cut off': () => cutAfter,
@@ -63,7 +63,7 @@ const WRITTEN: Fates = {
   'rolled back and cut off': ({ db }) => rolledBack(db, 'cut'),
   'cut off, and done after all else': ({ db, late }) => doneLate(db, late),
 };
-/** What differs from those in its code alone. */
+/** Faults that differ from those above only in their code. */
 const MORE: Fates = {
   ...READ,
   'refused: interrupted': () => refused('InterruptedDueToReplStateChange'),
@@ -75,13 +75,13 @@ const HALF: Fates = {
   'half done and interrupted': () => halfDone('all'),
 };
 
-/** Pieces of work that go on side by side. They wait most of the time: for a driver that looks for its server again. */
+/** Pieces of work at a time. Most of the time they wait for a driver that looks for its server again. */
 const LANES = 4;
 const PATIENCE_MS = 60_000;
 
 /**
- * Does the work once for each of its commands and each fault, that fault at that command. Resolves with how many times; rejects with
- * every case that went wrong.
+ * Does the work once for each pair of one of its commands and a fault, which happens at that command. Resolves with the number of
+ * such cases; rejects with all that went wrong.
  */
 export async function faultAtEachCommand(
   store: TestStore,
@@ -115,7 +115,7 @@ export async function faultAtEachCommand(
 }
 
 function fatesOf({ command, nth, statements }: Place, codes: 'some' | 'all') {
-  // Of reads the first: they are repeated with what they belong to.
+  // Of equal reads only the first is tried: after a fault all of the work that it belongs to is repeated.
   if (!WRITES.has(command)) return nth === 0 ? Object.entries(READ) : [];
   return Object.entries({ ...WRITTEN, ...(codes === 'all' ? MORE : {}), ...(statements > 1 ? HALF : {}) });
 }
@@ -124,12 +124,12 @@ function fatesOf({ command, nth, statements }: Place, codes: 'some' | 'all') {
 interface Lane {
   readonly proxy: WireProxy;
   readonly db: Db;
-  /** The same database, by the proxy. */
+  /** The same database, through the proxy. */
   readonly faulty: Db;
   close(): Promise<void>;
 }
 
-/** With a database of its own: the sweep of one lane must not finish what another is at. */
+/** Each lane has a database of its own: the sweep of one must not finish what another is working on. */
 async function openLane({ uri, db: { databaseName } }: TestStore, lane: number): Promise<Lane> {
   const proxy = await startWireProxy(uri);
   const to = { dataDir: '', mongodbDatabase: `${databaseName}_${lane}` };
@@ -179,7 +179,7 @@ async function tryOne(
   late: readonly (() => Promise<unknown>)[],
 ): Promise<string | undefined> {
   try {
-    // The last case may have cost this lane its server.
+    // After the case before, this lane's driver may still be looking for its server.
     await untilDone(() => faulty.command({ ping: 1 }));
     const { act, expectWhole } = await scenario.open(db, faulty);
     const played: Promise<void>[] = [];
@@ -192,7 +192,7 @@ async function tryOne(
     await act();
     injected.end();
     if (injected.met === 0) return 'the command did not come';
-    // The work may have seen the write that is being rolled back. On a replica set nothing that follows it would stay either.
+    // The work may have read a write that is still being rolled back. On a replica set, later writes would not stay either.
     await Promise.all(played);
     for (const work of late) await work();
     await expectWhole();
@@ -202,7 +202,7 @@ async function tryOne(
   return undefined;
 }
 
-/** As a worker does what may be repeated: again, until the store takes it. */
+/** Repeats the work until the store takes it, as a worker does with work that may be repeated. */
 export async function untilDone<T>(work: () => Promise<T>): Promise<T> {
   const done = await eventually(async () => ({ value: await work() }), 'it is done', PATIENCE_MS);
   return done.value;

@@ -83,7 +83,7 @@ describe('when the primary of a replica set changes', function () {
     await underLoad(async () => {
       set.isolate();
       set.elect();
-      // Its requests may all wait for the old one; but the worker asks for messages, and so hears of the new one.
+      // All requests may be waiting for the old primary. But the worker asks for messages, and so it hears of the new one.
       await more(() => set.taken[1] ?? 0, 'the new primary is asked');
       set.heal();
     });

@@ -23,7 +23,7 @@ const CREDITS = 100;
 const clock = systemClock;
 const log = silentLog;
 
-/** `accepted`, `unknown`, or `nothing`: it was refused, or threw the store's error, which means that nothing happened. */
+/** `nothing`: it threw an error of the store, which means that nothing happened. */
 type Answer = 'accepted' | 'unknown' | 'nothing';
 
 async function answerOf(outcome: Promise<{ readonly kind: string }>): Promise<Answer> {
@@ -37,7 +37,7 @@ async function answerOf(outcome: Promise<{ readonly kind: string }>): Promise<An
   }
 }
 
-/** Later, when no process can be at it any more: what is still pending is finished. */
+/** Finishes what is still pending, by a clock that is so far ahead that no process can be working on it any more. */
 const sweep = (db: Db) => finishPending(db, new ManualClock(new Date(Date.now() + 120_000)));
 
 /** The ledger is whole, nothing is pending, and the account was charged this. */
@@ -48,7 +48,7 @@ async function expectCharged(db: Db, account: AccountId, charged: number): Promi
   expect(stored?.pending ?? {}, 'nothing is pending').to.deep.equal({});
 }
 
-/** What the answer said is so: paid for and stored, or neither. */
+/** Fails if the answer was not true, or if the work is not wholly paid for and stored, or neither. */
 async function expectAnswered(
   db: Db,
   account: AccountId,
@@ -169,7 +169,7 @@ const finishing: Scenario = {
     const account = await makeAccount(db, CREDITS);
     await new GroupAccepter({ db, clock, log }).accept(account, [makeDraft(), makeDraft()]);
     await untilEntered(db, account);
-    // As if it had died right behind the debit.
+    // As if the process had died right after the debit.
     await db.collection('messages').deleteMany({ account });
     await db.collection('ledger').deleteMany({ account, reason: 'send' });
     return {

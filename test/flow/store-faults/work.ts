@@ -41,7 +41,7 @@ const claim: Scenario = {
     return {
       async act() {
         const taker = new QueuedTaker<MessageDocument>({ db: faulty, clock, holder: 'c', epoch: 1 });
-        // As claim.ts does: what a lost claim took comes first, then what still waits.
+        // As claim.ts does: first the messages that a lost claim took, then those that still wait.
         await untilDone(async () => {
           taken.push(...(await taker.recover()));
           const waiting = (await messagesOf(db, { account })).filter(({ state }) => state === 'queued');
@@ -148,7 +148,7 @@ async function openBatch(db: Db): Promise<{ readonly account: AccountId; readonl
   return { account, id: batch._id };
 }
 
-/** One step after the other, from what is stored, as the worker's rounds do. True when the batch has left these states. */
+/** Repeats a step, each time from what is stored, as the worker's rounds do. True when the batch has left these states. */
 const rounds = (db: Db, id: BatchId, states: readonly string[], step: (batch: BatchDocument) => Promise<unknown>) =>
   untilDone(async () => {
     for (;;) {

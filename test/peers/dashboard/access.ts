@@ -29,8 +29,8 @@ interface Violation {
 
 /**
  * What people with a screen reader, a keyboard or weak eyes would stumble over, as far as a program can tell: what axe finds, and
- * what it misses (facts of its blind spots: an error that no field refers to, a page that is wider than the screen).
- * The policy forbids a page to load axe, so it comes through the debugger.
+ * what it is known to miss (an error that no field refers to, a page that is wider than the screen).
+ * The content security policy forbids a page to load axe, so axe is injected through the debugger.
  */
 export async function accessFaults(page: Page): Promise<string[]> {
   await page.evaluate(AXE);

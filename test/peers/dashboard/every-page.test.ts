@@ -12,7 +12,7 @@ import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts'
 
 /** A name that would run if a page took it for HTML. */
 const HOSTILE = '<img src=x onerror=document.title=1>';
-/** On one page, compressed. */
+/** The most that the scripts of one page may have, compressed. */
 const SCRIPT_BYTES_MAX = 150 * 1024;
 
 interface Place {
@@ -20,7 +20,7 @@ interface Place {
   readonly needs: string | undefined;
 }
 
-/** What client/pages.tsx lists. Its text is read: the file is the browser's, not Node's. */
+/** The pages that client/pages.tsx lists. The file is read as text, because it is for the browser and Node cannot import it. */
 const PLACES: readonly Place[] = readFileSync(join(ROOT, 'gateway/dashboard/client/pages.tsx'), 'utf8')
   .split(/^ {2}\{$/m)
   .flatMap((entry) => {
@@ -28,7 +28,7 @@ const PLACES: readonly Place[] = readFileSync(join(ROOT, 'gateway/dashboard/clie
     return path === undefined ? [] : [{ path, needs: /^ {4}needs: '([^']+)'/m.exec(entry)?.[1] }];
   });
 
-/** What must hold on every page, of whoever made it: a new page is walked without a line here. */
+/** What must be true of every page, whoever wrote it: a new page is tested without a change here. */
 describe('every page of the dashboard', function () {
   this.timeout(300_000);
   let world: GatewayWithDashboard;
@@ -131,7 +131,7 @@ describe('every page of the dashboard', function () {
   const idOf = (name: string): string | undefined =>
     name === 'account_id' ? world.account : name === 'customer' ? CUSTOMER : [...(ids.get(name) ?? [])][0];
 
-  /** Without what one asks for in vain on the way: an answer that is a problem, and skeletons. */
+  /** Opens a page and waits until it has its heading and nothing on it is still loading (a skeleton). */
   async function open(page: Page, path: string): Promise<void> {
     await page.goto(world.dashboard.url + path);
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -139,7 +139,7 @@ describe('every page of the dashboard', function () {
   }
 });
 
-/** The paths that somebody may see, with ids in their places. A place without an id is left out, and told. */
+/** The paths that this kind of user may see, with ids put in. A path is left out when there is no id for one of its places. */
 function filled(who: 'account' | 'viewer' | 'operator', idOf: (name: string) => string | undefined): string[] {
   const seen = PLACES.filter(({ needs }) => needs !== 'open' && (who === 'operator') === (needs === 'admin'));
   return seen.flatMap(({ path }) => {
@@ -186,5 +186,5 @@ const FAILURE = JSON.stringify({
   retryable: false,
 });
 
-/** They ask for templates alone, without which one can send. */
+/** Pages that show no failed request: the only thing that they ask for is templates, and one can send without them. */
 const STILL: readonly string[] = ['/dashboard/send', '/dashboard/send/many'];

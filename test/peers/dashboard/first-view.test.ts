@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
 
-/** "At most 150 KB of script (gz) on a page, first view ≤ 300 ms on loopback": bytes are held, times are told. */
+/** "At most 150 KB of script (gz) on a page, first view ≤ 300 ms on loopback": bytes are asserted, times only printed. */
 const SCRIPT_BYTES_MAX = 150 * 1024;
 
 interface View {
@@ -52,7 +52,7 @@ describe('the first view of the dashboard', () => {
   }
 });
 
-/** What the page's process has computed since it began: on a busy machine it says more than the clock. */
+/** CPU time of the page's process since it began: on a busy machine it says more than the clock. */
 async function cpuMs(page: Page): Promise<number> {
   const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });

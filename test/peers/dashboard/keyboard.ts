@@ -9,8 +9,8 @@ interface Step {
 }
 
 /**
- * Goes through the page with Tab. Tells of what has the focus and does not look different from what has not: somebody without
- * a mouse would not know where they are.
+ * Goes through the page with Tab. Reports every element that looks the same with the focus as without it: somebody without a
+ * mouse would not know where they are.
  */
 export async function focusFaults(page: Page): Promise<string[]> {
   await page.evaluate('document.activeElement?.blur?.(), scrollTo(0, 0)');

@@ -1,6 +1,7 @@
 /**
- * What axe 4.14 misses, as expressions for the page: half of the faults that were sown into a page of ours went unseen by it.
- * Each gives sentences. What only an act shows (a dialog that loses the focus, an outline that is gone) is in `keyboard.ts`.
+ * Checks for what axe 4.14 misses, as expressions for the page: of the faults that we put into a page on purpose it saw half.
+ * Each gives sentences. What shows only when somebody acts (a dialog that loses the focus, an outline that is gone) is in
+ * `keyboard.ts`.
  */
 const CHECKS: readonly string[] = [
   // A list of rows whose columns have no name.
@@ -16,7 +17,7 @@ const CHECKS: readonly string[] = [
   `all('input, textarea, select').filter((field) => field.type !== 'hidden' && field.labels?.length === 0 && !field.ariaLabel
      && !field.getAttribute('aria-labelledby')).map(said('a field without a label'))`,
   `all('a, button').filter((link) => /^(click here|here|more|link|ok|submit)$/i.test(link.textContent.trim())).map(said('a name that says nothing'))`,
-  // What reacts to a mouse alone: it looks as if it could be pressed.
+  // Elements that only a mouse can press: they look as if they could be pressed.
   `all('body *').filter((one) => getComputedStyle(one).cursor === 'pointer' && one.closest('a, button, label, summary, select, input, [role="button"], [role="tab"]') === null)
      .map(said('something to press that the keyboard does not reach'))`,
   // What scrolls must be reached by the keyboard.
@@ -28,7 +29,7 @@ const CHECKS: readonly string[] = [
   `innerWidth > 600 ? [] : all('.table-box:has(.cards)').filter((one) => one.scrollWidth > one.clientWidth + 1).map(said('a list that is wider than a phone'))`,
   // State by colour alone.
   `all('.badge').filter((badge) => badge.textContent.trim() === '').map(said('a state without a word'))`,
-  // Whoever does not see the page learns of what happened from a live region.
+  // Somebody who cannot see the page learns from a live region what happened.
   `document.querySelector('[role="status"], [aria-live], [role="alert"], output') === null ? ['no live region'] : []`,
   `document.title.trim() === '' || document.querySelectorAll('h1').length !== 1 ? ['not exactly one h1, or no title'] : []`,
 ];

@@ -5,7 +5,7 @@ import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
 
 const BODY = JSON.stringify({ customer: '919876543210' });
-/** What the page's script does with an address of the API. */
+/** Scripts of the hostile page that try to change something at an address of the API. */
 const ATTACKS: Readonly<Record<string, (url: string) => string>> = {
   'a form whose text is JSON': (url) => `(() => {
     const form = document.createElement('form');
@@ -48,7 +48,7 @@ describe('a hostile page in the browser of a user who has signed in', () => {
     for (const [how, act] of Object.entries(ATTACKS)) {
       it(`${how}, from ${host}: refused, and nothing is stored`, async () => {
         const page = await world.dashboard.visit('/dashboard/credits', owner);
-        page.removeAllListeners(); // What the dashboard may not do, this page does.
+        page.removeAllListeners(); // The listeners report what the dashboard may not do; this page does it.
         const statuses: number[] = [];
         page.on('response', (answer) => {
           if (answer.request().method() === 'POST') statuses.push(answer.status());

@@ -28,7 +28,7 @@ describe('overview, credits and inbox in the dashboard', () => {
 
   const count = () => new HourCounter({ db: world.db, clock: systemClock, messageDays: 90, held: () => true }).run();
 
-  /** A customer wrote so many hours ago. */
+  /** Stores a message that a customer wrote so many hours ago. */
   async function wrote(body: string, hoursAgo = 0, customer = CUSTOMER): Promise<void> {
     const { db, account } = world;
     const at = new Date(Date.now() - hoursAgo * HOUR_MS);

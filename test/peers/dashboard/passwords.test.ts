@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { signedIn } from '../../support/signed-in.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
 
-/** ASVS 5.0, 6.2.6 and 6.2.7: passwords are hidden as one types, managers may fill them in, and they may be pasted. */
+/** ASVS 5.0, 6.2.6 and 6.2.7: passwords are hidden as one types, password managers may fill them in, and pasting is allowed. */
 describe('fields for passwords in the browser', () => {
   let world: GatewayWithDashboard;
   before(async () => {

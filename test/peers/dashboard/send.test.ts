@@ -39,7 +39,7 @@ describe('sending in the dashboard', () => {
     expect(stored).to.include({ to: '919876543210', text: 'It is open', sender: 'HARKRA' });
     expect(await world.dashboard.look(page, 'sent')).to.deep.equal([]);
 
-    // Told by the stream, without asking.
+    // The stream brings the state; the page does not ask for it.
     await page.getByText('queued', { exact: true }).waitFor();
     await messages().updateOne({ account: world.account }, { $set: { state: 'delivered' } });
     await page.getByText('delivered', { exact: true }).waitFor();

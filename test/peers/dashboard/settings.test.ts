@@ -30,7 +30,7 @@ describe('the dashboard: settings', () => {
     await world.close();
   });
 
-  /** The secret that the page shows, and closes when it is said to be stored. */
+  /** Reads the secret that a dialog shows, confirms that it is stored, and closes the dialog. */
   async function takeSecret(page: Page, name: string): Promise<string> {
     const dialog = page.getByRole('dialog', { name: `Your new ${name}` });
     await dialog.waitFor();

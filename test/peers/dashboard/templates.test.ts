@@ -105,7 +105,7 @@ describe('the dashboard: templates', () => {
     await form.getByRole('button', { name: 'Request template' }).click();
     await rowOf(page, 'order_left').getByText('usually 24 to 48 hours').waitFor();
 
-    // By the stream: nobody reloads.
+    // The stream brings it: nobody reloads the page.
     await rowOf(page, 'order_left').getByText('Approved').waitFor({ timeout: 30_000 });
 
     expect(await dashboard.look(page, 'chat-templates')).to.deep.equal([]);

@@ -16,10 +16,10 @@ import { accessFaults, LOOKS, type Look } from './access.ts';
 type LookName = keyof typeof LOOKS;
 const LOOK_NAMES = Object.keys(LOOKS) as readonly LookName[]; // the table's own keys
 
-/** Set to a folder, it gets a picture of each page that is looked at. */
+/** If this names a folder, a picture of each page that is checked is stored there. */
 const PICTURES = process.env.DASHBOARD_PICTURES;
 
-/** The dashboard of a gateway, in Chromium. What no page may do is collected, and fails `close`. */
+/** The dashboard of a gateway, in Chromium. Things that no page may do are collected, and `close` fails if there are any. */
 export class DashboardWorld {
   readonly url: string;
   readonly #chromium: Chromium;
@@ -30,7 +30,7 @@ export class DashboardWorld {
     this.#chromium = browser;
   }
 
-  /** A page in a browser of its own, of the user who has signed in with `as`, or of nobody. */
+  /** A page in a new browser, as the user who has signed in with `as`, or as nobody. */
   async visit(
     path: string,
     as?: Browser,
@@ -46,7 +46,7 @@ export class DashboardWorld {
     return page;
   }
 
-  /** What axe finds on a page as it is now, light and dark, on a phone and on a wide screen. Empty is good. */
+  /** The faults on a page as it is now, light and dark, on a phone and on a wide screen. Empty is good. */
   async look(page: Page, name: string, looks: readonly LookName[] = LOOK_NAMES): Promise<string[]> {
     const found: string[] = [];
     for (const look of looks) {
@@ -67,7 +67,7 @@ export class DashboardWorld {
     if (this.#faults.length > 0) throw new Error(`the browser complained:\n${[...new Set(this.#faults)].join('\n')}`);
   }
 
-  /** Errors of scripts, what the policy refused, and requests to anybody else. */
+  /** Collects errors of scripts, what the content security policy refused, and requests to other servers. */
   #watch(page: Page): void {
     page.on('pageerror', (error) => this.#faults.push(`${page.url()}: ${error.message}`));
     page.on('console', (line) => {
@@ -114,7 +114,7 @@ export async function openGatewayWithDashboard(overrides: Partial<GatewayDeps> =
   };
 }
 
-/** Waits for something that an expression of the page says. The policy forbids the page to evaluate text; the debugger may. */
+/** Waits until an expression is true in the page. The policy forbids the page to evaluate text, but the debugger may. */
 export async function until(page: Page, expression: string): Promise<void> {
   await eventually(() => page.evaluate<boolean>(expression), expression);
 }

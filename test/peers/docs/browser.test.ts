@@ -24,7 +24,7 @@ describe('/docs, used in Chromium', () => {
   }
 
   it('the keyboard reaches what is in the contents, and one sees where', async () => {
-    await page.evaluate('document.querySelector("main").remove()'); // Its samples are alike, and hundreds.
+    await page.evaluate('document.querySelector("main").remove()'); // It has hundreds of samples, all alike.
 
     expect(await focusFaults(page)).to.deep.equal([]);
     await page.reload();
@@ -76,8 +76,8 @@ describe('/docs, used in Chromium', () => {
 });
 
 /**
- * Operations are made by one function, and there are hundreds: axe would take minutes for what is alike. It measures where things
- * are, so what is not seen must be laid out too.
+ * Removes most operations: one function makes all of them, and axe would take minutes for hundreds that are alike. Axe measures
+ * positions, so the remaining ones are laid out even where they are off the screen.
  */
 const FEWER = `
   document.querySelectorAll('.operation:not(:nth-of-type(20n + 1))').forEach((one) => one.remove());

@@ -98,7 +98,7 @@ export const said = (payload: Payload): string | null =>
   payload.event === 'message.delivered' ? payload.delivered_at : payload.error_code;
 `;
 
-/** Off: the product has no licence for others, and pages and probes refuse nobody. */
+/** Two rules are off: the product has no licence to state, and pages and probes have no 4xx answers. */
 const LINT = `
 import { createConfig, lint } from '@redocly/openapi-core';
 const config = await createConfig({

@@ -22,7 +22,7 @@ interface Seen {
   readonly body: unknown;
 }
 
-/** All samples of one language run as one program: a start of an interpreter for each would take minutes. */
+/** All samples of one language run as one program: starting an interpreter for each would take minutes. */
 describe('the samples of /docs, run as they are printed', () => {
   let folder: string;
   let store: TestStore;

@@ -3,27 +3,27 @@ import type { Handler } from './link.ts';
 
 export const WRITES: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'findAndModify']);
 
-/** What goes wrong with which commands. */
+/** A fault, and the commands that it happens to. */
 export interface Fault {
-  /** One name or several; any command when left out. */
+  /** One name of a command or several; any command when left out. */
   readonly command?: string | readonly string[];
   readonly collection?: string;
-  /** So many go well before. */
+  /** So many of these commands go well first. */
   readonly after?: number;
-  /** So many go wrong, then none; 1 when left out. */
+  /** So many then go wrong, and no more; 1 when left out. */
   readonly times?: number;
   readonly happens: Handler;
 }
 
-/** A fault that was told to a proxy. */
+/** A fault that a proxy was given. */
 export interface Injected {
-  /** How many commands it has met. */
+  /** How many commands it has happened to. */
   readonly met: number;
-  /** It meets no more. */
+  /** Ends the fault: it happens to no later command. */
   end(): void;
 }
 
-/** The faults of a proxy, in the order in which they were told. */
+/** The faults of a proxy, in the order in which it was given them. */
 export class Faults {
   readonly #open = new Set<{ readonly fault: Fault; passed: number; met: number }>();
 
@@ -38,7 +38,7 @@ export class Faults {
     };
   }
 
-  /** What is to happen with this command, if anything. Counts it. */
+  /** The fault that is to happen to this command, if any. Counts the command. */
   meet(command: Command): Handler | undefined {
     for (const entry of this.#open) {
       const { fault } = entry;
@@ -108,7 +108,7 @@ export const refused =
   async ({ message }, link) =>
     link.tell(answer(message, { ok: 0, ...errorOf(name) }));
 
-/** Done here, but perhaps not on a majority (manual, "Write Concern": the write is not undone). */
+/** Done on this server, but perhaps not on a majority (manual, "Write Concern": the write is not undone). */
 export const unreplicated =
   (name: CodeName): Handler =>
   async (command, link) =>
@@ -118,13 +118,13 @@ export function withConcernError({ message }: Command, reply: Buffer, name: Code
   return answer(message, { ...readAnswer(reply), writeConcernError: errorOf(name) });
 }
 
-/** Where the statements of a command are. */
+/** The field of a command that holds its statements. */
 const STATEMENTS: Readonly<Record<string, string>> = { insert: 'documents', update: 'updates', delete: 'deletes' };
 
 /**
- * The first half of a command's statements is done, then the primary steps down. `each`: the other statements have an error of
- * their own. `all`: the command fails as a whole, and nobody is told what was done (mongod's write_ops_exec.cpp does this when it
- * is interrupted).
+ * The first half of a command's statements is done, then the primary steps down. `each`: the answer has an error for each of the
+ * other statements. `all`: the command fails as a whole, and the answer does not say what was done (mongod's write_ops_exec.cpp
+ * does this when it is interrupted).
  */
 export const halfDone =
   (told: 'each' | 'all', name: CodeName = 'InterruptedDueToReplStateChange'): Handler =>

@@ -20,7 +20,7 @@ const CHECKSUM_PRESENT = 1;
 const MORE_TO_COME = 1 << 1;
 const EXHAUST_ALLOWED = 1 << 16;
 
-/** Cuts a stream into whole messages: pieces come split and joined. */
+/** Cuts a stream into whole messages: a piece of it may hold a part of one, or several. */
 export class MessageCutter {
   #pieces: Buffer[] = [];
   #bytes = 0;
@@ -41,7 +41,7 @@ export class MessageCutter {
     return messages;
   }
 
-  /** The first piece, with at least so many bytes. */
+  /** The first piece, or all pieces joined when the first has fewer bytes than that. */
   #joined(bytes: number): Buffer {
     const [first] = this.#pieces;
     if (first !== undefined && first.length >= bytes) return first;
@@ -55,12 +55,12 @@ export const requestIdOf = (message: Buffer): number => message.readInt32LE(4);
 export const answersTo = (message: Buffer): number => message.readInt32LE(8);
 const opcodeOf = (message: Buffer): number => message.readInt32LE(12);
 
-/** What a driver sends. */
+/** One command of a driver. */
 export interface Command {
   readonly message: Buffer;
   /** `update`, `hello` … as it was sent. */
   readonly name: string;
-  /** What most commands name first; undefined for those of a server or database. */
+  /** The collection, which most commands name in their first field; undefined for commands on a server or a database. */
   readonly collection: string | undefined;
   /** False for one that wants no answer (moreToCome). */
   readonly answered: boolean;
@@ -95,7 +95,7 @@ export function readAnswer(message: Buffer): Document {
 
 let lastId = 0;
 
-/** An answer to a message, in the form that it asks for. `more`: others to the same request follow, each an answer to this one. */
+/** An answer in the form that its request needs. `more`: others to the same request follow, each an answer to the one before. */
 export function answer(to: Buffer, document: Document, more = false): Buffer {
   lastId = (lastId + 1) % 0x7fff_ffff;
   const body = BSON.serialize(document, { ignoreUndefined: true });
@@ -110,7 +110,7 @@ export function answer(to: Buffer, document: Document, more = false): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** The same request with another document, for one answer; nothing of it is in sequences any more. */
+/** The same request with another document, which holds all of it (no document sequences), and which asks for one answer only. */
 export function rewritten({ message }: Command, document: Document): Buffer {
   if (opcodeOf(message) !== OP_MSG) throw new Error('only an OP_MSG is rewritten');
   const head = Buffer.from(message.subarray(0, HEADER + 5));
@@ -121,7 +121,7 @@ export function rewritten({ message }: Command, document: Document): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Where the single documents of a message begin. */
+/** The offsets at which the single documents of a message begin. */
 function documentsAt(message: Buffer): number[] {
   const opcode = opcodeOf(message);
   if (opcode === OP_MSG) return sectionsOf(message).flatMap(({ kind, at }) => (kind === 0 ? [at] : []));
@@ -132,7 +132,7 @@ function documentsAt(message: Buffer): number[] {
 
 interface Section {
   readonly kind: number;
-  /** Behind the kind. */
+  /** The offset after the byte with the kind. */
   readonly at: number;
   readonly end: number;
 }
@@ -171,7 +171,7 @@ function documentAt(message: Buffer, at: number): Document {
 
 const STRING = 2;
 
-/** Of the document that begins there: name of its first field, and its value if that is a string. */
+/** The first field of the document that begins at `at`: its name, and its value if that is a string. */
 function firstElement(message: Buffer, at: number): { readonly name: string; readonly value: string | undefined } {
   const nameEnd = message.indexOf(0, at + 5);
   const name = message.toString('utf8', at + 5, nameEnd);

@@ -3,19 +3,19 @@ import { answer, answersTo, type Command, MessageCutter, readAnswer, readCommand
 
 /** One connection of a driver, and the one to the server behind it. */
 export interface Link {
-  /** Puts a command to the server, changed or not. Resolves with the answer; never when the connection is cut before it. */
+  /** Sends a command to the server, changed or not. Resolves with the answer; never resolves if the connection is cut before. */
   ask(message: Buffer): Promise<Buffer>;
   /** Sends an answer to the driver. */
   tell(message: Buffer): void;
   /** Ends the connection without a word. */
   cut(): void;
-  /** Whether the driver's connection stands. */
+  /** Whether the driver's connection is open. */
   readonly open: boolean;
   /** Resolves when it has ended. */
   readonly ended: Promise<void>;
 }
 
-/** What is done with a command. The next one of its connection waits until this resolves. */
+/** Deals with one command. The next command of the connection waits until this resolves. */
 export type Handler = (command: Command, link: Link) => Promise<void>;
 
 export interface Listener {
@@ -28,7 +28,7 @@ export interface Listener {
 export interface ListenOptions {
   readonly storeUri: string;
   readonly handle: Handler;
-  /** False: a connection is reset at once, as where nobody listens. */
+  /** When false, a new connection is reset at once, as if nobody listened. */
   accepts(): boolean;
 }
 

@@ -1,6 +1,6 @@
 import { type Document, Long, ObjectId } from 'mongodb';
 
-/** What a member of a set is to its drivers. `isolated`: cut off from the others, and still believes that it is primary. */
+/** What a member of a set looks like to drivers. `isolated`: it is cut off from the others and still believes it is primary. */
 export type Role = 'primary' | 'secondary' | 'isolated' | 'down';
 
 export interface SetView {
@@ -19,7 +19,7 @@ export interface SetView {
 const SET_NAME = 'played';
 const PROCESS = new ObjectId();
 
-/** What the server says of itself, whoever it is said to be. */
+/** Fields that are taken from the real server's hello, whichever member it plays. */
 const LIMITS = [
   'maxBsonObjectSize',
   'maxMessageSizeBytes',

@@ -2,29 +2,29 @@ import { cutAfter, cutBefore, type Fault, Faults, type Injected, refused, silent
 import { type Handler, isHello, listen, plainHello } from './link.ts';
 
 /**
- * `slow`: every answer comes late. `down`: nobody listens, so to speak: what is connected is cut off. `silent`: connections are
- * accepted and stay, and nothing is ever answered, as behind a firewall that drops everything; what was sent or answered then is
- * lost, and those connections stay dead. `readonly`: what writes is refused, as by a server that is no primary any more.
+ * `slow`: every answer comes late. `down`: connections are cut off and new ones are reset, as if nobody listened. `silent`:
+ * connections are accepted and stay, and nothing is ever answered, as behind a firewall that drops everything; what is sent or
+ * answered then is lost, and those connections stay dead. `readonly`: writes are refused, as by a server that is no longer primary.
  */
 export type StoreMood = 'well' | 'slow' | 'down' | 'silent' | 'readonly';
 
 export interface WireProxy {
-  /** For clients that are to feel what happens to the store. */
+  /** The address for clients that are to meet the faults. */
   readonly uri: string;
   become(mood: StoreMood): void;
-  /** From now on, for commands on any connection. */
+  /** Adds a fault, from now on and for commands on any connection. */
   inject(fault: Fault): Injected;
-  /** The server does the next such command; its answer is lost and the connection cut. */
+  /** The server does the next such command; then its answer is lost and the connection is cut. */
   loseAnswerTo(command: string, collection: string): Injected;
   /** Connections on which such a command comes are cut before the server knows of it, until this is ended. */
   loseAll(command: string, collection: string): Injected;
   close(): Promise<void>;
 }
 
-/** Longer than `/readyz` waits, shorter than anybody's patience. */
+/** Longer than `/readyz` waits, and shorter than any client's time-out. */
 const SLOW_MS = 2_000;
 
-/** A proxy of our own between processes and their store, which reads what they say to each other. */
+/** A proxy between processes and their store. It reads the commands, so that a fault can happen to one of them. */
 export async function startWireProxy(storeUri: string): Promise<WireProxy> {
   const faults = new Faults();
   let mood: StoreMood = 'well';

@@ -16,7 +16,7 @@ const SHARD_KEYS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export interface Router extends WireProxy {
-  /** Single writes that went to one shard, of a sharded collection. */
+  /** How many writes of one document in this sharded collection named the whole shard key, and so went to one shard. */
   routed(collection: string): number;
   /** What a router of MongoDB 6.0 would have refused, or sent to every shard. */
   readonly refused: readonly string[];
@@ -25,7 +25,7 @@ export interface Router extends WireProxy {
 /**
  * Stands before a store as a mongos stands before a cluster: a write of one document in a sharded collection that does not name
  * the whole shard key is refused (manual, "findAndModify: Sharded Collections", "db.collection.updateOne: Upsert on a Sharded
- * Collection"). A mongos would send some of them to all shards instead; the product means to have none.
+ * Collection"). A mongos would send some of them to all shards instead; the product is to have none of either kind.
  */
 export async function startRouter(storeUri: string): Promise<Router> {
   const proxy = await startWireProxy(storeUri);
@@ -63,7 +63,7 @@ function singleQueries(command: Command): readonly Document[] {
   );
 }
 
-/** A value, not a condition. */
+/** Whether a filter's entry is a value to be equal to, not a condition such as `{ $gt: 1 }`. */
 function isValue(wanted: unknown): boolean {
   if (wanted === undefined) return false;
   return typeof wanted !== 'object' || wanted === null || !Object.keys(wanted).some((name) => name.startsWith('$'));

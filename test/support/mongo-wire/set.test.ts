@@ -13,7 +13,7 @@ import { unreplicated } from './faults.ts';
 import { type PlayedSet, startPlayedSet } from './set.ts';
 import { rolledBack } from './undo.ts';
 
-/** What the driver makes of a set that is played: if it did not take it for one, nothing that is tested with it would count. */
+/** The driver must take the played set for a real replica set; otherwise tests that use it would prove nothing. */
 describe('a played replica set, to the driver', function () {
   this.timeout(60_000);
   let server: TestStore;

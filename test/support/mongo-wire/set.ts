@@ -5,28 +5,28 @@ import { isHello, type Link, type Listener, listen, plainHello } from './link.ts
 import { memberHello, type Role, setUri } from './member-hello.ts';
 
 /**
- * A replica set played by listeners before one server. What one of them stores all of them have, at once; who is primary is played.
- * So drivers go through discovery, step-downs and elections, and the data is real.
+ * A replica set that listeners play before one server: each listener is a member. What one member stores, all have at once; only
+ * their roles are played. So drivers go through discovery, step-downs and elections, with real data.
  */
 export interface PlayedSet {
   readonly uri: string;
   /** For commands that come to the primary. */
   inject(fault: Fault): Injected;
   /**
-   * The primary becomes a secondary. What is under way is done here, and perhaps not on a majority. The first to hear of it is whoever
-   * asks it for something; with that, or with an election, all do.
+   * The primary becomes a secondary. Commands under way are done on this member, but perhaps not on a majority. Drivers are not told
+   * until one sends it a command, which is refused, or until an election.
    */
   stepDown(): void;
   /** The primary dies: its connections end, and nobody listens there until `heal`. */
   crash(): void;
   /**
-   * The primary is cut off from the others and does not know it: it answers reads, and writes wait for a majority that does not
-   * come. At `heal` they are rolled back, without an answer.
+   * The primary is cut off from the others and does not know it: it answers reads, but writes wait for a majority that never
+   * answers. At `heal` they are rolled back, and their connections are cut without an answer.
    */
   isolate(): void;
   /** The next member becomes primary, by a newer election. */
   elect(): void;
-  /** All but the primary are secondaries that can be reached. */
+  /** Every member but the primary becomes a secondary that can be reached. */
   heal(): void;
   /** Reads and writes that each member took. */
   readonly taken: readonly number[];
@@ -44,11 +44,11 @@ interface Member {
 }
 
 export interface SetOptions {
-  /** Whether members tell of changes at once, as mongod 4.4 and newer does; else drivers ask every ten seconds. */
+  /** Whether members tell drivers of changes at once, as mongod 4.4 and newer does. If not, drivers ask every ten seconds. */
   readonly streams?: boolean;
 }
 
-/** Commands for the primary alone, when a driver reads from the primary. */
+/** Reads that only the primary takes, because drivers here read from the primary. */
 const READS: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'distinct', 'getMore', 'listIndexes']);
 
 export async function startPlayedSet(storeUri: string, { streams = true }: SetOptions = {}): Promise<PlayedSet> {
@@ -69,7 +69,7 @@ class Played implements PlayedSet {
   #elections = 1;
   #version = 1;
   #refused = 0;
-  /** Stepped down, and nobody knows it yet. */
+  /** The member that has stepped down, while no driver knows it yet. */
   #unheard: Member | undefined;
   #changed = signal();
 
@@ -118,7 +118,7 @@ class Played implements PlayedSet {
 
   elect(): void {
     const able = this.#members.filter(({ role }) => role === 'secondary');
-    // Not the one that was primary last: it is older.
+    // The one whose last term as primary is the oldest, so not the one that was primary just now.
     const next = able.reduce((best, member) => (member.term < best.term ? member : best), able[0] as Member); // of three, one can go on
     next.term = ++this.#elections;
     this.#make(next, 'primary');
@@ -169,7 +169,7 @@ class Played implements PlayedSet {
     return writes ? link.tell(withConcernError(command, reply, interrupted)) : refused(interrupted)(command, link);
   }
 
-  /** One hello; or, when the driver waits for news, one whenever there are some. */
+  /** Answers one hello; or, when the driver waits for changes, sends a hello at each change. */
   async #greet(member: Member, command: Command, link: Link): Promise<void> {
     const { topologyVersion, maxAwaitTimeMS, ...asked } = command.body();
     if (topologyVersion === undefined || !this.#streams) {

@@ -3,12 +3,12 @@ import { type CodeName, withConcernError } from './faults.ts';
 import { type Command, readAnswer } from './framing.ts';
 import type { Handler } from './link.ts';
 
-/** Values come back as they were, with their BSON types. */
+/** Documents are put back with the BSON types that they had. */
 const EXACT = { promoteValues: false, promoteBuffers: false, bsonRegExp: true };
 
 /**
- * Done by a primary that loses its office before a majority has it: the write is rolled back (manual, "Rollbacks During Replica Set
- * Failover"), and then the driver is told, or cut off. `db` is a way to the server of its own.
+ * The primary does the write, but steps down before a majority has it: the write is rolled back (manual, "Rollbacks During Replica
+ * Set Failover"), and then the driver gets an error, or is cut off. `db` is a connection to the server without faults.
  */
 export const rolledBack =
   (db: Db, told: CodeName | 'cut'): Handler =>
@@ -20,7 +20,7 @@ export const rolledBack =
     else link.tell(withConcernError(command, reply, told));
   };
 
-/** Cut off on its way: the server does it long after the driver has given it up. `late` says when. */
+/** The connection is cut before the command is done; the server does it long after the driver has given it up, when `late` says. */
 export const doneLate =
   (db: Db, late: (work: () => Promise<unknown>) => void): Handler =>
   async (command, link) => {
@@ -29,7 +29,7 @@ export const doneLate =
     link.cut();
   };
 
-/** Remembers what a command is about to change. The function puts it back; its argument is the server's answer. */
+/** Remembers what a command is about to change. The function that it gives puts that back; it is called with the answer. */
 async function undoOf(db: Db, command: Command): Promise<(reply: Document) => Promise<void>> {
   const body = command.body();
   const collection = db.collection<Document>(command.collection ?? '');
