@@ -18,7 +18,7 @@ const ENQUIRE_RESP = 0x80000015;
 const UNBIND_RESP = 0x80000006;
 const NACK = 0x80000000;
 /** The body of a deliver_sm up to its short message; by its esm_class it is a receipt. */
-const DELIVER_HEAD = '00 0000 00 0000 00 04 00 00 00 00 00 00 00 00 00';
+const DELIVER_HEAD = '00 0000 00 0000 00 04 00 00 00 00 00 00 00 00';
 
 interface Scene {
   readonly world: World;
@@ -135,7 +135,7 @@ describe('smpp worker: a carrier that sends nonsense in good frames', () => {
     ],
     [
       '2,000 messages of a handset',
-      many(2_000, (i) => pdu(DELIVER, 0, i, '00 0000 00 0000 00 00 00 00 00 00 00 00 00 00 00 02 6869')),
+      many(2_000, (i) => pdu(DELIVER, 0, i, '00 0000 00 0000 00 00 00 00 00 00 00 00 00 00 02 6869')),
       DELIVER_RESP,
       2_000,
     ],
