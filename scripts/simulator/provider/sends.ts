@@ -70,11 +70,15 @@ export class Sends {
     return closed ? ERRORS.reEngagement : plan.refuse;
   }
 
+  /** In this order: a status is posted when the app has taken the one before. */
   #tellStatuses(message: TakenSend, { statuses = [] }: MagicCustomer): void {
     const { options, callbacks, delays } = this.#deps;
+    let taken = Promise.resolve();
     for (const [i, status] of statuses.entries()) {
       const afterMs = options.answerDelayMs + options.statusDelayMs * (i + 1);
-      delays.after(afterMs, () => void callbacks.add(statusValue(message, status)));
+      delays.after(afterMs, () => {
+        taken = taken.then(() => callbacks.add(statusValue(message, status)));
+      });
     }
   }
 
