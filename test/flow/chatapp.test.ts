@@ -30,7 +30,7 @@ const MAGIC: readonly MagicCase[] = [
   { ending: '306', status: 'delivered', events: ['sent', 'delivered'] },
   { ending: '307', status: 'read', events: ['sent', 'read'] },
   { ending: '308', status: 'read', events: ['sent', 'delivered?', 'read'] },
-  { ending: '309', status: 'read', events: ['sent', 'delivered', 'read'] },
+  { ending: '309', status: 'read', events: ['sent', 'delivered?', 'read'] },
   { ending: '310', status: 'delivered', events: ['sent', 'delivered'] },
   { ending: '311', status: 'delivered', events: ['sent', 'delivered'] },
   { ending: '312', status: 'delivered', events: ['sent', 'delivered'] },

@@ -6,12 +6,10 @@ import type { MessageDocument } from '../../shared/messages/message.ts';
 import { eventId } from '../../shared/runtime/ids.ts';
 import { parseIdentity } from '../../shared/runtime/process-identity.ts';
 import { eventually } from '../support/eventually.ts';
+import { latch } from '../support/latch.ts';
 import { type Product, startProduct } from '../support/product.ts';
 
 const WINDOW = 20;
-/** Late answers: the window is full, and its holder frozen (or stopping), before the first one comes. */
-const WHILE_FROZEN: Outcome = { responseDelayMs: 20_000 };
-const WHILE_STOPPING: Outcome = { responseDelayMs: 2_500 };
 const TAKEN_OVER_MS = 60_000;
 /** Shorter than the 15 s after which a lease runs out: it must have been handed over. */
 const HANDED_OVER_MS = 10_000;
@@ -114,6 +112,7 @@ describe('two processes of each worker', function () {
 
   describe('one of which is frozen past its leases, and wakes', () => {
     const frozen: number[] = [];
+    const late = latch();
     let session: number;
     let window: readonly string[];
     let expiring: readonly string[];
@@ -134,29 +133,29 @@ describe('two processes of each worker', function () {
     it('the carrier and every other lease has another holder within a minute', async () => {
       session = bound.at(-1)?.session ?? 0;
       product.smsc.hold();
-      outcome = WHILE_FROZEN;
+      outcome = { answerWhen: late.opened };
       window = await send(WINDOW);
       await eventually(() => unansweredOf(session) === WINDOW, 'the window is full');
       await freeze(await holderOf('carrier:sim'));
       const frozenAtMs = performance.now();
       const unanswered = unansweredOf(session);
       outcome = undefined;
+      await freeze(await holderOf('maintenance'));
+      // These wait for a carrier that no worker serves now. Both who could expire them are frozen, until others take over.
+      expiring = await send(EXPIRING, { valid_until: new Date(Date.now() + 6_000).toISOString() });
 
       batch = nextNumbers(BATCH);
       batchId = String((await product.post('/v2/send-bulk', { to: batch, ...words })).body.batch_id);
       await eventually(() => messages().findOne({ to: { $in: batch } }), 'the batch is being split');
       await freeze(await holderOf('batches:0'));
-      const due = new Date(Math.ceil(Date.now() / 1_000 + 5) * 1_000).toISOString();
+      const due = new Date(Math.ceil(Date.now() / 1_000 + 12) * 1_000).toISOString();
       const scheduled = nextNumbers(SCHEDULES);
       const asked = scheduled.map((to) => product.post('/v2/schedule', { to, ...words, schedule_time: due }));
       expect((await Promise.all(asked)).map(({ status }) => status)).deep.equal(scheduled.map(() => 200));
       sentTo.push(...batch, ...scheduled);
       // Schedules workers have no lease. The one that is frozen here may be the one that holds the alarm.
       for (const pid of product.pids('schedules').slice(0, 1)) await freeze(pid);
-      await freeze(await holderOf('maintenance'));
       await freeze(await holderOf('webhooks:0'));
-      // These wait for a carrier that no worker serves now, and expire while the maintenance process is frozen.
-      expiring = await send(EXPIRING, { valid_until: new Date(Date.now() + 3_000).toISOString() });
       behindIt = await send(30);
 
       const successor = await eventually(() => bound.at(1), 'the carrier is taken over', TAKEN_OVER_MS);
@@ -192,6 +191,7 @@ describe('two processes of each worker', function () {
     });
 
     it('awake, the first one lets go of its socket without a word, and settles none of the answers that lay there', async () => {
+      late.open();
       await eventually(() => unansweredOf(session) === 0, 'the answers lie there');
       for (const pid of frozen) process.kill(pid, 'SIGCONT');
       await eventually(() => !product.smsc.sessions().some(({ id }) => id === session), 'it closes its connection');
@@ -251,11 +251,13 @@ describe('two processes of each worker', function () {
       const { epoch = 0 } = (await lease('carrier:sim')) ?? {};
       const binds = bound.length;
       const first = frames.length;
-      outcome = WHILE_STOPPING;
+      const late = latch();
+      outcome = { answerWhen: late.opened };
       const to = await send(3 * WINDOW);
       await eventually(() => unansweredOf(session) === WINDOW, 'the window is full');
 
       const stopped = product.kill('smpp', 'SIGINT', holder);
+      late.open();
       await eventually(() => bound.length > binds, 'the other one is bound', TAKEN_OVER_MS);
       outcome = undefined;
       await stopped;

@@ -23,14 +23,14 @@ describe('npm start', function () {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  function start(env?: Record<string, string>): NpmStart {
-    const run = new NpmStart(folder, env);
+  async function start(env?: Record<string, string>): Promise<NpmStart> {
+    const run = await NpmStart.begin(folder, env);
     runs.push(run);
     return run;
   }
 
   it('prints a curl line that works: the message is delivered and its signed webhook shown; Ctrl-C leaves nothing', async () => {
-    const run = await start().ready();
+    const run = await (await start()).ready();
     const sent = await doCurl(run.out, '/v2/send');
     expect(sent).to.include({ status: 'success', to: '919876543210', status_code: '1000', credits_used: 1 });
     const id = String(sent.message_id);
@@ -45,7 +45,7 @@ describe('npm start', function () {
     const webhook = new RegExp(`webhook message\\.delivered ${id} · signature valid · answered 200`);
     await eventually(() => webhook.test(run.out), 'its webhook on the terminal');
 
-    const second = start();
+    const second = await start();
     expect(await second.exited).to.equal(1);
     expect(second.out).to.match(
       /npm start runs already on .+ \(process \d+\): stop it with Ctrl-C, or set HARKARA_DATA_DIR/,
@@ -70,14 +70,14 @@ describe('npm start', function () {
     let home: string;
     let run: NpmStart;
     const started: NpmStart[] = [];
-    function another(): NpmStart {
-      const one = new NpmStart(home);
+    async function another(): Promise<NpmStart> {
+      const one = await NpmStart.begin(home);
       started.push(one);
-      return one;
+      return one.ready();
     }
     before(async () => {
       home = mkdtempSync(join(tmpdir(), 'harkara-start-'));
-      run = await another().ready();
+      run = await another();
     });
     after(async () => {
       for (const one of started) await one.end();
@@ -106,7 +106,7 @@ describe('npm start', function () {
       const processes = killed.processes();
       for (const pid of [processes[0]?.pid, killed.npm.pid]) process.kill(pid ?? 0, 'SIGKILL');
 
-      run = await another().ready();
+      run = await another();
 
       expect(processes.filter((one) => !isGone(one))).to.deep.equal([]);
       expect(accountOf(run.out)).to.equal(accountOf(killed.out));
@@ -127,7 +127,7 @@ describe('npm start', function () {
   });
 
   it('a process that does not start ends it all, with the reason and the log', async () => {
-    const run = start({ WEBHOOK_ALLOW_SUBNETS: 'nonsense' });
+    const run = await start({ WEBHOOK_ALLOW_SUBNETS: 'nonsense' });
 
     expect(await run.exited).to.equal(1);
     // Several processes read this setting: the text names whichever ends first.
@@ -146,7 +146,7 @@ describe('npm start', function () {
     await store.close();
     rmSync(join(dir, 'data.log'));
 
-    const run = start();
+    const run = await start();
 
     expect(await run.exited).to.equal(1);
     expect(run.out).to.match(
@@ -193,7 +193,7 @@ describe('npm start', function () {
     ];
     for (const [what, env, says] of cases) {
       it(what, async () => {
-        const run = start(env());
+        const run = await start(env());
 
         expect(await run.exited).to.equal(1);
         const said = run.out.split('\n').filter((line) => line !== '' && !/^(>|npm |Building)/.test(line));

@@ -32,7 +32,7 @@ describe('the product and handsets behind a carrier made of Net::SMPP', () => {
 
     const answers = (): string[] => lines.filter((line) => line.startsWith('answer '));
     await eventually(() => answers().length === 10, 'all are answered');
-    const ended = once(perl, 'exit');
+    const ended = once(perl, 'close'); // With its last lines.
     await world.worker.stop();
     await ended;
 

@@ -5,7 +5,7 @@ use warnings;
 use Net::SMPP;
 
 $| = 1;
-alarm 60;
+alarm 300;
 my ($port, $kind, $receipts, @messages) = @ARGV;
 my $new = "new_$kind";
 my ($smpp, $bound) = Net::SMPP->$new('127.0.0.1', port => $port, smpp_version => 0x34, interface_version => 0x34,

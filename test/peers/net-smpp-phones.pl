@@ -5,9 +5,9 @@ use warnings;
 use Net::SMPP;
 
 $| = 1;
-alarm 60;
+alarm 300;
 my $listen = Net::SMPP->new_listen('127.0.0.1', port => 0, smpp_version => 0x34, interface_version => 0x34,
-  enquire_interval => 0, timeout => 30) or die "no port: $!\n";
+  enquire_interval => 0, timeout => 120) or die "no port: $!\n";
 printf "port %d\n", $listen->sockport;
 my @to = (source_addr_ton => 1, source_addr_npi => 1, dest_addr_ton => 1, dest_addr_npi => 1,
   destination_addr => '+919000000001', async => 1);

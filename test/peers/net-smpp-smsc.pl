@@ -5,9 +5,9 @@ use warnings;
 use Net::SMPP;
 
 $| = 1;
-alarm 60;
+alarm 300;
 my $listen = Net::SMPP->new_listen('127.0.0.1', port => 0, smpp_version => 0x34, interface_version => 0x34,
-  enquire_interval => 0, timeout => 30) or die "no port: $!\n";
+  enquire_interval => 0, timeout => 120) or die "no port: $!\n";
 printf "port %d\n", $listen->sockport;
 my $smpp = $listen->accept or die "nobody came: $!\n";
 my ($seen, $id) = (0, 0x55f568bc);

@@ -130,7 +130,7 @@ describe('the product and a carrier made of Net::SMPP', () => {
     const texts = ['hello €', HINDI, LONG, 'one', 'two', 'three', 'four'];
     const ids = await world.sendMany(texts.map((text, i) => ({ to: `91987650000${i}`, text })));
     await world.allReach(ids, 'delivered');
-    const ended = once(perl, 'exit');
+    const ended = once(perl, 'close'); // With its last lines.
     await world.worker.stop();
     await ended;
 

@@ -82,7 +82,7 @@ export function crashCases(product: () => Product): readonly Case[] {
   };
   const releases: Pick<Case, 'prepare' | 'act' | 'ends'> = {
     async prepare(numbers) {
-      due = inSeconds(5);
+      due = inSeconds(12);
       for (const to of numbers(5)) await schedule(to, due);
     },
     act: async () => {},

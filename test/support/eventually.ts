@@ -15,7 +15,9 @@ export async function eventually<T>(check: () => T | Promise<T>, what: string, f
   const began = performance.now();
   let waitedMs = 0;
   let last: unknown;
-  do {
+  for (;;) {
+    // Looks once more when the time is over: a process that stood still may have got there meanwhile.
+    const isLast = waitedMs >= timeoutMs;
     try {
       const value = await check();
       if (value) return value;
@@ -23,11 +25,12 @@ export async function eventually<T>(check: () => T | Promise<T>, what: string, f
     } catch (error) {
       last = error;
     }
+    if (isLast) break;
     // A tenth of the wait so far: what is looked at is often a store that others are busy with.
     const pauseMs = Math.min(PAUSE_MS_MAX, Math.max(PAUSE_MS, waitedMs / 10));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     waitedMs = performance.now() - began;
-  } while (waitedMs < timeoutMs);
+  }
   throw new Error(`not within ${timeoutMs} ms: ${what}${differenceOf(last)}`, { cause: last });
 }
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '../../scripts/bench/free-port.ts';
 import { type ProcessIdentity, processIdentity } from '../../shared/runtime/process-identity.ts';
 import { eventually } from './eventually.ts';
 import { ROOT } from './sources.ts';
@@ -9,6 +10,9 @@ import { ROOT } from './sources.ts';
 export const START_MS = 100_000;
 export const STOP_MS = 40_000;
 
+/** The ports of what `npm start` starts. */
+const PORTS = ['PORT', 'SIMULATOR_SMSC_PORT', 'SIMULATOR_CHATAPP_PORT', 'SIMULATOR_WEBHOOK_PORT'] as const;
+
 /** `npm start` as a newcomer runs it, in a process group of its own as in a terminal. */
 export class NpmStart {
   readonly dataDir: string;
@@ -16,7 +20,13 @@ export class NpmStart {
   out = '';
   readonly exited: Promise<number | null>;
 
-  constructor(dataDir: string, env: Record<string, string> = {}) {
+  /** Its ports are its own for as long as this process lives: PM2 listens on them only seconds later. */
+  static async begin(dataDir: string, env: Record<string, string> = {}): Promise<NpmStart> {
+    const ports = await Promise.all(PORTS.map(async (name) => [name, String(await freePort())] as const));
+    return new NpmStart(dataDir, { ...Object.fromEntries(ports), ...env });
+  }
+
+  private constructor(dataDir: string, env: Readonly<Record<string, string>>) {
     this.dataDir = dataDir;
     this.npm = spawn('npm', ['start'], {
       cwd: ROOT,
@@ -26,11 +36,7 @@ export class NpmStart {
         ...process.env,
         MONGODB_URI: '',
         HARKARA_DATA_DIR: dataDir,
-        PORT: '0',
         METRICS_PORT: '0',
-        SIMULATOR_SMSC_PORT: '0',
-        SIMULATOR_CHATAPP_PORT: '0',
-        SIMULATOR_WEBHOOK_PORT: '0',
         ...env,
       },
     });

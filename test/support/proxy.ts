@@ -77,6 +77,7 @@ function haproxy(folder: string, port: number, gatewayPort: number): Readonly<Re
     '/etc/haproxy/harkara.pem': `${folder}/proxy.pem`,
     'bind :443': `bind 127.0.0.1:${port}`,
     'server local 127.0.0.1:3000': `server local 127.0.0.1:${gatewayPort}`,
+    'sc0_http_req_rate gt 200': 'sc0_http_req_rate gt 40',
   };
 }
 

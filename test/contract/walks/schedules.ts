@@ -62,7 +62,7 @@ export function walkSchedules(world: () => World): void {
 
   it('at its time it is sent; DELETE then answers 409 and gives nothing back', async () => {
     const before = await balance(world(), world().otherKey);
-    const { body } = await book(inHours(3 / 3600));
+    const { body } = await book(inHours(10 / 3600));
     const id = String(body.schedule_id);
     const seen = new Set<unknown>();
 

@@ -90,7 +90,7 @@ describe('every page of the dashboard', function () {
       const shown = page.getByText('req_01m7znjn7hdb5pft3awkb6pgvz').first();
       if (
         !STILL.includes(path) &&
-        !(await shown.waitFor({ timeout: 5_000 }).then(
+        !(await shown.waitFor({ timeout: 60_000 }).then(
           () => true,
           () => false,
         ))

@@ -19,7 +19,7 @@ describe('the dashboard of npm start', function () {
   let key: string;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'harkara-journey-'));
-    run = await new NpmStart(folder).ready();
+    run = await (await NpmStart.begin(folder)).ready();
     dashboard = await openDashboard(/Dashboard\s+(http:\S+)\/dashboard/.exec(run.out)?.[1] ?? '');
   });
   after(async () => {

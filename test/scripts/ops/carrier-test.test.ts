@@ -117,8 +117,8 @@ describe('npm run ops: carrier test', () => {
   });
 
   it('a receipt of another message is refused for now, so that the worker gets it', async () => {
-    await start({ behaviour: () => ({ receipts: [] }), retryDelayMs: 100 });
-    const ended = test('--wait-seconds', '2');
+    await start({ behaviour: () => ({ receipts: [] }), retryDelayMs: 3_000 });
+    const ended = test('--wait-seconds', '10');
     await eventually(() => smsc.stats().binds === 1, 'the test is bound');
     smsc.sendMo({ systemId: 'us', from: TO, to: '56161', text: 'STOP' });
     const { out } = await ended;

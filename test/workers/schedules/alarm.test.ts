@@ -33,7 +33,7 @@ describe('schedules worker: alarm', () => {
 
   it('rings at a second once, whoever set it and however often, and leaves nothing behind', async () => {
     const [one, two] = [await startAlarm(), await startAlarm()];
-    const [first, second] = [secondFromNow(2), secondFromNow(3)];
+    const [first, second] = [secondFromNow(5), secondFromNow(6)];
 
     await one.set(first);
     await two.set(first);

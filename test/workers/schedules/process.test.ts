@@ -76,10 +76,10 @@ describe('schedules worker: process', () => {
 
   it('releases after its restart what came due while it was down', async () => {
     const child = await startProcess();
-    const bookings = Array.from({ length: 20 }, () => makeBooking(inMs(1_500)));
-    const account = await book(20, bookings);
     child.kill('SIGKILL');
     await ended(child);
+    const bookings = Array.from({ length: 20 }, () => makeBooking(inMs(200)));
+    const account = await book(20, bookings);
     await eventually(() => bookings.every(({ at }) => at < new Date()), 'their time has come');
     expect(await sent(account)).to.equal(0);
 

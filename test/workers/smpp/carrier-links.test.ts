@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { createServer as createTlsServer, type Server } from 'node:tls';
 import { expect } from 'chai';
+import { freePort } from '../../../scripts/bench/free-port.ts';
 import { listenLocally } from '../../../scripts/simulator/listen.ts';
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
@@ -42,7 +43,8 @@ describe('smpp worker: where and how a carrier is reached', () => {
   });
 
   it('the next host is tried when one does not let us bind, and the first one again behind the last', async () => {
-    const second = await another();
+    // Its own, also while nothing listens there.
+    const second = await another({ port: await freePort() });
     const world = await open({
       carrier: { port: 1, links: { otherHosts: [{ host: HERE, port: second.port }] } },
     });

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { freePort } from '../../../scripts/bench/free-port.ts';
 import { startSmsc } from '../../../scripts/simulator/smsc.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
@@ -39,7 +40,8 @@ describe('smpp worker: when things break', () => {
   });
 
   it('what waits behind a bind that is down is sent once it is up again', async () => {
-    const here = await open();
+    // Its own, also while nothing listens there.
+    const here = await open({ smsc: { port: await freePort() } });
     await here.reaches(await here.send({}), 'delivered');
     const { port } = here.smsc;
     await here.smsc.close();

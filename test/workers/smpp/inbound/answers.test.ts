@@ -107,10 +107,14 @@ describe('smpp worker: answers to STOP, START and HELP', () => {
     const [stopped] = await here.received(1);
     await nothingOwed(here);
 
-    const counted = await here.metrics.registry.getSingleMetric('harkara_smpp_opt_out_answers_total')?.get();
+    // The worker counts it when the store has answered.
+    const values = await eventually(async () => {
+      const counted = await here.metrics.registry.getSingleMetric('harkara_smpp_opt_out_answers_total')?.get();
+      return counted !== undefined && counted.values.length > 0 ? counted.values : undefined;
+    }, 'it is counted');
 
     expect(stopped?.history.map(({ state }) => state)).to.deep.equal(['received', 'opted_out']);
     expect(await sent(here)).to.deep.equal([]);
-    expect(counted?.values.map(({ labels, value }) => [labels.result, value])).to.deep.equal([['unpaid', 1]]);
+    expect(values?.map(({ labels, value }) => [labels.result, value])).to.deep.equal([['unpaid', 1]]);
   });
 });

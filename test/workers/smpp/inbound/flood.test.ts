@@ -7,7 +7,7 @@ describe('smpp worker: a flood of messages of handsets', () => {
   const open = inboundWorldPerTest();
 
   it('on the bind that brings receipts: messages are delivered meanwhile, and each of the flood is told once', async () => {
-    const here = await open({ smsc: { deliverWindow: 500 } });
+    const here = await open({ smsc: { deliverWindow: 500, deliverTimeoutMs: 600_000 } });
     const texts = Array.from({ length: 3_000 }, (_, n) => `message ${String(n).padStart(4, '0')}`);
 
     for (const text of texts) here.says({ text });
