@@ -14,7 +14,7 @@ const USER_PRICE = 1;
 interface MagicCase {
   readonly ending: string;
   readonly status: string;
-  /** Events, in any order. One with a question mark may be missing: two statuses of the same second may come in one post. */
+  /** Events, in any order. One with a question mark may be missing: its status changes nothing if a later one is settled first. */
   readonly events: readonly string[];
   readonly errorCode?: string;
   readonly refunded?: true;
