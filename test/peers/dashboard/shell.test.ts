@@ -75,10 +75,11 @@ describe('the frame around all pages of the dashboard', () => {
     expect(await page.evaluate(`document.activeElement.closest('dialog') !== null`)).to.equal(true);
     expect(await world.dashboard.look(page, 'menu')).to.deep.equal([]);
     await page.setViewportSize({ width: 360, height: 800 });
+    await until(page, `document.querySelector('.menu').checkVisibility()`);
 
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    expect(await page.evaluate(`document.activeElement.ariaLabel`)).to.equal('Menu');
+    await until(page, `document.activeElement.ariaLabel === 'Menu'`);
 
     await page.getByRole('button', { name: 'Menu' }).click();
     await dialog.getByRole('link', { name: 'Users' }).click();

@@ -36,7 +36,12 @@ export function update(store: Store, command: Command): Progress {
       const collection = upsert ? store.catalog.ensure(db, name) : store.catalog.get(`${db}.${name}`);
       if (collection === undefined) return undefined;
       const target: TargetChange<Tally> = {
-        ...{ collection, filter, sort: [], one, hint: MISSING, context },
+        collection,
+        filter,
+        sort: UNSORTED,
+        one,
+        hint: MISSING,
+        context,
         change(now, hit, tally) {
           if (changeDocument(store, now, hit, update) !== undefined) tally.modified++;
         },
@@ -73,6 +78,7 @@ function replyOf({ matched, modified, upserted }: Tally, errors: readonly WriteE
 }
 
 const ID = Buffer.from('_id');
+const UNSORTED: TargetChange<Tally>['sort'] = [];
 
 interface Form {
   readonly query: Value;
