@@ -7,7 +7,7 @@ import { putWriteErrors, reply } from './reply.ts';
 import type { Progress } from './slices.ts';
 import { runStatements } from './statements.ts';
 import type { Store } from './store.ts';
-import { changeTargets, type TargetChange } from './targets.ts';
+import { changeTargets, type TargetChange, UNSORTED } from './targets.ts';
 
 const STATEMENT = new Set(['q', 'limit', 'hint', 'collation']);
 
@@ -26,7 +26,12 @@ export function deleteDocuments(store: Store, command: Command): Progress {
       const collection = store.catalog.get(ns);
       if (collection === undefined) return undefined;
       const target: TargetChange<typeof tally> = {
-        ...{ collection, filter, sort: [], one, hint, context },
+        collection,
+        filter,
+        sort: UNSORTED,
+        one,
+        hint,
+        context,
         change(now, hit, tally) {
           store.documents.remove(now, hit.key, hit.doc);
           tally.removed++;

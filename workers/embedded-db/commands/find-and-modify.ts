@@ -47,7 +47,12 @@ export function findAndModify(store: Store, command: Command): Progress {
     : store.catalog.get(`${command.db}.${command.collection()}`);
   if (collection === undefined) return none();
   const target: TargetChange<Tally> = {
-    ...{ collection, filter, sort, one: true, hint: MISSING, context },
+    collection,
+    filter,
+    sort,
+    one: true,
+    hint: MISSING,
+    context,
     change(now, hit, tally) {
       if (parsed === undefined) {
         store.documents.remove(now, hit.key, hit.doc);

@@ -11,7 +11,12 @@ import { KeyList } from './key-list.ts';
 import type { Slice, Step } from './slices.ts';
 import type { Store } from './store.ts';
 
-/** What a statement does to the documents that match `filter`, or to the first of them in the order of `sort`. */
+export const UNSORTED: readonly SortField[] = [];
+
+/**
+ * What a statement does to the documents that match `filter`, or to the first of them in the order of `sort`. Made field by field:
+ * with `...{}` in it, a tenth of the store's CPU went into the object's shape.
+ */
 export interface TargetChange<Tally> {
   readonly collection: Collection;
   readonly filter: Filter;

@@ -12,7 +12,7 @@ import { putWriteErrors, reply, type WriteError } from './reply.ts';
 import type { Progress } from './slices.ts';
 import { runStatements } from './statements.ts';
 import type { Store } from './store.ts';
-import { changeTargets, type TargetChange } from './targets.ts';
+import { changeTargets, type TargetChange, UNSORTED } from './targets.ts';
 
 interface Tally {
   matched: number;
@@ -78,7 +78,6 @@ function replyOf({ matched, modified, upserted }: Tally, errors: readonly WriteE
 }
 
 const ID = Buffer.from('_id');
-const UNSORTED: TargetChange<Tally>['sort'] = [];
 
 interface Form {
   readonly query: Value;

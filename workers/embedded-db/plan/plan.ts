@@ -101,7 +101,7 @@ function idsPlan(collection: Collection, ids: readonly Value[], sort: readonly S
   const first = sort[0];
   const ordered = first === undefined || keys.length === 1 || first.path.text === '_id';
   if (first?.path.text === '_id' && first.descending) keys.reverse();
-  return { kind: 'ids', keys: keys.filter((key, i) => keys[i - 1]?.equals(key) !== true), sorted: ordered };
+  return { kind: 'ids', keys: keys.filter((key, i) => i === 0 || keys[i - 1]?.equals(key) !== true), sorted: ordered };
 }
 
 /** Whether the index holds every document that the filter can match. */
@@ -159,7 +159,7 @@ function candidate(
     plan: {
       kind: 'index',
       index,
-      ranges: ranges.filter((one, i) => ranges[i - 1]?.start.equals(one.start) !== true),
+      ranges: ranges.filter((one, i) => i === 0 || ranges[i - 1]?.start.equals(one.start) !== true),
       reverse: order === 'reverse',
       sorted,
       everything: !bounded,

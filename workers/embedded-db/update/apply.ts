@@ -41,7 +41,7 @@ function applyToObject(
     const end = valueEnd(type, buf, pos);
     spend(nodes.length);
     const index = nodeAt(nodes, buf, at + 1, nameEnd);
-    const node = nodes[index];
+    const node = index < 0 ? undefined : nodes[index]; // `nodes[-1]` would be a slow look-up by name
     if (node !== undefined) {
       if (index < 31) seen |= 1 << index;
       else late = (late ?? new Set()).add(node);

@@ -31,9 +31,16 @@ export function parseDeliver(
   dialect: ReceiptDialect,
   at: Date,
 ): ParsedReceipt | undefined {
-  const intermediate = (deliver.esmClass & TYPE_BITS) === INTERMEDIATE_NOTIFICATION;
-  const offsetMinutes = carrier.receiptOffsetMinutes;
-  return parseReceipt({ ...deliver, text: receiptText(deliver), intermediate, offsetMinutes, at }, dialect);
+  const source = {
+    text: receiptText(deliver),
+    receiptedMessageId: deliver.receiptedMessageId,
+    messageState: deliver.messageState,
+    networkErrorCode: deliver.networkErrorCode,
+    intermediate: (deliver.esmClass & TYPE_BITS) === INTERMEDIATE_NOTIFICATION,
+    offsetMinutes: carrier.receiptOffsetMinutes,
+    at,
+  };
+  return parseReceipt(source, dialect);
 }
 
 /**

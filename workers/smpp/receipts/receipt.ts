@@ -9,9 +9,9 @@ import { receiptFields } from './receipt-fields.ts';
  */
 export interface ReceiptSource {
   readonly text: string;
-  readonly receiptedMessageId?: string;
-  readonly messageState?: number;
-  readonly networkErrorCode?: Buffer;
+  readonly receiptedMessageId?: string | undefined;
+  readonly messageState?: number | undefined;
+  readonly networkErrorCode?: Buffer | undefined;
   /** True for an intermediate notification (esm_class 0x20). It is never final, whatever it says. */
   readonly intermediate: boolean;
   /** Zone of the dates in the text, in minutes east of UTC. */

@@ -55,17 +55,17 @@ export interface Sar {
 export interface Deliver {
   readonly from: string;
   /** Type of number of `from` (§5.2.5). 0 if the carrier sent none. */
-  readonly fromTon?: number;
+  readonly fromTon?: number | undefined;
   readonly to: string;
   readonly esmClass: number;
   readonly dataCoding: number;
   /** The short_message. If that is empty, the message_payload. */
   readonly body: Buffer;
-  readonly sar?: Sar;
-  readonly receiptedMessageId?: string;
-  readonly messageState?: number;
+  readonly sar?: Sar | undefined;
+  readonly receiptedMessageId?: string | undefined;
+  readonly messageState?: number | undefined;
   /** One octet for the type of network, then two for the error code (§5.3.2.31). */
-  readonly networkErrorCode?: Buffer;
+  readonly networkErrorCode?: Buffer | undefined;
 }
 
 const codec = prepareCodec();
@@ -116,15 +116,15 @@ export function decodeDeliver(frame: Buffer): Deliver {
   const receiptedMessageId = textOf(pdu.receipted_message_id);
   return {
     from: textOf(pdu.source_addr),
-    ...optional('fromTon', numberOf(pdu.source_addr_ton)),
+    fromTon: numberOf(pdu.source_addr_ton),
     to: textOf(pdu.destination_addr),
     esmClass: numberOf(pdu.esm_class) ?? 0,
     dataCoding: numberOf(pdu.data_coding) ?? 0,
     body: shortMessage.length > 0 ? shortMessage : bufferOf(pdu.message_payload),
-    ...optional('sar', sarOf(pdu)),
-    ...(receiptedMessageId === '' ? {} : { receiptedMessageId }),
-    ...optional('messageState', numberOf(pdu.message_state)),
-    ...optional('networkErrorCode', Buffer.isBuffer(pdu.network_error_code) ? pdu.network_error_code : undefined),
+    sar: sarOf(pdu),
+    receiptedMessageId: receiptedMessageId === '' ? undefined : receiptedMessageId,
+    messageState: numberOf(pdu.message_state),
+    networkErrorCode: Buffer.isBuffer(pdu.network_error_code) ? pdu.network_error_code : undefined,
   };
 }
 
@@ -183,10 +183,4 @@ function sarOf(pdu: Readonly<Record<string, unknown>>): Sar | undefined {
   return reference === undefined || total === undefined || number === undefined
     ? undefined
     : { reference, total, number };
-}
-
-function optional<Name extends string, Value>(name: Name, value: Value | undefined): { readonly [N in Name]?: Value } {
-  const found: { [N in Name]?: Value } = {};
-  if (value !== undefined) found[name] = value;
-  return found;
 }
