@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { batchCollection } from '../../../shared/batches/store.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
 
 describe('sending in the dashboard', () => {
   let world: GatewayWithDashboard;
@@ -55,7 +55,7 @@ describe('sending in the dashboard', () => {
     const recipient = page.getByLabel('Recipient');
     await page.locator('[aria-invalid=true]').first().waitFor();
     expect(await recipient.getAttribute('aria-invalid')).to.equal('true');
-    expect(await page.evaluate('document.activeElement.name')).to.equal('to');
+    await until(page, `document.activeElement.name === 'to'`);
     expect(await world.dashboard.look(page, 'send-wrong')).to.deep.equal([]);
   });
 

@@ -42,7 +42,7 @@ describe('/docs, used in Chromium', () => {
     await page.keyboard.press('Enter');
 
     await page.waitForURL(/#problem-sender_not_allowed$/);
-    expect(await page.locator('#problem-sender_not_allowed').isVisible()).to.equal(true);
+    await page.locator('#problem-sender_not_allowed').waitFor();
     await page.getByLabel('Search this page').fill('');
   });
 
