@@ -106,6 +106,7 @@ describe('smpp worker: messages of handsets in parts', () => {
     const [, ...left] = await here.kept();
     here.says({ text: LONG, reference: 5 }, (parts) => parts.slice(3));
     await here.received(1);
+    await eventually(() => here.smsc.stats().deliveries.acknowledged === 4, 'the carrier has our answers');
     await here.worker.stop();
     const inbound = here.db.collection<InboundDocument>('inbound');
     await inbound.deleteMany({});
