@@ -45,7 +45,7 @@ describe('the gateway process', function () {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       err += text;
     });
-    const one = { child, out: () => out, err: () => err, exited: once(child, 'exit') };
+    const one = { child, out: () => out, err: () => err, exited: once(child, 'close') };
     running.push(one);
     return one;
   }

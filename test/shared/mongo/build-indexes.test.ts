@@ -15,13 +15,18 @@ describe('building indexes', () => {
     answer = () => undefined;
     hello = {};
     server = await openScriptedMongo({ answer: (command) => answer(command), hello: () => hello });
-    client = new MongoClient(server.uri, { directConnection: true, socketTimeoutMS: 200 });
-    db = client.db('x');
+    open();
   });
   afterEach(async () => {
     await client.close();
     await server.close();
   });
+
+  /** `socketTimeoutMS`: the time after which a connection is given up. 0: never. */
+  function open(socketTimeoutMS = 0): void {
+    client = new MongoClient(server.uri, { directConnection: true, socketTimeoutMS });
+    db = client.db('x');
+  }
 
   const indexes = [
     { name: 'one', key: { a: 1 } as const },
@@ -35,6 +40,8 @@ describe('building indexes', () => {
   };
 
   it('is awaited beyond the time after which a connection is given up, and says so meanwhile', async () => {
+    await client.close();
+    open(2_000);
     answer = () => (built().length < 3 ? 'silent' : {});
 
     const told = await build();
