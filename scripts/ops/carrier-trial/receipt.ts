@@ -5,7 +5,7 @@ import { ReceiptDialect } from '../../../workers/smpp/dialect/receipt-dialect.ts
 import { incomingReceipt, parseDeliver } from '../../../workers/smpp/receipts/incoming.ts';
 import type { OrphanStore } from '../../../workers/smpp/receipts/orphan-store.ts';
 import type { IncomingReceipt } from '../../../workers/smpp/receipts/receipt-match.ts';
-import type { Deliver } from '../../../workers/smpp/session/pdu.ts';
+import type { Deliver } from '../../../workers/smpp/session/deliver-sm.ts';
 
 const LOOK_MS = 250;
 

@@ -2,7 +2,8 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { bindFields, hostOf } from '../../../workers/smpp/session/bind-request.ts';
-import type { BindCommand, Deliver } from '../../../workers/smpp/session/pdu.ts';
+import type { Deliver } from '../../../workers/smpp/session/deliver-sm.ts';
+import type { BindCommand } from '../../../workers/smpp/session/pdu.ts';
 import { Session, type Submit, type SubmitAnswer } from '../../../workers/smpp/session/session.ts';
 import { pduWords } from './pdu-words.ts';
 

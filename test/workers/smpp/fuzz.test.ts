@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import type { WordMeaning } from '../../../shared/carriers/settings/receipts.ts';
 import { candidateKeys, messageKey } from '../../../workers/smpp/dialect/message-ids.ts';
 import { parseReceipt } from '../../../workers/smpp/receipts/receipt.ts';
-import { decodeDeliver, decodeMessageId, isResponse, readHeader } from '../../../workers/smpp/session/pdu.ts';
+import { decodeDeliver } from '../../../workers/smpp/session/deliver-sm.ts';
+import { decodeMessageId, isResponse, readHeader } from '../../../workers/smpp/session/pdu.ts';
 import { SmppSocket } from '../../../workers/smpp/session/socket.ts';
 import { dialect } from '../../support/dialect.ts';
 import { fuzz, mutate } from '../../support/fuzz.ts';
@@ -56,23 +57,17 @@ function decoded(frame: Buffer): unknown {
   const messageId = decodeMessageId(frame); // never throws
   expect(messageId.length).to.be.at.most(frame.length);
   if (isResponse(command)) return { command, sequence, status, messageId };
-  try {
-    const deliver = decodeDeliver(frame);
-    const { from, to, body, receiptedMessageId = '', networkErrorCode } = deliver;
-    for (const text of [from, to, receiptedMessageId]) {
-      if (text.includes('\0') || text.length > frame.length) throw new Error(`a text of ${text.length} characters`);
-    }
-    if (body.length > frame.length - 16) throw new Error(`a body of ${body.length} octets`);
-    return { ...deliver, body: body.toString('hex'), networkErrorCode: networkErrorCode?.toString('hex') };
-  } catch (error) {
-    // The codec throws these for bodies that it cannot read; the session answers with generic_nack then.
-    if (error instanceof RangeError || (error instanceof TypeError && 'code' in error)) return { refused: error.name };
-    throw error;
+  const deliver = decodeDeliver(frame); // never throws
+  const { from, to, body, receiptedMessageId = '', networkErrorCode } = deliver;
+  for (const text of [from, to, receiptedMessageId]) {
+    if (text.includes('\0') || text.length > frame.length) throw new Error(`a text of ${text.length} characters`);
   }
+  if (body.length > frame.length - 16) throw new Error(`a body of ${body.length} octets`);
+  return { ...deliver, body: body.toString('hex'), networkErrorCode: networkErrorCode?.toString('hex') };
 }
 
 describe('fuzz: the PDU reader', () => {
-  it('reads any frame or refuses it, and nothing that stands beside it', async () => {
+  it('reads any frame, and nothing that stands beside it', async () => {
     const inputs = await fuzz('pdu', (random) => {
       const frame = hostileFrame(random);
 

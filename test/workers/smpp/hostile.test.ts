@@ -31,7 +31,7 @@ const ODD: readonly (readonly [string, Buffer, number | undefined])[] = [
   [
     'a TLV of one octet that has none, at the end',
     pdu('00000005', '00000000', '00000063', '00 0000 00 0000 00 04 0000 00 00 00 00 00 00 00 0427 0000'),
-    NACK,
+    DELIVER_RESP,
   ],
   ['a deliver_sm without a body', pdu('00000005', '00000000', '00000063'), DELIVER_RESP],
   [

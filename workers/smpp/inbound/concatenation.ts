@@ -1,4 +1,4 @@
-import type { Deliver } from '../session/pdu.ts';
+import type { Deliver } from '../session/deliver-sm.ts';
 
 /** Which part of which message this is. `kind` separates references of 8 and 16 bits, which may have the same value. */
 export interface Concatenation {

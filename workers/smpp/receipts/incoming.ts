@@ -2,7 +2,7 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { PartReceipt, ReceiptTlvs } from '../../../shared/settlement/message-log.ts';
 import { candidateKeys } from '../dialect/message-ids.ts';
 import type { ReceiptDialect } from '../dialect/receipt-dialect.ts';
-import type { Deliver } from '../session/pdu.ts';
+import type { Deliver } from '../session/deliver-sm.ts';
 import { type ParsedReceipt, parseReceipt } from './receipt.ts';
 import type { IncomingReceipt } from './receipt-match.ts';
 

@@ -44,30 +44,6 @@ export interface BindFields {
   readonly address_range: string;
 }
 
-/** The three sar_ parameters (§5.3.2.22 to §5.3.2.24). They say which part of which message this is. */
-export interface Sar {
-  readonly reference: number;
-  readonly total: number;
-  readonly number: number;
-}
-
-/** The fields of a deliver_sm or data_sm, unchanged. If the frame ends early, the fields after its end are empty. */
-export interface Deliver {
-  readonly from: string;
-  /** Type of number of `from` (§5.2.5). 0 if the carrier sent none. */
-  readonly fromTon?: number | undefined;
-  readonly to: string;
-  readonly esmClass: number;
-  readonly dataCoding: number;
-  /** The short_message. If that is empty, the message_payload. */
-  readonly body: Buffer;
-  readonly sar?: Sar | undefined;
-  readonly receiptedMessageId?: string | undefined;
-  readonly messageState?: number | undefined;
-  /** One octet for the type of network, then two for the error code (§5.3.2.31). */
-  readonly networkErrorCode?: Buffer | undefined;
-}
-
 const codec = prepareCodec();
 
 /** Reads a PDU's header. Throws RangeError when the frame is shorter than a header. */
@@ -89,13 +65,8 @@ export function encodeBind(command: BindCommand, sequence: number, fields: BindF
 }
 
 /** Encodes a PDU without a body: enquire_link, unbind, their responses, or generic_nack. */
-export function encodeHeaderOnly({ command, status, sequence }: PduHeader): Buffer {
-  const frame = Buffer.allocUnsafe(HEADER_OCTETS);
-  frame.writeUInt32BE(HEADER_OCTETS, 0);
-  frame.writeUInt32BE(command, 4);
-  frame.writeUInt32BE(status, 8);
-  frame.writeUInt32BE(sequence, 12);
-  return frame;
+export function encodeHeaderOnly(header: PduHeader): Buffer {
+  return encodeEmpty(header, 0);
 }
 
 /**
@@ -104,39 +75,30 @@ export function encodeHeaderOnly({ command, status, sequence }: PduHeader): Buff
  */
 export function encodeDeliverAnswer(request: PduHeader, status: number): Buffer {
   const answer = { command: responseOf(request.command), status, sequence: request.sequence };
-  const frame = Buffer.concat([encodeHeaderOnly(answer), Buffer.from([0])]);
+  return encodeEmpty(answer, 1);
+}
+
+/** A header, and so many octets of zero behind it. */
+function encodeEmpty({ command, status, sequence }: PduHeader, octets: number): Buffer {
+  const frame = Buffer.alloc(HEADER_OCTETS + octets);
   frame.writeUInt32BE(frame.length, 0);
+  frame.writeUInt32BE(command, 4);
+  frame.writeUInt32BE(status, 8);
+  frame.writeUInt32BE(sequence, 12);
   return frame;
 }
 
-/** Decodes a deliver_sm or data_sm. Throws when the codec cannot read the body. */
-export function decodeDeliver(frame: Buffer): Deliver {
-  const pdu = new codec.PDU(frame);
-  const shortMessage = bufferOf(pdu.short_message);
-  const receiptedMessageId = textOf(pdu.receipted_message_id);
-  return {
-    from: textOf(pdu.source_addr),
-    fromTon: numberOf(pdu.source_addr_ton),
-    to: textOf(pdu.destination_addr),
-    esmClass: numberOf(pdu.esm_class) ?? 0,
-    dataCoding: numberOf(pdu.data_coding) ?? 0,
-    body: shortMessage.length > 0 ? shortMessage : bufferOf(pdu.message_payload),
-    sar: sarOf(pdu),
-    receiptedMessageId: receiptedMessageId === '' ? undefined : receiptedMessageId,
-    messageState: numberOf(pdu.message_state),
-    networkErrorCode: Buffer.isBuffer(pdu.network_error_code) ? pdu.network_error_code : undefined,
-  };
+/** The message_id of a submit_sm_resp (§4.4.2). Empty when the carrier gave none. Never throws. */
+export function decodeMessageId(frame: Buffer): string {
+  return textIn(frame, HEADER_OCTETS, frame.length);
 }
 
-/** The message_id of a submit_sm_resp. Empty when the carrier gave none, or when the body cannot be read. */
-export function decodeMessageId(frame: Buffer): string {
-  if (frame.length <= HEADER_OCTETS) return '';
-  try {
-    return textOf(new codec.PDU(frame).message_id);
-  } catch {
-    // The status said that the carrier took the message. Its receipt can still be found by the addresses.
-    return '';
-  }
+/** The octets as ASCII, up to the first NUL. */
+export function textIn(frame: Buffer, begin: number, end: number): string {
+  // In that order: ASCII has seven bits, so 0x80 is a NUL too.
+  const text = frame.toString('ascii', begin, end);
+  const nul = text.indexOf('\0');
+  return nul === -1 ? text : text.slice(0, nul);
 }
 
 /**
@@ -159,28 +121,4 @@ function prepareCodec(): typeof smpp {
   const receiptedMessageId = smpp.tlvs.receipted_message_id;
   if (receiptedMessageId !== undefined) receiptedMessageId.type = smpp.types.tlv.string;
   return smpp;
-}
-
-/** The text up to the first NUL. */
-function textOf(value: unknown): string {
-  if (typeof value !== 'string') return '';
-  const end = value.indexOf('\0');
-  return end === -1 ? value : value.slice(0, end);
-}
-
-function numberOf(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
-}
-
-function bufferOf(value: unknown): Buffer {
-  return Buffer.isBuffer(value) ? value : Buffer.alloc(0);
-}
-
-function sarOf(pdu: Readonly<Record<string, unknown>>): Sar | undefined {
-  const [reference, total, number] = [pdu.sar_msg_ref_num, pdu.sar_total_segments, pdu.sar_segment_seqnum].map(
-    numberOf,
-  );
-  return reference === undefined || total === undefined || number === undefined
-    ? undefined
-    : { reference, total, number };
 }

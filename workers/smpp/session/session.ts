@@ -1,13 +1,12 @@
 import { STATUS } from '../../../shared/carriers/command-status.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { ControlRequests } from './control-requests.ts';
+import { type Deliver, decodeDeliver } from './deliver-sm.ts';
 import { LinkCheck } from './link-check.ts';
 import {
   type BindCommand,
   type BindFields,
   COMMAND,
-  type Deliver,
-  decodeDeliver,
   decodeMessageId,
   encodeBind,
   encodeDeliverAnswer,
@@ -233,19 +232,12 @@ export class Session<Context extends Submit> {
       this.#send(encodeDeliverAnswer(header, STATUS.incorrectBindStatus), header.sequence);
       return;
     }
-    let deliver: Deliver;
-    try {
-      deliver = decodeDeliver(frame);
-    } catch {
-      this.#nack(header, STATUS.systemError);
-      return;
-    }
     this.#reading.onDeliver();
     const answer = (status: number): void => {
       this.#send(encodeDeliverAnswer(header, status), header.sequence);
       this.#reading.onDeliverAnswered();
     };
-    void this.#options.delivers.take(deliver, answer, { session: this, sequence: header.sequence });
+    void this.#options.delivers.take(decodeDeliver(frame), answer, { session: this, sequence: header.sequence });
   }
 
   #answer(request: PduHeader, status: number): void {
