@@ -66,7 +66,7 @@ export class Trial {
 
   async end(): Promise<void> {
     const open = this.#sessions.filter((session) => session.open);
-    await Promise.all(open.map((session) => session.unbind(UNBIND_TIMEOUT_MS)));
+    await Promise.all(open.map((session) => session.unbind(UNBIND_TIMEOUT_MS, UNBIND_TIMEOUT_MS)));
     for (const session of this.#sessions) session.destroy('ended');
   }
 

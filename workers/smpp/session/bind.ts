@@ -38,6 +38,8 @@ export interface BindUser<Context> {
 
 const BIND_TIMEOUT_MS = 10_000;
 const UNBIND_TIMEOUT_MS = 2_000;
+/** How long a stop waits at most until the deliver_sm that were read are stored and answered. */
+const DELIVERS_MS = 5_000;
 /** When the carrier asks to unbind, we wait at most this long for its outstanding answers. */
 const PEER_DRAIN_MS = 2_000;
 /** Answers to what a session carried that is not usable any more. */
@@ -96,15 +98,18 @@ export class Bind<Context extends Submit> {
     if (this.#state === 'draining') this.#endSessions(SESSION_REFUSED);
   }
 
-  /** Waits for answers, at most `waitMs`, then unbinds and closes for good. May be called in any state. */
+  /** Waits for answers, the carrier's and our own, at most `waitMs`; then unbinds and closes for good. May be called in any state. */
   async stop(waitMs: number): Promise<void> {
+    const { clock } = this.#options;
     this.#stopped = true;
     clearTimeout(this.#timer);
     if (this.#state === 'bound') {
+      const deadlineMs = clock.monotonicMs() + waitMs;
       this.#become('draining');
       await this.#drained(waitMs);
       const open = this.#sessions.filter((session) => session.open);
-      await Promise.all(open.map((session) => session.unbind(UNBIND_TIMEOUT_MS)));
+      const answersMs = Math.min(Math.max(deadlineMs - clock.monotonicMs(), 0), DELIVERS_MS);
+      await Promise.all(open.map((session) => session.unbind(UNBIND_TIMEOUT_MS, answersMs)));
     }
     this.#endSessions('stopped');
     while (this.#sessions.length > 0) await tick();

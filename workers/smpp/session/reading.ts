@@ -16,6 +16,7 @@ export class Reading {
   #unansweredDelivers = 0;
   #timer: NodeJS.Timeout | undefined;
   #deafUntilMs = 0;
+  #allAnswered: (() => void) | undefined;
 
   constructor(socket: SmppSocket, clock: Clock) {
     this.#socket = socket;
@@ -33,6 +34,15 @@ export class Reading {
     this.#timer = setTimeout(() => this.#resume(), ms);
   }
 
+  /** Reads nothing more until every deliver_sm that was read is answered, for `ms` at most. Resolves then. */
+  async untilAnswered(ms: number): Promise<void> {
+    if (this.#unansweredDelivers === 0) return;
+    this.pause(ms);
+    await new Promise<void>((resolve) => {
+      this.#allAnswered = resolve;
+    });
+  }
+
   onDeliver(): void {
     this.#unansweredDelivers += 1;
     if (this.#unansweredDelivers >= MAX_UNANSWERED_DELIVERS) this.#socket.setPaused(true);
@@ -42,14 +52,19 @@ export class Reading {
     this.#unansweredDelivers -= 1;
     const relieved = this.#unansweredDelivers <= MAX_UNANSWERED_DELIVERS / 2;
     if (this.#socket.paused && relieved && this.#timer === undefined) this.#resume();
+    else if (this.#allAnswered !== undefined && this.#unansweredDelivers === 0) this.#resume();
   }
 
   end(): void {
     clearTimeout(this.#timer);
+    this.#allAnswered?.();
   }
 
   #resume(): void {
+    clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#allAnswered?.();
+    this.#allAnswered = undefined;
     this.#deafUntilMs = this.#clock.monotonicMs() + AFTER_PAUSE_MS;
     if (this.#unansweredDelivers < MAX_UNANSWERED_DELIVERS) this.#socket.setPaused(false);
   }

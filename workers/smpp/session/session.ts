@@ -144,7 +144,13 @@ export class Session<Context extends Submit> {
     return this.#request(BIND_COMMANDS[command], sequence, encodeBind(command, sequence, fields), timeoutMs);
   }
 
-  unbind(timeoutMs: number): Promise<number | 'no_answer'> {
+  /**
+   * First answers what it has read, for at most `answersMs`: a carrier sends again what was not answered. What the peer sends
+   * meanwhile is left to the next session.
+   */
+  async unbind(timeoutMs: number, answersMs: number): Promise<number | 'no_answer'> {
+    await this.#reading.untilAnswered(answersMs);
+    if (!this.open) return 'no_answer';
     const sequence = this.#nextSequence();
     const frame = encodeHeaderOnly({ command: COMMAND.unbind, status: 0, sequence });
     return this.#request(COMMAND.unbind, sequence, frame, timeoutMs);

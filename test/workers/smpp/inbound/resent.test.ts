@@ -4,6 +4,7 @@ import { type Arrival, Arrivals } from '../../../../workers/smpp/inbound/arrival
 import { documentOf, readIncoming } from '../../../../workers/smpp/inbound/incoming.ts';
 import type { DeliverSession } from '../../../../workers/smpp/session/session.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { latch } from '../../../support/latch.ts';
 import { bodies, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
 
 const DELIVER = { from: PHONE, to: NUMBER, esmClass: 0, dataCoding: 0, body: Buffer.from('yes') };
@@ -159,6 +160,29 @@ describe('smpp worker: messages of handsets that are sent again', () => {
     here.says({ text: 'no', systemId: 'harkara' });
 
     expect(bodies(await here.received(3))).to.deep.equal(['yes', 'yes', 'no']);
+  });
+
+  it('a stop answers what was read before it unbinds: the carrier sends nothing again', async () => {
+    const here = await open();
+    const stored = latch();
+    const inserting = here.proxy.inject({
+      command: 'insert',
+      collection: 'inbound',
+      happens: async (command, link) => {
+        await stored.opened;
+        link.tell(await link.ask(command.message));
+      },
+    });
+    here.says({ text: 'yes' });
+    await eventually(() => inserting.met > 0, 'it is being stored');
+
+    const stopped = here.worker.stop();
+    for (let i = 0; i < 10; i++) await here.kept(); // An unbind that waits for nothing would have left by then.
+    stored.open();
+    await stopped;
+
+    expect(here.smsc.stats().deliveries).to.include({ acknowledged: 1 });
+    expect(bodies(await here.received(1))).to.deep.equal(['yes']);
   });
 
   it('what is told and surely answered is kept no longer', async () => {
