@@ -29,7 +29,7 @@ const ERROR_MS_MAX = 2_000;
 const FIRST_PAUSE_MS = 5;
 const NO_GAP = { more: 0, idle: 0 };
 /** Work that becomes due by time alone (a retry) is found at most this late. */
-const LISTENING_MS = 1_000;
+const LISTENING_MS = 2_000;
 
 export class PollLoop {
   readonly #options: PollLoopOptions;

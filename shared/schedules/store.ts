@@ -32,6 +32,15 @@ export async function nextDue(db: Db, after: Date, until: Date): Promise<Date | 
   return next?.due;
 }
 
+/** Whether any schedule is due by `upTo`, for any reason. */
+export async function isAnyDue(db: Db, upTo: Date): Promise<boolean> {
+  const first = await scheduleCollection(db).findOne(
+    { due: { $lte: upTo } },
+    { sort: { due: 1 }, projection: { due: 1 } },
+  );
+  return first !== null;
+}
+
 /** Up to `limit` schedules that are due by `upTo`, for any reason, the longest due first. */
 export function findDue(db: Db, upTo: Date, limit: number): Promise<ScheduleDocument[]> {
   return scheduleCollection(db)

@@ -13,7 +13,8 @@ export interface WritingParts {
   resume(): Promise<void>;
 }
 
-const LOOK_MS = 1_000;
+/** Eight processes look, so a shorter pause is a good part of what an idle installation does. */
+const LOOK_MS = 3_000;
 /** A process that was frozen, or had no store, for this long looks before it writes again. */
 const FRESH_MS = 5_000;
 /** A little less than a process has for its stop, which does the same. */
@@ -22,8 +23,8 @@ const PAUSE_MS = 15_000;
 const IN_FLIGHT_MS = 45_000;
 
 /**
- * Knows whether this process may write to the store, and refuses its writes otherwise. It looks once a second, so no request
- * costs a read.
+ * Knows whether this process may write to the store, and refuses its writes otherwise. It looks every three seconds, so no
+ * request costs a read.
  *
  * | state   | writes                              | it becomes                                                                    |
  * | ------- | ----------------------------------- | ----------------------------------------------------------------------------- |

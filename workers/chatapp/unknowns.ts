@@ -12,6 +12,17 @@ type Policy = ProviderDocument['unknownPolicy'];
 /** The most unknown sends that one look reads to see which accounts they belong to. */
 const LOOK_MAX = 500;
 
+/** Whether any message of these partitions is claimed and not settled. Mostly none is, and this one read says so for all of them. */
+export async function isAnyClaimed(db: Db, partitions: readonly HeldPartition[]): Promise<boolean> {
+  const claimed = await db
+    .collection<ChatMessageDocument>('messages')
+    .findOne(
+      { [CLAIM_HOLDER]: { $in: partitions.map(({ lease }) => lease) }, state: 'submitting' },
+      { projection: { _id: 1 } },
+    );
+  return claimed !== null;
+}
+
 /**
  * Applies each account's policy to sends that have waited long enough for their answer. Also finds claims that a
  * frozen earlier holder stored after its partition was taken over. Returns how many sends each policy decided, and
@@ -23,7 +34,6 @@ export async function decideUnknownsOf(
   partition: HeldPartition,
   providerOf: (account: AccountId) => ProviderDocument | undefined,
 ): Promise<{ readonly decided: ReadonlyMap<Policy, number>; readonly stray: number }> {
-  await partition.unknowns.payOwed();
   const stray = await takeOverUnknowns(db, partition.lease, partition.epoch);
   const unknown = await db
     .collection<ChatMessageDocument>('messages')

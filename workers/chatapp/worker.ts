@@ -16,7 +16,7 @@ import { InboxRotation } from './inbox-rotation.ts';
 import { type ChatMetrics, createChatMetrics } from './metrics.ts';
 import type { HeaderSamples } from './samples/header-samples.ts';
 import type { SendLoopOptions } from './send-loop.ts';
-import { decideUnknownsOf } from './unknowns.ts';
+import { decideUnknownsOf, isAnyClaimed } from './unknowns.ts';
 
 export interface ChatWorkerOptions extends LeasedWorkerOptions {
   readonly box: SecretBox;
@@ -38,7 +38,7 @@ const GAP_MS = { more: 8, idle: 30 };
 const PROVIDERS_MS = 2_000;
 const UNKNOWNS_MS = 10_000;
 /** How often requests for templates are looked for, and how many at once. */
-const TEMPLATES_MS = 500;
+const TEMPLATES_MS = 2_000;
 const TEMPLATES_MAX = 100;
 /** The most reads of the queue in one round. The next round continues where it stopped. */
 const LOOKS_MAX = 16;
@@ -194,7 +194,10 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     const { clock, db } = this.#options;
     if (clock.monotonicMs() - this.#unknownsMs < UNKNOWNS_MS) return;
     this.#unknownsMs = clock.monotonicMs();
-    for (const partition of this.#held.all()) {
+    const held = this.#held.all();
+    for (const { unknowns } of held) await unknowns.payOwed();
+    if (!(await isAnyClaimed(db, held))) return;
+    for (const partition of held) {
       const providerOf = (account: AccountId) => this.#providers.get(account)?.provider;
       const { decided, stray } = await decideUnknownsOf(db, clock, partition, providerOf);
       if (stray > 0) this.#metrics.takenOver.inc(stray);

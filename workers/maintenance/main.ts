@@ -22,8 +22,8 @@ runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   timetable.every(5, () => duties.keepLease());
   // This pause is also the longest extra delay of a waiting message.
   timetable.every(1, () => duties.sweepDue());
-  timetable.every(1, () => duties.reroute());
-  timetable.every(1, () => duties.tellTemplates());
+  timetable.every(2, () => duties.reroute());
+  timetable.every(3, () => duties.tellTemplates());
   timetable.every(10, () => duties.finishPending());
   timetable.every(10, () => duties.pruneBatches());
   timetable.every(5, () => duties.countHours());

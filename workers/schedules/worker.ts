@@ -3,7 +3,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { PollLoop } from '../../shared/runtime/poll-loop.ts';
-import { nextDue } from '../../shared/schedules/store.ts';
+import { isAnyDue, nextDue } from '../../shared/schedules/store.ts';
 import { Alarm } from './alarm.ts';
 import { releaseDue } from './release.ts';
 
@@ -70,9 +70,11 @@ export class ScheduleWorker {
     const nowMs = this.#options.clock.now().getTime();
     // Schedules that came due while no worker ran are released at once.
     const missedMs = this.#firstRound ? nowMs : nowMs - MISSED_MS;
-    await this.#release(new Date(missedMs));
+    if (await isAnyDue(this.#options.db, new Date(nowMs + AHEAD_MS))) {
+      await this.#release(new Date(missedMs));
+      await this.#setAlarms(missedMs, nowMs + AHEAD_MS);
+    }
     this.#firstRound = false;
-    await this.#setAlarms(missedMs, nowMs + AHEAD_MS);
     for (const second of this.#set) if (second < missedMs) this.#set.delete(second);
     return 'idle';
   }

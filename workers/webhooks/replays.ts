@@ -5,7 +5,7 @@ import { findEndpoints } from '../../shared/webhooks/endpoint-store.ts';
 import type { ReplayDocument } from '../../shared/webhooks/replay.ts';
 import { findRunningReplays, noteReplayed, stopReplay } from '../../shared/webhooks/replay-store.ts';
 
-const LOOK_MS = 500;
+const LOOK_MS = 2_000;
 /** Replays of which a page is worked off in one round. Others have their turn when these have ended. */
 const TOGETHER_MAX = 10;
 
