@@ -30,13 +30,15 @@ async function bench(options: BenchOptions): Promise<void> {
 
   const yardstickUs = await measureYardstick(dist);
   const stage = await setStage(dist, options, profileDir);
-  let report: Report;
+  // Told before the end: a process that ends badly must hide neither an hour's figures nor the reason why there are none.
   try {
-    report = await measure(stage, options, yardstickUs);
-  } finally {
-    await stage.close();
+    const report = await measure(stage, options, yardstickUs);
+    console.log(options.json ? JSON.stringify(report, null, 2) : reportText(report));
+  } catch (error) {
+    say(error);
+    process.exitCode = 1;
   }
-  console.log(options.json ? JSON.stringify(report, null, 2) : reportText(report));
+  await stage.close();
   if (options.profile.length > 0) console.log(`\nProfiles in ${profileDir}\n\n${hotSpots(profileDir)}`);
 }
 
@@ -71,9 +73,8 @@ function pin(cores: number): void {
   execFileSync('taskset', ['-a', '-c', '-p', `0-${cores - 1}`, String(process.pid)], { stdio: 'ignore' });
 }
 
-function fail(error: unknown): void {
+function say(error: unknown): void {
   console.error(error instanceof Error ? error.message : String(error));
-  process.exit(1);
 }
 
 // By default a signal ends this process without its exit hooks, and the processes that it started would survive. With this, the
@@ -90,5 +91,6 @@ try {
     else await bench(options);
   }
 } catch (error) {
-  fail(error);
+  say(error);
+  process.exit(1);
 }

@@ -26,8 +26,11 @@ const SUM_BYTES = 8;
 const PAGES_AT_ONCE = 32;
 /** Larger tables are not read whole at a start: it would take minutes. */
 const WHOLE_BYTES = 2 * 1024 ** 3;
-/** Of those the start reads what so many transactions, the last ones, have written: hours of work. */
-const RECENT_TRANSACTIONS = 10_000;
+/**
+ * Of those the start reads what so many transactions, the last ones, have written. Each stores 8 MB of log and some 16 to 32 MB of
+ * pages, so this is more than a disk has in its cache, and read within seconds.
+ */
+const RECENT_TRANSACTIONS = 20;
 
 /** What a start found: `covered` pages are as they were written. */
 export interface PagesChecked {
