@@ -6,8 +6,8 @@ import { systemClock } from '../runtime/clock.ts';
 /**
  * The embedded store signals changes of a collection to the processes of its machine by touching a file, `<store
  * dir>/changes/<database>.<collection>`. So an idle worker polls every two seconds instead of ten times a second, and still
- * begins within milliseconds. Correctness does not depend on it: a worker that misses a signal polls a little later. There are no signals with
- * `MONGODB_URI`, because writers may be on other machines.
+ * begins within milliseconds. Correctness does not depend on it: a worker that misses a signal polls a little later. There are no
+ * signals with `MONGODB_URI`, because writers may be on other machines.
  */
 export type ListenForChanges = (collection: string, onChange: () => void) => (() => void) | undefined;
 
