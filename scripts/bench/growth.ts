@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { copyMessages } from './copy-messages.ts';
 import type { BenchOptions } from './options.ts';
 import { percentile } from './percentile.ts';
 import { bulk, type Times, wholePath } from './phases.ts';
@@ -29,6 +30,7 @@ export interface GrowthResult {
 const SMALL = 100_000;
 const SINGLES = 5_000;
 const READS = 200;
+const COPIED_AT_ONCE = 1_000_000;
 /** The reads ask for this many of the oldest messages, and for as many of the newest. */
 const SAMPLE = 500;
 
@@ -38,13 +40,13 @@ interface Sampled {
 }
 
 /**
- * Measures the same twice: with 100,000 messages in the store, and with as many as `--stored` says. Bulk sends fill the store;
- * they go their whole way, webhooks included. At the end, measures the restart of the embedded store after kill -9.
+ * Measures the same twice: with 100,000 messages in the store, and with as many as `--stored` says. The first are bulk sends that
+ * go their whole way, webhooks included; the others are copies of them. At the end, measures the restart of the embedded store after kill -9.
  */
 export async function growth(stage: Stage, options: BenchOptions): Promise<GrowthResult> {
   await fill(stage, options, Math.min(SMALL, options.stored));
   const small = await look(stage, options);
-  await fill(stage, options, options.stored);
+  await fillByCopies(stage, options.stored);
   const large = await look(stage, options);
   return { small, large, ...(stage.storePid() !== undefined && { restartMs: await stage.killStore() }) };
 }
@@ -57,6 +59,15 @@ async function fill(stage: Stage, options: BenchOptions, stored: number): Promis
     const batchSize = Math.min(options.batchSize, missing);
     const batches = Math.max(1, Math.min(options.batches, Math.floor(missing / batchSize)));
     await bulk(stage, { ...options, batches, batchSize });
+  }
+}
+
+async function fillByCopies(stage: Stage, stored: number): Promise<void> {
+  for (;;) {
+    const missing = stored - (await count(stage));
+    if (missing <= 0) return;
+    console.error(`${missing.toLocaleString('en')} messages to go`);
+    await copyMessages(stage.db, Math.min(missing, COPIED_AT_ONCE));
   }
 }
 

@@ -3,7 +3,7 @@ import { APPS, type AppName } from './app-process.ts';
 
 const PHASES = ['accept', 'whole', 'one-account', 'bulk', 'schedules', 'rate', 'lone', 'idle', 'growth'] as const;
 export type Phase = (typeof PHASES)[number];
-/** `growth` fills the store for an hour; it runs only where it is named. */
+/** `growth` fills the store for half an hour; it runs only where it is named. */
 const USUAL_PHASES = PHASES.filter((phase) => phase !== 'growth');
 
 /** The options of the command line; README.md explains each. */
