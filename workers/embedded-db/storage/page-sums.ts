@@ -1,9 +1,10 @@
 import { closeSync, existsSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { DamageFound } from '../../../shared/runtime/lifecycle.ts';
+import { changedPages } from './changed-pages.ts';
 import { isDiskFull } from './disk-full.ts';
 import { catalogueNames } from './page-names.ts';
-import { entriesOf, PAGE_BYTES, PageTree, type TreePage } from './page-tree.ts';
+import { entriesOf, PAGE_BYTES, PageTree, type Reference, type TreePage } from './page-tree.ts';
 import type { StoreFiles } from './store-files.ts';
 
 /**
@@ -43,7 +44,7 @@ export interface PagesChecked {
  * when one differs: LMDB must not read it. Pages without a checksum (a copy without data.sums, an older version) must at least be
  * pages.
  */
-export function checkPages(files: StoreFiles): PagesChecked {
+export function checkPages(files: StoreFiles, wholeBytes = WHOLE_BYTES): PagesChecked {
   if (!existsSync(files.tables)) return { pages: 0, covered: 0 };
   const tree = new PageTree(files.tables);
   try {
@@ -53,13 +54,13 @@ export function checkPages(files: StoreFiles): PagesChecked {
     const damaged: TreePage[] = [];
     const names = catalogueNames();
     let [pages, covered, id]: [number, number, Buffer | undefined] = [0, 0, undefined];
-    const isLarge = meta.pages * PAGE_BYTES > WHOLE_BYTES;
-    for (const page of tree.walk(isLarge ? meta.txn - RECENT_TRANSACTIONS : -1)) {
+    const isLarge = meta.pages * PAGE_BYTES > wholeBytes;
+    for (const page of isLarge ? tree.walk(olderThan(tree, known, meta.txn - RECENT_TRANSACTIONS)) : tree.walk()) {
       pages++;
       const state = stateOf(page, known, meta.txn);
       if (state === 'covered') covered++;
       if (state === 'damaged') damaged.push({ ...page, bytes: Buffer.alloc(0) });
-      else if (page.table === 'meta' && page.kind === 'leaf') {
+      else if (page.table === META_TABLE && page.kind === 'leaf') {
         names.add(page.bytes);
         for (const { key, value } of entriesOf(page.bytes)) if (key.equals(STORE_KEY)) id = value;
       }
@@ -115,9 +116,10 @@ function* noting(files: StoreFiles, store: Buffer, sync: boolean): Generator<voi
     if (tree.meta === undefined || tree.meta.txn === since) return;
     const sum = Buffer.alloc(SUM_BYTES);
     let noted = 0;
-    for (const page of tree.walk(since)) {
+    const older = (page: Reference): boolean => since >= 0 && tree.isOlder(page, since);
+    for (const page of since === tree.states?.[1].txn ? changedPages(tree) : tree.walk(older)) {
       if (++noted % PAGES_AT_ONCE === 0) yield;
-      if (page.kind === undefined) continue; // the next start will say so
+      if (page?.kind === undefined) continue; // a damaged one: the next start will say so
       sum.writeUInt32LE(page.txn % 2 ** 32, 0);
       sum.writeUInt32LE(crc32(page.bytes), 4);
       writeSync(fd, sum, 0, SUM_BYTES, SUMS_AT + page.number * SUM_BYTES);
@@ -136,7 +138,29 @@ function* noting(files: StoreFiles, store: Buffer, sync: boolean): Generator<voi
   }
 }
 
-/** As `Database` has it. */
+/**
+ * Whether a page was written by `since` or before. The checksums say what wrote a page, and not the page itself, which may be what
+ * it was before a write that the disk lost. Pages of a transaction that was not noted have none: those are found by comparing
+ * trees. When more than one was not noted, or there are no checksums, the pages are asked.
+ */
+function olderThan(tree: PageTree, known: Sums | undefined, since: number): (page: Reference) => boolean {
+  const [newest, before] = tree.states ?? [];
+  if (known === undefined || (known.txn !== newest?.txn && known.txn !== before?.txn)) {
+    return (page) => tree.isOlder(page, since);
+  }
+  const unnoted = new Set<number>();
+  if (known.txn !== newest?.txn)
+    for (const page of changedPages(tree)) if (page !== undefined) unnoted.add(page.number);
+  return ({ number, table }) => {
+    if (table === '' || table === META_TABLE) return false; // few pages, which tell whether the checksums are of this store
+    const at = SUMS_AT + number * SUM_BYTES;
+    const isNoted = at + SUM_BYTES <= known.bytes.length;
+    return !unnoted.has(number) && isNoted && known.bytes.readUInt32LE(at) <= since % 2 ** 32;
+  };
+}
+
+/** As `Database` has them. */
+const META_TABLE = 'meta';
 const STORE_KEY = Buffer.from('store');
 
 interface Sums {

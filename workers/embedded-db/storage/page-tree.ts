@@ -43,6 +43,21 @@ export interface Meta {
   readonly pages: number;
 }
 
+/** A tree of pages as a meta page or another tree has it. */
+export interface Tree {
+  readonly table: string;
+  readonly root: number;
+  /** From its root to a leaf; the same everywhere in it. */
+  readonly depth: number;
+}
+
+/** The trees of one state of the file: LMDB's free pages, and the main tree, in whose leaves all tables are. */
+export interface State {
+  readonly txn: number;
+  readonly free: Tree | undefined;
+  readonly main: Tree | undefined;
+}
+
 /** A page, or a row of pages with one header that holds a large value. */
 export interface TreePage {
   readonly number: number;
@@ -58,19 +73,22 @@ export interface TreePage {
   readonly near: Buffer;
 }
 
-interface Reference {
+export interface Reference {
   readonly number: number;
   readonly table: string;
   readonly near: Buffer;
   /** Pages of a large value; 0 for a page of the tree. */
   readonly overflow: number;
+  /** Of the tree whose root it is. */
+  readonly depth?: number;
 }
 
 export class PageTree {
   private readonly fd: number;
   /** Undefined when one of the two meta pages is none. */
   readonly meta: Meta | undefined;
-  private readonly roots: Reference[] = [];
+  /** The newest state, and the one before. Nothing of both is written over before the next transaction. */
+  readonly states: readonly [newest: State, before: State] | undefined;
   private buffer = Buffer.allocUnsafeSlow(PAGE_BYTES);
   private readonly head = Buffer.alloc(16);
 
@@ -79,9 +97,9 @@ export class PageTree {
     const pages = Math.floor(fstatSync(this.fd).size / PAGE_BYTES);
     const [first, second] = [this.readMeta(0), this.readMeta(1)];
     if (first === undefined || second === undefined) return; // LMDB reads both
-    const newest = first.txn > second.txn ? first : second;
+    const [newest, before] = first.txn > second.txn ? [first, second] : [second, first];
     this.meta = { txn: newest.txn, sum: crc32(second.bytes, crc32(first.bytes)), pages };
-    for (const at of [FREE_TREE_AT, MAIN_TREE_AT]) this.addRoot(this.roots, newest.bytes, at, '');
+    this.states = [stateOf(newest), stateOf(before)];
   }
 
   close(): void {
@@ -89,30 +107,32 @@ export class PageTree {
   }
 
   /**
-   * All pages in use that a transaction after `since` wrote, each after the one that refers to it. A page is copied when it is
-   * changed, and all above it with it, so below an older page there is no newer one.
+   * All pages in use, each after the one that refers to it, without those that `isOlder` leaves out and without what is below them.
+   * A page is copied when it is changed, and all above it with it, so below an older page there is no newer one.
    */
-  *walk(since: number): Generator<TreePage> {
-    const { meta } = this;
-    if (meta === undefined) return;
-    const open: Reference[] = [...this.roots];
+  *walk(isOlder: (page: Reference) => boolean = () => false): Generator<TreePage> {
+    const { meta, states } = this;
+    if (meta === undefined || states === undefined) return;
+    const [{ free, main }] = states;
+    const open = [free, main].flatMap((tree) => (tree === undefined ? [] : [rootOf(tree)]));
     let seen = 0;
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      if (since >= 0 && this.isOlder(next, since)) continue;
-      const page = this.read(next, meta.pages);
+      if (isOlder(next)) continue;
+      const page = this.read(next);
       if (++seen > meta.pages) return; // a circle, which a damaged page made: that page has been given
       yield page;
-      if (page.kind === 'branch' || page.kind === 'leaf') this.addReferences(open, page);
+      for (const reference of referencesOf(page)) open.push(reference);
     }
   }
 
-  /** By its first bytes alone: most pages beside a changed one are. */
-  private isOlder({ number }: Reference, since: number): boolean {
+  /** By its first bytes alone, which say what wrote it: not what should have, if the disk lost that. */
+  isOlder({ number }: Reference, since: number): boolean {
     const read = readSync(this.fd, this.head, 0, this.head.length, number * PAGE_BYTES);
     return read === this.head.length && readU64(this.head, 0) === number && readU64(this.head, 8) <= since;
   }
 
-  private read({ number, overflow, table, near }: Reference, pages: number): TreePage {
+  read({ number, overflow, table, near }: Reference): TreePage {
+    const pages = this.meta?.pages ?? 0;
     const wanted = Math.max(overflow, 1);
     const broken = { number, txn: 0, bytes: Buffer.alloc(0), kind: undefined, table, near };
     if (number < 2 || number + wanted > pages) return broken;
@@ -129,31 +149,6 @@ export class PageTree {
     return this.buffer.subarray(0, read);
   }
 
-  private addReferences(open: Reference[], { bytes, kind, table, near }: TreePage): void {
-    for (const at of nodesOf(bytes)) {
-      const flags = bytes.readUInt16LE(at + 4);
-      const size = bytes.readUInt32LE(at);
-      if (kind === 'branch') {
-        const key = keyAt(bytes, at);
-        open.push({ number: size + flags * 2 ** 32, table, near: key.length === 0 ? near : key, overflow: 0 });
-      } else if ((flags & (BIG_DATA | SUB_TREE)) !== 0) {
-        const key = keyAt(bytes, at);
-        const dataAt = at + NODE_BYTES + key.length;
-        if ((flags & SUB_TREE) !== 0) this.addRoot(open, bytes, dataAt, key.toString('latin1').replace(/\0$/, ''));
-        else {
-          // Not by the value's size: one that became smaller in the same transaction keeps all its pages.
-          open.push({ number: readU64(bytes, dataAt), table, near: key, overflow: readU64(bytes, dataAt + 16) });
-        }
-      }
-    }
-  }
-
-  private addRoot(into: Reference[], bytes: Buffer, treeAt: number, table: string): void {
-    const at = treeAt + TREE_BYTES - 8;
-    if (bytes.readBigUInt64LE(at) === NO_PAGE) return;
-    into.push({ number: readU64(bytes, at), table, near: Buffer.alloc(0), overflow: 0 });
-  }
-
   private readMeta(page: number): { txn: number; bytes: Buffer } | undefined {
     const bytes = Buffer.alloc(TXN_AT + 8);
     if (readSync(this.fd, bytes, 0, bytes.length, page * PAGE_BYTES) < bytes.length) return undefined;
@@ -162,6 +157,50 @@ export class PageTree {
       ? { txn: readU64(bytes, TXN_AT), bytes }
       : undefined;
   }
+}
+
+/** What a page of a tree refers to: the pages below it, large values, and the roots of the tables. */
+export function* referencesOf({ bytes, kind, table, near }: TreePage): Generator<Reference> {
+  if (kind !== 'branch' && kind !== 'leaf') return;
+  for (const at of nodesOf(bytes)) {
+    const flags = bytes.readUInt16LE(at + 4);
+    const size = bytes.readUInt32LE(at);
+    if (kind === 'branch') {
+      const key = keyAt(bytes, at);
+      yield { number: size + flags * 2 ** 32, table, near: key.length === 0 ? near : key, overflow: 0 };
+    } else if ((flags & (BIG_DATA | SUB_TREE)) !== 0) {
+      const key = keyAt(bytes, at);
+      const dataAt = at + NODE_BYTES + key.length;
+      if ((flags & SUB_TREE) !== 0) {
+        const tree = treeAt(bytes, dataAt, key.toString('latin1').replace(/\0$/, ''));
+        if (tree !== undefined) yield rootOf(tree);
+      } else {
+        // Not by the value's size: one that became smaller in the same transaction keeps all its pages.
+        yield { number: readU64(bytes, dataAt), table, near: key, overflow: readU64(bytes, dataAt + 16) };
+      }
+    }
+  }
+}
+
+/** The numbers of the pages below a branch. */
+export function* childrenOf({ bytes, kind }: TreePage): Generator<number> {
+  if (kind !== 'branch') return;
+  for (const at of nodesOf(bytes)) yield bytes.readUInt32LE(at) + bytes.readUInt16LE(at + 4) * 2 ** 32;
+}
+
+export function rootOf({ table, root, depth }: Tree): Reference {
+  return { number: root, table, near: Buffer.alloc(0), overflow: 0, depth };
+}
+
+function stateOf({ txn, bytes }: { readonly txn: number; readonly bytes: Buffer }): State {
+  return { txn, free: treeAt(bytes, FREE_TREE_AT, ''), main: treeAt(bytes, MAIN_TREE_AT, '') };
+}
+
+/** Undefined when the tree is empty. */
+function treeAt(bytes: Buffer, at: number, table: string): Tree | undefined {
+  const rootAt = at + TREE_BYTES - 8;
+  if (bytes.readBigUInt64LE(rootAt) === NO_PAGE) return undefined;
+  return { table, root: readU64(bytes, rootAt), depth: bytes.readUInt16LE(at + 6) };
 }
 
 /** The entries of a leaf whose values are in it. */

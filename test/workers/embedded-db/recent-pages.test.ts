@@ -1,0 +1,115 @@
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Database } from '../../../workers/embedded-db/storage/database.ts';
+import { checkPages } from '../../../workers/embedded-db/storage/page-sums.ts';
+import { PageTree } from '../../../workers/embedded-db/storage/page-tree.ts';
+import { storeFiles } from '../../../workers/embedded-db/storage/store-files.ts';
+import { tempDir } from './store-under-test.ts';
+
+const PAGE = 8192;
+/** More than a start looks back. */
+const CHECKPOINTS = 30;
+
+interface Page {
+  readonly number: number;
+  readonly txn: number;
+}
+
+describe('embedded-db start with tables that are too large to be read whole', () => {
+  let dir: string;
+  /** data.sums before the last checkpoint. */
+  let unnoted: Buffer;
+  beforeEach(async () => {
+    dir = tempDir();
+    const database = new Database(dir, 'none');
+    for (let n = 0; n < CHECKPOINTS; n++) {
+      // Each changes a few leaves far from each other.
+      database.write(() => {
+        for (let i = n === 0 ? 0 : n; i < 3_000; i += n === 0 ? 1 : 700) {
+          database.put(database.documents, Buffer.from(`k${String(i).padStart(6, '0')}`), Buffer.alloc(900, `${n} `));
+        }
+      });
+      if (n === CHECKPOINTS - 1) unnoted = readFileSync(join(dir, 'data.sums'));
+      await database.checkpoint();
+    }
+    await database.close();
+  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  function pagesOf(): { readonly pages: readonly Page[]; readonly newest: number } {
+    const tree = new PageTree(join(dir, 'data.mdb'));
+    try {
+      const pages = [...tree.walk()].map(({ number, txn, kind, table }) => ({ number, txn, kind, table }));
+      return {
+        pages: pages.filter(({ kind, table }) => kind === 'leaf' && table === 'documents'),
+        newest: tree.meta?.txn ?? 0,
+      };
+    } finally {
+      tree.close();
+    }
+  }
+
+  /** What a start says when these bytes are where a page of the tables was. */
+  function startWith({ number }: Page, bytes: (page: Buffer) => Buffer): string {
+    const copy = tempDir();
+    cpSync(dir, copy, { recursive: true });
+    const path = join(copy, 'data.mdb');
+    const tables = readFileSync(path);
+    bytes(tables.subarray(number * PAGE, (number + 1) * PAGE)).copy(tables, number * PAGE);
+    writeFileSync(path, tables);
+    try {
+      const { pages, covered } = checkPages(storeFiles(copy), 0);
+      return `${pages} pages, ${covered} covered`;
+    } catch (error) {
+      return (error as Error).message; // DamageFound
+    } finally {
+      rmSync(copy, { recursive: true });
+    }
+  }
+
+  /** The page as an earlier transaction left it, whole: what is there when the disk lost the last write. */
+  function asBefore(page: Buffer): Buffer {
+    const before = Buffer.from(page);
+    before.writeUInt32LE(2, 8);
+    return before;
+  }
+
+  it('finds a page of the last transactions that the disk lost, though it is whole and says that it is old', () => {
+    const { pages, newest } = pagesOf();
+    const recent = pages.filter(({ txn }) => txn > newest - 15);
+    expect(recent.length).to.be.greaterThan(10);
+
+    for (const page of recent) {
+      expect(startWith(page, asBefore), `page ${page.number}`).to.match(/data\.mdb is damaged: page \d+/);
+    }
+  });
+
+  it('does not read what is older', () => {
+    const { pages, newest } = pagesOf();
+    const old = pages.filter(({ txn }) => txn < newest - 25);
+    const [page] = old;
+    expect(old.length).to.be.greaterThan(pages.length / 2);
+    if (page === undefined) return;
+
+    const [read = 0] = startWith(page, (bytes) => Buffer.alloc(bytes.length))
+      .split(' ')
+      .map(Number);
+
+    expect(read).to.be.within(20, pages.length / 2);
+  });
+
+  it('finds pages of the last transaction that are none, when it was not noted before a kill', () => {
+    const { pages, newest } = pagesOf();
+    writeFileSync(join(dir, 'data.sums'), unnoted);
+    const last = pages.filter(({ txn }) => txn === newest);
+    expect(last).to.not.be.empty;
+
+    for (const page of last) {
+      expect(startWith(page, (bytes) => bytes)).to.match(/^\d+ pages, \d+ covered$/);
+      expect(startWith(page, ({ length }) => Buffer.alloc(length))).to.match(/data\.mdb is damaged: page \d+/);
+    }
+    const noted = pages.filter(({ txn }) => txn < newest && txn > newest - 10);
+    for (const page of noted) expect(startWith(page, asBefore)).to.match(/data\.mdb is damaged: page \d+/);
+  });
+});
