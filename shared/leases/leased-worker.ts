@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { ListenForChanges } from '../mongo/change-signal.ts';
+import type { Changing, ListenForChanges } from '../mongo/change-signal.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -18,14 +18,14 @@ export interface LeasedWorkerOptions {
   readonly leases: readonly Lease[];
   /** How often leases are renewed and divided among the workers, in milliseconds. */
   readonly leaseRoundMs: number;
-  /** Calls back when documents of a collection have changed. */
+  /** Calls back when documents of a collection have changed, or an index has new entries. */
   readonly listen?: ListenForChanges | undefined;
   countWorkers(): Promise<number>;
 }
 
 interface Habits extends Pick<PollLoopOptions, 'name' | 'idleMs' | 'gapMs'> {
-  /** Collections whose changes are likely to bring work. */
-  readonly hears: readonly string[];
+  /** Collections or indexes whose changes are likely to bring work. */
+  readonly hears: readonly Changing[];
   /** How long a stop waits for answers to requests in flight, and then for the last writes. */
   readonly stopMs?: { readonly answers: number; readonly lastWrites: number };
 }
@@ -103,8 +103,8 @@ export abstract class LeasedWorker<Id extends string> {
     return true;
   }
 
-  /** Undefined unless all collections can be watched: a loop that listens polls less often. */
-  #hear(listen: ListenForChanges, collections: readonly string[], wake: () => void): (() => void) | undefined {
+  /** Undefined unless all of them can be watched: a loop that listens polls less often. */
+  #hear(listen: ListenForChanges, hears: readonly Changing[], wake: () => void): (() => void) | undefined {
     let heard = false;
     const changed = (): void => {
       // Always pass on the first change: it shows the loop that listening works.
@@ -112,7 +112,7 @@ export abstract class LeasedWorker<Id extends string> {
       heard = true;
       wake();
     };
-    const ends = collections.flatMap((collection) => listen(collection, changed) ?? []);
-    return ends.length === collections.length ? () => ends.forEach((end) => void end()) : undefined;
+    const ends = hears.flatMap((changing) => listen(changing, changed) ?? []);
+    return ends.length === hears.length ? () => ends.forEach((end) => void end()) : undefined;
   }
 }

@@ -5,11 +5,15 @@ import { systemClock } from '../runtime/clock.ts';
 
 /**
  * The embedded store signals changes of a collection to the processes of its machine by touching a file, `<store
- * dir>/changes/<database>.<collection>`. So an idle worker polls every two seconds instead of ten times a second, and still
+ * dir>/changes/<database>.<collection>`, and likewise for `<collection>/<index>` when an index gets entries: who waits for what is
+ * queued does not wake for what becomes of it, its own changes above all. So an idle worker polls every two seconds instead of ten times a second, and still
  * begins within milliseconds. Correctness does not depend on it: a worker that misses a signal polls a little later. There are no
  * signals with `MONGODB_URI`, because writers may be on other machines.
  */
-export type ListenForChanges = (collection: string, onChange: () => void) => (() => void) | undefined;
+export type ListenForChanges = (changing: Changing, onChange: () => void) => (() => void) | undefined;
+
+/** `<collection>`: every insert and update there. `<collection>/<name of an index>`: the entries that it gets. */
+export type Changing = string;
 
 /** Least time between two signals of a busy collection. Changes in between are signalled at the end. */
 const TELL_MS = 10;
@@ -18,11 +22,11 @@ const LOOK_MS = 1_000;
 
 /** For the processes beside an embedded store. The listener returns undefined when the system gives no more watches. */
 export function changeListener(storeDir: string, database: string): ListenForChanges {
-  return (collection, onChange) => {
+  return (changing, onChange) => {
     try {
       const dir = signalDir(storeDir);
       mkdirSync(dir, { recursive: true, mode: 0o700 });
-      const file = join(dir, fileName(`${database}.${collection}`));
+      const file = join(dir, fileName(`${database}.${changing}`));
       writeFileSync(file, '', { flag: 'a', mode: 0o600 });
       const watcher = watch(file, { persistent: false }, onChange);
       watcher.on('error', () => watcher.close()); // The caller's polling goes on.
@@ -36,7 +40,7 @@ export function changeListener(storeDir: string, database: string): ListenForCha
   };
 }
 
-/** For the store. Call `note` after each commit with the namespaces that it changed. */
+/** For the store. Call `note` after each commit with the namespaces and indexes that it changed. */
 export class ChangeSignal {
   readonly #dir: string;
   readonly #clock: Clock;
@@ -50,8 +54,8 @@ export class ChangeSignal {
     this.#clock = clock;
   }
 
-  note(namespaces: Iterable<string>): void {
-    for (const ns of namespaces) this.#changed.add(ns);
+  note(changed: Iterable<string>): void {
+    for (const one of changed) this.#changed.add(one);
     if (this.#timer === undefined && this.#changed.size > 0) this.#tell();
   }
 
@@ -66,7 +70,7 @@ export class ChangeSignal {
       this.#listened = filesIn(this.#dir);
     }
     let told = false;
-    for (const ns of this.#changed) told = this.#touch(fileName(ns)) || told;
+    for (const one of this.#changed) told = this.#touch(fileName(one)) || told;
     this.#changed.clear();
     this.#timer = told ? setTimeout(() => this.#tellRest(), TELL_MS) : undefined;
   }
@@ -92,9 +96,9 @@ function signalDir(storeDir: string): string {
   return join(storeDir, 'changes');
 }
 
-/** A collection's name may contain a slash. */
-function fileName(ns: string): string {
-  return encodeURIComponent(ns);
+/** An index's name follows a slash, and a collection's name may contain one. */
+function fileName(changing: string): string {
+  return encodeURIComponent(changing);
 }
 
 function filesIn(dir: string): ReadonlySet<string> {

@@ -71,7 +71,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
       name: 'chatapp',
       idleMs: IDLE_MS,
       gapMs: GAP_MS,
-      hears: ['messages', 'chat_inbox', 'chat_template_requests'],
+      hears: ['messages/queue', 'chat_inbox', 'chat_template_requests'],
       stopMs: STOP_MS,
     });
     const { db, clock, log } = options;

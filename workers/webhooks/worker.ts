@@ -54,7 +54,12 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
   #retriesLookedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: WebhookWorkerOptions) {
-    super(options, { name: 'webhooks', idleMs: IDLE_MS, gapMs: { more: GAP_MS, idle: GAP_MS }, hears: ['deliveries'] });
+    super(options, {
+      name: 'webhooks',
+      idleMs: IDLE_MS,
+      gapMs: { more: GAP_MS, idle: GAP_MS },
+      hears: ['deliveries/due'],
+    });
     const { db, clock, log } = options;
     this.#options = options;
     this.#metrics = createWebhookMetrics(options.metrics);

@@ -28,10 +28,13 @@ describe('signals of changed collections', () => {
     for (const close of closers) await close();
   });
 
-  /** Listens to a collection and counts the signals. Returns once the store knows of the listener. */
-  async function listen(collection: string): Promise<{ heard: number }> {
+  /**
+   * Listens and counts the signals. Returns once the store knows of the listener, which it learns while documents with `fields` are
+   * inserted into the collection.
+   */
+  async function listen(changing: string, collection = changing, fields = {}): Promise<{ heard: number }> {
     const count = { heard: 0 };
-    const stop = changeListener(embeddedStoreDir(dataDir), 'shop')(collection, () => {
+    const stop = changeListener(embeddedStoreDir(dataDir), 'shop')(changing, () => {
       count.heard += 1;
     });
     expect(stop).to.be.a('function');
@@ -43,7 +46,7 @@ describe('signals of changed collections', () => {
     await eventually(async () => {
       if (count.heard > before) told += 1;
       before = count.heard;
-      await db.collection<{ _id: string }>(collection).insertOne({ _id: `first ${n++}` });
+      await db.collection<{ _id: string }>(collection).insertOne({ _id: `first ${changing} ${n++}`, ...fields });
       return told > 3;
     }, 'the store sees the listener');
     return count;
@@ -92,6 +95,34 @@ describe('signals of changed collections', () => {
     for (let n = 1; n <= 100; n++) await ticks.updateOne({ _id: 'last' }, { $set: { n } }, { upsert: true });
 
     await eventually(() => seen === 100, 'the hundredth change is read because it was told');
+  });
+
+  it('of an index the entries that it gets are heard, not those that it loses and not what leaves them as they are', async () => {
+    const jobs = db.collection<{ _id: number | string; state: string; n?: number }>('jobs');
+    await jobs.createIndex({ state: 1 }, { name: 'waiting', partialFilterExpression: { state: 'waits' } });
+    const all = await listen('jobs', 'jobs', { state: 'waits' });
+    const waiting = await listen('jobs/waiting', 'jobs', { state: 'waits' });
+    const heardBy = async (change: () => Promise<unknown>): Promise<boolean> => {
+      const [before, other] = [waiting.heard, all.heard];
+      await change();
+      await eventually(() => all.heard > other, 'the change is told');
+      // A signal of the index would come with that of the collection, or before the next one.
+      const last = all.heard;
+      await jobs.updateOne({ _id: 2 }, { $inc: { n: 1 } });
+      await eventually(() => all.heard > last, 'the next change is told');
+      return waiting.heard > before;
+    };
+    await jobs.insertOne({ _id: 2, state: 'done' });
+    await eventually(
+      async () => !(await heardBy(async () => jobs.updateOne({ _id: 2 }, { $inc: { n: 1 } }))),
+      'silence',
+    );
+
+    expect(await heardBy(() => jobs.insertOne({ _id: 1, state: 'waits' })), 'an insert into it').to.equal(true);
+    expect(await heardBy(() => jobs.updateOne({ _id: 1 }, { $set: { n: 1 } })), 'another field').to.equal(false);
+    expect(await heardBy(() => jobs.updateOne({ _id: 1 }, { $set: { state: 'done' } })), 'out of it').to.equal(false);
+    expect(await heardBy(() => jobs.insertOne({ _id: 3, state: 'done' })), 'beside it').to.equal(false);
+    expect(await heardBy(() => jobs.updateOne({ _id: 1 }, { $set: { state: 'waits' } })), 'into it').to.equal(true);
   });
 
   it('other collections and reads are not heard', async () => {

@@ -39,7 +39,10 @@ export class Documents {
   private readonly slice: KeySlice = { bytes: ID, start: 0, end: 0 };
   /** The indexes that are being built. */
   readonly unfinished: UnfinishedIndexes;
-  /** Namespaces with documents inserted or changed; emptied by whoever tells of them. */
+  /**
+   * Namespaces with documents inserted or changed, and indexes (`<namespace>/<name>`) with entries added; emptied by whoever tells
+   * of them.
+   */
   readonly changed = new Set<string>();
   /** Since the start, as `serverStatus().metrics.document` has them. */
   readonly counts = { inserted: 0, updated: 0, deleted: 0 };
@@ -108,7 +111,7 @@ export class Documents {
     for (let i = 0; i < indexes.length; i++) {
       const index = indexes[i];
       const end = this.bounds[i] ?? 0;
-      for (; entry < end; entry++) this.putEntry(index, after, entry, idKey);
+      for (; entry < end; entry++) this.putEntry(collection, index, after, entry, idKey);
     }
     this.unfinished.changed(collection, key, undefined, doc);
     this.changed.add(collection.ns);
@@ -148,7 +151,7 @@ export class Documents {
         if (!after.has(fromAfter, toAfter, before, k)) this.removeEntry(before, k);
       }
       for (let k = fromAfter; k < toAfter; k++) {
-        if (!before.has(fromBefore, toBefore, after, k)) this.putEntry(indexes[i], after, k, idKey);
+        if (!before.has(fromBefore, toBefore, after, k)) this.putEntry(collection, indexes[i], after, k, idKey);
       }
       fromBefore = toBefore;
       fromAfter = toAfter;
@@ -171,8 +174,9 @@ export class Documents {
     this.catalog.addCount(collection, -1);
   }
 
-  private putEntry(index: Index | undefined, keys: EntryKeys, key: number, idKey: Buffer): void {
+  private putEntry({ ns }: Collection, index: Index | undefined, keys: EntryKeys, key: number, idKey: Buffer): void {
     const slice = this.sliceOf(keys, key);
+    this.changed.add(`${ns}/${index?.name}`);
     this.database.put(this.database.entries, slice, entryValue(index, slice.end - slice.start, idKey));
   }
 

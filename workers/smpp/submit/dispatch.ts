@@ -79,7 +79,7 @@ export class Dispatch {
       idleMs: IDLE_MS,
       log: options.log,
       work: () => this.#round(),
-      listen: (wake) => options.listen?.('messages', wake),
+      listen: (wake) => options.listen?.('messages/queue', wake),
     });
   }
 
