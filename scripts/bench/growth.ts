@@ -41,33 +41,30 @@ interface Sampled {
 
 /**
  * Measures the same twice: with 100,000 messages in the store, and with as many as `--stored` says. The first are bulk sends that
- * go their whole way, webhooks included; the others are copies of them. At the end, measures the restart of the embedded store after kill -9.
+ * go their whole way, webhooks included; the others are copies of them. At the end, measures the restart of the embedded store
+ * after kill -9.
  */
 export async function growth(stage: Stage, options: BenchOptions): Promise<GrowthResult> {
-  await fill(stage, options, Math.min(SMALL, options.stored));
+  await fill(stage, Math.min(SMALL, options.stored), (missing) => bulkSends(stage, options, missing));
   const small = await look(stage, options);
-  await fillByCopies(stage, options.stored);
+  await fill(stage, options.stored, (missing) => copyMessages(stage.db, Math.min(missing, COPIED_AT_ONCE)));
   const large = await look(stage, options);
   return { small, large, ...(stage.storePid() !== undefined && { restartMs: await stage.killStore() }) };
 }
 
-async function fill(stage: Stage, options: BenchOptions, stored: number): Promise<void> {
-  for (;;) {
-    const missing = stored - (await count(stage));
-    if (missing <= 0) return;
-    console.error(`${missing.toLocaleString('en')} messages to go`);
-    const batchSize = Math.min(options.batchSize, missing);
-    const batches = Math.max(1, Math.min(options.batches, Math.floor(missing / batchSize)));
-    await bulk(stage, { ...options, batches, batchSize });
-  }
+async function bulkSends(stage: Stage, options: BenchOptions, missing: number): Promise<void> {
+  const batchSize = Math.min(options.batchSize, missing);
+  const batches = Math.max(1, Math.min(options.batches, Math.floor(missing / batchSize)));
+  await bulk(stage, { ...options, batches, batchSize });
 }
 
-async function fillByCopies(stage: Stage, stored: number): Promise<void> {
+/** `more` stores some of the missing messages. */
+async function fill(stage: Stage, stored: number, more: (missing: number) => Promise<void>): Promise<void> {
   for (;;) {
     const missing = stored - (await count(stage));
     if (missing <= 0) return;
     console.error(`${missing.toLocaleString('en')} messages to go`);
-    await copyMessages(stage.db, Math.min(missing, COPIED_AT_ONCE));
+    await more(missing);
   }
 }
 

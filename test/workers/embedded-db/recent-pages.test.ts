@@ -23,19 +23,24 @@ describe('embedded-db start with tables that are too large to be read whole', ()
   beforeEach(async () => {
     dir = tempDir();
     const database = new Database(dir, 'none');
-    for (let n = 0; n < CHECKPOINTS; n++) {
-      // Each changes a few leaves far from each other.
-      database.write(() => {
-        for (let i = n === 0 ? 0 : n; i < 3_000; i += n === 0 ? 1 : 700) {
-          database.put(database.documents, Buffer.from(`k${String(i).padStart(6, '0')}`), Buffer.alloc(900, `${n} `));
-        }
-      });
-      if (n === CHECKPOINTS - 1) unnoted = readFileSync(join(dir, 'data.sums'));
-      await database.checkpoint();
-    }
-    await database.close();
+    for (let n = 0; n < CHECKPOINTS - 1; n++) await checkpointAfter(database, n);
+    await database.close(); // it has noted all pages then
+    const again = new Database(dir, 'none');
+    unnoted = readFileSync(join(dir, 'data.sums'));
+    await checkpointAfter(again, CHECKPOINTS - 1);
+    await again.close();
   });
   afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  /** The first makes the documents, each other changes a few leaves far from each other. */
+  async function checkpointAfter(database: Database, n: number): Promise<void> {
+    database.write(() => {
+      for (let i = n; i < 3_000; i += n === 0 ? 1 : 700) {
+        database.put(database.documents, Buffer.from(`k${String(i).padStart(6, '0')}`), Buffer.alloc(900, `${n} `));
+      }
+    });
+    await database.checkpoint();
+  }
 
   function pagesOf(): { readonly pages: readonly Page[]; readonly newest: number } {
     const tree = new PageTree(join(dir, 'data.mdb'));

@@ -40,7 +40,7 @@ export interface PagesChecked {
 }
 
 /**
- * Reads every page in use, of tables above 2 GB only those written last, and compares it with its checksum. Throws `DamageFound`
+ * Reads every page in use, of tables above `wholeBytes` only those written last, and compares it with its checksum. Throws `DamageFound`
  * when one differs: LMDB must not read it. Pages without a checksum (a copy without data.sums, an older version) must at least be
  * pages.
  */

@@ -164,10 +164,9 @@ export function* referencesOf({ bytes, kind, table, near }: TreePage): Generator
   if (kind !== 'branch' && kind !== 'leaf') return;
   for (const at of nodesOf(bytes)) {
     const flags = bytes.readUInt16LE(at + 4);
-    const size = bytes.readUInt32LE(at);
     if (kind === 'branch') {
       const key = keyAt(bytes, at);
-      yield { number: size + flags * 2 ** 32, table, near: key.length === 0 ? near : key, overflow: 0 };
+      yield { number: childAt(bytes, at), table, near: key.length === 0 ? near : key, overflow: 0 };
     } else if ((flags & (BIG_DATA | SUB_TREE)) !== 0) {
       const key = keyAt(bytes, at);
       const dataAt = at + NODE_BYTES + key.length;
@@ -185,7 +184,11 @@ export function* referencesOf({ bytes, kind, table, near }: TreePage): Generator
 /** The numbers of the pages below a branch. */
 export function* childrenOf({ bytes, kind }: TreePage): Generator<number> {
   if (kind !== 'branch') return;
-  for (const at of nodesOf(bytes)) yield bytes.readUInt32LE(at) + bytes.readUInt16LE(at + 4) * 2 ** 32;
+  for (const at of nodesOf(bytes)) yield childAt(bytes, at);
+}
+
+function childAt(branch: Buffer, node: number): number {
+  return branch.readUInt32LE(node) + branch.readUInt16LE(node + 4) * 2 ** 32;
 }
 
 export function rootOf({ table, root, depth }: Tree): Reference {
