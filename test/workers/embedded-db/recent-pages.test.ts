@@ -1,13 +1,16 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { checkStore, compactStore } from '../../../workers/embedded-db/offline.ts';
 import { Database } from '../../../workers/embedded-db/storage/database.ts';
 import { checkPages } from '../../../workers/embedded-db/storage/page-sums.ts';
 import { PageTree } from '../../../workers/embedded-db/storage/page-tree.ts';
 import { storeFiles } from '../../../workers/embedded-db/storage/store-files.ts';
-import { tempDir } from './store-under-test.ts';
+import { errorOf, tempDir } from './store-under-test.ts';
 
 const PAGE = 8192;
+/** Of a file that a start does not read whole. It takes no room on the disk: nothing is written behind the tables. */
+const LARGE_BYTES = 2 * 1024 ** 3 + PAGE;
 /** More than a start looks back. */
 const CHECKPOINTS = 30;
 
@@ -102,6 +105,23 @@ describe('embedded-db start with tables that are too large to be read whole', ()
       .map(Number);
 
     expect(read).to.be.within(20, pages.length / 2);
+  });
+
+  it('leaves to `store check` and `store compact` what is older: they compare every page', async () => {
+    const { pages, newest } = pagesOf();
+    const old = pages.find(({ txn }) => txn < newest - 25);
+    if (old === undefined) throw new Error('there is no old page');
+    const path = join(dir, 'data.mdb');
+    const tables = readFileSync(path);
+    tables.fill(0, old.number * PAGE, (old.number + 1) * PAGE);
+    writeFileSync(path, tables);
+    truncateSync(path, LARGE_BYTES);
+
+    await new Database(dir, 'none').close();
+
+    const damaged = new RegExp(`data\\.mdb is damaged: page ${old.number} `);
+    expect((await errorOf(checkStore(dir, () => {}))).message).to.match(damaged);
+    expect((await errorOf(compactStore(dir))).message).to.match(damaged);
   });
 
   it('finds pages of the last transaction that are none, when it was not noted before a kill', () => {

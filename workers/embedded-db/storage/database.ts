@@ -78,12 +78,15 @@ export class Database {
   /** What it found of the tables' pages. */
   readonly pages: PagesChecked;
 
-  /** Throws `DamageFound` when the files are damaged or belong to different stores; its sentence says what to do. */
-  constructor(dir: string, durability: Durability) {
+  /**
+   * Reads every page of tables up to `wholeBytes`. Throws `DamageFound` when the files are damaged or belong to different stores; its
+   * sentence says what to do.
+   */
+  constructor(dir: string, durability: Durability, wholeBytes?: number) {
     this.dir = dir;
     const files = prepareFiles(dir);
     this.files = files;
-    this.pages = checkPages(files);
+    this.pages = checkPages(files, wholeBytes);
     this.sync = durability === 'fsync';
     this.root = openTables(files.tables, this.sync);
     const table = (id: number, name: string): Table => {
