@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import fs, { rmSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { changedPages } from '../../../workers/embedded-db/storage/changed-pages.ts';
@@ -11,6 +12,8 @@ interface Written {
   readonly compared: readonly number[];
   readonly named: readonly number[];
   readonly replaced: number;
+  /** Reads of the file for the first. */
+  readonly reads: number;
   readonly depth: number;
 }
 
@@ -33,12 +36,15 @@ describe('embedded-db changed pages', () => {
     try {
       const compared: number[] = [];
       let replaced = 0;
-      for (const page of changedPages(tree)) {
-        if (page === undefined) replaced++;
-        else compared.push(page.number);
-      }
-      const named = [...tree.walk((page) => tree.isOlder(page, tree.states?.[1].txn ?? 0))].map(({ number }) => number);
-      return { ...{ compared: sorted(compared), named: sorted(named), replaced }, depth: depthOf(tree) };
+      const reads = readsOf(() => {
+        for (const page of changedPages(tree)) {
+          if (page === undefined) replaced++;
+          else compared.push(page.number);
+        }
+      });
+      const since = tree.states?.[1].txn ?? 0;
+      const named = [...tree.walk()].filter(({ txn }) => txn > since).map(({ number }) => number);
+      return { ...{ compared: sorted(compared), named: sorted(named), replaced, reads }, depth: depthOf(tree) };
     } finally {
       tree.close();
     }
@@ -83,15 +89,45 @@ describe('embedded-db changed pages', () => {
     await checkpointAfter(() => {
       for (let i = 0; i < 20_000; i++) put(i, 500);
     });
-    const { compared, replaced } = await checkpointAfter(() => put(10_000, 400));
+    const { compared, replaced, reads } = await checkpointAfter(() => put(10_000, 400));
     // The paths to two leaves, and LMDB's own few pages.
     expect(compared.length).to.be.lessThan(20);
     expect(replaced).to.be.within(1, 20);
+    expect(reads).to.be.lessThan(compared.length + replaced + 10);
+  });
+
+  it('are found without reading the large values beside them', async () => {
+    await checkpointAfter(() => {
+      for (let i = 0; i < 100; i++) put(i, 30_000);
+    });
+    const { compared, named, replaced, reads } = await checkpointAfter(() => put(50, 30_000));
+    expect(compared).to.deep.equal(named);
+    expect(reads).to.be.lessThan(compared.length + replaced + 10);
   });
 });
 
 function keyOf(i: number): Buffer {
   return Buffer.from(`k${String(i).padStart(200, '0')}`); // long, so that few fit in a branch and the tree is deep
+}
+
+/** How often `action` reads a file. */
+function readsOf(action: () => void): number {
+  const { readSync } = fs;
+  let reads = 0;
+  Object.assign(fs, {
+    readSync: (...args: Parameters<typeof fs.readSync>) => {
+      reads++;
+      return readSync(...args);
+    },
+  });
+  syncBuiltinESMExports();
+  try {
+    action();
+  } finally {
+    Object.assign(fs, { readSync });
+    syncBuiltinESMExports();
+  }
+  return reads;
 }
 
 function sorted(numbers: readonly number[]): number[] {

@@ -11,8 +11,8 @@ import {
 /**
  * The pages that the last transaction wrote, found by comparing its trees with those before it. A page that changes gets another
  * number, and the old one is not used again before the next transaction. So what a new page and an old one both refer to has not
- * changed. Reads the changed pages and the branches that they replaced, and nothing of what is beside them: there are a hundred
- * neighbours to a page, and in large tables each is a read of the disk.
+ * changed. What refers to a large value says which transaction wrote it. Reads the changed pages and the branches that they replaced,
+ * and nothing of what is beside them: there are a hundred neighbours to a page, and in large tables each is a read of the disk.
  *
  * Yields undefined after reading a page that was replaced.
  */
@@ -45,7 +45,7 @@ function* changedOf(tree: PageTree, now: Tree | undefined, before: Tree | undefi
       yield page;
       for (const next of [...referencesOf(page)]) {
         if (page.kind === 'branch') addTo(below, next);
-        else if (next.overflow > 0 && !tree.isOlder(next, since)) yield tree.read(next);
+        else if (next.txn !== undefined && next.txn > since) yield tree.read(next);
       }
     }
     level = below;

@@ -79,6 +79,8 @@ export interface Reference {
   readonly near: Buffer;
   /** Pages of a large value; 0 for a page of the tree. */
   readonly overflow: number;
+  /** Of a large value: the transaction that wrote it. */
+  readonly txn?: number;
   /** Of the tree whose root it is. */
   readonly depth?: number;
 }
@@ -125,8 +127,12 @@ export class PageTree {
     }
   }
 
-  /** By its first bytes alone, which say what wrote it: not what should have, if the disk lost that. */
-  isOlder({ number }: Reference, since: number): boolean {
+  /**
+   * Of a large value what refers to it says so; of another page its first bytes, which say what wrote it: not what should have, if
+   * the disk lost that.
+   */
+  isOlder({ number, txn }: Reference, since: number): boolean {
+    if (txn !== undefined) return txn <= since;
     const read = readSync(this.fd, this.head, 0, this.head.length, number * PAGE_BYTES);
     return read === this.head.length && readU64(this.head, 0) === number && readU64(this.head, 8) <= since;
   }
@@ -174,8 +180,9 @@ export function* referencesOf({ bytes, kind, table, near }: TreePage): Generator
         const tree = treeAt(bytes, dataAt, key.toString('latin1').replace(/\0$/, ''));
         if (tree !== undefined) yield rootOf(tree);
       } else {
+        const large = { number: readU64(bytes, dataAt), txn: readU64(bytes, dataAt + 8) };
         // Not by the value's size: one that became smaller in the same transaction keeps all its pages.
-        yield { number: readU64(bytes, dataAt), table, near: key, overflow: readU64(bytes, dataAt + 16) };
+        yield { ...large, table, near: key, overflow: readU64(bytes, dataAt + 16) };
       }
     }
   }
