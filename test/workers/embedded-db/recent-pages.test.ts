@@ -2,8 +2,8 @@ import { cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { checkStore, compactStore } from '../../../workers/embedded-db/offline.ts';
+import { checkPages } from '../../../workers/embedded-db/storage/check-pages.ts';
 import { Database } from '../../../workers/embedded-db/storage/database.ts';
-import { checkPages } from '../../../workers/embedded-db/storage/page-sums.ts';
 import { PageTree } from '../../../workers/embedded-db/storage/page-tree.ts';
 import { storeFiles } from '../../../workers/embedded-db/storage/store-files.ts';
 import { errorOf, tempDir } from './store-under-test.ts';

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { ABORT, type Database as LmdbTable, type RootDatabase } from 'lmdb';
 import { copyOf, KEY_ENCODER, numberBytes } from './bytes-of-lmdb.ts';
+import { checkPages, type PagesChecked } from './check-pages.ts';
 import { isDiskFull } from './disk-full.ts';
 import { type Key, Log, type LogPosition, sizeLog } from './log.ts';
 import { STORE_ID_BYTES } from './log-group.ts';
+import { notePages, notePagesBetween } from './note-pages.ts';
 import { openTables } from './open-tables.ts';
 import { beginTransaction, type OpenTransaction } from './open-transaction.ts';
-import { checkPages, notePages, notePagesBetween, type PagesChecked } from './page-sums.ts';
 import { LogBytes, type Recovery } from './read-log.ts';
 import { prepareFiles, requireLog, type StoreFiles } from './store-files.ts';
 

@@ -1,0 +1,56 @@
+import { closeSync, existsSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
+import { changedPages } from './changed-pages.ts';
+import { isDiskFull } from './disk-full.ts';
+import { PageTree, type Reference } from './page-tree.ts';
+import type { StoreFiles } from './store-files.ts';
+import { readSums, sumAt, sumOf, sumsHeader } from './sums-file.ts';
+
+/** Takes less than a millisecond. */
+const PAGES_AT_ONCE = 32;
+
+/**
+ * Notes the checksums of all pages that were written since the last time. On a full disk they are left out: the next ones include
+ * them.
+ */
+export function notePages(files: StoreFiles, store: Buffer, sync: boolean): void {
+  try {
+    for (const _ of noting(files, store, sync));
+  } catch (error) {
+    if (!isDiskFull(error, files.tables)) throw error;
+  }
+}
+
+/**
+ * The same between other work. It must have ended before the next commit, which may write over pages that this state has. Never
+ * rejects: when the disk fails, the pages count as not covered until the next time.
+ */
+export async function notePagesBetween(files: StoreFiles, store: Buffer, sync: boolean): Promise<void> {
+  try {
+    for (const _ of noting(files, store, sync)) await new Promise((resolve) => setImmediate(resolve));
+  } catch {
+    // As above.
+  }
+}
+
+/** Yields after each `PAGES_AT_ONCE`. */
+function* noting(files: StoreFiles, store: Buffer, sync: boolean): Generator<void> {
+  const known = readSums(files.sums, false);
+  const since = known?.store.equals(store) === true ? known.txn : -1;
+  const tree = new PageTree(files.tables);
+  const fd = openSync(files.sums, existsSync(files.sums) ? 'r+' : 'w+', 0o600);
+  try {
+    if (tree.meta === undefined || tree.meta.txn === since) return;
+    let noted = 0;
+    const older = (page: Reference): boolean => since >= 0 && tree.isOlder(page, since);
+    for (const page of since === tree.states?.[1].txn ? changedPages(tree) : tree.walk(older)) {
+      if (++noted % PAGES_AT_ONCE === 0) yield;
+      if (page?.kind === undefined) continue; // a damaged one: the next start will say so
+      writeSync(fd, sumOf(page), 0, undefined, sumAt(page.number));
+    }
+    if (sync) fdatasyncSync(fd);
+    writeSync(fd, sumsHeader(store, tree.meta), 0, undefined, 0);
+  } finally {
+    closeSync(fd);
+    tree.close();
+  }
+}
