@@ -3,7 +3,7 @@ import type { Changing, ListenForChanges } from '../mongo/change-signal.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { PollLoop, type PollLoopOptions } from '../runtime/poll-loop.ts';
+import { type Found, PollLoop, type PollLoopOptions } from '../runtime/poll-loop.ts';
 import { within } from '../runtime/within.ts';
 import type { Lease } from './lease.ts';
 import { Partitions } from './partitions.ts';
@@ -50,6 +50,7 @@ export abstract class LeasedWorker<Id extends string> {
       log,
       countWorkers,
       isBusy: (partition) => this.hasInHand((id) => this.partitions.of(id) === partition),
+      onGained: () => this.#loop.wake(),
       roundMs: leaseRoundMs,
     });
     const { hears, stopMs = STOP_MS, ...loop } = habits;
@@ -80,8 +81,8 @@ export abstract class LeasedWorker<Id extends string> {
     await this.partitions.stop();
   }
 
-  /** Looks for work once and begins it. Returns `more` when there may be more at once. */
-  protected abstract round(): Promise<'more' | 'idle'>;
+  /** Looks for work once and begins it. */
+  protected abstract round(): Promise<Found>;
 
   /** Whether work is open for an id that matches `fits`. A partition with open work is not given away. */
   protected abstract hasInHand(fits: (id: Id) => boolean): boolean;
@@ -113,6 +114,9 @@ export abstract class LeasedWorker<Id extends string> {
       wake();
     };
     const ends = hears.flatMap((changing) => listen(changing, changed) ?? []);
-    return ends.length === hears.length ? () => ends.forEach((end) => void end()) : undefined;
+    const end = (): void => ends.forEach((one) => void one());
+    if (ends.length === hears.length) return end;
+    end();
+    return undefined;
   }
 }

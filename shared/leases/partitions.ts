@@ -18,6 +18,8 @@ export interface PartitionsOptions {
   countWorkers(): Promise<number>;
   /** Whether this process still has open work of that partition. */
   isBusy(partition: number): boolean;
+  /** Called when this process may work in a partition in which it could not before. */
+  onGained(): void;
   readonly roundMs: number;
 }
 
@@ -115,10 +117,12 @@ export class Partitions {
 
   async #keep(): Promise<void> {
     const nowMs = this.#options.clock.monotonicMs();
+    const before = this.owned();
     const wanted = this.#partitions.filter(({ leftAloneUntilMs }) => leftAloneUntilMs <= nowMs);
     const ours = wanted.filter(({ lease }) => lease.held).map(({ lease }) => lease);
     const renewed = new Set((await Lease.renew(ours)) ? ours : []);
     await Promise.all(wanted.map(({ lease }) => renewed.has(lease) || lease.keep()));
+    if ([...this.owned()].some((number) => !before.has(number))) this.#options.onGained();
     for (const [number, partition] of this.#partitions.entries()) {
       if (partition.leaving && !this.#options.isBusy(number)) await this.#leave(partition);
     }

@@ -2,6 +2,16 @@ import { systemClock } from './clock.ts';
 import { errorFields, type Log } from './log.ts';
 
 /**
+ * What a round found.
+ *
+ * - `more`: work, and perhaps there is more. The next round begins at once.
+ * - `all`: work, and it took all there was. A loop that hears of new work rests until then, another one asks again at once.
+ * - `waiting`: work that cannot be done yet, and nobody tells when it can. It is looked at again soon.
+ * - `idle`: nothing. Only what is new brings work.
+ */
+export type Found = 'more' | 'all' | 'waiting' | 'idle';
+
+/**
  * Asks for work repeatedly: at once after a round that found some, else with growing pauses up to `idleMs`. A failed round is
  * logged and retried with a growing pause (at most `ERROR_MS_MAX`). So a store that is away for an hour causes a few log lines,
  * and the worker continues by itself when it is back.
@@ -12,24 +22,31 @@ export interface PollLoopOptions {
   readonly idleMs: number;
   /**
    * Least time from the start of a round with this result to the start of the next, even when the loop is woken. What arrives in
-   * between is handled together. Absent: none.
+   * between is handled together. `idle` counts for all rounds that are not followed by another one at once. Absent: none.
    */
   readonly gapMs?: Readonly<Record<'more' | 'idle', number>>;
   /**
    * Listens for events that make work likely and wakes the loop then. Returns a function that stops listening, or undefined when
-   * listening is impossible. Once it has reported anything, pauses grow to `LISTENING_MS`; until then, it might not work at all.
+   * listening is impossible. Once it has reported anything, the loop hears of new work and its pauses are `HEARING`; until then,
+   * listening might not work at all.
    */
   readonly listen?: ((wake: () => void) => (() => void) | undefined) | undefined;
   readonly log: Log;
-  /** One round. Returns `more` when there may be more work at once. */
-  work(): Promise<'more' | 'idle'>;
+  /** One round. */
+  work(): Promise<Found>;
 }
 
-const ERROR_MS_MAX = 2_000;
+/** Pauses double from the first to the longest, in milliseconds. */
+interface Pauses {
+  readonly first: number;
+  readonly longest: number;
+}
+
 const FIRST_PAUSE_MS = 5;
+const FAILED: Pauses = { first: 100, longest: 2_000 };
+/** Work that becomes due by time alone (a retry) is found at most `longest` late. */
+const HEARING: Pauses = { first: 100, longest: 2_000 };
 const NO_GAP = { more: 0, idle: 0 };
-/** Work that becomes due by time alone (a retry) is found at most this late. */
-const LISTENING_MS = 2_000;
 
 export class PollLoop {
   readonly #options: PollLoopOptions;
@@ -67,30 +84,42 @@ export class PollLoop {
   }
 
   async #run(): Promise<void> {
-    const { work, idleMs, gapMs = NO_GAP, name, log } = this.#options;
-    let pauseMs = FIRST_PAUSE_MS;
+    const { gapMs = NO_GAP } = this.#options;
+    /** Rounds in a row that were not told to begin and found nothing to do. */
+    let quiet = 0;
     for (let notBeforeMs = 0; !this.#stopped; ) {
       await this.#rest(notBeforeMs);
       if (this.#stopped) return;
-      let longestMs = this.#heard ? LISTENING_MS : idleMs;
       const beganMs = systemClock.monotonicMs();
-      notBeforeMs = beganMs + gapMs.idle;
-      try {
-        if ((await work()) === 'more') {
-          notBeforeMs = beganMs + gapMs.more;
-          pauseMs = FIRST_PAUSE_MS;
-          // Lets sockets and timers run between two rounds.
-          await new Promise((resolve) => setImmediate(resolve));
-          continue;
-        }
-      } catch (error) {
-        longestMs = ERROR_MS_MAX;
-        pauseMs = Math.max(pauseMs, 100);
-        log.warn('round_failed', { loop: name, ...errorFields(error) });
+      const found = await this.#round();
+      if (found === 'more' || (found === 'all' && !this.#heard)) {
+        notBeforeMs = beganMs + gapMs.more;
+        quiet = 0;
+        // Lets sockets and timers run between two rounds.
+        await new Promise((resolve) => setImmediate(resolve));
+        continue;
       }
-      const woken = await this.#pause(pauseMs);
-      pauseMs = woken ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, longestMs);
+      notBeforeMs = beganMs + gapMs.idle;
+      if (found === 'all') quiet = 0;
+      const { first, longest } = this.#pausesAfter(found);
+      const woken = await this.#pause(Math.min(first * 2 ** quiet, longest));
+      quiet = woken ? 0 : quiet + 1;
     }
+  }
+
+  async #round(): Promise<Found | 'failed'> {
+    const { work, name, log } = this.#options;
+    try {
+      return await work();
+    } catch (error) {
+      log.warn('round_failed', { loop: name, ...errorFields(error) });
+      return 'failed';
+    }
+  }
+
+  #pausesAfter(found: Found | 'failed'): Pauses {
+    if (found === 'failed') return FAILED;
+    return this.#heard && found !== 'waiting' ? HEARING : { first: FIRST_PAUSE_MS, longest: this.#options.idleMs };
   }
 
   async #rest(untilMs: number): Promise<void> {

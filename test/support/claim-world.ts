@@ -9,6 +9,7 @@ import { openTestStore, type TestStore } from './store.ts';
 
 /** A claimer whose paths are fixed. */
 export interface TestClaimer {
+  readonly claimer: Claimer;
   claim(room: Room, fromLane?: number): Promise<MessageDocument[]>;
 }
 
@@ -33,7 +34,7 @@ export class ClaimWorld {
   claimer(paths: readonly string[] = ['promotional', 'transactional'], carrier = 'c', db = this.store.db): TestClaimer {
     const gates = openGates(this.store.db, this.clock);
     const claimer = new Claimer({ db, clock: this.clock, carrier, epoch: 7, gates });
-    return { claim: (room, fromLane = 0) => claimer.claim(room, { paths, fromLane }) };
+    return { claimer, claim: (room, fromLane = 0) => claimer.claim(room, { paths, fromLane }) };
   }
 
   /** Queues messages of one account. */

@@ -4,6 +4,7 @@ import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/leases/leas
 import type { AccountId, BatchId } from '../../shared/runtime/ids.ts';
 import { errorFields } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { Found } from '../../shared/runtime/poll-loop.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
 import { RenderThreads } from './render-threads.ts';
 import { splitNext } from './split.ts';
@@ -42,7 +43,7 @@ export class BatchWorker extends LeasedWorker<BatchId> {
     this.#made = options.metrics.counter('batch_messages_total', 'Entries of batches that became messages');
   }
 
-  protected async round(): Promise<'more' | 'idle'> {
+  protected async round(): Promise<Found> {
     try {
       const found = await findOpen(this.#options.db, OPEN_MAX);
       this.#inHand = found.filter(({ _id }) => this.partitions.owns(_id));

@@ -47,6 +47,11 @@ export class AccountRuns {
     return this.#runs().filter(([, { sends }]) => sends.broken).length;
   }
 
+  /** Whether an account waits for its last run to end before another one is opened. */
+  get closing(): boolean {
+    return this.#closing.size > 0;
+  }
+
   /** Whether there is unsettled work for an account for which `fits` is true. */
   hasInHand(fits: (account: AccountId) => boolean): boolean {
     return this.#runs().some(([account, { sends }]) => sends.inHand > 0 && fits(account));

@@ -131,7 +131,7 @@ export class SendLoop {
     const taken = await claimer.take(queued);
     this.#options.onClaim(taken.length);
     await this.#leave(taken);
-    return taken.length > 0;
+    return true;
   }
 
   async #read(limit: number): Promise<ChatMessageDocument[]> {

@@ -4,6 +4,7 @@ import type { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/leases/leased-worker.ts';
 import { listProviders } from '../../shared/providers/store.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { Found } from '../../shared/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
 import type { MessageLog } from '../../shared/settlement/log-store.ts';
 import { createAnnouncer } from '../../shared/webhooks/announce.ts';
@@ -123,7 +124,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     this.#held.giveUp();
   }
 
-  protected async round(): Promise<'more' | 'idle'> {
+  protected async round(): Promise<Found> {
     await this.#readProviders();
     await this.#held.update();
     this.#runs.update(this.#providers, (account) => this.#held.of(account));
@@ -132,7 +133,9 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     const [sending, received] = await Promise.all([this.#lookForWork(), this.#workInbox()]);
     await this.#askForTemplates();
     await this.#decideUnknowns();
-    return sending || received ? 'more' : 'idle';
+    if (sending || received === 'more') return 'more';
+    const waiting = received === 'waiting' || this.#lookedUpTo !== '' || this.#runs.closing;
+    return waiting ? 'waiting' : 'idle';
   }
 
   async #readProviders(): Promise<void> {
@@ -164,15 +167,15 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     return claimed;
   }
 
-  /** Returns whether there were any items. */
-  async #workInbox(): Promise<boolean> {
+  /** `more`: there were items. `waiting`: it is too early for another look. */
+  async #workInbox(): Promise<Found> {
     const { clock } = this.#options;
-    if (clock.monotonicMs() - this.#inboxEmptyMs < INBOX_MS) return false;
+    if (clock.monotonicMs() - this.#inboxEmptyMs < INBOX_MS) return 'waiting';
     const accounts = [...this.#providers.keys()].filter((account) => this.#held.of(account) !== undefined);
-    if (accounts.length === 0) return false;
+    if (accounts.length === 0) return 'idle';
     const found = await this.#inbox.work(accounts);
     this.#inboxEmptyMs = found ? Number.NEGATIVE_INFINITY : clock.monotonicMs();
-    return found;
+    return found ? 'more' : 'idle';
   }
 
   async #askForTemplates(): Promise<void> {

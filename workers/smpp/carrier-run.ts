@@ -121,6 +121,11 @@ export class CarrierRun {
     });
   }
 
+  /** The paths that its carrier serves may be others now. */
+  reviewPaths(): void {
+    if (this.#phase.kind === 'running') this.#phase.parts.dispatch.reviewPaths();
+  }
+
   /** Ends gracefully: claims no more, waits for answers, unbinds, then releases the lease. */
   async stop(): Promise<void> {
     if (this.#phase.kind === 'running') await this.#drain(this.#phase.parts);

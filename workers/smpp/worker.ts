@@ -118,6 +118,7 @@ export class SmppWorker {
     try {
       const carriers = await listCarriers(db);
       await this.#serving.refresh(carriers);
+      for (const { run } of this.#running.values()) run.reviewPaths();
       const active = carriers.filter((carrier) => carrier.status === 'active');
       for (const carrier of active) this.#change(carrier._id, carrier);
       for (const id of this.#running.keys()) {

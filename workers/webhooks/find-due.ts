@@ -55,6 +55,11 @@ export class DueFinder {
     this.#options = options;
   }
 
+  /** Whether the walk has not reached all endpoints yet. */
+  get underway(): boolean {
+    return this.#position !== '';
+  }
+
   /** One round. Returns how many deliveries were taken. */
   async round(): Promise<number> {
     const heavy = [...this.#heavy.keys()];

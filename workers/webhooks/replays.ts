@@ -23,19 +23,20 @@ export class Replays {
     this.#clock = clock;
   }
 
-  /** Looks for replays now and then, and in every round while there are any. */
-  async round(): Promise<void> {
+  /** Looks for replays now and then, and in every round while there are any. Returns whether there are. */
+  async round(): Promise<boolean> {
     const nowMs = this.#clock.monotonicMs();
-    if (nowMs < this.#nextLookMs) return;
+    if (nowMs < this.#nextLookMs) return false;
     const running = await findRunningReplays(this.#db, TOGETHER_MAX);
     this.#nextLookMs = running.length > 0 ? nowMs : nowMs + LOOK_MS;
-    if (running.length === 0) return;
+    if (running.length === 0) return false;
     const endpoints = await findEndpoints(
       this.#db,
       running.map(({ endpoint }) => endpoint),
     );
     const active = new Set(endpoints.filter(({ status }) => status === 'active').map(({ _id }) => _id));
     for (const replay of running) await this.#page(replay, active.has(replay.endpoint));
+    return true;
   }
 
   async #page(replay: ReplayDocument, active: boolean): Promise<void> {

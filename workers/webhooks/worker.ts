@@ -1,5 +1,6 @@
 import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/leases/leased-worker.ts';
 import type { EndpointId } from '../../shared/runtime/ids.ts';
+import type { Found } from '../../shared/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
 import type { AddressGuard } from '../../shared/webhooks/address-guard.ts';
 import { completeDeliveries, findDueInRange, findDueOf, promoteRetries } from '../../shared/webhooks/delivery-store.ts';
@@ -100,9 +101,9 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
     });
   }
 
-  protected async round(): Promise<'more' | 'idle'> {
+  protected async round(): Promise<Found> {
     await this.#promoteRetries();
-    if (this.partitions.first) await this.#replays.round();
+    const replays = this.partitions.first && (await this.#replays.round());
     this.#queues.letGo((endpoint) => !this.partitions.owns(endpoint));
     this.#queues.forgetCompleted();
     this.#owned = this.partitions.owned();
@@ -112,7 +113,9 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
     this.#deliverer.pump();
     const { queued, inFlight } = this.#queues;
     this.#metrics.now({ queued, inFlight, partitions: this.partitions.held });
-    return found > 0 ? 'more' : 'idle';
+    if (found > 0 || replays) return 'more';
+    // A queue is read again when it is nearly empty, and quotas grow when others use less: both are seen by a round only.
+    return queued > 0 || this.#finder.underway ? 'waiting' : 'idle';
   }
 
   protected hasInHand(fits: (endpoint: EndpointId) => boolean): boolean {

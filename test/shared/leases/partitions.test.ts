@@ -13,6 +13,8 @@ describe('partitions by lease', () => {
   let store: TestStore;
   let workers = 1;
   const open: Partitions[] = [];
+  /** The machine of each worker that was told that it may work in more partitions. */
+  let gained: string[] = [];
 
   before(async () => {
     store = await openTestStore();
@@ -21,6 +23,7 @@ describe('partitions by lease', () => {
   afterEach(async () => {
     for (const partitions of open.splice(0)) await partitions.stop();
     workers = 1;
+    gained = [];
   });
 
   /** A worker of a machine of its own: nobody can see whether its process still lives. */
@@ -31,6 +34,7 @@ describe('partitions by lease', () => {
   ): Promise<Partitions> {
     const identity = { machine, pid: 1, startedAt: '1' };
     const partitions = new Partitions({
+      onGained: () => void gained.push(machine),
       leases: Array.from(
         { length: PARTITION_COUNT },
         (_, n) => new Lease({ name: `webhooks:${n}`, db: store.db, clock: systemClock, identity }),
@@ -116,10 +120,26 @@ describe('partitions by lease', () => {
     const second = await worker('b');
     await eventually(() => second.held > 0, 'shared');
     workers = 1;
+    const before = gained.length;
 
     await first.stop();
 
     await eventually(() => second.held === PARTITION_COUNT, 'all taken');
+    expect(gained.slice(before), 'told of what it took').to.include('b');
+  });
+
+  it('a worker that keeps what it has is told of nothing', async () => {
+    let asked = 0;
+    await worker('a', () => {
+      asked += 1;
+      return true;
+    });
+    expect(gained).to.deep.equal(['a']);
+
+    workers = 2;
+    await eventually(() => asked >= 3 * PARTITION_COUNT, 'rounds');
+
+    expect(gained).to.deep.equal(['a']);
   });
 
   it('spreads endpoints over all partitions, always the same way', async () => {

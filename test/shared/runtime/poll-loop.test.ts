@@ -1,21 +1,23 @@
 import { expect } from 'chai';
-import { PollLoop, type PollLoopOptions } from '../../../shared/runtime/poll-loop.ts';
+import { type Found, PollLoop, type PollLoopOptions } from '../../../shared/runtime/poll-loop.ts';
 import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
 describe('a poll loop', () => {
   let loop: PollLoop | undefined;
   let rounds = 0;
+  let found: Found = 'idle';
   afterEach(() => loop?.stop());
 
   function start(options: Pick<PollLoopOptions, 'idleMs' | 'gapMs' | 'listen'>): PollLoop {
     rounds = 0;
+    found = 'idle';
     loop = new PollLoop({
       name: 'test',
       log: silentLog,
       work: async () => {
         rounds += 1;
-        return 'idle';
+        return found;
       },
       ...options,
     });
@@ -76,9 +78,46 @@ describe('a poll loop', () => {
     tell();
     const told = rounds;
     const began = performance.now();
-    // The pauses double from 5 ms on: nine of them last more than two seconds in all, instead of less than fifty milliseconds.
-    await eventually(() => rounds >= told + 9, 'rounds with longer and longer pauses');
+    // The pauses double from 100 ms on: four of them last 1.5 seconds in all, instead of twenty milliseconds.
+    await eventually(() => rounds >= told + 5, 'rounds with longer and longer pauses');
     expect(performance.now() - began).above(1_000);
+  });
+
+  it('asks again at once when it took all there was, unless it hears of more', async () => {
+    let tell = (): void => {};
+    start({
+      idleMs: 3_600_000,
+      listen: (wake) => {
+        tell = wake;
+        return () => {};
+      },
+    });
+    found = 'all';
+    await eventually(() => rounds > 100, 'rounds while nothing was told');
+
+    tell();
+    const told = rounds;
+    const began = performance.now();
+    await eventually(() => rounds >= told + 12, 'rounds with pauses');
+    // Ten pauses of 100 ms: each round found something, so they do not grow.
+    expect(performance.now() - began).at.least(900);
+  });
+
+  it('looks soon after what waits for something that nobody tells, also when it hears of new work', async () => {
+    let tell = (): void => {};
+    start({
+      idleMs: 5,
+      listen: (wake) => {
+        tell = wake;
+        return () => {};
+      },
+    });
+    found = 'waiting';
+    tell();
+    const told = rounds;
+
+    // With pauses from 100 ms to two seconds, 100 rounds would take longer than the condition is waited for.
+    await eventually(() => rounds > told + 100, 'rounds while something waits');
   });
 
   it('polls as before when it cannot listen', async () => {

@@ -84,6 +84,7 @@ export class Claimer {
   #fullLane = Number.POSITIVE_INFINITY;
   /** How many messages of the last reading were claimed. */
   #used = 0;
+  #tookAll = false;
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
@@ -91,22 +92,31 @@ export class Claimer {
     this.#waitingPaths = new WaitingPaths(options);
   }
 
+  /** Whether the last claim saw everything that waited and got it. Then only a new entry of the queue brings more. */
+  get tookAll(): boolean {
+    return this.#tookAll;
+  }
+
   /** Claims messages, at most as many as there is room for. Returns those that are ours now, as they are after the claim. */
   async claim(room: Room, from: ClaimFrom): Promise<MessageDocument[]> {
+    this.#tookAll = false;
     if (room.messages <= 0 || room.segments <= 0) return [];
     const recovered = await this.#taker.recover();
     if (recovered.length > 0) return recovered;
-    if (from.paths.length === 0) return [];
+    this.#tookAll = from.paths.length === 0;
+    if (this.#tookAll) return [];
     this.#turnTo(from);
     await this.#options.gates.refresh();
     const queues = [...this.#queues.values()];
     for (const queue of queues) queue.letGo();
     const fairly = this.#backlog || queues.some(({ goesAround }) => goesAround);
     const picked = fairly ? await this.#pickFairly(room) : await this.#pickAll(room);
-    if (picked.length === 0) return [];
     const taken = await this.#taker.take(picked);
     // Another carrier serves the same path. What was read ahead is probably out of date too.
-    if (taken.length < picked.length) this.#ahead = [];
+    if (taken.length < picked.length) {
+      this.#tookAll = false;
+      this.#ahead = [];
+    }
     return taken;
   }
 
@@ -136,7 +146,10 @@ export class Claimer {
     const read = (await readQueued(this.#options, filter, room.messages)).sort((a, b) => a.lane - b.lane);
     const free = read.filter((message) => this.#queueOf(message)?.lets(message) ?? false);
     this.#backlog = read.length >= room.messages;
-    return this.#backlog ? this.#pickFairly(room) : fitting(free, room);
+    if (this.#backlog) return this.#pickFairly(room);
+    const picked = fitting(free, room);
+    this.#tookAll = picked.length === read.length;
+    return picked;
   }
 
   /**

@@ -3,7 +3,7 @@ import type { MessageDocument } from '../../../shared/messages/message.ts';
 import type { ListenForChanges } from '../../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
-import { PollLoop } from '../../../shared/runtime/poll-loop.ts';
+import { type Found, PollLoop } from '../../../shared/runtime/poll-loop.ts';
 import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
 import type { Claimer } from '../claim/claim.ts';
 import type { Departures, Refusal } from '../claim/departures.ts';
@@ -69,6 +69,8 @@ export class Dispatch {
   #stopping = false;
   /** When the carrier last took everything that waited for it. */
   #caughtUpAt: Date;
+  /** The paths of the last claim. */
+  #paths: readonly string[] = [];
 
   constructor(options: DispatchOptions) {
     this.#options = options;
@@ -98,6 +100,11 @@ export class Dispatch {
     if (this.#hungry) this.#loop.wake();
   }
 
+  /** What others do may have given this carrier more paths. Starts a round if it has. */
+  reviewPaths(): void {
+    if (this.#pathsNow().join() !== this.#paths.join()) this.#loop.wake();
+  }
+
   /** Claims no more. Messages of which no segment was written go back to the queue. The others are sent to their end. */
   async stop(): Promise<void> {
     this.#stopping = true;
@@ -114,9 +121,9 @@ export class Dispatch {
     }
   }
 
-  async #round(): Promise<'more' | 'idle'> {
-    const { tokens, outcomes, metrics, held } = this.#options;
-    if (this.#stopping || !held() || outcomes.open >= MAX_UNSETTLED) return 'idle';
+  async #round(): Promise<Found> {
+    const { claimer, breaker, tokens, outcomes, metrics, held } = this.#options;
+    if (this.#stopping || !held() || outcomes.open >= MAX_UNSETTLED) return 'waiting';
     const slots = this.#ready().reduce((sum, { free }) => sum + free, 0);
     const room = Math.min(slots, Math.max(tokens.available(), tokens.soon(AHEAD_MS) - this.#waiting()), MAX_CLAIM);
     this.#hungry = room === 0;
@@ -125,12 +132,13 @@ export class Dispatch {
       return 'idle';
     }
     const messages = await this.#claim(room);
-    if (messages.length === 0) return 'idle';
+    const tookAll = claimer.tookAll && breaker.state === 'closed';
+    if (messages.length === 0) return tookAll ? 'idle' : 'waiting';
     metrics.claimSize.observe(messages.length);
-    if (!(await this.#depart(messages))) return 'idle';
-    const segments = messages.reduce((sum, message) => sum + message.segments, 0);
-    if (segments < room / 2) await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
-    return 'more';
+    if (!(await this.#depart(messages))) return 'waiting';
+    if (segmentsOf(messages) >= room / 2) return 'more';
+    await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
+    return tookAll ? 'all' : 'more';
   }
 
   /**
@@ -140,16 +148,21 @@ export class Dispatch {
   async #claim(room: number): Promise<readonly MessageDocument[]> {
     const { carrier, claimer, serving, breaker, clock } = this.#options;
     const askedAt = clock.now();
-    const as = breaker.state === 'closed' ? 'up' : 'tripped';
-    const paths = serving.paths(carrier._id, as);
-    const taken = await claimer.claim({ messages: room, segments: room }, { paths, fromLane: 0 });
-    if (taken.reduce((sum, { segments }) => sum + segments, 0) < room) this.#caughtUpAt = askedAt;
+    this.#paths = this.#pathsNow();
+    const taken = await claimer.claim({ messages: room, segments: room }, { paths: this.#paths, fromLane: 0 });
+    if (segmentsOf(taken) < room) this.#caughtUpAt = askedAt;
     const { room: probes, fromLane } = breaker.probes;
     if (taken.length > 0 || probes <= 0) return taken;
     const wanted = { messages: Math.min(probes, room), segments: room };
     const probing = await claimer.claim(wanted, { paths: serving.paths(carrier._id, 'up'), fromLane });
     breaker.probing(probing.length);
     return probing;
+  }
+
+  /** The paths that the routes and the other carriers' states leave to this one. */
+  #pathsNow(): readonly string[] {
+    const { carrier, serving, breaker } = this.#options;
+    return serving.paths(carrier._id, breaker.state === 'closed' ? 'up' : 'tripped');
   }
 
   #wakeForTokens(waitMs: number): void {
@@ -220,6 +233,10 @@ export class Dispatch {
       return { code: 'not_encodable', reason: 'The message cannot be encoded' };
     }
   }
+}
+
+function segmentsOf(messages: readonly MessageDocument[]): number {
+  return messages.reduce((sum, { segments }) => sum + segments, 0);
 }
 
 function withChain(dlt: CarrierDlt | 'off', chain: readonly string[] | undefined): CarrierDlt | 'off' {

@@ -39,6 +39,36 @@ describe('Claimer', () => {
     expect(claimed).to.have.length(3);
   });
 
+  it('says when it took all that waited, and only then', async () => {
+    const one = world.claimer();
+    expect(await one.claim(room(10))).to.have.length(0);
+    expect(one.claimer.tookAll, 'nothing waited').to.equal(true);
+
+    await world.put(4);
+    expect(await one.claim(room(10))).to.have.length(4);
+    expect(one.claimer.tookAll, 'four waited').to.equal(true);
+
+    await world.put(10);
+    await one.claim(room(10));
+    expect(one.claimer.tookAll, 'as many as there was room for').to.equal(false);
+
+    await world.put(5, { segments: 3 });
+    const other = world.claimer();
+    expect(await other.claim({ messages: 10, segments: 7 })).to.have.length(3);
+    expect(other.claimer.tookAll, 'two did not fit').to.equal(false);
+  });
+
+  it('has not taken all when another claimer took a part of it', async () => {
+    await world.put(6);
+    const other = world.claimer();
+    const late = aroundUpdates(world.store.db, { before: () => other.claim(room(4)) });
+    const one = world.claimer(undefined, undefined, late);
+
+    expect(await one.claim(room(10))).to.have.length(2);
+
+    expect(one.claimer.tookAll).to.equal(false);
+  });
+
   it('takes only from its paths', async () => {
     await world.put(3, { path: 'promotional' });
 
@@ -70,7 +100,11 @@ describe('Claimer', () => {
     const worker = world.claimer(
       undefined,
       undefined,
-      losingAnswers(world.store.db, () => lost),
+      aroundUpdates(world.store.db, {
+        after: () => {
+          if (lost) throw new Error('the answer was lost');
+        },
+      }),
     );
 
     const failed = await worker.claim(room(5)).catch((error: unknown) => error);
@@ -82,8 +116,8 @@ describe('Claimer', () => {
   });
 });
 
-/** A connection that loses the answers to `updateMany`: the updates are done, and the caller gets an error. */
-function losingAnswers(db: Db, loses: () => boolean): Db {
+/** A connection that does something before or after each `updateMany`. If `after` throws, the caller gets that as the answer. */
+function aroundUpdates(db: Db, around: { before?(): Promise<unknown>; after?(): void }): Db {
   return new Proxy(db, {
     get(target, name) {
       if (name !== 'collection') return Reflect.get(target, name);
@@ -94,8 +128,9 @@ function losingAnswers(db: Db, loses: () => boolean): Db {
             if (typeof member !== 'function') return member;
             if (method !== 'updateMany') return member.bind(inner);
             return async (...args: unknown[]) => {
+              await around.before?.();
               const answer: unknown = await member.apply(inner, args);
-              if (loses()) throw new Error('the answer was lost');
+              around.after?.();
               return answer;
             };
           },
