@@ -67,15 +67,14 @@ export class Dispatch {
   #tokenTimer: NodeJS.Timeout | undefined;
   #hungry = true;
   #stopping = false;
-  /** When the carrier last took everything that waited for it. */
-  #caughtUpAt: Date;
+  /** Since when more messages may wait than there is room for. Undefined while the carrier takes everything. */
+  #behindSince: Date | undefined;
   /** The paths of the last claim. */
   #paths: readonly string[] = [];
 
   constructor(options: DispatchOptions) {
     this.#options = options;
     this.#form = carrierForm(options.carrier);
-    this.#caughtUpAt = options.clock.now();
     this.#loop = new PollLoop({
       name: `dispatch:${options.carrier._id}`,
       idleMs: IDLE_MS,
@@ -91,8 +90,9 @@ export class Dispatch {
 
   /** Since when more messages wait than the carrier takes. Undefined while it keeps up. */
   get behindSince(): Date | undefined {
-    const behindMs = this.#options.clock.now().getTime() - this.#caughtUpAt.getTime();
-    return behindMs < BEHIND_MS ? undefined : this.#caughtUpAt;
+    const since = this.#behindSince;
+    if (since === undefined) return undefined;
+    return this.#options.clock.now().getTime() - since.getTime() < BEHIND_MS ? undefined : since;
   }
 
   /** Room has become free. Starts a round only if the last one found no room. */
@@ -128,6 +128,7 @@ export class Dispatch {
     const room = Math.min(slots, Math.max(tokens.available(), tokens.soon(AHEAD_MS) - this.#waiting()), MAX_CLAIM);
     this.#hungry = room === 0;
     if (room === 0) {
+      this.#behindSince ??= this.#options.clock.now();
       if (slots > 0) this.#wakeForTokens(tokens.waitMs());
       return 'idle';
     }
@@ -150,7 +151,7 @@ export class Dispatch {
     const askedAt = clock.now();
     this.#paths = this.#pathsNow();
     const taken = await claimer.claim({ messages: room, segments: room }, { paths: this.#paths, fromLane: 0 });
-    if (segmentsOf(taken) < room) this.#caughtUpAt = askedAt;
+    this.#behindSince = segmentsOf(taken) < room ? undefined : (this.#behindSince ?? askedAt);
     const { room: probes, fromLane } = breaker.probes;
     if (taken.length > 0 || probes <= 0) return taken;
     const wanted = { messages: Math.min(probes, room), segments: room };
