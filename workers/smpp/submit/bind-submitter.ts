@@ -64,7 +64,9 @@ export class BindSubmitter<Segment> {
   /** Takes the segments out of the queue for which `unwanted` is true. Returns them. */
   withdraw(unwanted: (segment: Segment) => boolean): Segment[] {
     const taken = this.#waiting.filter(unwanted);
-    if (taken.length > 0) this.#waiting = this.#waiting.filter((segment) => !unwanted(segment));
+    if (taken.length === 0) return taken;
+    this.#waiting = this.#waiting.filter((segment) => !unwanted(segment));
+    if (this.free > 0) this.#options.onRoom();
     return taken;
   }
 
