@@ -4,7 +4,7 @@ import { changedPages } from './changed-pages.ts';
 import { catalogueNames } from './page-names.ts';
 import { entriesOf, PAGE_BYTES, PageTree, type Reference, type TreePage } from './page-tree.ts';
 import type { StoreFiles } from './store-files.ts';
-import { isNotedBy, notedOf, readSums, type Sums, sumOf } from './sums-file.ts';
+import { areOf, isNotedBy, notedOf, readSums, type Sums, sumOf } from './sums-file.ts';
 
 /** As `Database` has them. */
 const META_TABLE = 'meta';
@@ -33,8 +33,8 @@ export function checkPages(files: StoreFiles, wholeBytes = WHOLE_BYTES): PagesCh
   if (!existsSync(files.tables)) return { pages: 0, covered: 0 };
   const tree = new PageTree(files.tables);
   try {
-    const { meta } = tree;
-    if (meta === undefined) throw notTheSame(files, 'its first pages are none of LMDB');
+    const { meta, states } = tree;
+    if (meta === undefined || states === undefined) throw notTheSame(files, 'its first pages are none of LMDB');
     let known = readSums(files.sums, true);
     const damaged: TreePage[] = [];
     const names = catalogueNames();
@@ -58,7 +58,7 @@ export function checkPages(files: StoreFiles, wholeBytes = WHOLE_BYTES): PagesCh
       covered = 0;
     }
     if (known !== undefined && known.txn > meta.txn) throw notTheSame(files, 'it is older than data.sums');
-    if (known?.txn === meta.txn && known.meta !== meta.sum) throw notTheSame(files, 'its first pages have changed');
+    if (known?.txn === meta.txn && !areOf(known, states[0])) throw notTheSame(files, 'its first pages have changed');
     const [first] = damaged;
     if (first !== undefined) throw isDamaged(files, first, damaged.length, names.of(first));
     return { pages, covered };
@@ -74,7 +74,8 @@ export function checkPages(files: StoreFiles, wholeBytes = WHOLE_BYTES): PagesCh
  */
 function olderThan(tree: PageTree, known: Sums | undefined, since: number): (page: Reference) => boolean {
   const [newest, before] = tree.states ?? [];
-  if (known === undefined || (known.txn !== newest?.txn && known.txn !== before?.txn)) {
+  const isKnown = known?.txn === newest?.txn || (before !== undefined && known !== undefined && areOf(known, before));
+  if (known === undefined || !isKnown) {
     return (page) => tree.isOlder(page, since);
   }
   const unnoted = new Set<number>();

@@ -3,7 +3,7 @@ import { changedPages } from './changed-pages.ts';
 import { isDiskFull } from './disk-full.ts';
 import { PageTree, type Reference } from './page-tree.ts';
 import type { StoreFiles } from './store-files.ts';
-import { readSums, sumAt, sumOf, sumsHeader } from './sums-file.ts';
+import { areOf, readSums, sumAt, sumOf, sumsHeader } from './sums-file.ts';
 
 /** Takes less than a millisecond. */
 const PAGES_AT_ONCE = 32;
@@ -34,21 +34,23 @@ export async function notePagesBetween(files: StoreFiles, store: Buffer, sync: b
 
 /** Yields after each `PAGES_AT_ONCE`. */
 function* noting(files: StoreFiles, store: Buffer, sync: boolean): Generator<void> {
-  const known = readSums(files.sums, false);
-  const since = known?.store.equals(store) === true ? known.txn : -1;
+  const found = readSums(files.sums, false);
+  const known = found?.store.equals(store) === true ? found : undefined;
   const tree = new PageTree(files.tables);
   const fd = openSync(files.sums, existsSync(files.sums) ? 'r+' : 'w+', 0o600);
   try {
-    if (tree.meta === undefined || tree.meta.txn === since) return;
+    if (tree.states === undefined) return;
+    const [newest, before] = tree.states;
+    if (known?.txn === newest.txn) return;
     let noted = 0;
-    const older = (page: Reference): boolean => since >= 0 && tree.isOlder(page, since);
-    for (const page of since === tree.states?.[1].txn ? changedPages(tree) : tree.walk(older)) {
+    const older = (page: Reference): boolean => known !== undefined && tree.isOlder(page, known.txn);
+    for (const page of known !== undefined && areOf(known, before) ? changedPages(tree) : tree.walk(older)) {
       if (++noted % PAGES_AT_ONCE === 0) yield;
       if (page?.kind === undefined) continue; // a damaged one: the next start will say so
       writeSync(fd, sumOf(page), 0, undefined, sumAt(page.number));
     }
     if (sync) fdatasyncSync(fd);
-    writeSync(fd, sumsHeader(store, tree.meta), 0, undefined, 0);
+    writeSync(fd, sumsHeader(store, newest), 0, undefined, 0);
   } finally {
     closeSync(fd);
     tree.close();

@@ -37,8 +37,6 @@ const NO_PAGE = 0xffffffffffffffffn;
 export interface Meta {
   /** Number of the transaction that wrote it. */
   readonly txn: number;
-  /** Checksum of both meta pages. */
-  readonly sum: number;
   /** Pages in the file. */
   readonly pages: number;
 }
@@ -54,6 +52,8 @@ export interface Tree {
 /** The trees of one state of the file: LMDB's free pages, and the main tree, in whose leaves all tables are. */
 export interface State {
   readonly txn: number;
+  /** Checksum of its meta page. */
+  readonly sum: number;
   readonly free: Tree | undefined;
   readonly main: Tree | undefined;
 }
@@ -89,7 +89,10 @@ export class PageTree {
   private readonly fd: number;
   /** Undefined when one of the two meta pages is none. */
   readonly meta: Meta | undefined;
-  /** The newest state, and the one before. Nothing of both is written over before the next transaction. */
+  /**
+   * The newest state, and the one before. Nothing of both is written over before the next transaction. Where a transaction failed at
+   * its meta page, the one before has its trees under the old number (mdb_env_write_meta).
+   */
   readonly states: readonly [newest: State, before: State] | undefined;
   private buffer = Buffer.allocUnsafeSlow(PAGE_BYTES);
   private readonly head = Buffer.alloc(16);
@@ -100,7 +103,7 @@ export class PageTree {
     const [first, second] = [this.readMeta(0), this.readMeta(1)];
     if (first === undefined || second === undefined) return; // LMDB reads both
     const [newest, before] = first.txn > second.txn ? [first, second] : [second, first];
-    this.meta = { txn: newest.txn, sum: crc32(second.bytes, crc32(first.bytes)), pages };
+    this.meta = { txn: newest.txn, pages };
     this.states = [stateOf(newest), stateOf(before)];
   }
 
@@ -159,9 +162,10 @@ export class PageTree {
     const bytes = Buffer.alloc(TXN_AT + 8);
     if (readSync(this.fd, bytes, 0, bytes.length, page * PAGE_BYTES) < bytes.length) return undefined;
     if (bytes.readUInt16LE(18) !== META || bytes.readUInt32LE(HEADER_BYTES) !== MAGIC) return undefined;
-    return bytes.readUInt32LE(HEADER_BYTES + 4) === VERSION && bytes.readUInt32LE(FREE_TREE_AT) === PAGE_BYTES
-      ? { txn: readU64(bytes, TXN_AT), bytes }
-      : undefined;
+    if (bytes.readUInt32LE(HEADER_BYTES + 4) !== VERSION) return undefined;
+    if (bytes.readUInt32LE(FREE_TREE_AT) !== PAGE_BYTES) return undefined;
+    const txn = readU64(bytes, TXN_AT);
+    return txn === 0 || txn % 2 === page ? { txn, bytes } : undefined; // transactions take turns, so the two never have the same
   }
 }
 
@@ -203,7 +207,7 @@ export function rootOf({ table, root, depth }: Tree): Reference {
 }
 
 function stateOf({ txn, bytes }: { readonly txn: number; readonly bytes: Buffer }): State {
-  return { txn, free: treeAt(bytes, FREE_TREE_AT, ''), main: treeAt(bytes, MAIN_TREE_AT, '') };
+  return { txn, sum: crc32(bytes), free: treeAt(bytes, FREE_TREE_AT, ''), main: treeAt(bytes, MAIN_TREE_AT, '') };
 }
 
 /** Undefined when the tree is empty. */

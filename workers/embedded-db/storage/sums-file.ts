@@ -1,16 +1,16 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import type { Meta, TreePage } from './page-tree.ts';
+import type { State, TreePage } from './page-tree.ts';
 
 /**
  * Checksums of the pages of data.mdb, in a file beside it (docs/decisions/0077):
  *
- *     [magic "HKPS1"][id of the store 8][last transaction f64][crc32 of both meta pages u32][crc32 of what is before u32], zeros to 4096
+ *     [magic "HKPS2"][id of the store 8][last transaction f64][crc32 of its meta page u32][crc32 of what is before u32], zeros to 4096
  *     per page [low half of the transaction that wrote it u32][crc32 of its bytes u32]
  *
  * They are written after a checkpoint and synced before the header says so. Pages of later transactions count as not covered.
  */
-const MAGIC = Buffer.from('HKPS1');
+const MAGIC = Buffer.from('HKPS2');
 const STORE_AT = MAGIC.length;
 const TXN_AT = STORE_AT + 8;
 const META_AT = TXN_AT + 8;
@@ -23,7 +23,7 @@ export interface Sums {
   readonly store: Buffer;
   /** All pages of transactions up to this one have a checksum. */
   readonly txn: number;
-  /** Of both meta pages then. */
+  /** Of the meta page of that transaction. */
   readonly meta: number;
   /** The file, or only its header. */
   readonly bytes: Buffer;
@@ -47,13 +47,18 @@ export function readSums(path: string, all: boolean): Sums | undefined {
   }
 }
 
+/** Whether all pages of `state`, and no later ones, have a checksum. */
+export function areOf(sums: Sums, state: State): boolean {
+  return sums.txn === state.txn && sums.meta === state.sum;
+}
+
 /** For the beginning of the file. */
-export function sumsHeader(store: Buffer, meta: Meta): Buffer {
+export function sumsHeader(store: Buffer, state: State): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   header.set(MAGIC, 0);
   header.set(store, STORE_AT);
-  header.writeDoubleLE(meta.txn, TXN_AT);
-  header.writeUInt32LE(meta.sum, META_AT);
+  header.writeDoubleLE(state.txn, TXN_AT);
+  header.writeUInt32LE(state.sum, META_AT);
   header.writeUInt32LE(crc32(header.subarray(0, CHECKSUM_AT)), CHECKSUM_AT);
   return header;
 }

@@ -1,0 +1,126 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { checkPages } from '../../../workers/embedded-db/storage/check-pages.ts';
+import { Database } from '../../../workers/embedded-db/storage/database.ts';
+import { PageTree, type State } from '../../../workers/embedded-db/storage/page-tree.ts';
+import { storeFiles } from '../../../workers/embedded-db/storage/store-files.ts';
+import { readSums } from '../../../workers/embedded-db/storage/sums-file.ts';
+import { eventually } from '../../support/eventually.ts';
+import { tempDir } from './store-under-test.ts';
+
+const PAGE = 8192;
+/** In a meta page: its header and what does not change, two trees, then the last page and the transaction. */
+const NUMBERS_AT = 144;
+const META_END = 160;
+
+interface Files {
+  readonly tables: Buffer;
+  readonly sums: Buffer;
+}
+
+describe('embedded-db start after a checkpoint that was not noted', () => {
+  let dir: string;
+  let copies: number;
+  /** After three checkpoints, each with its checksums. */
+  let first: Files;
+  let second: Files;
+  let third: Files;
+  let log: Buffer;
+  beforeEach(async () => {
+    dir = tempDir();
+    copies = 0;
+    const where = join(dir, 'made');
+    mkdirSync(where);
+    const database = new Database(where, 'none');
+    const checkpoint = async (from: number, step: number): Promise<Files> => {
+      database.write(() => {
+        for (let i = from; i < 2_000; i += step) {
+          const bytes = i % 50 === 0 ? 30_000 : 900;
+          database.put(database.documents, Buffer.from(`k${i}`.padEnd(100)), Buffer.alloc(bytes, `${from} `));
+        }
+      });
+      await database.checkpoint();
+      await eventually(() => isNoted(where), 'the checksums are noted');
+      return { tables: readFileSync(join(where, 'data.mdb')), sums: readFileSync(join(where, 'data.sums')) };
+    };
+    await checkpoint(0, 1);
+    for (const from of [1, 2, 50]) await checkpoint(from, 400);
+    first = await checkpoint(3, 400);
+    second = await checkpoint(100, 400);
+    third = await checkpoint(4, 400);
+    await database.close();
+    log = readFileSync(join(where, 'data.log'));
+  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  function placed({ tables, sums }: Files): string {
+    const where = join(dir, `copy${copies++}`);
+    mkdirSync(where);
+    writeFileSync(join(where, 'data.mdb'), tables);
+    writeFileSync(join(where, 'data.sums'), sums);
+    writeFileSync(join(where, 'data.log'), log);
+    return where;
+  }
+
+  /** What a start says of the pages; `wholeBytes` 0: of tables too large to be read whole. */
+  function said(files: Files, wholeBytes?: number): string {
+    const where = placed(files);
+    try {
+      const { pages, covered } = checkPages(storeFiles(where), wholeBytes);
+      return pages === covered ? 'all covered' : 'not all covered';
+    } catch (error) {
+      return (error as Error).message; // DamageFound
+    } finally {
+      rmSync(where, { recursive: true });
+    }
+  }
+
+  /** As LMDB leaves it when the meta page of the third checkpoint could not be written: the trees are there, the old numbers too. */
+  function failedThird(): Buffer {
+    const tables = Buffer.from(third.tables);
+    const page = ((statesOf(second.tables)[0].txn + 1) % 2) * PAGE;
+    second.tables.copy(tables, page + NUMBERS_AT, page + NUMBERS_AT, page + META_END);
+    return tables;
+  }
+
+  function statesOf(tables: Buffer): readonly [newest: State, before: State] {
+    return withTree(placed({ tables, sums: Buffer.alloc(0) }), ({ states }) => {
+      if (states === undefined) throw new Error('there are no tables');
+      return states;
+    });
+  }
+
+  it('takes tables whose last transaction failed at its meta page as they were before it', async () => {
+    const tables = failedThird();
+    expect(statesOf(tables)[0]).to.deep.equal(statesOf(second.tables)[0]);
+    expect(statesOf(tables)[1].main).to.deep.equal(statesOf(third.tables)[0].main);
+
+    expect(said({ tables, sums: second.sums })).to.equal('all covered');
+    expect(said({ tables, sums: first.sums })).to.equal('not all covered');
+    expect(said({ tables, sums: first.sums }, 0)).to.equal('not all covered');
+  });
+
+  it('notes all that such tables have', async () => {
+    for (const { sums } of [first, second]) {
+      const where = placed({ tables: failedThird(), sums });
+      await new Database(where, 'none').close();
+      const { pages, covered } = checkPages(storeFiles(where));
+      expect(covered).to.equal(pages);
+    }
+  });
+});
+
+function withTree<Result>(dir: string, action: (tree: PageTree) => Result): Result {
+  const tree = new PageTree(join(dir, 'data.mdb'));
+  try {
+    return action(tree);
+  } finally {
+    tree.close();
+  }
+}
+
+/** Whether the checksums are of the newest state of the tables. */
+function isNoted(dir: string): boolean {
+  return withTree(dir, ({ meta }) => meta?.txn === readSums(join(dir, 'data.sums'), false)?.txn);
+}
