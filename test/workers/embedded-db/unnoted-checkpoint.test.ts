@@ -1,15 +1,18 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { expect } from 'chai';
+import { changedPages } from '../../../workers/embedded-db/storage/changed-pages.ts';
 import { checkPages } from '../../../workers/embedded-db/storage/check-pages.ts';
 import { Database } from '../../../workers/embedded-db/storage/database.ts';
-import { PageTree, type State } from '../../../workers/embedded-db/storage/page-tree.ts';
+import { PageTree, type State, type TreePage } from '../../../workers/embedded-db/storage/page-tree.ts';
 import { storeFiles } from '../../../workers/embedded-db/storage/store-files.ts';
-import { readSums } from '../../../workers/embedded-db/storage/sums-file.ts';
+import { notedOf, readSums } from '../../../workers/embedded-db/storage/sums-file.ts';
 import { eventually } from '../../support/eventually.ts';
 import { tempDir } from './store-under-test.ts';
 
 const PAGE = 8192;
+const HEADER_BYTES = 24;
 /** In a meta page: its header and what does not change, two trees, then the last page and the transaction. */
 const NUMBERS_AT = 144;
 const META_END = 160;
@@ -99,6 +102,83 @@ describe('embedded-db start after a checkpoint that was not noted', () => {
     expect(said({ tables, sums: second.sums })).to.equal('all covered');
     expect(said({ tables, sums: first.sums })).to.equal('not all covered');
     expect(said({ tables, sums: first.sums }, 0)).to.equal('not all covered');
+  });
+
+  /** The tables after the second checkpoint, with these pages as another file has them. */
+  function withPages(numbers: readonly number[], from: Buffer): Buffer {
+    const tables = Buffer.from(second.tables);
+    for (const number of numbers) from.copy(tables, number * PAGE, number * PAGE, (number + 1) * PAGE);
+    return tables;
+  }
+
+  /** Which pages the second checkpoint wrote, and which of those before it replaced. */
+  function changesOfSecond(): { readonly written: readonly number[]; readonly replaced: readonly number[] } {
+    const pagesOf = ({ tables }: Files): TreePage[] =>
+      withTree(placed({ tables, sums: Buffer.alloc(0) }), (tree) => [...tree.walk()]);
+    const [before, now] = [pagesOf(first), pagesOf(second)];
+    const inUse = new Set(now.map(({ number }) => number));
+    const { txn } = statesOf(second.tables)[0];
+    return {
+      written: now.filter((page) => page.txn === txn).map(({ number }) => number),
+      replaced: before.filter(({ number }) => !inUse.has(number)).map(({ number }) => number),
+    };
+  }
+
+  it('finds each page whose last write the disk lost, though it is whole and has the checksum of what it was', () => {
+    const { written } = changesOfSecond();
+    const known = readSums(join(placed(first), 'data.sums'), true);
+    let noted = 0;
+    for (const page of written) {
+      const tables = withPages([page], first.tables);
+      if ((page + 1) * PAGE <= first.tables.length) {
+        const earlier = first.tables.subarray(page * PAGE, (page + 1) * PAGE);
+        const [sum] = known === undefined ? [] : [notedOf(known, page)];
+        if (sum?.readUInt32LE(4) === crc32(earlier)) noted++;
+      }
+      for (const wholeBytes of [undefined, 0]) {
+        expect(said({ tables, sums: first.sums }, wholeBytes), `page ${page}`).to.match(/is damaged: page \d+/);
+      }
+    }
+    expect(written.length).to.be.greaterThan(10);
+    expect(noted, 'pages that were used before').to.be.greaterThan(3);
+  });
+
+  it('does not take a page for lost because one that was replaced is damaged', () => {
+    const { replaced } = changesOfSecond();
+    expect(replaced.length).to.be.greaterThan(10);
+    const damages: readonly ((page: Buffer) => void)[] = [
+      (page) => page.fill(0),
+      (page) => page.writeUInt8(page.readUInt8(8_000) ^ 1, 8_000),
+      (page) => page.writeUInt16LE(page.readUInt16LE(20) - 2, 20), // its last node is not seen
+    ];
+    for (const number of replaced) {
+      for (const damage of damages) {
+        const tables = Buffer.from(second.tables);
+        damage(tables.subarray(number * PAGE, (number + 1) * PAGE));
+        for (const wholeBytes of [undefined, 0]) {
+          expect(said({ tables, sums: first.sums }, wholeBytes), `page ${number}`).to.equal('not all covered');
+        }
+      }
+    }
+  });
+
+  it('ends when the tree of the tables goes in a circle', () => {
+    const tables = Buffer.from(second.tables);
+    const root = statesOf(tables)[0].main?.root ?? 0;
+    const page = tables.subarray(root * PAGE, (root + 1) * PAGE);
+    page.writeUInt16LE(1, 18); // a branch
+    const lowest = HEADER_BYTES + page.readUInt16LE(HEADER_BYTES);
+    page.writeUInt32LE(root, lowest); // of itself
+    page.writeUInt16LE(0, lowest + 4);
+
+    const path = join(placed({ tables, sums: first.sums }), 'data.mdb');
+    const tree = new PageTree(path);
+    let pages = 0;
+    for (const _ of changedPages(tree)) if (++pages > 1_000) break;
+    tree.close();
+
+    expect(pages).to.be.within(1, 1_000);
+    expect(said({ tables, sums: first.sums })).to.match(/is damaged: page \d+/);
   });
 
   it('notes all that such tables have', async () => {

@@ -8,28 +8,39 @@ import {
   type TreePage,
 } from './page-tree.ts';
 
+/** A page of the newest trees, or of those before. */
+export interface ComparedPage extends TreePage {
+  /** Of the trees before. */
+  readonly isReplaced?: boolean;
+}
+
 /**
  * The pages that the last transaction wrote, found by comparing its trees with those before it. A page that changes gets another
  * number, and the old one is not used again before the next transaction. So what a new page and an old one both refer to has not
  * changed. What refers to a large value says which transaction wrote it. Reads the changed pages and the branches that they replaced,
  * and nothing of what is beside them: there are a hundred neighbours to a page, and in large tables each is a read of the disk.
  *
- * Yields undefined after reading a page that was replaced.
+ * Yields also what it reads of the trees before: where that is not as it was written, unchanged pages seem changed. One of the new
+ * pages that another transaction wrote is not what was written last, and nothing below it is read.
  */
-export function* changedPages(tree: PageTree): Generator<TreePage | undefined> {
+export function* changedPages(tree: PageTree): Generator<ComparedPage> {
   if (tree.states === undefined) return;
   const [newest, before] = tree.states;
+  const [tables, earlier] = [new Map<string, Tree>(), new Map<string, Tree>()];
+  for (const page of pagesOf(tree, before.main)) {
+    addTables(earlier, page);
+    yield { ...page, isReplaced: true };
+  }
   yield* changedOf(tree, newest.free, before.free);
   yield* changedOf(tree, newest.main, before.main);
-  const tables = tablesOf(tree, newest.main);
-  const earlier = tablesOf(tree, before.main);
+  for (const page of pagesOf(tree, newest.main)) addTables(tables, page);
   for (const [name, table] of tables) yield* changedOf(tree, table, earlier.get(name));
 }
 
 /** Goes down both trees level by level, counted from the leaves: a tree grows and shrinks at its root. */
-function* changedOf(tree: PageTree, now: Tree | undefined, before: Tree | undefined): Generator<TreePage | undefined> {
+function* changedOf(tree: PageTree, now: Tree | undefined, before: Tree | undefined): Generator<ComparedPage> {
   if (now === undefined) return;
-  const since = tree.states?.[1].txn ?? 0;
+  const [newest = 0, since = 0] = tree.states?.map(({ txn }) => txn) ?? [];
   let level: Level = { changed: [], kept: new Set(), old: new Set() };
   for (let height = Math.max(now.depth, before?.depth ?? 0); height > 0; height--) {
     if (height === before?.depth) level.old.add(before.root);
@@ -37,12 +48,14 @@ function* changedOf(tree: PageTree, now: Tree | undefined, before: Tree | undefi
     const below: Level = { changed: [], kept: new Set(), old: new Set() };
     for (const number of height > 1 ? level.old : []) {
       if (level.kept.has(number)) continue;
-      for (const child of childrenOf(tree.read({ ...rootOf(now), number }))) below.old.add(child);
-      yield undefined;
+      const page = tree.read({ ...rootOf(now), number });
+      for (const child of childrenOf(page)) below.old.add(child);
+      yield { ...page, isReplaced: true };
     }
     for (const reference of level.changed) {
       const page = tree.read(reference);
       yield page;
+      if (page.txn !== newest) continue;
       for (const next of [...referencesOf(page)]) {
         if (page.kind === 'branch') addTo(below, next);
         else if (next.txn !== undefined && next.txn > since) yield tree.read(next);
@@ -67,16 +80,23 @@ function addTo({ old, kept, changed }: Level, reference: Reference): void {
   else changed.push(reference);
 }
 
-/** The tables of a main tree, which is a few pages. */
-function tablesOf(tree: PageTree, main: Tree | undefined): ReadonlyMap<string, Tree> {
-  const tables = new Map<string, Tree>();
-  const open = main === undefined ? [] : [rootOf(main)];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    for (const reference of referencesOf(tree.read(next))) {
-      const { table, number, depth } = reference;
-      if (depth !== undefined) tables.set(table, { table, root: number, depth });
-      else if (reference.overflow === 0) open.push(reference);
+/** All of a main tree, which is a few: level by level and no deeper than it says, whatever a damaged branch refers to. */
+function* pagesOf(tree: PageTree, main: Tree | undefined): Generator<TreePage> {
+  let level = main === undefined ? [] : [rootOf(main)];
+  for (let height = main?.depth ?? 0; height > 0; height--) {
+    const below = new Map<number, Reference>();
+    for (const reference of level) {
+      const page = tree.read(reference);
+      if (page.kind === 'branch') for (const next of referencesOf(page)) below.set(next.number, next);
+      yield page;
     }
+    level = [...below.values()];
   }
-  return tables;
+}
+
+/** Those whose roots are in a leaf of a main tree. */
+function addTables(tables: Map<string, Tree>, leaf: TreePage): void {
+  for (const { table, number, depth } of referencesOf(leaf)) {
+    if (depth !== undefined) tables.set(table, { table, root: number, depth });
+  }
 }

@@ -40,9 +40,13 @@ export function checkPages(files: StoreFiles, wholeBytes = WHOLE_BYTES): PagesCh
     const names = catalogueNames();
     let [pages, covered, id]: [number, number, Buffer | undefined] = [0, 0, undefined];
     const isLarge = meta.pages * PAGE_BYTES > wholeBytes;
-    for (const page of isLarge ? tree.walk(olderThan(tree, known, meta.txn - RECENT_TRANSACTIONS)) : tree.walk()) {
+    const unnoted = unnotedPages(tree, known);
+    const older = olderThan(tree, known, unnoted, meta.txn - RECENT_TRANSACTIONS);
+    for (const page of isLarge ? tree.walk(older) : tree.walk()) {
       pages++;
-      const state = stateOf(page, known, meta.txn);
+      // The disk lost the write of a page that the last transaction must have written, and that says another.
+      const isLost = unnoted?.has(page.number) === true && page.txn !== meta.txn;
+      const state = isLost ? 'damaged' : stateOf(page, known, meta.txn);
       if (state === 'covered') covered++;
       if (state === 'damaged') damaged.push({ ...page, bytes: Buffer.alloc(0) });
       else if (page.table === META_TABLE && page.kind === 'leaf') {
@@ -68,19 +72,33 @@ export function checkPages(files: StoreFiles, wholeBytes = WHOLE_BYTES): PagesCh
 }
 
 /**
- * Whether a page was written by `since` or before. The checksums say what wrote a page, and not the page itself, which may be what
- * it was before a write that the disk lost. Pages of a transaction that was not noted have none: those are found by comparing
- * trees. When more than one was not noted, or there are no checksums, the pages are asked.
+ * The pages that wait for their checksums, since the last transaction was not noted: found by comparing trees. Undefined when that
+ * cannot tell: more than one was not noted, there are no checksums, or what it was compared with is damaged.
  */
-function olderThan(tree: PageTree, known: Sums | undefined, since: number): (page: Reference) => boolean {
-  const [newest, before] = tree.states ?? [];
-  const isKnown = known?.txn === newest?.txn || (before !== undefined && known !== undefined && areOf(known, before));
-  if (known === undefined || !isKnown) {
-    return (page) => tree.isOlder(page, since);
+function unnotedPages(tree: PageTree, known: Sums | undefined): ReadonlySet<number> | undefined {
+  if (tree.states === undefined || known === undefined) return undefined;
+  const [newest, before] = tree.states;
+  const numbers = new Set<number>();
+  if (known.txn === newest.txn) return numbers;
+  if (!areOf(known, before)) return undefined;
+  for (const page of changedPages(tree)) {
+    if (!page.isReplaced) numbers.add(page.number);
+    else if (stateOf(page, known, before.txn) !== 'covered') return undefined;
   }
-  const unnoted = new Set<number>();
-  if (known.txn !== newest?.txn)
-    for (const page of changedPages(tree)) if (page !== undefined) unnoted.add(page.number);
+  return numbers;
+}
+
+/**
+ * Whether a page was written by `since` or before. The checksums say what wrote a page, and not the page itself, which may be what
+ * it was before a write that the disk lost. When nothing tells which pages were not noted, the pages are asked.
+ */
+function olderThan(
+  tree: PageTree,
+  known: Sums | undefined,
+  unnoted: ReadonlySet<number> | undefined,
+  since: number,
+): (page: Reference) => boolean {
+  if (known === undefined || unnoted === undefined) return (page) => tree.isOlder(page, since);
   return ({ number, table }) => {
     if (table === '' || table === META_TABLE) return false; // few pages, which tell whether the checksums are of this store
     return !unnoted.has(number) && isNotedBy(known, number, since);

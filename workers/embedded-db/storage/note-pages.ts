@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
-import { changedPages } from './changed-pages.ts';
+import { type ComparedPage, changedPages } from './changed-pages.ts';
 import { isDiskFull } from './disk-full.ts';
 import { PageTree, type Reference } from './page-tree.ts';
 import type { StoreFiles } from './store-files.ts';
@@ -44,9 +44,11 @@ function* noting(files: StoreFiles, store: Buffer, sync: boolean): Generator<voi
     if (known?.txn === newest.txn) return;
     let noted = 0;
     const older = (page: Reference): boolean => known !== undefined && tree.isOlder(page, known.txn);
-    for (const page of known !== undefined && areOf(known, before) ? changedPages(tree) : tree.walk(older)) {
+    const isNext = known !== undefined && areOf(known, before);
+    const written: Generator<ComparedPage> = isNext ? changedPages(tree) : tree.walk(older);
+    for (const page of written) {
       if (++noted % PAGES_AT_ONCE === 0) yield;
-      if (page?.kind === undefined) continue; // a damaged one: the next start will say so
+      if (page.isReplaced || page.kind === undefined) continue; // a damaged one: the next start will say so
       writeSync(fd, sumOf(page), 0, undefined, sumAt(page.number));
     }
     if (sync) fdatasyncSync(fd);
