@@ -9,6 +9,7 @@ import { PageTree, type State, type TreePage } from '../../../workers/embedded-d
 import { storeFiles } from '../../../workers/embedded-db/storage/store-files.ts';
 import { notedOf, readSums } from '../../../workers/embedded-db/storage/sums-file.ts';
 import { eventually } from '../../support/eventually.ts';
+import { RecordedFile, record } from './recorded-disk.ts';
 import { tempDir } from './store-under-test.ts';
 
 const PAGE = 8192;
@@ -44,7 +45,7 @@ describe('embedded-db start after a checkpoint that was not noted', () => {
         }
       });
       await database.checkpoint();
-      await eventually(() => isNoted(where), 'the checksums are noted');
+      await eventually(() => transactionsBehind(where) === 0, 'the checksums are noted');
       return { tables: readFileSync(join(where, 'data.mdb')), sums: readFileSync(join(where, 'data.sums')) };
     };
     await checkpoint(0, 1);
@@ -181,6 +182,24 @@ describe('embedded-db start after a checkpoint that was not noted', () => {
     expect(said({ tables, sums: first.sums })).to.match(/is damaged: page \d+/);
   });
 
+  it('is never more than one transaction behind with its checksums, wherever it is killed', async () => {
+    const where = placed({ tables: second.tables, sums: first.sums });
+    const file = new RecordedFile(join(where, 'data.sums'));
+    const behind: number[] = [];
+    file.onMoment = () => behind.push(transactionsBehind(where));
+    const stop = record(file);
+    try {
+      await new Database(where, 'none').close();
+    } finally {
+      stop();
+    }
+
+    expect(behind.length).to.be.greaterThan(10);
+    expect(behind).to.include.members([0, 1]);
+    expect(Math.max(...behind)).to.equal(1);
+    expect(transactionsBehind(where)).to.equal(0);
+  });
+
   it('notes all that such tables have', async () => {
     for (const { sums } of [first, second]) {
       const where = placed({ tables: failedThird(), sums });
@@ -200,7 +219,8 @@ function withTree<Result>(dir: string, action: (tree: PageTree) => Result): Resu
   }
 }
 
-/** Whether the checksums are of the newest state of the tables. */
-function isNoted(dir: string): boolean {
-  return withTree(dir, ({ meta }) => meta?.txn === readSums(join(dir, 'data.sums'), false)?.txn);
+/** How many transactions the tables have whose pages were not noted. */
+function transactionsBehind(dir: string): number {
+  const noted = readSums(join(dir, 'data.sums'), false)?.txn ?? 0;
+  return withTree(dir, ({ meta }) => (meta?.txn ?? 0) - noted);
 }

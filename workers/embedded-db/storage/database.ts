@@ -268,6 +268,8 @@ export class Database {
       const recovery = log.recovery(this.position);
       sizeLog(this.files.log, this.sync);
       const last = recovery.groups.at(-1)?.number;
+      // First, so that the checksums are never more than one transaction behind: that much is found by comparing trees.
+      notePages(this.files, this.position.store, this.sync);
       this.root.transactionSync(() => {
         this.redo(log, recovery);
         if (last !== undefined) this.meta.lmdb.putSync(STORED, numberBytes(last));
