@@ -23,11 +23,14 @@ describe('embedded-db start with tables that are too large to be read whole', ()
   let dir: string;
   /** data.sums before the last checkpoint. */
   let unnoted: Buffer;
+  /** The same before the last two transactions. */
+  let twoBehind: Buffer;
   beforeEach(async () => {
     dir = tempDir();
     const database = new Database(dir, 'none');
     for (let n = 0; n < CHECKPOINTS - 1; n++) await checkpointAfter(database, n);
     await database.close(); // it has noted all pages then
+    twoBehind = readFileSync(join(dir, 'data.sums'));
     const again = new Database(dir, 'none');
     unnoted = readFileSync(join(dir, 'data.sums'));
     await checkpointAfter(again, CHECKPOINTS - 1);
@@ -136,5 +139,17 @@ describe('embedded-db start with tables that are too large to be read whole', ()
     }
     const noted = pages.filter(({ txn }) => txn < newest && txn > newest - 10);
     for (const page of noted) expect(startWith(page, asBefore)).to.match(/data\.mdb is damaged: page \d+/);
+  });
+
+  it('finds a noted page that the disk lost, also when two transactions were not noted', () => {
+    const { pages, newest } = pagesOf();
+    writeFileSync(join(dir, 'data.sums'), twoBehind);
+    const noted = pages.filter(({ txn }) => txn < newest - 1 && txn > newest - 10);
+    expect(noted).to.not.be.empty;
+
+    for (const page of noted) {
+      expect(startWith(page, (bytes) => bytes)).to.match(/^\d+ pages, \d+ covered$/);
+      expect(startWith(page, asBefore), `page ${page.number}`).to.match(/data\.mdb is damaged: page \d+/);
+    }
   });
 });

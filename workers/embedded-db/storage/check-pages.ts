@@ -90,7 +90,7 @@ function unnotedPages(tree: PageTree, known: Sums | undefined): ReadonlySet<numb
 
 /**
  * Whether a page was written by `since` or before. The checksums say what wrote a page, and not the page itself, which may be what
- * it was before a write that the disk lost. When nothing tells which pages were not noted, the pages are asked.
+ * it was before a write that the disk lost. When nothing tells which pages were not noted, the page must say the same.
  */
 function olderThan(
   tree: PageTree,
@@ -98,10 +98,12 @@ function olderThan(
   unnoted: ReadonlySet<number> | undefined,
   since: number,
 ): (page: Reference) => boolean {
-  if (known === undefined || unnoted === undefined) return (page) => tree.isOlder(page, since);
-  return ({ number, table }) => {
+  if (known === undefined) return (page) => tree.isOlder(page, since);
+  return (page) => {
+    const { number, table } = page;
     if (table === '' || table === META_TABLE) return false; // few pages, which tell whether the checksums are of this store
-    return !unnoted.has(number) && isNotedBy(known, number, since);
+    if (!isNotedBy(known, number, since)) return false;
+    return unnoted === undefined ? tree.isOlder(page, since) : !unnoted.has(number);
   };
 }
 
