@@ -26,6 +26,8 @@ export interface DiskEvents {
   room(): void;
   /** The tables could not be stored: the log grows meanwhile. */
   notStored(error: unknown): void;
+  /** The pages that the tables wrote have no checksums: the next start cannot compare them. Told once until they have. */
+  notNoted(error: unknown): void;
   /** The process must end: nobody knows what is on the disk. */
   fatal(error: unknown): void;
 }
@@ -51,6 +53,7 @@ export class GroupCommit {
   private busy = false;
   private refusal: Buffer | undefined;
   private ending = false;
+  private toldNotNoted = false;
   /** While the disk is full: the answer to writes, and the bytes that the log had no room for. */
   private full: { readonly answer: Buffer; readonly bytes: number } | undefined;
 
@@ -127,7 +130,15 @@ export class GroupCommit {
       const sentence = `data.mdb could not be stored in ${database.dir} (${textOf(cause)}), for want of room or by a fault of the disk. data.log keeps what it lacks; it is tried again.`;
       this.events.notStored(new Error(sentence, { cause }));
     }
+    this.tellNotNoted();
     return stored;
+  }
+
+  /** Checksums are noted between other work: it is known at the next checkpoint at the latest. */
+  private tellNotNoted(): void {
+    const { error } = this.store.database.notes;
+    if (error !== undefined && !this.toldNotNoted) this.events.notNoted(error);
+    this.toldNotNoted = error !== undefined;
   }
 
   private async commit(jobs: readonly Job[]): Promise<void> {

@@ -19,6 +19,7 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
     full: (error) => log.error('disk_full', errorFields(error)),
     room: () => log.info('disk_has_room', { dir }),
     notStored: (error) => log.error('tables_not_stored', errorFields(error)),
+    notNoted: (error) => log.error('checksums_not_stored', errorFields(error)),
     fatal: (error) => {
       failed = true;
       log.error('commit_failed', errorFields(error));

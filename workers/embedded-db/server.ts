@@ -52,7 +52,7 @@ export interface EmbeddedStore {
 }
 
 const TTL_EVERY_MS = 60_000;
-const UNHEARD: DiskEvents = { full() {}, room() {}, notStored() {}, fatal() {} };
+const UNHEARD: DiskEvents = { full() {}, room() {}, notStored() {}, notNoted() {}, fatal() {} };
 
 /**
  * Starts the store in this process. Throws `StartError` when the directory cannot be used, or when another living process uses

@@ -24,6 +24,7 @@ describe('embedded-db command that meets a fault in the midst of its writes', ()
       full: () => {},
       room: () => {},
       notStored: () => {},
+      notNoted: () => {},
       fatal: (error) => void fatal.push(error),
     });
   });

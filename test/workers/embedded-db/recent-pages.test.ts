@@ -152,4 +152,24 @@ describe('embedded-db start with tables that are too large to be read whole', ()
       expect(startWith(page, asBefore), `page ${page.number}`).to.match(/data\.mdb is damaged: page \d+/);
     }
   });
+
+  it('reads at each start an old page that was none when checksums were made anew', async () => {
+    const { pages, newest } = pagesOf();
+    const old = pages.find(({ txn }) => txn < newest - 25);
+    if (old === undefined) throw new Error('there is no old page');
+    const path = join(dir, 'data.mdb');
+    const tables = readFileSync(path);
+    tables.writeUInt16LE(0, old.number * PAGE + 18); // neither branch nor leaf, and its number and transaction are right
+    writeFileSync(path, tables);
+    truncateSync(path, LARGE_BYTES);
+    const damaged = new RegExp(`data\\.mdb is damaged: page ${old.number} `);
+
+    for (const noted of ['earlier', 'never']) {
+      if (noted === 'never') rmSync(join(dir, 'data.sums'));
+      else writeFileSync(join(dir, 'data.sums'), readFileSync(join(dir, 'data.sums')).fill(0, 0, 40));
+      for (const start of ['first', 'second']) {
+        expect(() => new Database(dir, 'none'), `${noted}, ${start}`).to.throw(damaged);
+      }
+    }
+  });
 });

@@ -17,11 +17,19 @@ export class StoreInGroups {
   readonly dir: string;
   readonly store: Store;
   readonly commits: GroupCommit;
+  /** Why checksums could not be noted, as often as it was told. */
+  readonly notNoted: unknown[] = [];
 
   constructor(dir = tempDir()) {
     this.dir = dir;
     this.store = new Store(dir, 'none', Date.now);
-    const events = { full: () => {}, room: () => {}, notStored: () => {}, fatal: () => {} };
+    const events = {
+      full: () => {},
+      room: () => {},
+      notStored: () => {},
+      notNoted: (error: unknown) => this.notNoted.push(error),
+      fatal: () => {},
+    };
     this.commits = new GroupCommit(this.store, new ChangeSignal(this.dir, systemClock), events);
   }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { DamageFound } from '../../../shared/runtime/lifecycle.ts';
 import { changedPages } from './changed-pages.ts';
+import { isDamaged, notTheSame } from './damage-found.ts';
 import { catalogueNames } from './page-names.ts';
 import { entriesOf, PAGE_BYTES, PageTree, type Reference, type TreePage } from './page-tree.ts';
 import type { StoreFiles } from './store-files.ts';
@@ -111,16 +111,4 @@ function stateOf(page: TreePage, known: Sums | undefined, newest: number): 'cove
   if (page.kind === undefined) return 'damaged';
   if (known === undefined || (page.txn > known.txn && page.txn <= newest)) return 'not covered';
   return notedOf(known, page.number)?.equals(sumOf(page)) === true ? 'covered' : 'damaged';
-}
-
-function isDamaged({ tables, sums }: StoreFiles, first: TreePage, count: number, where: string): DamageFound {
-  return new DamageFound(
-    `${tables} is damaged: page ${first.number} (${where}) is not as it was written${count === 1 ? '' : `, and ${count - 1} more`}. The disk changed or lost it. Bring data.mdb and data.log back from one backup.${existsSync(sums) ? ` To see what can still be read, keep copies, remove ${sums}, and run: npm run ops -- store check` : ''}`,
-  );
-}
-
-function notTheSame({ tables, sums }: StoreFiles, why: string): DamageFound {
-  return new DamageFound(
-    `${tables} is not as it was written: ${why}. If you brought data.mdb and data.log back from one backup, remove ${sums}; if not, do so, or keep copies, remove ${sums}, and run: npm run ops -- store check`,
-  );
 }

@@ -5,7 +5,7 @@ import { checkPages, type PagesChecked } from './check-pages.ts';
 import { isDiskFull } from './disk-full.ts';
 import { type Key, Log, type LogPosition, sizeLog } from './log.ts';
 import { STORE_ID_BYTES } from './log-group.ts';
-import { notePages, notePagesBetween } from './note-pages.ts';
+import { PageNotes } from './note-pages.ts';
 import { openTables } from './open-tables.ts';
 import { beginTransaction, type OpenTransaction } from './open-transaction.ts';
 import { LogBytes, type Recovery } from './read-log.ts';
@@ -67,8 +67,8 @@ export class Database {
   private readonly files: StoreFiles;
   private readonly sync: boolean;
   private checkpointAt = CHECKPOINT_BYTES;
-  /** Resolves when the pages of the last checkpoint have checksums. */
-  private noted: Promise<void> = Promise.resolve();
+  /** The checksums of the pages that each checkpoint writes. */
+  readonly notes: PageNotes;
   /** Why the last `checkpoint` that failed did. */
   checkpointError: unknown;
   /** The log position of the last checkpoint. */
@@ -89,6 +89,7 @@ export class Database {
     this.files = files;
     this.pages = checkPages(files, wholeBytes);
     this.sync = durability === 'fsync';
+    this.notes = new PageNotes(files, this.sync);
     this.root = openTables(files.tables, this.sync);
     const table = (id: number, name: string): Table => {
       const options = { name, encoding: 'binary' as const, keyEncoder: KEY_ENCODER };
@@ -183,13 +184,13 @@ export class Database {
   }
 
   private async store({ end, ended }: OpenTransaction): Promise<void> {
-    await this.noted;
+    await this.notes.ended;
     this.meta.lmdb.putSync(STORED, numberBytes(this.log.last));
     end(undefined);
     await ended;
     this.open = undefined;
     this.position.stored = this.log.last;
-    this.noted = notePagesBetween(this.files, this.position.store, this.sync);
+    this.notes.begin(this.position.store);
     this.log.restart();
     this.checkpointAt = CHECKPOINT_BYTES;
   }
@@ -256,7 +257,7 @@ export class Database {
     } catch (error) {
       if (!isDiskFull(error, this.dir)) throw error;
     }
-    await this.noted;
+    await this.notes.ended;
     await this.root.close();
     this.log.close();
   }
@@ -269,7 +270,7 @@ export class Database {
       sizeLog(this.files.log, this.sync);
       const last = recovery.groups.at(-1)?.number;
       // First, so that the checksums are never more than one transaction behind: that much is found by comparing trees.
-      notePages(this.files, this.position.store, this.sync);
+      this.notes.now(this.position.store);
       this.root.transactionSync(() => {
         this.redo(log, recovery);
         if (last !== undefined) this.meta.lmdb.putSync(STORED, numberBytes(last));
@@ -277,7 +278,7 @@ export class Database {
         this.meta.lmdb.putSync(SIZED, Buffer.from([1]));
       });
       this.position.stored = last ?? this.position.stored;
-      notePages(this.files, this.position.store, this.sync);
+      this.notes.now(this.position.store);
       return recovery;
     } finally {
       log.close();

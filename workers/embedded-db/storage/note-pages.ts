@@ -1,35 +1,59 @@
-import { closeSync, existsSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fdatasyncSync, fstatSync, openSync, writeSync } from 'node:fs';
+import { DamageFound } from '../../../shared/runtime/lifecycle.ts';
 import { type ComparedPage, changedPages } from './changed-pages.ts';
+import { isDamaged } from './damage-found.ts';
 import { isDiskFull } from './disk-full.ts';
-import { PageTree, type Reference } from './page-tree.ts';
+import { catalogueNames } from './page-names.ts';
+import { PageTree, type Reference, type State, type TreePage } from './page-tree.ts';
 import type { StoreFiles } from './store-files.ts';
-import { areOf, readSums, sumAt, sumOf, sumsHeader } from './sums-file.ts';
+import { areOf, NO_SUM, readSums, type Sums, sumAt, sumOf, sumsHeader } from './sums-file.ts';
 
 /** Takes less than a millisecond. */
 const PAGES_AT_ONCE = 32;
 
-/**
- * Notes the checksums of all pages that were written since the last time. On a full disk they are left out: the next ones include
- * them.
- */
-export function notePages(files: StoreFiles, store: Buffer, sync: boolean): void {
-  try {
-    for (const _ of noting(files, store, sync));
-  } catch (error) {
-    if (!isDiskFull(error, files.tables)) throw error;
+/** Notes the checksums of all pages that were written since the last time, in `data.sums`. */
+export class PageNotes {
+  private readonly files: StoreFiles;
+  private readonly sync: boolean;
+  /** Resolves when what was begun has ended. */
+  ended: Promise<void> = Promise.resolve();
+  /** Why the last time failed. The pages count as not covered then, and the next time includes them. */
+  error: unknown;
+
+  constructor(files: StoreFiles, sync: boolean) {
+    this.files = files;
+    this.sync = sync;
+  }
+
+  /** At once. On a full disk they are left out. Throws `DamageFound` when a page cannot be read. */
+  now(store: Buffer): void {
+    try {
+      for (const _ of noting(this.files, store, this.sync));
+    } catch (error) {
+      if (!isDiskFull(error, this.files.tables)) throw error;
+      this.error = notNoted(this.files, error);
+    }
+  }
+
+  /** Between other work. It must have ended before the next commit, which may write over pages that this state has. */
+  begin(store: Buffer): void {
+    this.ended = this.between(store);
+  }
+
+  private async between(store: Buffer): Promise<void> {
+    try {
+      for (const _ of noting(this.files, store, this.sync)) await new Promise((resolve) => setImmediate(resolve));
+      this.error = undefined;
+    } catch (error) {
+      this.error = error instanceof DamageFound ? error : notNoted(this.files, error);
+    }
   }
 }
 
-/**
- * The same between other work. It must have ended before the next commit, which may write over pages that this state has. Never
- * rejects: when the disk fails, the pages count as not covered until the next time.
- */
-export async function notePagesBetween(files: StoreFiles, store: Buffer, sync: boolean): Promise<void> {
-  try {
-    for (const _ of noting(files, store, sync)) await new Promise((resolve) => setImmediate(resolve));
-  } catch {
-    // As above.
-  }
+function notNoted({ sums }: StoreFiles, cause: unknown): Error {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const sentence = `checksums could not be noted in ${sums} (${why}). If the disk loses pages that were written since, the next start may not find it. It is tried again after each checkpoint.`;
+  return new Error(sentence, { cause });
 }
 
 /** Yields after each `PAGES_AT_ONCE`. */
@@ -37,24 +61,42 @@ function* noting(files: StoreFiles, store: Buffer, sync: boolean): Generator<voi
   const found = readSums(files.sums, false);
   const known = found?.store.equals(store) === true ? found : undefined;
   const tree = new PageTree(files.tables);
-  const fd = openSync(files.sums, existsSync(files.sums) ? 'r+' : 'w+', 0o600);
   try {
     if (tree.states === undefined) return;
     const [newest, before] = tree.states;
     if (known?.txn === newest.txn) return;
-    let noted = 0;
-    const older = (page: Reference): boolean => known !== undefined && tree.isOlder(page, known.txn);
-    const isNext = known !== undefined && areOf(known, before);
-    const written: Generator<ComparedPage> = isNext ? changedPages(tree) : tree.walk(older);
-    for (const page of written) {
-      if (++noted % PAGES_AT_ONCE === 0) yield;
-      if (page.isReplaced || page.kind === undefined) continue; // a damaged one: the next start will say so
-      writeSync(fd, sumOf(page), 0, undefined, sumAt(page.number));
+    const fd = openSync(files.sums, existsSync(files.sums) ? 'r+' : 'w+', 0o600);
+    try {
+      const unreadable = yield* writeSums(fd, writtenSince(tree, known, before));
+      if (sync) fdatasyncSync(fd);
+      writeSync(fd, sumsHeader(store, newest), 0, undefined, 0);
+      const [first] = unreadable;
+      if (first !== undefined) throw isDamaged(files, first, unreadable.length, catalogueNames().of(first));
+    } finally {
+      closeSync(fd);
     }
-    if (sync) fdatasyncSync(fd);
-    writeSync(fd, sumsHeader(store, newest), 0, undefined, 0);
   } finally {
-    closeSync(fd);
     tree.close();
   }
+}
+
+function writtenSince(tree: PageTree, known: Sums | undefined, before: State): Generator<ComparedPage> {
+  if (known === undefined) return tree.walk();
+  return areOf(known, before) ? changedPages(tree) : tree.walk((page: Reference) => tree.isOlder(page, known.txn));
+}
+
+/** Returns the pages that are none. They get no checksum and lose an earlier one, so that each start finds them. */
+function* writeSums(fd: number, pages: Generator<ComparedPage>): Generator<void, readonly TreePage[]> {
+  const unreadable: TreePage[] = [];
+  let seen = 0;
+  for (const page of pages) {
+    if (++seen % PAGES_AT_ONCE === 0) yield;
+    if (page.isReplaced) continue;
+    if (page.kind !== undefined) writeSync(fd, sumOf(page), 0, undefined, sumAt(page.number));
+    else {
+      unreadable.push(page);
+      if (sumAt(page.number) < fstatSync(fd).size) writeSync(fd, NO_SUM, 0, undefined, sumAt(page.number));
+    }
+  }
+  return unreadable;
 }

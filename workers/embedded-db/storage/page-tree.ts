@@ -99,12 +99,17 @@ export class PageTree {
 
   constructor(path: string) {
     this.fd = openSync(path, 'r');
-    const pages = Math.floor(fstatSync(this.fd).size / PAGE_BYTES);
-    const [first, second] = [this.readMeta(0), this.readMeta(1)];
-    if (first === undefined || second === undefined) return; // LMDB reads both
-    const [newest, before] = first.txn > second.txn ? [first, second] : [second, first];
-    this.meta = { txn: newest.txn, pages };
-    this.states = [stateOf(newest), stateOf(before)];
+    try {
+      const pages = Math.floor(fstatSync(this.fd).size / PAGE_BYTES);
+      const [first, second] = [this.readMeta(0), this.readMeta(1)];
+      if (first === undefined || second === undefined) return; // LMDB reads both
+      const [newest, before] = first.txn > second.txn ? [first, second] : [second, first];
+      this.meta = { txn: newest.txn, pages };
+      this.states = [stateOf(newest), stateOf(before)];
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   close(): void {

@@ -71,6 +71,9 @@ export function sumOf(page: TreePage): Buffer {
   return sum;
 }
 
+/** That of no page: what has it counts as damaged. */
+export const NO_SUM = Buffer.alloc(SUM_BYTES);
+
 export function sumAt(page: number): number {
   return SUMS_AT + page * SUM_BYTES;
 }
@@ -84,5 +87,5 @@ export function notedOf({ bytes }: Sums, page: number): Buffer | undefined {
 /** Whether the page was noted, and not after the transaction `since`. */
 export function isNotedBy(sums: Sums, page: number, since: number): boolean {
   const noted = notedOf(sums, page);
-  return noted !== undefined && noted.readUInt32LE(0) <= since % 2 ** 32;
+  return noted !== undefined && !noted.equals(NO_SUM) && noted.readUInt32LE(0) <= since % 2 ** 32;
 }
