@@ -73,18 +73,15 @@ export async function claimDue(
   const taken = { claim, due: redoAt };
   const released = { ...taken, state: 'sending', releasedAt: now } as const;
   const schedules = scheduleCollection(db);
-  const updates = [
-    {
+  // Not by what was read: a cancel may have been rolled back since, and its credits would be given back beside the message.
+  const updates = (['scheduled', 'sending', 'cancelled'] as const)
+    .map((state) => ({
       updateMany: {
-        filter: { _id: { $in: idsIn('scheduled') }, state: 'scheduled' as const },
-        update: { $set: released },
+        filter: { _id: { $in: idsIn(state) }, state, due: { $lte: upTo } },
+        update: { $set: state === 'scheduled' ? released : taken },
       },
-    },
-    // Not by what was read: a cancel may have been rolled back since, and its credits would be given back beside the message.
-    ...(['sending', 'cancelled'] as const).map((state) => ({
-      updateMany: { filter: { _id: { $in: idsIn(state) }, state, due: { $lte: upTo } }, update: { $set: taken } },
-    })),
-  ].filter(({ updateMany }) => updateMany.filter._id.$in.length > 0);
+    }))
+    .filter(({ updateMany }) => updateMany.filter._id.$in.length > 0);
   const { matchedCount } = await schedules.bulkWrite(updates, { ordered: false });
   if (matchedCount === found.length) {
     return found.map((one) => (one.state === 'scheduled' ? { ...one, ...released } : { ...one, ...taken }));

@@ -23,6 +23,8 @@ const AHEAD_MS = 10_000;
  * and must be redone.
  */
 const MISSED_MS = 2_000;
+/** How early a timer may fire. An alarm that rings earlier was set before the clock was set back. */
+const EARLY_MS = 1_000;
 /** The longest time of one release. Schedules that remain after it count as missed, and the next round takes them. */
 const RELEASE_MS = 5_000;
 
@@ -99,19 +101,23 @@ export class ScheduleWorker {
     }
   }
 
-  /** A timer can fire slightly early, so this uses the second and not the clock. */
+  /** A timer can fire slightly early, so what is due at the second counts as due. */
   async #ring(second: Date): Promise<void> {
     const now = this.#options.clock.now();
+    const early = second.getTime() - now.getTime();
     try {
-      await this.#release(now > second ? now : second);
+      await this.#release(early > 0 && early <= EARLY_MS ? second : now);
     } catch (error) {
       this.#options.log.warn('release_failed', { second: second.toISOString(), ...errorFields(error) });
     }
   }
 
-  /** Releases what is due by `upTo`, for at most `RELEASE_MS`. */
+  /**
+   * Releases what is due by `upTo`, for at most `RELEASE_MS`. An earlier release does not count here: its clock may have been set
+   * back since.
+   */
   #release(upTo: Date): Promise<void> {
-    if (upTo > this.#upTo) this.#upTo = upTo;
+    if (this.#running === undefined || upTo > this.#upTo) this.#upTo = upTo;
     this.#running ??= this.#releaseGroups();
     return this.#running;
   }

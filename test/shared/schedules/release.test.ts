@@ -1,5 +1,7 @@
 import { expect } from 'chai';
+import { newId } from '../../../shared/runtime/ids.ts';
 import { REDO_MS, scheduledMessageId } from '../../../shared/schedules/schedule.ts';
+import { claimDue, findDue } from '../../../shared/schedules/store.ts';
 import { makeAccount } from '../../support/make.ts';
 import { at, scheduleWorld } from '../../support/schedule-world.ts';
 import { makeBooking } from '../../support/schedules.ts';
@@ -43,6 +45,16 @@ describe('schedules: release', () => {
 
     expect(await release()).to.deep.equal({ found: 0, released: 0 });
     expect(await messagesOf(account)).to.deep.equal([]);
+  });
+
+  it('takes only what is due by then, whatever was found before', async () => {
+    const account = await makeAccount(world.store.db, 1);
+    await book(account, makeBooking(at(60)));
+    const found = await findDue(world.store.db, at(60), 10);
+
+    const claim = { id: newId('clm'), now: at(0), upTo: at(59), redoAt: at(10) };
+    expect(await claimDue(world.store.db, found, claim)).to.deep.equal([]);
+    expect(await schedules().countDocuments({ account, state: 'scheduled' })).to.equal(1);
   });
 
   it('counts the validity from the release, or ends it when the caller said', async () => {
