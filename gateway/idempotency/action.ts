@@ -57,4 +57,9 @@ export interface Action<Id extends string> {
    * Finds the answer of an accepted request by its id, for sure (mongo/find-one.ts). Undefined when there is no such result.
    */
   recover(account: AccountId, id: Id): Promise<Accepted | undefined>;
+  /**
+   * Why this caller must not have the answer to an earlier request; undefined when they may. Left out when whoever may call the
+   * endpoint may have every answer of it.
+   */
+  refuseReplay?(res: Reply, id: Id): Promise<Problem | undefined>;
 }

@@ -60,8 +60,13 @@ class KeyedPosts {
       action: action.name,
       result: id,
     });
-    if (held.kind === 'answered') return replay(res, held.claim, this.#keys.open(held.answer));
     if (held.kind === 'refused') return sendProblem(res, ...held.problem);
+    if (held.kind === 'answered') {
+      // The same request has the same path, so the same action made the id.
+      const refusal = await action.refuseReplay?.(res, held.claim.result as Id);
+      if (refusal !== undefined) return sendProblem(res, ...refusal);
+      return replay(res, held.claim, this.#keys.open(held.answer));
+    }
     crashPoint('key:claimed');
     const verdict = await action.act(res, { id, payBy: held.claim.payBy });
     if (verdict.kind === 'accepted') crashPoint('key:paid');

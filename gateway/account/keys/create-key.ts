@@ -71,7 +71,14 @@ export function createKeyCreation(deps: KeyDeps): Action<SealedText> {
       const made = await findOwnKey(db, account, text.id);
       return made && createdAnswer(deps, made, text.text);
     },
+    refuseReplay: (res, id) => refuseText(deps, callerOf(res), id),
   };
+}
+
+/** Whoever repeats the request gets the key's text again, so they must have every scope of the key, as who made it. */
+export async function refuseText(deps: KeyDeps, caller: Caller, id: SealedText): Promise<Problem | undefined> {
+  const made = await findOwnKey(deps.db, caller.account._id, openText(deps, id).id);
+  return made === undefined ? ['key_not_found', {}] : beyondCaller(caller, made.scopes);
 }
 
 /** Stored encrypted, because it has the key's text. */

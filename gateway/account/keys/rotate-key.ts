@@ -9,7 +9,7 @@ import { bodyOf, type Caller, callerOf, type Reply } from '../../http/context.ts
 import { invalidRequest } from '../../http/fields.ts';
 import type { Action, Problem } from '../../idempotency/action.ts';
 import { beyondCaller } from './authority.ts';
-import { createdAnswer, creatorOf, type KeyDeps, refuseMoreKeys } from './create-key.ts';
+import { createdAnswer, creatorOf, type KeyDeps, refuseMoreKeys, refuseText } from './create-key.ts';
 import { newSealedText, openText, type SealedText } from './sealed-text.ts';
 
 const OVERLAP_DAYS_MAX = 7;
@@ -53,6 +53,7 @@ export function createKeyRotation(deps: KeyDeps): Action<SealedText> {
       await retireReplaced(db, made);
       return createdAnswer(deps, made, text.text);
     },
+    refuseReplay: (res, id) => refuseText(deps, callerOf(res), id),
   };
 }
 

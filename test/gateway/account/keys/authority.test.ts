@@ -33,6 +33,25 @@ describe('API keys: who may do what', () => {
     expect(await findKey(site.db, sending)).to.include({ status: 'revoked' });
   });
 
+  it('an Idempotency-Key tells the text of a key again only to who may make that key', async () => {
+    const manage = await keyWith(['manage']);
+    const old = await create(['send']);
+    const wants = [
+      [PATH, { name: 'shop', scopes: ['send', 'read'] }],
+      [`${PATH}/${old}/rotate`, {}],
+    ] as const;
+    for (const [path, body] of wants) {
+      const asked = (headers?: Record<string, string>) => ask('post', path, body, headers).set('Idempotency-Key', path);
+      const first = await asked().expect(200);
+      expectProblem(await asked(manage), 'scope_missing');
+
+      // The gateway died before it had stored its answer.
+      await site.db.collection('idempotency').updateMany({}, { $unset: { answer: 1 } });
+      expectProblem(await asked(manage), 'scope_missing');
+      expect((await asked().expect(200)).body.key).to.equal(first.body.key);
+    }
+  });
+
   it('owners and developers manage keys, senders and viewers look at them', async () => {
     const key = await create(['send']);
     for (const role of ['owner', 'developer'] as const) {
