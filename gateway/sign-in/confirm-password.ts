@@ -18,7 +18,9 @@ export function createConfirmPassword(
 ): ConfirmPassword {
   return async (req, res, user, password) => {
     const told = { address: addressOf(req), user_id: user._id, request_id: res.locals.requestId };
-    const attempt = await attempts.begin({ network: networkOf(told.address), name: user.username, known: true });
+    const network = networkOf(told.address);
+    const known = user.networks?.includes(network) ?? false;
+    const attempt = await attempts.begin({ network, name: user.username, known });
     if (attempt.kind === 'wait') {
       log.info('sign_in_limited', { ...told, seconds: attempt.seconds });
       sendProblem(res, 'sign_in_limited', { headers: ['Retry-After', String(attempt.seconds)] });

@@ -106,4 +106,17 @@ describe('guessing (ASVS 6.1.1, 6.3.1)', () => {
 
     expectProblem(await change(), 'sign_in_limited');
   });
+
+  it('nor by going through many networks; where the user has signed in, they still change the password', async () => {
+    const { user, headers } = await world.user('viewer');
+    await world.signIn({ username: user.username, password: PASSWORD }, '203.0.113.50').expect(200);
+    const change = (current: string, from: string) =>
+      world
+        .call('post', '/v2/profile/password', { ...headers, 'X-Forwarded-For': from })
+        .send({ current_password: current, password: 'nine yellow badgers' });
+    for (let i = 1; i <= 5; i++) expectProblem(await change('wrong wrong', `198.51.100.${i}`), 'password_wrong');
+
+    expectProblem(await change(PASSWORD, '198.51.100.6'), 'sign_in_limited');
+    await change(PASSWORD, '203.0.113.50').expect(200);
+  });
 });
