@@ -61,7 +61,8 @@ export const STORE_COMMANDS: readonly Command[] = [
     about: 'Reads the whole embedded store and checks that it is consistent. Stop the product first.',
     args: {},
     options: {},
-    notes: 'It checks every document, every index entry and every count. Exit code 1 when something is inconsistent.',
+    notes:
+      'It compares every page with its checksum, then checks every document, every index entry and every count. Exit code 1 when something is inconsistent.',
     async run(_values, { config }) {
       const report = await checkStore(embeddedDir(config), (documents) => progress('documents read:', documents));
       const { collections, documents, entries, problems } = report;
