@@ -28,9 +28,15 @@ export async function wishChatTemplate(db: Db, wish: Wish): Promise<boolean> {
   return matchedCount === 1;
 }
 
-/** Takes back what the provider was never asked for. Returns whether there was such a request. */
-export async function dropUnasked(db: Db, id: Id): Promise<boolean> {
-  const { deletedCount } = await requests(db).deleteOne({ _id: id, wants: 'create', askedAt: { $exists: false } });
+/**
+ * Removes the request for a template that the provider does not have: it was never asked for it, refused it, or has deleted it.
+ * Returns whether there was such a request.
+ */
+export async function dropRequest(db: Db, id: Id): Promise<boolean> {
+  const { deletedCount } = await requests(db).deleteOne({
+    _id: id,
+    $or: [{ wants: 'create', askedAt: { $exists: false } }, { due: { $exists: false } }],
+  });
   return deletedCount === 1;
 }
 

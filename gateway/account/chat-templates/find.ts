@@ -19,13 +19,11 @@ export async function findNamed(db: Db, account: AccountId, { params }: Request)
   return own.listed === undefined && own.asked === undefined ? undefined : { name, language, ...own };
 }
 
+/** The request is read first: when it is done by then, the template that it asked for is stored. */
 export async function readOwn(db: Db, account: AccountId, name: string, language: string): Promise<OwnChatTemplate> {
   const id = chatTemplateId(account, name, language);
-  const [listed, requests] = await Promise.all([
-    findChatTemplate(db, account, name, language),
-    findChatTemplateRequests(db, [id]),
-  ]);
-  return { listed, asked: requests.get(id) };
+  const asked = (await findChatTemplateRequests(db, [id])).get(id);
+  return { listed: await findChatTemplate(db, account, name, language), asked };
 }
 
 export const NO_CHAT_TEMPLATE = {

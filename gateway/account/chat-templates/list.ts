@@ -27,9 +27,7 @@ export function createOwnChatTemplates({ db, answerRead }: ReadingDeps): Handler
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     const account = callerOf(res).account._id;
     await answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
-      const found = await readPage(db, account, { state, language, after }, limit + 1);
-      const page = found.slice(0, limit);
-      const last = found.length > limit ? page.at(-1) : undefined;
+      const { page, last } = await readPage(db, account, { state, language, after }, limit);
       return pageOf('chat_templates', page.map(chatTemplateRecord), last && placeOf(last));
     });
   };
@@ -41,16 +39,18 @@ interface Wanted {
   readonly after: string | undefined;
 }
 
-/** What the provider lists, merged with what it was asked for and does not list (yet). */
-async function readPage(
-  db: Db,
-  account: AccountId,
-  { state, language, after }: Wanted,
-  limit: number,
-): Promise<readonly OwnChatTemplate[]> {
+interface Page {
+  readonly page: readonly OwnChatTemplate[];
+  /** The id behind which the next page begins. Undefined when nothing can follow. */
+  readonly last: string | undefined;
+}
+
+/** What the provider lists, merged with what it was asked for and does not list (yet). A page may be empty and not the last. */
+async function readPage(db: Db, account: AccountId, { state, language, after }: Wanted, limit: number): Promise<Page> {
+  const most = limit + 1;
   const [listed, asked] = await Promise.all([
-    listChatTemplatePage(db, account, { language, status: state }, after, limit),
-    listChatTemplateRequests(db, account, { language, after }, limit),
+    listChatTemplatePage(db, account, { language, status: state }, after, most),
+    listChatTemplateRequests(db, account, { language, after }, most),
   ]);
   const [templates, requests] = await Promise.all([
     findChatTemplates(
@@ -64,21 +64,24 @@ async function readPage(
   ]);
   const known: OwnChatTemplate[] = listed.map((one) => ({ listed: one, asked: requests.get(one._id) }));
   const waiting: OwnChatTemplate[] = asked.filter(({ _id }) => !templates.has(_id)).map((one) => ({ asked: one }));
-  // Behind the last request that was read there may be others: what lies behind it is left to the next page.
-  const end = asked.length < limit ? undefined : asked.at(-1)?._id;
-  return [...known, ...waiting]
+  // Behind the last request that was read there may be others: what lies behind it is left to the next page, also when none of
+  // those that were read has the state.
+  const end = asked.length < most ? undefined : asked.at(-1)?._id;
+  const found = [...known, ...waiting]
     .filter((one) => state === undefined || stateOf(one) === state)
     .filter((one) => end === undefined || keyOf(one) <= end)
-    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-    .slice(0, limit);
+    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const page = found.slice(0, limit);
+  const lastShown = page.at(-1);
+  return { page, last: found.length > limit && lastShown !== undefined ? keyOf(lastShown) : end };
 }
 
 function keyOf({ listed, asked }: OwnChatTemplate): string {
   return listed?._id ?? asked?._id ?? '';
 }
 
-function placeOf(one: OwnChatTemplate): string {
-  return keyOf(one).slice(keyOf(one).indexOf(':') + 1);
+function placeOf(id: string): string {
+  return id.slice(id.indexOf(':') + 1);
 }
 
 function isPlace(text: string): text is string {

@@ -10,8 +10,8 @@ export interface OwnChatTemplate {
 }
 
 /**
- * `state` is the provider's word; before it knows the template `requested`, or `rejected` when it refused it at once. `change` is
- * what waits to be told to the provider.
+ * `state` is the provider's word; before it knows the template `requested`, or `rejected` when it refused it at once; `deleted`
+ * when it had the template and lists it no more. `change` is what waits to be told to the provider.
  */
 export function chatTemplateRecord({ listed, asked }: OwnChatTemplate): object {
   const { name, language } = listed ?? asked ?? { name: '', language: '' };
@@ -36,7 +36,13 @@ export function chatTemplateRecord({ listed, asked }: OwnChatTemplate): object {
 
 export function stateOf({ listed, asked }: OwnChatTemplate): string {
   if (listed !== undefined) return listed.status;
+  if (asked !== undefined && isGone(asked)) return 'deleted';
   return asked?.refusal === undefined ? 'requested' : 'rejected';
+}
+
+/** Whether the provider had this template, which it does not list: a request ends only when its template is stored, or refused. */
+function isGone({ wants, due, refusal }: ChatTemplateRequestDocument): boolean {
+  return due === undefined && (refusal === undefined || wants !== 'create');
 }
 
 function examplesOf({ examples: { headerUrl, ...examples } }: TemplateDraft): object {

@@ -1,5 +1,5 @@
 import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
-import { dropUnasked, wishChatTemplate } from '../../../shared/chat-templates/request-store.ts';
+import { dropRequest, wishChatTemplate } from '../../../shared/chat-templates/request-store.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
@@ -30,7 +30,7 @@ export function createRemoveChatTemplate(deps: Pick<GatewayDeps, 'db' | 'clock' 
       subject: { kind: 'chat-template', id: `${name}:${language}` },
       read: async () => chatTemplateRecord(own),
       make: async () => {
-        if (listed === undefined) return (await dropUnasked(db, id)) ? 'gone' : undefined;
+        if (listed === undefined) return (await dropRequest(db, id)) ? 'gone' : undefined;
         const stored = await wishChatTemplate(db, { _id: id, ...wish, request: newId('req', now.getTime()) });
         return stored ? 'asked' : undefined;
       },

@@ -46,8 +46,8 @@ export function createRequestChatTemplate(
       }
       const { name, language } = whole(read);
       const own = await readOwn(db, account, name, language);
-      const refused = own.asked?.due === undefined && own.asked?.refusal !== undefined;
-      const mayAsk = own.listed === undefined && (own.asked === undefined || refused);
+      // What the provider refused, or has deleted, may be asked for again.
+      const mayAsk = own.listed === undefined && own.asked?.due === undefined;
       const wish = { account, name, language, wants: 'create', draft, request: id, requestedAt: clock.now() } as const;
       const made =
         mayAsk &&

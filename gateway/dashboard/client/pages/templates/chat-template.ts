@@ -42,6 +42,7 @@ const WORDS: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
   rejected: ['Rejected', 'bad'],
   paused: ['Paused', 'warn'],
   disabled: ['Disabled', 'bad'],
+  deleted: ['Deleted by the provider', 'bad'],
 };
 
 export function wordsOf(state: string): readonly [words: string, tone: Tone] {
