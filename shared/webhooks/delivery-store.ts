@@ -1,7 +1,8 @@
 import type { Collection, Db, UpdateFilter } from 'mongodb';
 import { findAtOnce } from '../mongo/find-at-once.ts';
 import { updateEach } from '../mongo/update-each.ts';
-import { type EndpointId, idTime } from '../runtime/ids.ts';
+import type { FAILED_STATES } from '../mongo/webhook-indexes.ts';
+import type { EndpointId } from '../runtime/ids.ts';
 import type { DeliveryAttempt, DeliveryDocument, DeliveryId } from './delivery.ts';
 
 /** The result that ends a delivery's state `due`. `discarded` may happen without a try. */
@@ -81,12 +82,9 @@ export async function replayDelivery(db: Db, id: DeliveryId, now: Date): Promise
   return matchedCount === 1;
 }
 
-/**
- * A delivery is created at most this long after its message: validity (7 days) plus the wait for a receipt (72 h). The delivery's
- * id carries the message's time.
- */
-const LIFE_MS = 10 * 86_400_000;
 const REPLAY_PAGE = 500;
+/** States of what an endpoint did not get. */
+const LOST = ['exhausted', 'discarded'] as const satisfies readonly (typeof FAILED_STATES)[number][];
 
 /** Everything since a time that an endpoint did not get. */
 export interface LostDeliveries {
@@ -106,8 +104,11 @@ export async function replaySince(db: Db, lost: LostDeliveries, now: Date): Prom
 }
 
 /**
- * Posts again what was lost among the newest 500 deliveries before `before`. `next` is where to go on; undefined at the end. The
- * walk ends at the oldest delivery that can be of that time. The same call again changes nothing more.
+ * Posts again what was lost since then among the newest 500 lost deliveries before `before`. `next` is where to go on; undefined at
+ * the end. The same call again changes nothing more.
+ *
+ * Ids carry the time of the message, and an event can come long after it (a message is read, a receipt is late). So no id is too
+ * old: the walk has no other end than that of the index, which has the lost ones alone.
  */
 export async function replayPage(
   db: Db,
@@ -115,33 +116,37 @@ export async function replayPage(
   before: DeliveryId | undefined,
   now: Date,
 ): Promise<{ readonly replayed: number; readonly next: DeliveryId | undefined }> {
-  const page = await deliveriesOf(db)
-    .find({ endpoint, ...(before === undefined ? {} : { _id: { $lt: before } }) })
-    .sort({ _id: -1 })
-    .limit(REPLAY_PAGE)
-    .project<Pick<DeliveryDocument, '_id' | 'state' | 'createdAt'>>({ state: 1, createdAt: 1 })
-    .toArray();
-  const lost = page.filter(
-    ({ state, createdAt }) => createdAt >= since && (state === 'exhausted' || state === 'discarded'),
-  );
+  const found = await Promise.all(LOST.map((state) => newestOf(db, endpoint, state, before)));
+  const page = found
+    .flat()
+    .sort((a, b) => (a._id < b._id ? 1 : -1))
+    .slice(0, REPLAY_PAGE);
+  const lost = page.filter(({ createdAt }) => createdAt >= since);
   const replayed =
-    lost.length === 0
-      ? 0
-      : await makeDue(db, lost, { state: { $in: ['exhausted', 'discarded'] } }, { due: now, replayedAt: now });
-  const last = page.at(-1)?._id;
-  const atEnd = page.length < REPLAY_PAGE || last === undefined || idTime(last) < oldestOf(since);
-  return { replayed, next: atEnd ? undefined : last };
+    lost.length === 0 ? 0 : await makeDue(db, lost, { state: { $in: LOST } }, { due: now, replayedAt: now });
+  return { replayed, next: page.length < REPLAY_PAGE ? undefined : page.at(-1)?._id };
 }
 
-/** The time of the oldest message that can have a delivery of `since`. */
-export function oldestOf(since: Date): Date {
-  return new Date(since.getTime() - LIFE_MS);
+/** A page of an endpoint's deliveries in one state, those of the newest messages first: a walk along the index `failed`. */
+function newestOf(
+  db: Db,
+  endpoint: EndpointId,
+  state: (typeof LOST)[number],
+  before: DeliveryId | undefined,
+): Promise<Pick<DeliveryDocument, '_id' | 'createdAt'>[]> {
+  return deliveriesOf(db)
+    .find({ endpoint, state, ...(before === undefined ? {} : { _id: { $lt: before } }) })
+    .sort({ _id: -1 })
+    .hint('failed')
+    .limit(REPLAY_PAGE)
+    .project<Pick<DeliveryDocument, '_id' | 'createdAt'>>({ createdAt: 1 })
+    .toArray();
 }
 
 async function makeDue(
   db: Db,
   deliveries: readonly Pick<DeliveryDocument, '_id'>[],
-  from: { readonly state: 'waiting' | { readonly $in: readonly ('exhausted' | 'discarded')[] } },
+  from: { readonly state: 'waiting' | { readonly $in: typeof LOST } },
   set: { readonly due: Date; readonly replayedAt?: Date },
 ): Promise<number> {
   const { modifiedCount } = await deliveriesOf(db).updateMany(

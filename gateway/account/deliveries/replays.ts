@@ -1,6 +1,5 @@
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import { idTime, newId, type ReplayId } from '../../../shared/runtime/ids.ts';
-import { oldestOf } from '../../../shared/webhooks/delivery-store.ts';
 import { findOwnEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
 import type { ReplayDocument } from '../../../shared/webhooks/replay.ts';
 import { findReplay, listReplays, ReplayRunning, startReplay } from '../../../shared/webhooks/replay-store.ts';
@@ -111,11 +110,13 @@ export function replayRecord(replay: ReplayDocument): object {
   };
 }
 
-/** The part of the time that was looked through, from 0 to 1. It begins at the newest delivery. */
+/**
+ * The part of the time since `since` that was looked through, by the times of the messages, from their newest. 1 when it is done: what
+ * happened since then to messages from before comes last.
+ */
 function progressOf({ state, before, startedAt, since }: ReplayDocument): number {
   if (state === 'done') return 1;
   if (before === undefined) return 0;
-  const [from, to, at] = [startedAt, oldestOf(since), idTime(before)].map((time) => time.getTime());
-  const part = ((from ?? 0) - (at ?? 0)) / ((from ?? 0) - (to ?? 0));
-  return Math.round(Math.min(Math.max(part, 0), 1) * 1000) / 1000;
+  const part = (startedAt.getTime() - idTime(before).getTime()) / (startedAt.getTime() - since.getTime() + 1);
+  return Math.round(Math.min(Math.max(part, 0), 0.999) * 1000) / 1000;
 }

@@ -13,6 +13,7 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 import { makeDelivery } from './make.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
+const DAY_MS = 86_400_000;
 const ATTEMPT: DeliveryAttempt = { at: NOW, result: 500, durationMs: 12, excerpt: 'oops' };
 
 describe('webhooks/delivery-store', () => {
@@ -153,6 +154,25 @@ describe('webhooks/delivery-store', () => {
 
     expect(await replaySince(store.db, { endpoint, since: seconds(0) }, NOW)).to.equal(1_203);
     expect(await findDueOf(store.db, [endpoint], 2_000)).to.have.length(1_203);
+  });
+
+  it('replays since a time also late events of messages that are as old as you like', async () => {
+    const endpoint = newId('whk');
+    const idOfDay = (day: number) => newId('evt', seconds(0).getTime() - day * DAY_MS);
+    const old = Array.from({ length: 600 }, (_, i) =>
+      makeDelivery({
+        endpoint,
+        ...{ eventId: idOfDay(30), state: i % 2 === 0 ? 'exhausted' : 'discarded', createdAt: seconds(-1) },
+      }),
+    );
+    await store.db.collection<DeliveryDocument>('deliveries').insertMany(old);
+    const read = await stored({ endpoint, eventId: idOfDay(40), state: 'exhausted', createdAt: seconds(1) });
+    const late = await stored({ endpoint, eventId: idOfDay(41), state: 'discarded', createdAt: seconds(1) });
+
+    expect(await replaySince(store.db, { endpoint, since: seconds(0) }, NOW)).to.equal(2);
+
+    const due = await findDueOf(store.db, [endpoint], 10);
+    expect(due.map(({ _id }) => _id)).to.have.members([read._id, late._id]);
   });
 });
 

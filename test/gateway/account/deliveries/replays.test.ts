@@ -27,6 +27,14 @@ describe('replays of a webhook', () => {
     expect(going).to.include({ state: 'running', replayed: 7 });
     expect(going.progress).to.be.within(0, 1);
 
+    // Events of older messages come last.
+    const older = makeDelivery({
+      endpoint: running.endpoint,
+      eventId: newId('evt', Date.parse('2026-11-01T00:00:00Z')),
+    });
+    await noteReplayed(site.db, running, { replayed: 0, next: older._id }, new Date());
+    expect((await ask('get', `${path}/${started.replay_id}`).expect(200)).body.progress).to.equal(0.999);
+
     await noteReplayed(site.db, running, { replayed: 2, next: undefined }, new Date());
     const { body } = await ask('get', path).expect(200);
     expect(body.data[0]).to.include({ replay_id: started.replay_id, state: 'done', replayed: 9, progress: 1 });
