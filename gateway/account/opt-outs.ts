@@ -93,6 +93,8 @@ export function createAddOptOut({
         },
         madeOf: auditedState,
       });
+      // The customer opted in right behind it.
+      if (stored === undefined) return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
       return added(stored);
     },
     /** A request that changed nothing, because the customer had opted out before, is simply done again. */
@@ -103,8 +105,8 @@ export function createAddOptOut({
   };
 }
 
-function added(stored: OptOutDocument | undefined): Accepted {
-  return { kind: 'accepted', body: { status: 'success', ...(stored && optOutRecord(stored)) } };
+function added(stored: OptOutDocument): Accepted {
+  return { kind: 'accepted', body: { status: 'success', ...optOutRecord(stored) } };
 }
 
 /** DELETE /v2/account/opt-outs/{id} (extension): the customer gets messages again. */

@@ -19,8 +19,9 @@ export interface OptOutChange extends Pick<OptOutDocument, 'account' | 'customer
 }
 
 /**
- * Stores wishes. A wish that is older than the stored one changes nothing. May be repeated: each message changes the state only
- * once. The account is marked before any entry exists, so that no send overlooks an entry.
+ * Stores wishes. A customer's message that is older than the stored wish changes nothing. May be repeated: each message changes the
+ * state only once. What an account or an operator wishes is done whatever the stored time is: whose clock is behind would otherwise
+ * be told of something that was not. The account is marked before any entry exists, so that no send overlooks an entry.
  */
 export async function changeOptOuts(db: Db, changes: readonly OptOutChange[]): Promise<void> {
   const outs = changes.filter(({ kind }) => kind === 'out');
@@ -44,16 +45,15 @@ function updateOf(change: OptOutChange) {
   const push = message === undefined ? {} : { $push: { changedBy: { $each: [message], $slice: -CHANGED_BY_MAX } } };
   const update: UpdateFilter<OptOutDocument> =
     kind === 'out'
-      ? { $set: { out: true, since, source, changedAt: at, ...(word && { word }), ...(request && { request }) } }
-      : { $set: { changedAt: at }, $unset: { out: '', since: '', source: '', word: '', request: '' } };
+      ? { $set: { out: true, since, source, ...(word && { word }), ...(request && { request }) } }
+      : { $unset: { out: '', since: '', source: '', word: '', request: '' } };
   return {
     filter: {
       _id: optOutId(account, customer, scope),
       out: kind === 'out' ? { $ne: true } : true,
-      changedAt: { $lte: at },
-      ...(message === undefined ? {} : { changedBy: { $ne: message } }),
+      ...(message === undefined ? {} : { changedAt: { $lte: at }, changedBy: { $ne: message } }),
     },
-    update: { ...update, ...push },
+    update: { ...update, ...push, $max: { changedAt: at } },
   };
 }
 

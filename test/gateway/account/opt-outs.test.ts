@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import request from 'supertest';
 import type { AuditDocument } from '../../../shared/audit/entry.ts';
 import { changeOptOuts } from '../../../shared/opt-outs/store.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
@@ -55,6 +56,24 @@ describe('opt-outs by the API', () => {
     const again = await add({ customer: CUSTOMER, number: '56767' }).expect(200);
 
     expect(again.body).to.deep.equal(first.body);
+  });
+
+  it('is added and removed also when the clock here is behind the time of the last change', async () => {
+    const ahead = new Date(Date.now() + 60_000);
+    const said = { account: site.account, customer: CUSTOMER, scope: '*', at: ahead, source: 'inbound' } as const;
+    const messages = [newId('msg'), newId('msg')] as const;
+    await changeOptOuts(site.db, [{ ...said, kind: 'out', message: messages[0] }]);
+    await changeOptOuts(site.db, [{ ...said, kind: 'in', message: messages[1] }]);
+
+    const { body } = await add({ customer: CUSTOMER }).expect(200);
+    expect(body).to.include({ customer: CUSTOMER, source: 'api' });
+    expect((await list()).body.data).to.have.length(1);
+    await remove(body.opt_out_id).expect(200);
+    expect((await list()).body.data).to.deep.equal([]);
+    // What the customer said before that change stays without effect.
+    const late = { ...said, at: new Date(ahead.getTime() - 1), kind: 'out', message: newId('msg') } as const;
+    await changeOptOuts(site.db, [late]);
+    expect((await list()).body.data).to.deep.equal([]);
   });
 
   it('lists in pages by customer, and filters by number and customer', async () => {
