@@ -28,6 +28,8 @@ export interface Context {
   readonly config: Config;
   readonly clock: Clock;
   readonly progress: Progress;
+  /** Says something at once, on standard error: the answer may never come. */
+  tell(text: string): void;
   /** When no store answers, throws a `Failure` that says what to do. */
   db(): Promise<Db>;
   box(): SecretBox;

@@ -15,12 +15,16 @@ import { type Canvas, Progress } from './store/progress.ts';
 import { OPS_LOOK_MS } from './store/read-only.ts';
 
 /** A context that opens what a command uses; `close` closes it. */
-export function openContext(config: Config, canvas?: Canvas): Context & { close(): Promise<void> } {
+export function openContext(
+  config: Config,
+  { err: tell, canvas }: { readonly err: Context['tell']; readonly canvas?: Canvas },
+): Context & { close(): Promise<void> } {
   let store: Store | undefined;
   return {
     config,
     clock: systemClock,
     progress: new Progress(canvas, systemClock),
+    tell,
     db: async () => {
       store ??= await open(config);
       return store.db;

@@ -26,7 +26,8 @@ export const CREDITS_COMMANDS: readonly Command[] = [
     },
     options: { id: optional(topUpId, ID_ABOUT), reason: optional(line, REASON_ABOUT) },
     notes: AGAIN,
-    run: ({ account, amount, id, reason }, { db }) => credited({ verb: 'top-up', account, amount, id, reason }, db),
+    run: ({ account, amount, id, reason }, context) =>
+      credited({ verb: 'top-up', account, amount, id, reason }, context),
   }),
   defineCommand({
     noun: 'credits',
@@ -41,9 +42,9 @@ export const CREDITS_COMMANDS: readonly Command[] = [
     },
     options: { id: optional(topUpId, ID_ABOUT), reason: required(line, REASON_ABOUT) },
     notes: `${AGAIN} Example: credits correct --reason 'booked twice' -- acc_… -500`,
-    async run({ account, amount, id, reason }, { db }) {
+    async run({ account, amount, id, reason }, context) {
       if (amount === 0) throw new Failure('Nothing to correct: the amount is 0.');
-      return credited({ verb: 'correct', account, amount, id, reason }, db);
+      return credited({ verb: 'correct', account, amount, id, reason }, context);
     },
   }),
 ];
@@ -56,10 +57,14 @@ interface Wanted {
   readonly reason: string | undefined;
 }
 
-async function credited({ verb, account, amount, id: given, reason }: Wanted, db: Context['db']): Promise<Answer> {
+async function credited(
+  { verb, account, amount, id: given, reason }: Wanted,
+  { db, tell }: Pick<Context, 'db' | 'tell'>,
+): Promise<Answer> {
   const store = await db();
   await existing(store, account);
   const id = given ?? newId('top').slice('top_'.length);
+  if (given === undefined) tell(`The id of this ${verb} is ${id}. If it is interrupted, repeat it with --id ${id}.`);
   const actor = operator();
   const why = { by: `${actor.kind} ${actor.id}`, ...(reason === undefined ? {} : { note: reason }) };
   const apply = verb === 'top-up' ? topUp : correctCredits;

@@ -89,7 +89,7 @@ export async function runOps(
       terminal.out(request.command === undefined ? helpForAll(COMMANDS, request.noun) : helpForOne(request.command));
       return 0;
     }
-    const context = openContext(readConfig(), terminal.canvas);
+    const context = openContext(readConfig(), terminal);
     try {
       const answer = await runAudited(request.command, request.values, context);
       if ('lines' in answer) {

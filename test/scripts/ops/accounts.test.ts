@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { runOps } from '../../../scripts/ops/run.ts';
+import { loadConfig } from '../../../shared/config/settings.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 describe('npm run ops: accounts, keys, credits', () => {
@@ -201,9 +203,19 @@ describe('npm run ops: accounts, keys, credits', () => {
   describe('credits correct', () => {
     it('takes credits away with the reason, never more than there are', async () => {
       const account = await world.newAccount();
-      await world.json(`credits top-up ${account} 500`);
+      await world.json(`credits top-up ${account} 500 --id first`);
       const correct = (amount: number) =>
-        world.run(['credits', 'correct', '--reason', 'booked twice', '--', account, String(amount)]);
+        world.run([
+          'credits',
+          'correct',
+          '--id',
+          `c${amount}`,
+          '--reason',
+          'booked twice',
+          '--',
+          account,
+          String(amount),
+        ]);
 
       expect((await correct(-200)).out).to.match(/^Took 200 credits \(id .+\)\. Balance: 300\.\n$/);
       expect(await correct(-301)).to.deep.include({ code: 1, err: 'Not corrected: the account has 300 credits.\n' });
@@ -242,6 +254,29 @@ describe('npm run ops: accounts, keys, credits', () => {
       const { out } = await world.run(`credits top-up ${account} 5`);
 
       expect(out).to.include('Balance: 10.');
+    });
+
+    it('tells a new id before anything is added, so that who is interrupted can repeat it', async () => {
+      const account = await world.newAccount();
+      let told = '';
+      const stopped = new Error('Ctrl-C');
+      const run = runOps(
+        ['credits', 'top-up', account, '5'],
+        {
+          out: () => {},
+          err: (text) => {
+            told ||= text;
+            throw stopped;
+          },
+        },
+        () => loadConfig(world.env),
+      );
+      await run.catch((error: unknown) => expect(error).to.equal(stopped));
+      expect(await world.json(`account show ${account}`)).to.include({ balance: 0 });
+
+      const [, id] = /--id (\S+)\.$/.exec(told) ?? [];
+      expect(await world.json(`credits top-up ${account} 5 --id ${id}`)).to.include({ id, balance: 5 });
+      expect(await world.json(`credits top-up ${account} 5 --id ${id}`)).to.include({ kind: 'already', balance: 5 });
     });
 
     it('refuses what is no whole positive number', async () => {

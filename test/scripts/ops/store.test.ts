@@ -116,7 +116,9 @@ describe('npm run ops: the embedded store as a whole', () => {
 
   it('a backup is made of a read-only store too, and a command that began before sees that it is read-only', async () => {
     await start();
-    const context = openContext(loadConfig({ HARKARA_DATA_DIR: dataDir, MONGODB_DATABASE: 'harkara' }));
+    const context = openContext(loadConfig({ HARKARA_DATA_DIR: dataDir, MONGODB_DATABASE: 'harkara' }), {
+      err: () => {},
+    });
     const things = (await context.db()).collection<Numbered>('things');
     await things.insertOne({ _id: 1, text: 'before' });
     await closeAccess(db, { mode: 'read_only', period: 'p1', since: new Date() });
