@@ -4,6 +4,7 @@ import { createAccount, findAccount } from '../../../shared/accounts/store.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { optional, otherwise, required, withDefault } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
+import { RETRY_AFTER } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, requesterOf } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
@@ -30,12 +31,16 @@ export function createNewAccount(deps: Pick<GatewayDeps, 'db' | 'clock' | 'confi
   return {
     name: 'admin-create-account',
     newId: () => newId('acc', clock.now().getTime()),
-    async act(res, { id }) {
+    async act(res, { id, payBy }) {
       const read = await readRequest(CREATE_ACCOUNT, bodyOf(res), { account: {}, now: clock.now(), config });
       if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
       const { name, currency, expiry_date, senders, dlt, entity_id, number_check, country } = whole(read);
       const given = { name, currency, expiryDate: expiry_date, senders, dlt, entityId: entity_id, country };
       const numberCheck = number_check === 'off' ? undefined : number_check;
+      // Another request with the same Idempotency-Key may have begun by now.
+      if (payBy !== undefined && clock.now() >= payBy) {
+        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
+      }
       const made = await changeAudited(deps, requesterOf(res), {
         action: 'account.create',
         subject: { kind: 'account', id },

@@ -1,5 +1,10 @@
 import { expect } from 'chai';
+import { createNewAccount } from '../../../gateway/admin/accounts/create.ts';
+import type { Reply } from '../../../gateway/http/context.ts';
+import { findAccount } from '../../../shared/accounts/store.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { TEST_CONFIG } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { operatorAtGateway } from './world.ts';
 
@@ -36,6 +41,19 @@ describe('accounts, by operators', () => {
     expect(audit.body.data).to.have.length(1);
     expect(audit.body.data[0]).to.deep.include({ action: 'account.create', outcome: 'done', account_id: id });
     expect(audit.body.data[0].actor).to.include({ kind: 'user', id: world.operator.user._id });
+  });
+
+  it('are not made when the time of the Idempotency-Key is over: another request may have made one', async () => {
+    const { act, newId } = createNewAccount({ db: world.db, clock: systemClock, config: TEST_CONFIG });
+    const id = newId();
+
+    // It looks at the time before it asks who the caller is.
+    const reply = { locals: { body: { name: 'Late' } } } as unknown as Reply;
+    const verdict = await act(reply, { id, payBy: new Date(Date.now() - 1) });
+
+    expect(verdict).to.deep.include({ kind: 'refused' });
+    expect(verdict).to.have.nested.property('problem[0]', 'store_unavailable');
+    expect(await findAccount(world.db, id)).to.equal(undefined);
   });
 
   it('refuses every wrong field, by its name', async () => {
