@@ -1,14 +1,7 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import { type FindOne, findNow } from '../mongo/find-one.ts';
 import type { AccountId, BatchId, GroupId } from '../runtime/ids.ts';
-import {
-  type BatchChunkDocument,
-  type BatchCounts,
-  type BatchDocument,
-  type BatchState,
-  chunkId,
-  type StopGroup,
-} from './batch.ts';
+import { type BatchChunkDocument, type BatchCounts, type BatchDocument, chunkId, type StopGroup } from './batch.ts';
 
 export function batchCollection(db: Db): Collection<BatchDocument> {
   return db.collection('batches');
@@ -66,18 +59,6 @@ export async function readBatch(
   find: FindOne = findNow,
 ): Promise<BatchDocument | undefined> {
   return (await find(batchCollection(db), { _id: id, account })) ?? undefined;
-}
-
-/** The states in which a worker has something to do, while `open`. */
-const WORK_STATES = ['paid', 'split', 'stopping', 'stopped'] as const satisfies readonly BatchState[];
-
-/** Up to `limit` batches that need a worker, oldest first. */
-export function findOpen(db: Db, limit: number): Promise<BatchDocument[]> {
-  return batchCollection(db)
-    .find({ open: true, state: { $in: [...WORK_STATES] } })
-    .sort({ _id: 1 })
-    .limit(limit)
-    .toArray();
 }
 
 /** The chunk that holds entry `index`; undefined when the batch's chunks are removed. */

@@ -7,9 +7,15 @@ export const SHOWN_BATCH_STATES = ['paid', 'split', 'stopping', 'stopped'] as co
 export const BATCH_INDEXES: readonly Index[] = [
   {
     collection: 'batches',
-    key: { open: 1, _id: 1 },
-    options: { name: 'open', partialFilterExpression: { open: { $exists: true } } },
-    serves: 'batches: what waits for a worker, oldest first',
+    key: { open: 1, account: 1, _id: 1 },
+    options: { name: 'work', partialFilterExpression: { open: { $exists: true } } },
+    serves: 'batches: what waits for a worker, account by account, oldest first',
+  },
+  {
+    collection: 'batches',
+    key: { state: 1, account: 1, _id: 1 },
+    options: { name: 'stopping', partialFilterExpression: { state: 'stopping' } },
+    serves: 'batches: what is to be stopped, account by account, also behind many that are not',
   },
   {
     collection: 'batches',

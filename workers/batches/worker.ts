@@ -1,56 +1,68 @@
 import type { BatchDocument, BatchState } from '../../shared/batches/batch.ts';
-import { close, findOpen } from '../../shared/batches/store.ts';
+import { close } from '../../shared/batches/store.ts';
 import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/leases/leased-worker.ts';
-import type { AccountId, BatchId } from '../../shared/runtime/ids.ts';
+import { isStoreTrouble } from '../../shared/mongo/errors.ts';
+import type { BatchId } from '../../shared/runtime/ids.ts';
 import { errorFields } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { Found } from '../../shared/runtime/poll-loop.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
+import { openBatches, stoppingBatches } from './open-batches.ts';
 import { RenderThreads } from './render-threads.ts';
 import { splitNext } from './split.ts';
 import { type StopDeps, stopBatch, stopLeftovers } from './stop.ts';
+import { Turns } from './turns.ts';
 
 export interface BatchWorkerOptions extends LeasedWorkerOptions {
   readonly announcer: Announcer;
 }
 
 const IDLE_MS = 100;
-/** The most batches that a round looks at, the oldest first. They can have five million messages. */
-const OPEN_MAX = 500;
-/** Batches that are split at the same time. Each belongs to a different account. */
-const SIDE_BY_SIDE = 4;
 /** How often to check a stopped batch whose last messages are with a carrier. */
 const LEFTOVERS_MS = 1_000;
+/** For how long a batch that has failed is stepped over, so that later ones of its account have their turn. */
+const FAILED_MS = 10_000;
 
 /**
- * Makes messages of the batches in its partitions, and stops batches. A round reads the open batches, does the stops
- * first, then makes one chunk of the oldest batch of each account, the accounts in rotation. After a crash the next
- * holder continues at the same chunk.
+ * Makes messages of the batches in its partitions, and stops batches. A round does the stops first, then makes one chunk each of
+ * some batches: of each account the oldest one, the accounts in rotation. After a crash the next holder continues at the same
+ * chunk.
  */
 export class BatchWorker extends LeasedWorker<BatchId> {
   readonly #options: BatchWorkerOptions;
   readonly #threads = new RenderThreads();
   readonly #made: ReturnType<Metrics['counter']>;
-  /** The open batches that the current round has read. */
+  /** The batches that the current round works on. */
   #inHand: readonly BatchDocument[] = [];
-  /** The account that was served last. */
-  #cursor = '';
-  readonly #leftoversAtMs = new Map<BatchId, number>();
+  readonly #open: Turns;
+  readonly #stops: Turns;
+  /** Whether any batch made progress since the first account had its turn. */
+  #went = false;
+  /** When a batch is looked at again that failed or whose last messages are with a carrier. */
+  readonly #againAtMs = new Map<BatchId, number>();
 
   constructor(options: BatchWorkerOptions) {
     super(options, { name: 'batches', idleMs: IDLE_MS, hears: ['batches'] });
     this.#options = options;
+    const { db } = options;
+    this.#open = new Turns((place) => openBatches(db, place));
+    this.#stops = new Turns((place) => stoppingBatches(db, place));
     this.#made = options.metrics.counter('batch_messages_total', 'Entries of batches that became messages');
   }
 
   protected async round(): Promise<Found> {
+    const { batches, underway } = await this.#look();
+    // One may have changed hands during the last read.
+    this.#inHand = batches.filter(({ _id }) => this.partitions.owns(_id));
     try {
-      const found = await findOpen(this.#options.db, OPEN_MAX);
-      this.#inHand = found.filter(({ _id }) => this.partitions.owns(_id));
-      return (await this.#work(this.#inHand)) ? 'more' : 'idle';
+      if (await this.#work(this.#inHand)) this.#went = true;
     } finally {
       this.#inHand = [];
     }
+    if (underway) return 'more';
+    const went = this.#went;
+    this.#went = false;
+    return went ? 'more' : 'idle';
   }
 
   protected hasInHand(fits: (batch: BatchId) => boolean): boolean {
@@ -61,9 +73,25 @@ export class BatchWorker extends LeasedWorker<BatchId> {
     return this.#threads.close();
   }
 
-  /** Returns whether any batch made progress. If all failed, the next round comes after a pause. */
-  async #work(open: readonly BatchDocument[]): Promise<boolean> {
-    const inState = (wanted: BatchState) => open.filter(({ state }) => state === wanted);
+  /** The batches of a round: stops and splits by turns, and of the page that was read what only needs its end. */
+  async #look(): Promise<{ readonly batches: readonly BatchDocument[]; readonly underway: boolean }> {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const [id, atMs] of this.#againAtMs) if (atMs <= nowMs) this.#againAtMs.delete(id);
+    const mayTake = ({ _id }: BatchDocument) => this.partitions.owns(_id) && !this.#againAtMs.has(_id);
+
+    const open = await this.#open.look((batch) => batch.state === 'paid' && mayTake(batch));
+    const ending = open.page.filter((batch) => ['split', 'stopped'].includes(batch.state) && mayTake(batch));
+    const noStops = open.whole && !open.page.some(({ state }) => state === 'stopping');
+    const stops = noStops ? undefined : await this.#stops.look(mayTake);
+    return {
+      batches: [...(stops?.turns ?? []), ...open.turns, ...ending],
+      underway: open.underway || stops?.underway === true,
+    };
+  }
+
+  /** Returns whether any batch made progress. */
+  async #work(batches: readonly BatchDocument[]): Promise<boolean> {
+    const inState = (wanted: BatchState) => batches.filter(({ state }) => state === wanted);
     let went = false;
     const guard = async (batch: BatchDocument, work: () => Promise<void>): Promise<void> => {
       try {
@@ -72,11 +100,11 @@ export class BatchWorker extends LeasedWorker<BatchId> {
       } catch (error) {
         const { _id, account } = batch;
         this.#options.log.warn('batch_failed', { batch: _id, account, ...errorFields(error) });
+        if (!isStoreTrouble(error)) this.#notBefore(_id, FAILED_MS);
       }
     };
     for (const batch of inState('stopping')) await guard(batch, () => stopBatch(this.#stopDeps(batch), batch));
-    const next = this.#nextInRotation(inState('paid'));
-    await Promise.all(next.map((batch) => guard(batch, () => this.#split(batch))));
+    await Promise.all(inState('paid').map((batch) => guard(batch, () => this.#split(batch))));
     for (const batch of inState('split')) await guard(batch, () => close(this.#options.db, batch._id, 'split'));
     for (const batch of inState('stopped')) await guard(batch, () => this.#lookAfter(batch));
     return went;
@@ -87,24 +115,12 @@ export class BatchWorker extends LeasedWorker<BatchId> {
   }
 
   async #lookAfter(batch: BatchDocument): Promise<void> {
-    const nowMs = this.#options.clock.monotonicMs();
-    if (nowMs < (this.#leftoversAtMs.get(batch._id) ?? 0)) return;
-    this.#leftoversAtMs.set(batch._id, nowMs + LEFTOVERS_MS);
-    if (!(await stopLeftovers(this.#stopDeps(batch), batch))) return;
-    await close(this.#options.db, batch._id, 'stopped');
-    this.#leftoversAtMs.delete(batch._id);
+    this.#notBefore(batch._id, LEFTOVERS_MS);
+    if (await stopLeftovers(this.#stopDeps(batch), batch)) await close(this.#options.db, batch._id, 'stopped');
   }
 
-  /** The oldest batch of each account, starting after the account that was served last. */
-  #nextInRotation(paid: readonly BatchDocument[]): readonly BatchDocument[] {
-    const oldest = new Map<AccountId, BatchDocument>();
-    for (const batch of paid) if (!oldest.has(batch.account)) oldest.set(batch.account, batch);
-    const ordered = [...oldest.values()].sort((a, b) => (a.account < b.account ? -1 : 1));
-    const start = ordered.findIndex(({ account }) => account > this.#cursor);
-    const rotated = start === -1 ? ordered : [...ordered.slice(start), ...ordered.slice(0, start)];
-    const chosen = rotated.slice(0, SIDE_BY_SIDE);
-    this.#cursor = chosen.at(-1)?.account ?? this.#cursor;
-    return chosen;
+  #notBefore(batch: BatchId, pauseMs: number): void {
+    this.#againAtMs.set(batch, this.#options.clock.monotonicMs() + pauseMs);
   }
 
   #splitDeps() {

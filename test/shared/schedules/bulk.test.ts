@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { findPaidBatch } from '../../../gateway/sms/find-paid-batch.ts';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
-import { findOpen } from '../../../shared/batches/store.ts';
 import { cancelSchedule } from '../../../shared/payment/cancel-schedule.ts';
 import type { AccountId, BatchId } from '../../../shared/runtime/ids.ts';
 import { type Booking, scheduledBatchId } from '../../../shared/schedules/schedule.ts';
+import { openBatches } from '../../../workers/batches/open-batches.ts';
 import { pruneUnpaid } from '../../../workers/maintenance/pruning/unpaid-batches.ts';
 import { makeBatch, storeBatch } from '../../support/batches.ts';
 import { makeAccount } from '../../support/make.ts';
@@ -36,7 +36,7 @@ describe('schedules: of a bulk request', () => {
     await pruneUnpaid(world.store.db, new ManualClock(at(40 * 86_400)));
 
     expect(await batches().findOne({ _id: batch })).to.include({ state: 'booked' });
-    expect(await findOpen(world.store.db, 10)).to.deep.equal([]);
+    expect(await openBatches(world.store.db, { account: '' }).toArray()).to.deep.equal([]);
     expect(await findPaidBatch(world.store.db, account, batch)).to.equal(undefined);
     expect(await schedules().findOne({ _id })).to.include({ credits: 1_200, batch });
     await expectWholeLedger(account, 300);
@@ -52,7 +52,7 @@ describe('schedules: of a bulk request', () => {
 
     const schedule = await schedules().findOne({ _id });
     expect(schedule).to.include({ state: 'sent', batch });
-    const open = await findOpen(world.store.db, 10);
+    const open = await openBatches(world.store.db, { account: '' }).toArray();
     expect(open).to.have.length(1);
     expect(open[0]).to.deep.include({ _id: batch, state: 'paid', group: schedule?.group, validUntil: at(3_660) });
     await batches().deleteMany({});

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { advance, batchCollection, readChunk } from '../../../shared/batches/store.ts';
-import { batchMessageIds, batchMessageRange } from '../../../shared/runtime/ids.ts';
+import { chunksOf } from '../../../shared/batches/batch.ts';
+import { advance, batchCollection, beginStop, insertChunks, readChunk } from '../../../shared/batches/store.ts';
+import { type AccountId, batchMessageIds, batchMessageRange } from '../../../shared/runtime/ids.ts';
 import { parseContent } from '../../../shared/templates/pattern.ts';
 import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/slot.ts';
 import { makeReserved, splitNext } from '../../../workers/batches/split.ts';
@@ -141,6 +142,59 @@ describe('batches worker', () => {
     const broken = makeBatch(account, 10);
     const other = await makeAccount(store.db, 10);
     const whole = makeBatch(other, 10);
+    await payBatch(store.db, broken);
+    await payBatch(store.db, whole);
+    await batchCollection(store.db).updateOne({ _id: broken._id }, { $unset: { group: '' } });
+
+    await work();
+
+    await closed(whole._id);
+    expect((await read(broken._id)).state).to.equal('paid');
+    await batchCollection(store.db).deleteOne({ _id: broken._id });
+  });
+
+  describe('behind 501 open batches of another account', () => {
+    /** Each fails: nobody has paid for it. */
+    const insertBroken = async (account: AccountId): Promise<void> => {
+      const broken = Array.from({ length: 501 }, () => makeBatch(account, 1, { state: 'paid' }));
+      await batchCollection(store.db).insertMany(broken);
+      const chunks = broken.flatMap(({ _id }) => chunksOf(_id, makeEntries(1)));
+      await insertChunks(store.db, chunks);
+    };
+    // The accounts in the order in which the worker walks.
+    const makeAccounts = async (): Promise<readonly [AccountId, AccountId]> => {
+      const [first, second] = [await makeAccount(store.db, 10), await makeAccount(store.db, 10)];
+      return first < second ? [first, second] : [second, first];
+    };
+    afterEach(() => batchCollection(store.db).deleteMany({ state: 'paid' }));
+
+    it('a batch is split', async () => {
+      const [many, other] = await makeAccounts();
+      await insertBroken(many);
+      const batch = makeBatch(other, 10);
+      await payBatch(store.db, batch);
+
+      await work();
+
+      expect(await closed(batch._id)).to.include({ state: 'split' });
+    });
+
+    it('a batch is stopped', async () => {
+      const [many, other] = await makeAccounts();
+      await insertBroken(many);
+      const batch = makeBatch(other, 10);
+      await payBatch(store.db, batch);
+      await beginStop(store.db, batch._id);
+
+      await work();
+
+      expect(await closed(batch._id)).to.include({ state: 'stopped', stopped: 10 });
+    });
+  });
+
+  it('splits what an account has behind a batch that fails each time', async () => {
+    const account = await makeAccount(store.db, 20);
+    const [broken, whole] = [makeBatch(account, 10), makeBatch(account, 10)];
     await payBatch(store.db, broken);
     await payBatch(store.db, whole);
     await batchCollection(store.db).updateOne({ _id: broken._id }, { $unset: { group: '' } });

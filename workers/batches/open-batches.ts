@@ -1,0 +1,32 @@
+import type { Db, FindCursor } from 'mongodb';
+import type { BatchDocument, BatchState } from '../../shared/batches/batch.ts';
+import { batchCollection } from '../../shared/batches/store.ts';
+import type { AccountId, BatchId } from '../../shared/runtime/ids.ts';
+
+/** Behind all batches of an account, or, with `batch`, behind that one of it. */
+export interface Place {
+  readonly account: AccountId | '';
+  readonly batch?: BatchId;
+}
+
+/** The states in which a worker has something to do, while `open`. */
+const WORK_STATES = ['paid', 'split', 'stopping', 'stopped'] as const satisfies readonly BatchState[];
+
+/** The batches behind `place` that need a worker: account by account, the oldest of each first. */
+export function openBatches(db: Db, place: Place): FindCursor<BatchDocument> {
+  return batchCollection(db)
+    .find({ open: true, state: { $in: [...WORK_STATES] }, ...behind(place) })
+    .sort({ open: 1, account: 1, _id: 1 }); // names the whole index, so no other one serves it
+}
+
+/** Those of them that are to be stopped. */
+export function stoppingBatches(db: Db, place: Place): FindCursor<BatchDocument> {
+  return batchCollection(db)
+    .find({ state: 'stopping', ...behind(place) })
+    .sort({ state: 1, account: 1, _id: 1 });
+}
+
+function behind({ account, batch }: Place) {
+  const after = account as AccountId; // '' sorts before every id
+  return batch === undefined ? { account: { $gt: after } } : { account: after, _id: { $gt: batch } };
+}

@@ -1,0 +1,59 @@
+import type { FindCursor } from 'mongodb';
+import type { BatchDocument } from '../../shared/batches/batch.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { Place } from './open-batches.ts';
+
+/** Batches that are worked on at the same time. Each belongs to a different account. */
+const SIDE_BY_SIDE = 4;
+/** The most batches that one look reads. */
+const PAGE = 200;
+
+const BEGINNING: Place = { account: '' };
+
+export interface Look {
+  readonly page: readonly BatchDocument[];
+  /** The oldest batch that can be taken of each account of the page, at most `SIDE_BY_SIDE`. */
+  readonly turns: readonly BatchDocument[];
+  /** The page has everything that there is. */
+  readonly whole: boolean;
+  /** The next look goes on behind this one. Otherwise it begins with the first account again. */
+  readonly underway: boolean;
+}
+
+/**
+ * Gives the accounts turns, one after the other, however many batches each of them has. A look reads one page, and the next one
+ * goes on behind the last account that had its turn. Where a page has nothing to take of an account, because another worker has
+ * those batches or they have just failed, the next look goes on within the account.
+ */
+export class Turns {
+  readonly #batches: (place: Place) => FindCursor<BatchDocument>;
+  #place = BEGINNING;
+
+  constructor(batches: (place: Place) => FindCursor<BatchDocument>) {
+    this.#batches = batches;
+  }
+
+  /** Throws the driver's error; the next look begins at the same place. */
+  async look(takes: (batch: BatchDocument) => boolean): Promise<Look> {
+    const from = this.#place;
+    // All in one answer: the server's own first batch holds 101.
+    const page = await this.#batches(from)
+      .limit(PAGE)
+      .batchSize(PAGE + 1)
+      .toArray();
+    const oldest = new Map<AccountId, BatchDocument>();
+    for (const batch of page) if (!oldest.has(batch.account) && takes(batch)) oldest.set(batch.account, batch);
+    const turns = [...oldest.values()].slice(0, SIDE_BY_SIDE);
+    this.#place = nextPlace(from, page, turns);
+    return { page, turns, whole: from === BEGINNING && page.length < PAGE, underway: this.#place !== BEGINNING };
+  }
+}
+
+function nextPlace(from: Place, page: readonly BatchDocument[], turns: readonly BatchDocument[]): Place {
+  const [lastTurn, last] = [turns.at(-1), page.at(-1)];
+  if (lastTurn !== undefined && turns.length === SIDE_BY_SIDE) return { account: lastTurn.account };
+  if (last !== undefined && page.length === PAGE) {
+    return lastTurn?.account === last.account ? { account: last.account } : { account: last.account, batch: last._id };
+  }
+  return from.batch === undefined ? BEGINNING : { account: from.account };
+}
