@@ -68,23 +68,30 @@ export async function listLedger(
 }
 
 /**
- * The number of the first entry at or after `at`. Numbers and times rise together, so a search by halves finds it without an index
- * on the time. Entries that are not stored yet are newer than all that are.
+ * The lowest entered number at or after `at`. Numbers and times rise together, so a search by halves finds it without an index on
+ * the time. Changes are entered in any order: for a number that is not there yet, the next one that is tells the time. What waits
+ * below the result may be of any time.
  */
 async function firstSince(db: Db, account: AccountId, at: Date): Promise<number> {
-  const ledger = ledgerCollection(db);
-  const [newest] = await ledger
-    .find({ _id: { $gte: ledgerEntryId(account, 1), $lte: ledgerEntryId(account, BEHIND_ALL) } })
-    .sort({ _id: -1 })
-    .limit(1)
-    .toArray();
-  if (newest === undefined || newest.at < at) return BEHIND_ALL;
-  let [low, high] = [1, newest.seq];
+  const entered = (from: number, order: 1 | -1) =>
+    ledgerCollection(db)
+      .find({ _id: { $gte: ledgerEntryId(account, from), $lte: ledgerEntryId(account, BEHIND_ALL) } })
+      .sort({ _id: order })
+      .limit(1)
+      .project<Pick<LedgerEntryDocument, 'seq' | 'at'>>({ seq: 1, at: 1 })
+      .next();
+  const newest = await entered(1, -1);
+  if (newest === null || newest.at < at) return BEHIND_ALL;
+  let [low, high, first] = [1, newest.seq, newest.seq];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const found = await ledger.findOne({ _id: ledgerEntryId(account, middle) }, { projection: { at: 1 } });
-    if (found !== null && found.at < at) low = middle + 1;
-    else high = middle;
+    const { seq, at: then } = (await entered(middle, 1)) ?? newest;
+    if (then < at) {
+      low = seq + 1;
+    } else {
+      high = middle;
+      first = seq;
+    }
   }
-  return low;
+  return first;
 }

@@ -69,6 +69,25 @@ describe('the statement, filtered and as a file', () => {
     expect(await walk(`since=${hour(51)}`)).to.deep.equal([]);
   });
 
+  it('by time, also while changes in the midst are not entered yet', async () => {
+    const { account, db } = site;
+    await enter(16);
+    const waits = [4, 5, 8, 10, 12];
+    const entries = await ledgerCollection(db).find({ account }).toArray();
+    for (const { seq, change, amount, balanceAfter, reason, at } of entries.filter((one) => waits.includes(one.seq))) {
+      await db
+        .collection<AccountDocument>('accounts')
+        .updateOne({ _id: account }, { $set: { [`pending.${change}`]: { seq, amount, balanceAfter, reason, at } } });
+    }
+    await ledgerCollection(db).deleteMany({ account, seq: { $in: waits } });
+
+    for (let until = 1; until <= 17; until++) {
+      const earlier = Array.from({ length: until - 1 }, (_, i) => until - 1 - i);
+      expect(await walk(`until=${hour(until)}`), `until ${until}`).to.deep.equal(earlier);
+      expect(await walk(`until=${hour(until)}&limit=3`), `until ${until}, in pages`).to.deep.equal(earlier);
+    }
+  });
+
   it('as a file: every entry once, and no formula', async () => {
     const batch = newId('bat');
     await enter(1_203, (seq) => ({
