@@ -33,6 +33,11 @@ export class QueuedTaker<M extends AnyMessage> {
     this.#messages = options.db.collection('messages');
   }
 
+  /** Number of messages of a claim that is not answered, or whose answer was lost. */
+  get uncertain(): number {
+    return this.#uncertain?.ids.length ?? 0;
+  }
+
   /** The messages that this claim took, as they are after it. After a driver's error, call `recover` first. */
   async take(picked: readonly M[]): Promise<M[]> {
     if (picked.length === 0) return [];

@@ -101,7 +101,7 @@ export class AccountRun {
   #sendLoop(): SendLoop {
     const { db, clock, gates } = this.#deps;
     const { _id: account } = this.#provider;
-    const { lease, epoch, outcomes, held } = this.partition;
+    const { lease, epoch, outcomes, held, lost } = this.partition;
     return new SendLoop({
       ...this.#deps,
       provider: this.#provider,
@@ -109,6 +109,7 @@ export class AccountRun {
       claimer: new ChatClaimer({ db, clock, account, lease, epoch }),
       outcomes,
       held,
+      lost,
       mayLeave: async () => {
         await gates.refresh();
         return !gates.held.has(account);

@@ -58,6 +58,11 @@ export class ChatClaimer {
     return this.#taker.take(messages);
   }
 
+  /** Number of messages of a claim whose answer from the store is missing. */
+  get uncertain(): number {
+    return this.#taker.uncertain;
+  }
+
   /** Finds the messages of a claim whose answer from the store was lost. */
   recover(): Promise<ChatMessageDocument[]> {
     return this.#taker.recover();

@@ -12,8 +12,8 @@ import type { Announcer } from '../../shared/webhooks/announce.ts';
 import type { ChatMetrics } from './metrics.ts';
 
 /**
- * A partition of the accounts, while this process holds its lease in one epoch. Settles run under this lease and
- * epoch.
+ * A partition of the accounts, while its lease is this process's in one epoch. Settles run under this lease and epoch. A lease
+ * that has run out may be renewed in the same epoch, so the partition stays, with what only this process knows.
  */
 export interface HeldPartition {
   readonly lease: string;
@@ -25,6 +25,8 @@ export interface HeldPartition {
   readonly messageLog: MessageLog;
   /** Whether the lease is held at this moment. */
   held(): boolean;
+  /** Whether the epoch is over: nothing of it can be settled any more. */
+  lost(): boolean;
 }
 
 export interface TakeOptions {
@@ -68,5 +70,6 @@ export async function takePartition(options: TakeOptions): Promise<HeldPartition
     unknowns: settler('unknowns'),
     messageLog,
     held: () => lease.held && lease.epoch === epoch,
+    lost: () => lease.epoch !== epoch,
   };
 }

@@ -7,7 +7,7 @@ export interface HeldPartitionsOptions extends Omit<TakeOptions, 'lease'> {
   readonly leases: readonly TakeOptions['lease'][];
 }
 
-/** The partitions that this process holds. Each is taken again in each epoch of its lease. */
+/** The partitions that this process holds, or held until their lease ran out. Each is taken once in each epoch of its lease. */
 export class HeldPartitions {
   readonly #options: HeldPartitionsOptions;
   readonly #held = new Map<number, HeldPartition>();
@@ -20,7 +20,7 @@ export class HeldPartitions {
   async update(): Promise<void> {
     const { partitions, leases } = this.#options;
     for (const [number, partition] of this.#held) {
-      if (partition.held()) continue;
+      if (!partition.lost()) continue;
       partition.outcomes.giveUp();
       this.#held.delete(number);
     }
@@ -28,7 +28,7 @@ export class HeldPartitions {
       const lease = leases[number];
       if (lease === undefined || this.#held.has(number)) continue;
       const partition = await takePartition({ ...this.#options, lease });
-      if (partition.held()) this.#held.set(number, partition);
+      if (!partition.lost()) this.#held.set(number, partition);
     }
   }
 

@@ -10,6 +10,8 @@ import { WakeTimer } from './wake-timer.ts';
 
 export interface SendLoopOptions extends SendContext {
   readonly claimer: ChatClaimer;
+  /** Whether the partition will never be held again in this epoch. */
+  lost(): boolean;
   /** From 0 to 1. */
   random(): number;
   /** Whether messages of this account may leave at all (shared/claim/claim-gates.ts). */
@@ -64,9 +66,9 @@ export class SendLoop {
     });
   }
 
-  /** Messages that were claimed and are not settled yet. */
+  /** Messages that were claimed, or perhaps were, and are not settled yet. */
   get inHand(): number {
-    return this.#running.size + this.#departing.length;
+    return this.#running.size + this.#departing.length + this.#options.claimer.uncertain;
   }
 
   get inFlight(): number {
@@ -96,7 +98,21 @@ export class SendLoop {
   /** Resolves when all claimed messages are settled. Call it after `close`. */
   async drained(): Promise<void> {
     await this.#round;
+    await this.#putBackUncertain();
     await Promise.all(this.#running);
+  }
+
+  /** Puts back what a claim took whose answer was lost: nobody else in this epoch looks for it. */
+  async #putBackUncertain(): Promise<void> {
+    const { claimer, held, lost, log, provider } = this.#options;
+    while (claimer.uncertain > 0 && !lost()) {
+      try {
+        if (held()) for (const message of await claimer.recover()) this.#run(this.#sender.putBack(message));
+      } catch (error) {
+        log.warn('claim_not_put_back', { account: provider._id, ...errorFields(error) });
+      }
+      if (claimer.uncertain > 0) await new Promise((resolve) => setTimeout(resolve, ERROR_PAUSE_MS));
+    }
   }
 
   async #rounds(): Promise<void> {

@@ -66,8 +66,9 @@ export class MessageSender {
     const { client, clock, metrics, held, provider, pacing, breaker } = this.#options;
     try {
       if (!held()) {
-        // The next holder of the partition finds the message.
         breaker.withdrawn(probe);
+        // Nothing was written. If another process has the lease by now, this changes nothing: the claim has its epoch.
+        await this.putBack(message);
         return;
       }
       const startedMs = clock.monotonicMs();
