@@ -35,12 +35,13 @@ export const TEMPLATE_REQUEST_COMMANDS: readonly Command[] = [
         template: isTemplateRequestId(one._id) ? one._id : (one.dltId ?? ''),
         senders: one.senders.join(','),
         requested_at: one.createdAt.toISOString(),
+        entity_id: one.entityId ?? null,
         version: templateVersion(one),
         content: one.content,
       }));
-      const rows = all.map((one) => Object.values(one).map((cell) => cell.replaceAll(/\p{Cc}+/gu, ' ')));
+      const rows = all.map((one) => Object.values(one).map((cell) => (cell ?? '-').replaceAll(/\p{Cc}+/gu, ' ')));
       return {
-        text: table(['ACCOUNT', 'TEMPLATE', 'SENDERS', 'SINCE', 'VERSION', 'TEXT'], rows, 'Nothing waits.'),
+        text: table(['ACCOUNT', 'TEMPLATE', 'SENDERS', 'SINCE', 'PE ID', 'VERSION', 'TEXT'], rows, 'Nothing waits.'),
         json: all,
       };
     },
@@ -80,10 +81,10 @@ export const TEMPLATE_REQUEST_COMMANDS: readonly Command[] = [
 ];
 
 function requestId(text: string): TemplateRequestId {
-  if (!isTemplateRequestId(text)) throw new Failure(`${text} is no request: \`template waiting\` shows them.`);
+  if (!isTemplateRequestId(text)) throw new Failure(`${text} is no request: \`template-request list\` shows them.`);
   return text;
 }
 
 function noRequest(account: string, id: string): Failure {
-  return new Failure(`${account} has no request ${id} that waits: \`template waiting\` shows them.`);
+  return new Failure(`${account} has no request ${id} that waits: \`template-request list\` shows them.`);
 }

@@ -167,7 +167,7 @@ function decision(verb: string, status: 'approved' | 'rejected', about: string):
  */
 function unread(found: TemplateDocument): Failure {
   return new Failure(
-    `Not approved: the account asked for ${found.dltId} itself. If this is the text on the DLT platform, add --version ${templateVersion(found)}:\n${found.content}`,
+    `Not approved: the account asked for ${found.dltId} itself. If this is the text on the DLT platform, of ${found.entityId ?? "the account's own PE id"}, add --version ${templateVersion(found)}:\n${found.content}`,
   );
 }
 

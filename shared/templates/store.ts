@@ -1,4 +1,4 @@
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, Filter } from 'mongodb';
 import type { Route } from '../messages/message.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -118,8 +118,8 @@ export async function decideTemplate(
 }
 
 /** Both arrays are compared whole, in their order. */
-function textOf({ content, senders, routes }: TemplateText): TemplateText {
-  return { content, senders, routes };
+function textOf({ content, senders, routes, entityId }: TemplateText): Filter<TemplateDocument> {
+  return { content, senders, routes, entityId: entityId ?? { $exists: false } };
 }
 
 /** Pauses a template (its messages wait) or resumes it; workers see it within seconds. False when there is none. Idempotent. */

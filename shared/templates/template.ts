@@ -74,13 +74,13 @@ export function templateKey(account: AccountId, dltId: string): TemplateKey {
 }
 
 /** What an approval is about. */
-export type TemplateText = Pick<TemplateDocument, 'content' | 'senders' | 'routes'>;
+export type TemplateText = Pick<TemplateDocument, 'content' | 'senders' | 'routes' | 'entityId'>;
 
 /**
- * Names a text with its senders and routes. Whoever approves a text names what was read, so that nobody can exchange the text
- * between reading and approving.
+ * Names a text with its senders, routes and business. Whoever approves a text names what was read, so that nobody can exchange
+ * any of it between reading and approving.
  */
-export function templateVersion({ content, senders, routes }: TemplateText): string {
-  return hash('sha256', JSON.stringify([content, senders, routes]), 'hex').slice(0, VERSION_CHARACTERS);
+export function templateVersion({ content, senders, routes, entityId }: TemplateText): string {
+  return hash('sha256', JSON.stringify([content, senders, routes, entityId]), 'hex').slice(0, VERSION_CHARACTERS);
 }
 const VERSION_CHARACTERS = 12;

@@ -3,7 +3,7 @@ import { newId, type TemplateRequestId } from '../../../shared/runtime/ids.ts';
 import { routesOfTemplateCategory } from '../../../shared/templates/category.ts';
 import { createTemplateRequest, findTemplateRequest } from '../../../shared/templates/request-store.ts';
 import { createTemplate, findTemplate, TemplateExists } from '../../../shared/templates/store.ts';
-import { type TemplateDocument, templateVersion } from '../../../shared/templates/template.ts';
+import { type TemplateDocument, type TemplateText, templateVersion } from '../../../shared/templates/template.ts';
 import type { TemplateRequestDocument } from '../../../shared/templates/template-request.ts';
 import { readRequest, whole } from '../../fields/request.ts';
 import { RETRY_AFTER } from '../../http/answer.ts';
@@ -77,7 +77,7 @@ function asked(made: TemplateDocument | TemplateRequestDocument): Accepted {
   return { kind: 'accepted', body: { status: 'success', ...templateRecord(made) } };
 }
 
-function isSame(known: TemplateDocument, given: Pick<TemplateDocument, 'content' | 'senders' | 'routes'>): boolean {
+function isSame(known: TemplateDocument, given: TemplateText): boolean {
   return templateVersion(known) === templateVersion(given);
 }
 

@@ -12,6 +12,7 @@ import {
   readVersion,
   TemplateExists,
 } from '../../../shared/templates/store.ts';
+import { type TemplateText, templateVersion } from '../../../shared/templates/template.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 import { makeTemplate } from './make.ts';
 
@@ -68,6 +69,33 @@ describe('templates store', () => {
       .and.not.have.property('reason');
     expect(await decideTemplate(store.db, systemClock, account, B, 'approved')).to.equal('not_found');
     expect(await decideTemplate(store.db, systemClock, newId('acc'), A, 'rejected')).to.equal('not_found');
+  });
+
+  it('approves only what was read: text, senders, routes and the business', async () => {
+    const { content, senders, routes } = makeTemplate();
+    const own: TemplateText = { content, senders, routes };
+    const read: TemplateText = { ...own, entityId: '1101160000000000001' };
+    const make = (dltId: string, text: TemplateText) =>
+      createTemplate(store.db, systemClock, account, makeTemplate({ dltId, status: 'submitted', ...text }));
+    const approve = (dltId: string, text: TemplateText) =>
+      decideTemplate(store.db, systemClock, account, dltId, 'approved', undefined, text);
+    await make(A, read);
+    await make(B, own);
+
+    const others: readonly TemplateText[] = [
+      own,
+      { ...read, entityId: '1101160000000000002' },
+      { ...read, content: 'Another text' },
+      { ...read, senders: ['OTHERS'] },
+      { ...read, routes: [] },
+    ];
+    for (const other of others) {
+      expect(templateVersion(other)).not.to.equal(templateVersion(read));
+      expect(await approve(A, other)).to.equal('changed');
+    }
+    expect(await approve(B, read)).to.equal('changed');
+    expect(await approve(A, read)).to.equal('decided');
+    expect(await approve(B, own)).to.equal('decided');
   });
 
   it('lets one of many decisions at the same time count', async () => {
