@@ -17,13 +17,18 @@ export interface CompleterOptions {
   write(completions: readonly Completion[]): Promise<void>;
 }
 
+/** Why the store refused a completion. */
+interface Refused {
+  readonly reason: unknown;
+}
+
 /**
  * Writes completions in groups. Retries until they are stored, because a delivery without its completion is posted
- * again.
+ * again. A group that the store refuses is written one by one, so that one completion costs no other.
  */
 export class Completer {
   readonly #options: CompleterOptions;
-  readonly #group: Grouper<Completion, true>;
+  readonly #group: Grouper<Completion, Refused | undefined>;
   #givenUp = false;
 
   constructor(options: CompleterOptions) {
@@ -33,7 +38,8 @@ export class Completer {
 
   /** Resolves when the completion is stored. Rejects when the store refuses it, or is not available after `giveUp`. */
   async complete(completion: Completion): Promise<void> {
-    await this.#group.add(completion);
+    const refused = await this.#group.add(completion);
+    if (refused !== undefined) throw refused.reason;
   }
 
   /** Stops the retries, because the process ends. The next process posts those deliveries again. */
@@ -41,16 +47,23 @@ export class Completer {
     this.#givenUp = true;
   }
 
-  async #write(group: readonly Completion[]): Promise<true[]> {
+  async #write(group: readonly Completion[]): Promise<readonly (Refused | undefined)[]> {
     for (;;) {
       try {
         await this.#options.write(group);
-        return group.map(() => true);
+        return group.map(() => undefined);
       } catch (error) {
-        if (!isStoreTrouble(error) || this.#givenUp) throw error;
+        if (!isStoreTrouble(error)) return group.length === 1 ? [{ reason: error }] : this.#writeApart(group);
+        if (this.#givenUp) throw error;
         this.#options.log.warn('completions_wait', { count: group.length, ...errorFields(error) });
         await new Promise((resolve) => setTimeout(resolve, TROUBLE_PAUSE_MS));
       }
     }
+  }
+
+  async #writeApart(group: readonly Completion[]): Promise<readonly (Refused | undefined)[]> {
+    const written: (Refused | undefined)[] = [];
+    for (const completion of group) written.push(...(await this.#write([completion])));
+    return written;
   }
 }

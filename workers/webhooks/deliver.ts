@@ -74,9 +74,10 @@ export class Deliverer {
       queues.completed(delivery);
       this.pump();
     } catch (error) {
-      // The delivery stays in the queue's memory. Posting it again and again would be worse than a missing log entry
-      // until the next start.
+      // It is not posted again before the next start. Posting it again and again would be worse than a missing log entry.
       log.error('completion_failed', { delivery: delivery._id, ...errorFields(error) });
+      queues.refused(delivery);
+      this.pump();
     }
   }
 

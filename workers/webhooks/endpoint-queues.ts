@@ -48,6 +48,8 @@ export class EndpointQueues {
   readonly #queues = new Map<EndpointId, EndpointQueue>();
   readonly #inHand = new Set<DeliveryId>();
   readonly #completed: DeliveryId[] = [];
+  /** How many deliveries of an endpoint can never be completed. A read for the endpoint returns them before the others. */
+  readonly #refused = new Map<EndpointId, number>();
   readonly #rotation = new Rotation<EndpointQueue>();
   readonly #inFlight = new InFlightCounts();
   #queued = 0;
@@ -85,11 +87,12 @@ export class EndpointQueues {
   wanted(endpoint: EndpointId): number {
     const queue = this.#queues.get(endpoint);
     const full = this.#slots(endpoint) * QUEUED_PER_SLOT;
-    if (queue === undefined) return full;
+    const refused = this.#refused.get(endpoint) ?? 0;
+    if (queue === undefined) return full + refused;
     if (queue.waiting.length > 0 && !queue.moved) return 0;
     queue.moved = false;
     // Deliveries in flight are still due in the store, so a read returns them before the new ones.
-    return queue.waiting.length < full / 4 ? full + queue.startedMs.size + queue.completing : 0;
+    return queue.waiting.length < full / 4 ? full + queue.startedMs.size + queue.completing + refused : 0;
   }
 
   /** Adds a due delivery to the end of its queue. False when it is already held or the queue is full. */
@@ -166,12 +169,14 @@ export class EndpointQueues {
    * can still return it, and it would be posted again.
    */
   completed({ _id, endpoint }: DeliveryDocument): void {
-    const queue = this.#queues.get(endpoint);
-    if (queue === undefined) return;
-    queue.completing--;
-    this.#completing--;
     this.#completed.push(_id);
-    this.#dropEmpty(queue);
+    this.#endCompleting(endpoint);
+  }
+
+  /** The store refuses the completion. The delivery is still due there, and is never taken again. */
+  refused({ endpoint }: DeliveryDocument): void {
+    this.#refused.set(endpoint, (this.#refused.get(endpoint) ?? 0) + 1);
+    this.#endCompleting(endpoint);
   }
 
   /**
@@ -192,6 +197,14 @@ export class EndpointQueues {
       queue.waiting.length = 0;
       this.#dropEmpty(queue);
     }
+  }
+
+  #endCompleting(endpoint: EndpointId): void {
+    const queue = this.#queues.get(endpoint);
+    if (queue === undefined) return;
+    queue.completing--;
+    this.#completing--;
+    this.#dropEmpty(queue);
   }
 
   #slots(endpoint: EndpointId): number {

@@ -97,6 +97,7 @@ export const CODES = {
   IngressRequestRateLimitExceeded: 462,
   WriteConcernTimeout: 64,
   NotPrimaryNoSecondaryOk: 13_435,
+  Unauthorized: 13,
 } as const;
 export type CodeName = keyof typeof CODES;
 

@@ -216,6 +216,22 @@ describe('webhooks worker: queues of the endpoints', () => {
     expect(queues.add(delivery)).to.equal(true);
   });
 
+  it('a delivery whose completion is refused is taken no more, holds no place, and hides no others from a read', () => {
+    const queues = openQueues({ perEndpoint: 1 });
+    const delivery = makeDelivery({ endpoint: 'whk_a' });
+    queues.add(delivery);
+    queues.next();
+    queues.posted(delivery);
+
+    queues.refused(delivery);
+    queues.forgetCompleted();
+
+    expect(queues.inHand(() => true)).to.equal(0);
+    expect([...queues.endpoints()]).to.deep.equal([]);
+    expect(queues.add(delivery)).to.equal(false);
+    expect(queues.wanted('whk_a')).to.equal(32 + 1);
+  });
+
   it('a full queue takes no more, and asks for more when a quarter is left', () => {
     const queues = openQueues({ perEndpoint: 1 });
     expect(queues.wanted('whk_a')).to.equal(32);

@@ -1,7 +1,12 @@
 import { expect } from 'chai';
+import { connectStore } from '../../../shared/mongo/connect.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
 import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
+import { COMPLETING_MAX } from '../../../workers/webhooks/endpoint-queues.ts';
+import { present } from '../../shared/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
+import { refused } from '../../support/mongo-wire/faults.ts';
+import { startWireProxy } from '../../support/mongo-wire/proxy.ts';
 import { WebhookWorld } from './world.ts';
 
 describe('webhooks worker: many deliveries in hand', () => {
@@ -88,6 +93,30 @@ describe('webhooks worker: many deliveries in hand', () => {
     const ids = target.received.map(({ headers }) => headers['webhook-id']);
     expect(ids).to.have.length(sent);
     expect(new Set(ids)).to.have.property('size', sent);
+  });
+
+  it('completions that the store refuses hold no places, and none is posted twice', async () => {
+    const proxy = await startWireProxy(world().uri);
+    world().onClose(() => proxy.close());
+    const way = await connectStore({ mongodbUri: proxy.uri, dataDir: '', mongodbDatabase: world().db.databaseName });
+    world().onClose(() => way.close());
+    const refusals = proxy.inject({
+      command: 'update',
+      collection: 'deliveries',
+      times: Infinity,
+      happens: refused('Unauthorized'),
+    });
+    const target = await world().receiver();
+    const endpoint = await world().register(target.url);
+    const count = COMPLETING_MAX + 44;
+    await world().deliver(endpoint, count);
+    await world().startWorker({ db: way.db });
+
+    await eventually(() => target.received.length === count, 'all arrived although none can be completed');
+    refusals.end();
+    const later = present((await world().deliver(endpoint, 1))[0]);
+    await world().inState(later, 'done');
+    expect(target.received).to.have.length(count + 1);
   });
 
   it('a stop lets posts in flight end and writes what became of them', async () => {

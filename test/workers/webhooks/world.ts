@@ -51,6 +51,10 @@ export class WebhookWorld {
     return this.#store.db;
   }
 
+  get uri(): string {
+    return this.#store.uri;
+  }
+
   close(): Promise<void> {
     return this.#store.close();
   }
