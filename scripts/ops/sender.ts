@@ -1,9 +1,10 @@
 import type { Route } from '../../shared/messages/message.ts';
+import type { SenderDocument } from '../../shared/senders/sender.ts';
 import { isSenderForm } from '../../shared/senders/sender-form.ts';
-import { createSender, decideSender, listSenders, SenderExists } from '../../shared/senders/store.ts';
+import { createSender, decideSender, findSender, listSenders, SenderExists } from '../../shared/senders/store.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { accountId, choice, line, list, optional, required, withDefault } from './parameters.ts';
+import { accountId, choice, line, list, optional, required, withDefault, words } from './parameters.ts';
 import { table } from './show.ts';
 
 const ROUTES = ['transactional', 'promotional'] as const satisfies readonly Route[];
@@ -55,8 +56,8 @@ export const SENDER_COMMANDS: readonly Command[] = [
       const all = await listSenders(store, account);
       return {
         text: table(
-          ['SENDER', 'STATUS', 'ROUTES'],
-          all.map((one) => [one.sender, one.status, one.routes.join(',')]),
+          ['SENDER', 'STATUS', 'ROUTES', 'ID'],
+          all.map((one) => [one.sender, one.status, one.routes.join(','), one._id]),
           'It has no senders yet.',
         ),
         json: all.map(({ _id, sender, routes, status }) => ({ id: _id, sender, routes, status })),
@@ -71,14 +72,31 @@ function decision(verb: string, status: 'approved' | 'rejected', about: string):
     verb,
     about: `${about} Known to the gateways within seconds.`,
     args: { account, sender },
-    options: { reason: optional(line, 'for people') },
-    async run({ account, sender, reason }, { db, clock }) {
+    options: {
+      reason: optional(line, 'for people'),
+      id: optional(
+        words('ID', 'as `sender list` shows it', /^snd_[0-9a-hjkmnp-tv-z]{26}$/),
+        'the request that you read; needed to approve what the account asked for itself',
+      ),
+    },
+    async run({ account, sender, reason, id }, { db, clock }) {
       const store = await db();
       await existing(store, account);
-      if (!(await decideSender(store, clock, account, sender, status, reason))) {
-        throw new Failure(`${account} has no sender ${sender}: \`sender list\` shows them.`);
+      const found = await findSender(store, account, sender);
+      if (found === undefined) throw new Failure(`${account} has no sender ${sender}: \`sender list\` shows them.`);
+      if (id === undefined && found.requested && status === 'approved') throw unread(found);
+      // The account may take its request back, and ask for other routes, at any time.
+      const isRead = id === undefined || id === found._id;
+      if (!isRead || !(await decideSender(store, clock, account, sender, status, reason, found._id))) {
+        throw new Failure(`${sender} was asked for again since. Read it again: \`sender list ${account}\`.`);
       }
       return { text: `${sender} is ${status}.`, json: { account, sender, status } };
     },
   });
+}
+
+function unread({ _id, sender, routes }: SenderDocument): Failure {
+  return new Failure(
+    `Not approved: the account asked for ${sender} itself, for ${routes.join(', ')}. If you mean that, add --id ${_id}.`,
+  );
 }

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
+import { createSender, removeSender } from '../../../shared/senders/store.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 describe('npm run ops: senders and carriers', () => {
@@ -33,6 +36,28 @@ describe('npm run ops: senders and carriers', () => {
       await world.json(`sender reject ${account} HARKRA`);
       expect(await listed()).to.match(/HARKRA +rejected/);
       expect((await world.run(`sender approve ${account} OTHERS`)).err).to.include('has no sender OTHERS');
+    });
+
+    it('that the account asked for itself is approved as it was read, by its id', async () => {
+      const account = (await world.newAccount()) as AccountId;
+      const wanted = { account, sender: 'HARKRA', status: 'submitted', requested: true } as const;
+      const ask = async (routes: readonly ('promotional' | 'transactional')[]) =>
+        (await createSender(world.store.db, systemClock, { ...wanted, routes }))._id;
+      const read = await ask(['promotional']);
+      expect((await world.run(`sender list ${account}`)).out).to.include(read);
+      expect((await world.run(`sender approve ${account} HARKRA`)).err)
+        .to.include(`promotional`)
+        .and.include(read);
+
+      await removeSender(world.store.db, account, read);
+      const now = await ask(['promotional', 'transactional']);
+      const late = await world.run(`sender approve ${account} HARKRA --id ${read}`);
+
+      expect(late).to.include({ code: 1 });
+      expect(late.err).to.include('asked for again');
+      expect((await world.run(`sender list ${account}`)).out).to.match(/HARKRA +submitted/);
+      await world.json(`sender approve ${account} HARKRA --id ${now}`);
+      expect((await world.run(`sender list ${account}`)).out).to.match(/HARKRA +approved/);
     });
 
     it('of a form that cannot travel is refused', async () => {
