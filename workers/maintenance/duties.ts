@@ -3,6 +3,7 @@ import { Lease } from '../../shared/leases/lease.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { within } from '../../shared/runtime/within.ts';
 import { oldestOwed, redoIntents } from '../../shared/settlement/redo-intents.ts';
 import { Settler } from '../../shared/settlement/settle.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
@@ -23,11 +24,13 @@ export interface DutiesDeps {
   readonly metrics: Metrics;
   readonly announcer: Announcer;
   readonly retention: Retention;
+  /** How long a stop waits for duties that are running. */
+  readonly stopMs: number;
 }
 
 /**
  * The duties of the process that holds the maintenance lease; main.ts says when each runs. A failed duty is logged
- * and tried again at its next time. Without the lease, duties do nothing.
+ * and tried again at its next time. Without the lease, and after the stop, duties do nothing.
  */
 export class Duties {
   readonly #deps: DutiesDeps;
@@ -38,14 +41,16 @@ export class Duties {
   /** Set while this process holds the lease and has redone the unfinished work of the holder before it. */
   #settler: Settler | undefined;
   #epoch = 0;
+  readonly #running = new Set<Promise<void>>();
+  #stopping = false;
 
   constructor(deps: DutiesDeps) {
     this.#deps = deps;
     this.#lease = new Lease({ name: LEASE, db: deps.db, clock: deps.clock });
-    this.#rerouting = new Reroute({ db: deps.db, clock: deps.clock, held: () => this.#lease.held });
+    this.#rerouting = new Reroute({ db: deps.db, clock: deps.clock, held: () => this.#mayGoOn });
     this.#counting = new HourCounter({
       ...{ db: deps.db, clock: deps.clock, messageDays: deps.retention.messages },
-      held: () => this.#lease.held,
+      held: () => this.#mayGoOn,
     });
     this.#counters = countersOf(deps.metrics);
   }
@@ -71,7 +76,7 @@ export class Duties {
   sweepDue(): Promise<void> {
     return this.#guarded('due', async () => {
       // Loops until nothing is due, so that a backlog does not wait for the next run.
-      while (this.#settler !== undefined && this.#lease.held) {
+      while (this.#settler !== undefined && this.#mayGoOn) {
         const count = await sweepDue(this.#deps.db, this.#settler, this.#deps.clock);
         this.#counters.swept.inc(count);
         if (count === 0) return;
@@ -92,7 +97,7 @@ export class Duties {
   tellTemplates(): Promise<void> {
     return this.#guarded('templates', async () => {
       if (!this.#lease.held) return;
-      while ((await tellTemplates(this.#deps.db, this.#deps.announcer)) > 0) if (!this.#lease.held) return;
+      while ((await tellTemplates(this.#deps.db, this.#deps.announcer)) > 0) if (!this.#mayGoOn) return;
     });
   }
 
@@ -120,7 +125,7 @@ export class Duties {
     return this.#guarded('statistics', () => this.#counting.run());
   }
 
-  /** Removes what ended long ago. Can take hours, and stops when the lease is lost. */
+  /** Removes what ended long ago. Can take hours, and ends when the lease is lost. */
   pruneOld(): Promise<void> {
     return this.#guarded('prune', () => pruneOld(this.#pruning()));
   }
@@ -130,24 +135,39 @@ export class Duties {
     return this.#guarded('prune_conversations', () => pruneConversations(this.#pruning()));
   }
 
-  release(): Promise<void> {
-    return this.#lease.release();
+  /**
+   * Waits for the duties that are running, then gives the lease back. With a write still under way the lease stays as it is: the
+   * next holder would redo the group before that write, and nobody would follow it up.
+   */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const ended = await within(
+      this.#deps.stopMs,
+      Promise.all(this.#running).then(() => true),
+    );
+    if (ended === true) await this.#lease.release();
+    else this.#deps.log.warn('lease_kept', { lease: LEASE, running: this.#running.size });
+  }
+
+  /** Whether a long duty begins its next step. */
+  get #mayGoOn(): boolean {
+    return this.#lease.held && !this.#stopping;
   }
 
   #pruning(): PruneDeps {
     return {
       ...this.#deps,
-      held: () => this.#lease.held,
+      held: () => this.#mayGoOn,
       onRemoved: (what, count) => this.#counters.pruned.inc({ what }, count),
     };
   }
 
   async #guarded(duty: string, work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.#deps.log.warn('duty_failed', { duty, ...errorFields(error) });
-    }
+    if (this.#stopping) return;
+    const run = work().catch((error) => this.#deps.log.warn('duty_failed', { duty, ...errorFields(error) }));
+    this.#running.add(run);
+    await run;
+    this.#running.delete(run);
   }
 }
 

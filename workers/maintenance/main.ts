@@ -3,6 +3,9 @@ import { createAnnouncer } from '../../shared/webhooks/announce.ts';
 import { Duties } from './duties.ts';
 import { Timetable } from './timetable.ts';
 
+/** Shorter than the time that a process has to stop (shared/runtime/lifecycle.ts). */
+const STOP_MS = 10_000;
+
 runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   const announcer = createAnnouncer({ db, clock });
   const duties = new Duties({
@@ -12,8 +15,9 @@ runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
     metrics,
     announcer,
     retention: { messages: config.messageDays, deliveries: config.deliveryDays, batches: config.batchDays },
+    stopMs: STOP_MS,
   });
-  life.onStop('lease', () => duties.release());
+  life.onStop('duties', () => duties.stop());
 
   await duties.keepLease();
   const timetable = new Timetable(log);

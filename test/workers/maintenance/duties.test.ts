@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import type { LeaseDocument } from '../../../shared/leases/lease.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { MessageDraft } from '../../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
@@ -7,7 +8,7 @@ import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
-import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
+import { type Announcer, createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { Duties } from '../../../workers/maintenance/duties.ts';
@@ -23,8 +24,11 @@ describe('maintenance duties', () => {
   });
   afterEach(() => store.close());
 
-  const dutiesAt = async (clock: ManualClock): Promise<Duties> => {
-    const announcer = createAnnouncer({ db: store.db, clock });
+  const dutiesAt = async (
+    clock: ManualClock,
+    announcer: Announcer = createAnnouncer({ db: store.db, clock }),
+    stopMs = 60_000,
+  ): Promise<Duties> => {
     const duties = new Duties({
       db: store.db,
       clock,
@@ -32,6 +36,7 @@ describe('maintenance duties', () => {
       metrics: new Metrics(),
       announcer,
       retention: { messages: 90, deliveries: 30, batches: 90 },
+      stopMs,
     });
     await duties.keepLease();
     return duties;
@@ -148,5 +153,71 @@ describe('maintenance duties', () => {
     await dutiesAt(new ManualClock(inHours(2)));
 
     expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 1, problems: [] });
+  });
+
+  describe('stop', () => {
+    const isLeaseFree = async (): Promise<boolean> => {
+      const lease = await store.db.collection<LeaseDocument>('leases').findOne({ _id: 'maintenance' });
+      return lease?.until.getTime() === 0;
+    };
+    /** An announcer that waits in the midst of a settle until it is let go. */
+    const heldAnnouncer = () => {
+      const { announce } = createAnnouncer({ db: store.db, clock: systemClock });
+      let reach = (): void => {};
+      let goOn = (): void => {};
+      const reached = new Promise<void>((resolve) => {
+        reach = resolve;
+      });
+      const letGo = new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      const announcer: Announcer = {
+        announce: async (changes) => {
+          reach();
+          await letGo;
+          await announce(changes);
+        },
+      };
+      return { announcer, reached, goOn };
+    };
+
+    it('waits for the group that is being settled, begins no other, then gives the lease back', async () => {
+      const account = await makeAccount(store.db, 450);
+      await accept(
+        account,
+        Array.from({ length: 450 }, () => makeDraft({ validUntil: inHours(1) })),
+      );
+      const { announcer, reached, goOn } = heldAnnouncer();
+      const duties = await dutiesAt(new ManualClock(inHours(2)), announcer);
+      void duties.sweepDue();
+      await reached;
+
+      const stopped = duties.stop();
+      expect(await isLeaseFree()).to.equal(false);
+      goOn();
+      await stopped;
+
+      expect(await isLeaseFree()).to.equal(true);
+      expect(await messages().countDocuments({ account, state: 'expired' })).to.equal(200);
+      expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 200, problems: [] });
+      await duties.sweepDue();
+      await duties.keepLease();
+      expect(await isLeaseFree()).to.equal(true);
+    });
+
+    it('leaves the lease as it is when a duty does not end in time', async () => {
+      const account = await makeAccount(store.db, 1);
+      await accepted(account, inHours(1));
+      const { announcer, reached, goOn } = heldAnnouncer();
+      const duties = await dutiesAt(new ManualClock(inHours(2)), announcer, 1);
+      const swept = duties.sweepDue();
+      await reached;
+
+      await duties.stop();
+
+      expect(await isLeaseFree()).to.equal(false);
+      goOn();
+      await swept;
+    });
   });
 });
