@@ -85,7 +85,7 @@ describe('the audit', () => {
     await ops(`account resume ${account}`);
     await change(`credits top-up ${account} 50 --id invoice-1`);
     expect([(await newest()).before?.balance, (await newest()).after?.balance]).to.deep.equal([0, 50]);
-    await change(`credits correct ${account} 5 --reason forgotten`);
+    await change(`credits correct ${account} 5 --id mistake --reason forgotten`);
     expect((await newest()).after?.balance).to.equal(55);
     const key = await change(`key create ${account} --name server`);
     expect(await newest()).to.deep.include({ account, subject: { kind: 'key', id: key.id } });
