@@ -17,6 +17,9 @@ import { openTestStore, type TestStore } from './store.ts';
 export const TO = '919876543210';
 export const SENDER = 'HARKRA';
 
+/** The code of a receipt that cannot be stored. */
+export const POISON = 'poison';
+
 /** A store with messages that carrier `c` has, and what settles their receipts. */
 export class ReceiptWorld {
   readonly clock = new ManualClock();
@@ -26,6 +29,8 @@ export class ReceiptWorld {
   /** Which receipts decide about a message of several segments. A change takes effect with the next settler. */
   parts: ReceiptParts = 'perPart';
   receipts: ReceiptSettler;
+  /** Set: events cannot be stored. */
+  eventsFailure: Error | undefined;
 
   private constructor(store: TestStore) {
     this.store = store;
@@ -47,12 +52,14 @@ export class ReceiptWorld {
   /** An empty store and a settler that remembers nothing. */
   async begin(): Promise<void> {
     this.events.length = 0;
+    this.eventsFailure = undefined;
     for (const name of ['messages', 'intents', 'orphans']) await this.store.db.collection(name).deleteMany({});
     this.receipts = this.settler();
   }
 
   settler(db = this.store.db): ReceiptSettler {
     const announce = async (changes: Parameters<Announcer['announce']>[0]): Promise<void> => {
+      if (this.eventsFailure !== undefined) throw this.eventsFailure;
       for (const change of changes) if ('entry' in change) this.events.push(change.entry.state);
     };
     return new ReceiptSettler({
@@ -60,7 +67,10 @@ export class ReceiptWorld {
       clock: this.clock,
       rules: {
         ...{ carrier: 'c', parts: this.parts, holdMinutes: 60 },
-        reasonOf: (state, code) => `${state} by ${code}`,
+        reasonOf: (state, code) => {
+          if (code === POISON) throw new Error('it cannot be stored');
+          return `${state} by ${code}`;
+        },
       },
       messageLog: new MessageLog({ db, clock: this.clock, log: silentLog, days: 30 }),
       settler: new Settler({ db, announcer: { announce }, lease: 'carrier:c', epoch: 1, stream: 'receipts' }),

@@ -101,15 +101,29 @@ export class ReceiptSettler {
   }
 
   async #run(receipts: readonly IncomingReceipt[]): Promise<readonly ReceiptResult[]> {
+    // If this fails, for whatever reason, it says nothing about these receipts.
+    await this.#options.settler.payOwed();
     try {
       return await this.#take(receipts);
     } catch (error) {
-      if (isStoreTrouble(error) || error instanceof LeaseLostError) throw error;
-      if (receipts.length === 1) return ['unstorable'];
+      if (!mayBeTheReceipts(error)) throw error;
       // One by one, so that a receipt that cannot be stored does not hold up the others.
       const results: ReceiptResult[] = [];
-      for (const receipt of receipts) results.push(...(await this.#run([receipt])));
+      for (const receipt of receipts) results.push(await this.#runAlone(receipt));
       return results;
+    }
+  }
+
+  async #runAlone(receipt: IncomingReceipt): Promise<ReceiptResult> {
+    await this.#options.settler.payOwed();
+    try {
+      const [result = 'orphan'] = await this.#take([receipt]);
+      return result;
+    } catch (error) {
+      if (!mayBeTheReceipts(error)) throw error;
+      // It may be stored, and what follows from it failed. Then it comes again.
+      await this.#options.settler.payOwed();
+      return 'unstorable';
     }
   }
 
@@ -224,6 +238,10 @@ export class ReceiptSettler {
     for (const [{ i }, result] of decided.results) results[i] = result;
     return decided.change;
   }
+}
+
+function mayBeTheReceipts(error: unknown): boolean {
+  return !isStoreTrouble(error) && !(error instanceof LeaseLostError);
 }
 
 function isRecorded(result: ReceiptResult): result is ReceiptRecord['result'] {

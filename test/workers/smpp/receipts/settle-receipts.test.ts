@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Part } from '../../../../shared/messages/message.ts';
 import { newId } from '../../../../shared/runtime/ids.ts';
-import { ReceiptWorld, receipt, SENDER, TO } from '../../../support/receipt-world.ts';
+import { POISON, ReceiptWorld, receipt, SENDER, TO } from '../../../support/receipt-world.ts';
 
 describe('ReceiptSettler: receipts found by their ids', () => {
   let world: ReceiptWorld;
@@ -27,6 +27,35 @@ describe('ReceiptSettler: receipts found by their ids', () => {
 
     expect([...results, later]).to.deep.equal(['matched', 'duplicate', 'duplicate']);
     expect(world.events).to.deep.equal(['delivered']);
+  });
+
+  it('a receipt that cannot be stored costs no other, and is known for that by itself alone', async () => {
+    const others = [await world.put(), await world.put({ parts: [{ key: 'c:2', state: 'accepted' }] })];
+    const bad = await world.put({ parts: [{ key: 'c:3', state: 'accepted' }] });
+    const poisoned = { ...receipt('3'), part: { ...receipt('3').part, state: 'failed', error: POISON } } as const;
+
+    const results = await Promise.all([receipt('1'), poisoned, receipt('2')].map((one) => world.receipts.add(one)));
+
+    expect(results).to.deep.equal(['matched', 'unstorable', 'matched']);
+    expect(await world.states([...others, bad])).to.deep.equal(['delivered', 'delivered', 'sent']);
+  });
+
+  it('while the events of earlier receipts cannot be stored, no receipt is taken and none is dropped', async () => {
+    const first = await world.put();
+    const next = await world.put({ parts: [{ key: 'c:2', state: 'accepted' }] });
+    const tell = (...ids: string[]) => Promise.allSettled(ids.map((id) => world.receipts.add(receipt(id))));
+    world.eventsFailure = new Error('not the receipt’s own');
+
+    const refused = [...(await tell('1')), ...(await tell('2')), ...(await tell('2', '1'))];
+
+    expect(new Set(refused.map(({ status }) => status))).to.deep.equal(new Set(['rejected']));
+    expect(await world.states([first, next])).to.deep.equal(['delivered', 'sent']);
+    world.eventsFailure = undefined;
+    expect(await Promise.all([world.receipts.add(receipt('1')), world.receipts.add(receipt('2'))])).to.deep.equal([
+      'duplicate',
+      'matched',
+    ]);
+    expect(world.events).to.deep.equal(['delivered', 'delivered']);
   });
 
   it('three parts whose receipts come at once make one change', async () => {
