@@ -36,7 +36,7 @@ export interface DiskEvents {
  * All write commands that arrive in one turn of the event loop, from any connection, form ONE group of the log with one fsync.
  * They are answered after it; a long command does a part of its work in each of several groups (`slices.ts`). Commands that
  * arrive while the disk works share the next group. A failed command has written nothing (see `Documents`), so it does not affect
- * the others of its group. A command that meets a bug of ours in the middle of its writes is undone.
+ * the others of its group. A command that ends with an error that is no answer to it (a bug of ours, a fault of LMDB) is undone.
  *
  * When the disk is full, the group is undone and its commands are answered with 14031, and so is every later write until the log
  * has room for as much again. When it cannot be written for another reason (I/O error), each of its commands gets an error, and so
@@ -66,6 +66,14 @@ export class GroupCommit {
   add(run: () => Progress, done: (reply: Buffer) => void): void {
     this.jobs.push({ run, done });
     this.start();
+  }
+
+  /** Answers a read that met a fault, when what has not been stored is undone as after a write that met one. */
+  addFault(error: unknown, done: (reply: Buffer) => void): void {
+    const fail = (): never => {
+      throw error;
+    };
+    this.add(fail, done);
   }
 
   private start(): void {
@@ -191,13 +199,14 @@ export class GroupCommit {
   }
 
   /**
-   * The replies, in order: of all jobs, or of those up to a command that met a bug of ours in the middle of its writes. That
-   * command is undone together with its group, and the ones before it are run once more, which is safe.
+   * The replies, in order: of all jobs, or of those up to a command that met a fault. That command is undone together with its
+   * group, and the ones before it are run once more, which is safe.
    */
   private async runAll(jobs: readonly Job[]): Promise<readonly Progress[]> {
     const replies: Progress[] = [];
     const fault = this.tryAll(jobs, replies);
     if (fault === undefined) return replies;
+    if (isDiskFull(fault.error, this.store.database.dir)) throw fault.error;
     await this.undo();
     const again: Progress[] = [];
     const second = this.tryAll(jobs.slice(0, replies.length), again);
@@ -205,21 +214,24 @@ export class GroupCommit {
     return [...again, errorReply(fault.error)];
   }
 
-  /** Runs them as one group of the log. Returns the error that a command had after its first change. */
+  /**
+   * Runs them as one group of the log. Returns the first error that is no StoreError. It counts as a fault even when nothing has
+   * been written yet: LMDB refuses everything in a transaction in which a read or a write failed.
+   */
   private tryAll(jobs: readonly Job[], replies: Progress[]): { readonly error: unknown } | undefined {
     const { database, catalog } = this.store;
     let fault: { readonly error: unknown } | undefined;
     try {
       database.write(() => {
         for (const job of jobs) {
-          const before = database.pending + catalog.edits;
           beginEffort(); // A part of a long command follows what others have spent.
           try {
             replies.push(job.run());
           } catch (error) {
-            fault = { error };
-            if (!(error instanceof StoreError) && database.pending + catalog.edits !== before) throw error;
-            fault = undefined;
+            if (!(error instanceof StoreError)) {
+              fault = { error };
+              throw error;
+            }
             replies.push(errorReply(error));
           }
         }

@@ -131,11 +131,16 @@ function dispatch(store: Store, commits: GroupCommit, request: Request, done: (r
         : handler.run(store, command);
     // A read that paused for others may have continued after the disk failed.
     const answer = (found: Buffer) => done(commits.failed ?? found);
-    if (reply instanceof Promise) reply.then(answer, (error: unknown) => answer(errorReply(error)));
+    if (reply instanceof Promise) reply.then(answer, (error: unknown) => answerError(commits, error, answer));
     else done(reply);
   } catch (error) {
-    done(errorReply(error));
+    answerError(commits, error, done);
   }
+}
+
+function answerError(commits: GroupCommit, error: unknown, done: (reply: Buffer) => void): void {
+  if (error instanceof StoreError) done(errorReply(error));
+  else commits.addFault(error, done);
 }
 
 async function allGone(sockets: ReadonlySet<Socket>, timeoutMs: number): Promise<void> {

@@ -3,12 +3,14 @@ import { deserialize, serialize } from 'bson';
 import { expect } from 'chai';
 import { ChangeSignal } from '../../../shared/mongo/change-signal.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
+import { StoreError } from '../../../workers/embedded-db/bson/errors.ts';
 import { Command } from '../../../workers/embedded-db/commands/command.ts';
 import { handlerOf } from '../../../workers/embedded-db/commands/registry.ts';
 import type { Progress } from '../../../workers/embedded-db/commands/slices.ts';
 import { Store } from '../../../workers/embedded-db/commands/store.ts';
 import { GroupCommit } from '../../../workers/embedded-db/group-commit.ts';
-import { tempDir } from './store-under-test.ts';
+import { Database } from '../../../workers/embedded-db/storage/database.ts';
+import { EMBEDDED, errorOf, storeUnderTest, tempDir } from './store-under-test.ts';
 
 /** A command inserts, and then meets a programming error of ours. No command from the wire can cause one, so the test does. */
 describe('embedded-db command that meets a fault in the midst of its writes', () => {
@@ -52,6 +54,10 @@ describe('embedded-db command that meets a fault in the midst of its writes', ()
 
   const fault = (): never => {
     throw new TypeError('a fault of ours');
+  };
+
+  const refuse = (): never => {
+    throw new StoreError(2, 'a mistake of the client');
   };
 
   function count(ns: string): number | undefined {
@@ -130,7 +136,7 @@ describe('embedded-db command that meets a fault in the midst of its writes', ()
     expect(seen).to.deep.equal(Array.from({ length: turns }, () => '1,2'));
   });
 
-  it('that has written nothing is answered, and nothing is undone', async () => {
+  it('is not undone when it was refused before it wrote anything', async () => {
     const undo = store.database.undo.bind(store.database);
     let undone = 0;
     store.database.undo = async () => {
@@ -140,12 +146,127 @@ describe('embedded-db command that meets a fault in the midst of its writes', ()
 
     const replies = await Promise.all([
       run(insert('c', 1)),
-      run({ drop: 'none' }, fault),
-      run({ delete: 'c', deletes: [{ q: { _id: 7 }, limit: 1 }] }, fault),
+      run({ drop: 'none' }, refuse),
+      run({ delete: 'c', deletes: [{ q: { _id: 7 }, limit: 1 }] }, refuse),
     ]);
 
     expect(replies.map(({ ok }) => ok)).to.deep.equal([1, 0, 0]);
     expect(undone).to.equal(0);
     expect(count('x.c')).to.equal(1);
   });
+
+  it('is undone when LMDB fails in its first read or write, and what follows works', async () => {
+    await run({ createIndexes: 'c', indexes: [{ key: { k: 1 }, name: 'k_1', unique: true }] });
+    await run(insert('c', 1));
+    const { documents, entries } = store.database;
+    const failures: readonly [object, string][] = [
+      [documents.lmdb, 'putSync'],
+      [entries.lmdb, 'getBinaryFast'],
+    ];
+
+    for (const [i, [table, method]] of failures.entries()) {
+      const id = 10 * (i + 1);
+      const restore = failing(store.database, table, method);
+      const replies = await Promise.all([run(insert('c', id)), run(insert('c', id + 1)), run(insert('c', id + 2))]);
+      restore();
+
+      expect(
+        replies.map(({ ok, code }) => [ok, code]),
+        method,
+      ).to.deep.equal([
+        [0, 1],
+        [1, undefined],
+        [1, undefined],
+      ]);
+    }
+    expect(fatal).to.deep.equal([]);
+    expect(count('x.c')).to.equal(5);
+  });
+
+  it('is undone and answered with 14031 when LMDB finds no room', async () => {
+    await run(insert('c', 1));
+    const restore = failing(store.database, store.database.documents.lmdb, 'putSync', 28);
+
+    const reply = await run(insert('c', 2));
+    restore();
+
+    expect(reply).to.include({ ok: 0, code: 14031 });
+    expect(await run(insert('c', 2))).to.include({ ok: 1, n: 1 });
+    expect(fatal).to.deep.equal([]);
+  });
+
+  it('may be a checkpoint: what it could not store is stored by the next', async () => {
+    await run(insert('c', 1));
+    const restore = failing(store.database, store.database.meta.lmdb, 'putSync');
+
+    const stored = await store.database.checkpoint();
+    restore();
+    await run(insert('c', 2));
+
+    expect([stored, await store.database.checkpoint()]).to.deep.equal([false, true]);
+    await store.database.close();
+    store = new Store(dir, 'none', Date.now);
+    expect(store.database.recovery.groups).to.deep.equal([]);
+    expect(count('x.c')).to.equal(2);
+  });
 });
+
+describe('embedded-db read for which LMDB fails', () => {
+  if (!EMBEDDED) return;
+
+  it('leaves nothing behind for the reads and writes after it', async () => {
+    const { collection, close } = await storeUnderTest();
+    const all = collection();
+    await all.insertMany([{ _id: 1 }, { _id: 2 }]);
+    const { get, undo } = Database.prototype;
+    let failed = false;
+    Database.prototype.get = () => {
+      failed = true;
+      throw lmdbError(-30796);
+    };
+    Database.prototype.undo = async function (this: Database) {
+      Object.assign(Database.prototype, { get, undo });
+      await this.undo();
+    };
+    try {
+      expect(await errorOf(all.findOne({ _id: 1 }))).to.include({ code: 1 });
+
+      expect(await all.findOne({ _id: 1 })).to.deep.equal({ _id: 1 });
+      await all.insertOne({ _id: 3 });
+      expect(await all.countDocuments()).to.equal(3);
+      expect(failed).to.equal(true);
+    } finally {
+      Object.assign(Database.prototype, { get, undo });
+      await close();
+    }
+  });
+});
+
+/** As lmdb-js throws them. */
+function lmdbError(code: number): Error {
+  return Object.assign(new Error('LMDB failed'), { code });
+}
+
+/**
+ * Lets the next call of a table's method fail, and all that follow until the transaction is ended, as LMDB does
+ * (`MDB_TXN_ERROR`, then `MDB_BAD_TXN`).
+ */
+function failing(database: Database, table: object, method: string, code = 12): () => void {
+  let bad = true;
+  const transaction = database as unknown as { reopen(): Promise<void> }; // its private method
+  const { reopen } = transaction;
+  const right: unknown = Reflect.get(table, method);
+  if (typeof right !== 'function') throw new Error(`no ${method}`);
+  transaction.reopen = async () => {
+    bad = false;
+    await reopen.call(database);
+  };
+  Reflect.set(table, method, (...args: unknown[]) => {
+    if (bad) throw lmdbError(code);
+    return right.apply(table, args);
+  });
+  return () => {
+    Reflect.deleteProperty(transaction, 'reopen');
+    Reflect.deleteProperty(table, method);
+  };
+}

@@ -34,9 +34,6 @@ export class Catalog {
   private readonly writer = new BsonWriter();
   private nextId = 1;
 
-  /** Number of changes; raised by every change that waits for `flush`. */
-  edits = 0;
-
   constructor(database: Database) {
     this.database = database;
     this.reload();
@@ -103,7 +100,6 @@ export class Catalog {
   /** For how far a build has come. */
   buildMoved(collection: Collection): void {
     this.changed.add(collection);
-    this.edits++;
   }
 
   removeBuild(collection: Collection, build: Build): void {
@@ -129,13 +125,11 @@ export class Catalog {
     collection.affected.byShape.clear();
     collection.affected.last = undefined;
     this.changed.add(collection);
-    this.edits++;
   }
 
   addCount(collection: Collection, difference: number): void {
     collection.count += difference;
     this.counted.add(collection);
-    this.edits++;
   }
 
   /** Stores the changes; the last step of every write transaction. */

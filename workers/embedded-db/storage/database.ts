@@ -133,10 +133,7 @@ export class Database {
    */
   async undo(): Promise<void> {
     this.log.discard();
-    if (this.open === undefined) return;
-    this.open.end(ABORT);
-    await this.open.ended;
-    this.reopen();
+    if (this.open !== undefined) await this.reopen();
   }
 
   /** Whether the log has room for `bytes` bytes more. Only between two writes. */
@@ -150,8 +147,10 @@ export class Database {
     }
   }
 
-  /** The tables are as of the last checkpoint: applies the log since then again. */
-  private reopen(): void {
+  /** Ends the transaction. The tables are as of the last checkpoint then: applies the log since then again. */
+  private async reopen(): Promise<void> {
+    this.open?.end(ABORT);
+    await this.open?.ended;
     this.open = beginTransaction(this.root);
     const log = new LogBytes(this.files.log);
     try {
@@ -178,7 +177,7 @@ export class Database {
     } catch (error) {
       this.checkpointError = error;
       this.checkpointAt = this.log.size + RETRY_BYTES;
-      this.reopen();
+      await this.reopen();
       return false;
     }
   }
@@ -186,9 +185,9 @@ export class Database {
   private async store({ end, ended }: OpenTransaction): Promise<void> {
     await this.notes.ended;
     this.meta.lmdb.putSync(STORED, numberBytes(this.log.last));
+    this.open = undefined; // A commit that fails ends it too.
     end(undefined);
     await ended;
-    this.open = undefined;
     this.position.stored = this.log.last;
     this.notes.begin(this.position.store);
     this.log.restart();
