@@ -180,10 +180,11 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       delete: (path) => ask(url + path, key, undefined, 'DELETE'),
       ops: async (line) => {
         const said: string[] = [];
-        const terminal = { out: (text: string) => said.push(text), err: (text: string) => said.push(text) };
+        const told: string[] = [];
+        const terminal = { out: (text: string) => said.push(text), err: (text: string) => told.push(text) };
         const words = typeof line === 'string' ? line.split(' ') : line;
         const code = await runOps(words, terminal, () => loadConfig({ MONGODB_URI: mongodbUri, ...setup.env }));
-        if (code !== 0) throw new Error(`ops ${words.join(' ')}: ${said.join(' ')}`);
+        if (code !== 0) throw new Error(`ops ${words.join(' ')}: ${[...said, ...told].join(' ')}`);
         return said.join('\n');
       },
       kill: (app, signal, pid) => fleet.kill(app, signal, pid),
