@@ -28,6 +28,8 @@ export interface DiskEvents {
   notStored(error: unknown): void;
   /** The pages that the tables wrote have no checksums: the next start cannot compare them. Told once until they have. */
   notNoted(error: unknown): void;
+  /** Documents whose time is over cannot be removed, because they are damaged. Told once for each index. */
+  notExpired(error: unknown): void;
   /** The process must end: nobody knows what is on the disk. */
   fatal(error: unknown): void;
 }

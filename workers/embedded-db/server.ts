@@ -52,7 +52,7 @@ export interface EmbeddedStore {
 }
 
 const TTL_EVERY_MS = 60_000;
-const UNHEARD: DiskEvents = { full() {}, room() {}, notStored() {}, notNoted() {}, fatal() {} };
+const UNHEARD: DiskEvents = { full() {}, room() {}, notStored() {}, notNoted() {}, notExpired() {}, fatal() {} };
 
 /**
  * Starts the store in this process. Throws `StartError` when the directory cannot be used, or when another living process uses
@@ -79,8 +79,9 @@ async function serve(
   const { dir, socketPath } = options;
   const store = new Store(dir, options.durability, options.now ?? Date.now);
   const signal = new ChangeSignal(dir, systemClock);
-  const commits = new GroupCommit(store, signal, options.disk ?? UNHEARD);
-  const sweeper = new TtlSweeper(store, commits, options.ttlEveryMs ?? TTL_EVERY_MS);
+  const { disk = UNHEARD, ttlEveryMs = TTL_EVERY_MS } = options;
+  const commits = new GroupCommit(store, signal, disk);
+  const sweeper = new TtlSweeper(store, commits, ttlEveryMs, (error) => disk.notExpired(error));
   const remover = new DroppedRemover(store, commits);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

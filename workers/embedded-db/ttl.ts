@@ -1,4 +1,5 @@
 import { beginEffort } from './bson/effort.ts';
+import { StoreError } from './bson/errors.ts';
 import { date, string } from './bson/value.ts';
 import { OK } from './commands/reply.ts';
 import type { Store } from './commands/store.ts';
@@ -13,15 +14,24 @@ import type { Index } from './storage/index-definition.ts';
 /** Most documents removed in one transaction. The rest follows in the next ones, so that others are not blocked. */
 const BATCH = 500;
 
-/** Removes expired documents: those with a date in a TTL index older than its `expireAfterSeconds`. */
+/** mongod's `DataCorruptionDetected`. */
+const DAMAGED = 246;
+
+/**
+ * Removes expired documents: those with a date in a TTL index older than its `expireAfterSeconds`. It passes over documents that are
+ * damaged, and over an index that it cannot read; `onFailure` is told once for each index.
+ */
 export class TtlSweeper {
   private readonly store: Store;
   private readonly commits: GroupCommit;
+  private readonly onFailure: (error: unknown) => void;
   private readonly timer: NodeJS.Timeout;
+  private readonly told = new Set<string>();
 
-  constructor(store: Store, commits: GroupCommit, everyMs: number) {
+  constructor(store: Store, commits: GroupCommit, everyMs: number, onFailure: (error: unknown) => void) {
     this.store = store;
     this.commits = commits;
+    this.onFailure = onFailure;
     this.timer = setInterval(() => this.sweep(), everyMs);
     this.timer.unref();
   }
@@ -33,12 +43,23 @@ export class TtlSweeper {
   private sweep(): void {
     for (const collection of this.store.catalog.all()) {
       for (const index of collection.indexes) {
-        // Most sweeps find nothing and write nothing.
-        if (index.expireAfterSeconds !== undefined && this.expired(collection, index, 1).length > 0) {
-          this.remove(collection, index);
+        if (index.expireAfterSeconds === undefined) continue;
+        try {
+          // Most sweeps find nothing and write nothing.
+          if (this.expired(collection, index, 1).length > 0) this.remove(collection, index);
+        } catch (error) {
+          this.tell(collection, index, error);
+          this.commits.addFault(error, () => {});
         }
       }
     }
+  }
+
+  private tell({ ns }: Collection, index: Index, error: unknown): void {
+    const name = `${ns}/${index.name}`;
+    if (this.told.has(name)) return;
+    this.told.add(name);
+    this.onFailure(error);
   }
 
   private remove(collection: Collection, index: Index): void {
@@ -77,10 +98,22 @@ export class TtlSweeper {
     const scan = new Scan(this.store.database, collection, plan, predicate(filter, { nowMs }), most);
     const hits: Hit[] = [];
     while (hits.length < most) {
-      const hit = scan.next();
+      const hit = this.nextWhole(scan, collection, index);
       if (hit === undefined) break;
       if (hit !== PAUSE) hits.push(hit);
     }
     return hits;
+  }
+
+  /** A scan goes on behind the document that it could not give. */
+  private nextWhole(scan: Scan, collection: Collection, index: Index): ReturnType<Scan['next']> {
+    for (;;) {
+      try {
+        return scan.next();
+      } catch (error) {
+        if (!(error instanceof StoreError) || error.code !== DAMAGED) throw error;
+        this.tell(collection, index, error);
+      }
+    }
   }
 }

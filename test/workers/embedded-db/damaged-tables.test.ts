@@ -2,10 +2,14 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 import { serialize } from 'bson';
 import { expect } from 'chai';
+import { type Db, MongoClient } from 'mongodb';
 import { DAMAGED_EXIT_CODE } from '../../../shared/runtime/lifecycle.ts';
 import { int32 } from '../../../workers/embedded-db/bson/value.ts';
 import { Store } from '../../../workers/embedded-db/commands/store.ts';
+import type { DiskEvents } from '../../../workers/embedded-db/group-commit.ts';
+import { type EmbeddedStoreOptions, startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { Database } from '../../../workers/embedded-db/storage/database.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startStoreProcess } from './store-process.ts';
 import { tempDir } from './store-under-test.ts';
 
@@ -195,4 +199,54 @@ describe('embedded-db document that is damaged while the store runs', () => {
     await damaged.database.close();
     rmSync(dir, { recursive: true });
   });
+
+  it('is passed over when its time is over: others are removed, and it is told once', async () => {
+    const dir = tempDir();
+    const told: unknown[] = [];
+    const disk: DiskEvents = {
+      ...{ full() {}, room() {}, notStored() {}, notNoted() {}, fatal() {} },
+      notExpired: (error) => void told.push(error),
+    };
+    try {
+      await withStore({ dir, durability: 'none' }, async (db) => {
+        for (const name of ['a', 'b']) {
+          await db.collection(name).createIndex({ at: 1 }, { expireAfterSeconds: 60 });
+          const docs = [1, 2, 3].map((n) => ({ _id: n as never, at: new Date(n) }));
+          await db.collection(name).insertMany(docs);
+        }
+      });
+      await cutDocument(dir, 'a', 2);
+
+      await withStore({ dir, durability: 'none', ttlEveryMs: 10, disk }, async (db) => {
+        const left = async (name: string) => db.collection(name).estimatedDocumentCount();
+        await eventually(async () => (await left('a')) === 1 && (await left('b')) === 0, 'the whole ones are gone');
+        await db.collection('b').insertOne({ at: new Date(1) });
+        await eventually(async () => (await left('b')) === 0, 'the sweeps go on');
+      });
+      expect(told.map(String)).to.have.lengthOf(1);
+      expect(String(told[0])).to.match(/A document of x\.a in data\.mdb is damaged/);
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+
+  async function withStore(options: EmbeddedStoreOptions, use: (db: Db) => Promise<void>): Promise<void> {
+    const store = await startEmbeddedStore(options);
+    const client = new MongoClient(store.uri);
+    try {
+      await use(client.db('x'));
+    } finally {
+      await client.close();
+      await store.close();
+    }
+  }
+
+  function cutDocument(dir: string, name: string, id: number): Promise<void> {
+    const { database, catalog, documents } = new Store(dir, 'none', Date.now);
+    const collection = catalog.ensure('x', name);
+    const key = documents.keyOf(collection, int32(id));
+    const doc = database.get(database.documents, key) ?? Buffer.alloc(0);
+    database.write(() => database.put(database.documents, key, doc.subarray(0, doc.length - 3)));
+    return database.close();
+  }
 });

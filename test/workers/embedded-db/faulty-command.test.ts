@@ -27,6 +27,7 @@ describe('embedded-db command that meets a fault in the midst of its writes', ()
       room: () => {},
       notStored: () => {},
       notNoted: () => {},
+      notExpired: () => {},
       fatal: (error) => void fatal.push(error),
     });
   });

@@ -28,6 +28,7 @@ export class StoreInGroups {
       room: () => {},
       notStored: () => {},
       notNoted: (error: unknown) => this.notNoted.push(error),
+      notExpired: () => {},
       fatal: () => {},
     };
     this.commits = new GroupCommit(this.store, new ChangeSignal(this.dir, systemClock), events);
