@@ -152,9 +152,12 @@ export class WriteGate implements WriteGuard {
     await this.#note(period);
   }
 
-  /** If the store does not answer, the next look does it. */
+  /**
+   * If the store does not answer, the next look does it. A turn before this one may have opened: then this process writes, and
+   * must not say that it is closed.
+   */
   async #note(period: string): Promise<void> {
-    if (this.#db === undefined || this.#noted === period) return;
+    if (this.#db === undefined || this.#noted === period || this.#state !== 'closed') return;
     try {
       await noteClosed(this.#db, thisProcess(), period);
       this.#noted = period;
@@ -163,11 +166,22 @@ export class WriteGate implements WriteGuard {
     }
   }
 
+  /** Reads the access once more: the turn may have waited for long, and the store may have been closed again meanwhile. */
   async #openAgain(): Promise<void> {
-    if (this.#state === 'open' || this.#stopped) return;
+    if (this.#state === 'open' || this.#stopped || (await this.#isStillClosed())) return;
     this.#state = 'open';
     this.#log.info('store_writable');
     await this.#parts?.resume();
+  }
+
+  /** True also when the store does not answer: the next look asks again. */
+  async #isStillClosed(): Promise<boolean> {
+    try {
+      return this.#db !== undefined && (await readAccess(this.#db)) !== undefined;
+    } catch (error) {
+      this.#log.debug('access_unknown', errorFields(error));
+      return true;
+    }
   }
 
   async #answered(): Promise<void> {

@@ -126,4 +126,27 @@ describe('the gate before the writes of a process', () => {
     expect(began).to.deep.equal([]);
     expect(happened).to.deep.equal(['resume']);
   });
+
+  it('says nothing of a period that began while it was about to open from the one before', async () => {
+    let answer = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await gate.begin(own.db);
+    await gate.follow({ pause: async () => {}, resume: async () => {} }, () => {});
+    const writing = gate.write('things', () => held);
+    await closeAccess(store.db, PERIOD);
+    await eventually(async () => !(await gate.isOpenNow()), 'it closes, and waits for the write in flight');
+    await openAccess(store.db, PERIOD);
+    await gate.isOpenNow(); // It will open when the write is answered.
+    await closeAccess(store.db, { ...PERIOD, period: 'p2' });
+    await gate.isOpenNow(); // It saw the next period before it opened.
+
+    answer();
+    await writing;
+    await eventually(() => isNoted('p2'), 'it says that it is closed');
+
+    expect(gate.open).to.equal(false);
+    expect(await refusalOf(write('after'))).to.be.instanceOf(WriteRefused);
+  });
 });
