@@ -127,7 +127,7 @@ function dispatch(store: Store, commits: GroupCommit, request: Request, done: (r
       return;
     }
     const reply =
-      handler.kind === 'stored'
+      handler.kind === 'stored' && handler.needed(command)
         ? commits.checkpoint().then(() => handler.run(store, command))
         : handler.run(store, command);
     // A read that paused for others may have continued after the disk failed.

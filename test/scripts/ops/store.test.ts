@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
@@ -112,6 +112,42 @@ describe('npm run ops: the embedded store as a whole', () => {
     expect(again).to.include({ code: 1, err: `No backup was made: ${path} is there already` });
     expect(next).to.include({ code: 0, err: '' });
     expect(statSync(path).size).to.be.above(500_000);
+  });
+
+  it('a backup is made where a killed store left the beginning of one', async () => {
+    await start();
+    await fill(0, 1_000);
+    const path = join(dataDir, 'nightly');
+    writeFileSync(`${path}.partial`, Buffer.alloc(10_000_000, 7));
+
+    const made = await ops(`store backup ${path}`);
+    await stop();
+
+    expect(made).to.include({ code: 0, err: '' });
+    expect(existsSync(`${path}.partial`)).to.equal(false);
+    rmSync(dirOf(dataDir), { recursive: true });
+    expect(await ops(`store restore ${path}`)).to.include({ code: 0, err: '' });
+    expect((await ops('store check')).code).to.equal(0);
+  });
+
+  it('a backup stores the tables once, however often one asks whether it is done', async () => {
+    await start();
+    const { checkpoint } = Database.prototype;
+    let stored = 0;
+    Database.prototype.checkpoint = function (this: Database) {
+      stored += 1;
+      return checkpoint.call(this);
+    };
+    try {
+      const path = join(dataDir, 'nightly');
+      expect(await ops(`store backup ${path}`)).to.include({ code: 0 });
+      await db.command({ harkaraBackup: path });
+      await db.command({ harkaraBackup: path });
+    } finally {
+      Database.prototype.checkpoint = checkpoint;
+    }
+
+    expect(stored).to.equal(1);
   });
 
   it('a backup is made of a read-only store too, and a command that began before sees that it is read-only', async () => {

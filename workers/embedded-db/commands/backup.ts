@@ -23,7 +23,7 @@ export async function backup(store: Store, command: Command): Promise<Buffer> {
   if (path === undefined || !isAbsolute(path)) {
     throw new StoreError(2, 'harkaraBackup needs the absolute path of a file');
   }
-  const made = asFlag(command.get('begin')) === true ? begin(store, path) : store.backup;
+  const made = beginsBackup(command) ? begin(store, path) : store.backup;
   if (made?.path !== path) throw new StoreError(2, `no backup to ${path} was begun since the store was started`);
   return reply((out) => {
     out.string('state', made.state);
@@ -31,15 +31,30 @@ export async function backup(store: Store, command: Command): Promise<Buffer> {
   });
 }
 
+/** Only then the tables must be stored first: whoever waits asks four times a second. */
+export function beginsBackup(command: Command): boolean {
+  return asFlag(command.get('begin')) === true;
+}
+
 function begin(store: Store, path: string): Backup {
   if (store.backup?.state === 'copying') throw new StoreError(2, `a backup to ${store.backup.path} is being made`);
   const partial = `${path}${PARTIAL_SUFFIX}`;
   // Otherwise LMDB would create it.
   if (!existsSync(dirname(path))) throw new StoreError(2, `there is no directory ${dirname(path)}`);
-  for (const name of [path, partial]) if (existsSync(name)) throw new StoreError(2, `${name} is there already`);
+  if (existsSync(path)) throw new StoreError(2, `${path} is there already`);
+  removeLeft(partial);
   store.backup = { path, state: 'copying' };
   void copy(store.database, store.backup, partial);
   return store.backup;
+}
+
+/** What a store left that was killed while it made a backup. */
+function removeLeft(partial: string): void {
+  try {
+    rmSync(partial, { force: true });
+  } catch (error) {
+    throw new StoreError(2, `${partial} cannot be removed: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** Never rejects: it writes the result into `made`. */

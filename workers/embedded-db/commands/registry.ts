@@ -2,7 +2,7 @@ import { StoreError } from '../bson/errors.ts';
 import { TYPE } from '../bson/read.ts';
 import { asFlag } from '../bson/value.ts';
 import { AGGREGATE_FIELDS, aggregate } from './aggregate.ts';
-import { backup } from './backup.ts';
+import { backup, beginsBackup } from './backup.ts';
 import { CREATE_REFUSED, create, drop, dropDatabase, listCollections } from './collections.ts';
 import { type Command, checkFields } from './command.ts';
 import { checkConcerns } from './concerns.ts';
@@ -29,9 +29,10 @@ export type Handler =
       run(store: Store, command: Command): Buffer | Promise<Buffer>;
     }
   | {
-      /** Runs when the tables have been stored, with everything that was acknowledged before. */
+      /** Where `needed`, it runs when the tables have been stored, with everything that was acknowledged before. */
       readonly kind: 'stored';
       readonly fields: ReadonlySet<string>;
+      needed(command: Command): boolean;
       run(store: Store, command: Command): Promise<Buffer>;
     };
 
@@ -64,8 +65,13 @@ function write(name: string, run: (store: Store, command: Command) => Progress, 
   return { kind: 'write', fields: new Set([name, ...GENERIC, ...words(fields)]), run };
 }
 
-function stored(name: string, run: (store: Store, command: Command) => Promise<Buffer>, fields: string): Handler {
-  return { kind: 'stored', fields: new Set([name, ...GENERIC, ...words(fields)]), run };
+function stored(
+  name: string,
+  run: (store: Store, command: Command) => Promise<Buffer>,
+  needed: (command: Command) => boolean,
+  fields: string,
+): Handler {
+  return { kind: 'stored', fields: new Set([name, ...GENERIC, ...words(fields)]), needed, run };
 }
 
 function words(text: string): string[] {
@@ -92,7 +98,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map(
     read('explain', explain, 'verbosity'),
     read('listIndexes', listIndexes, 'cursor'),
     read('listCollections', listCollections, 'filter nameOnly authorizedCollections cursor'),
-    stored('harkaraBackup', backup, 'begin'),
+    stored('harkaraBackup', backup, beginsBackup, 'begin'),
     write('create', create, CREATE_REFUSED.join(' ')),
     write('drop', drop, ''),
     write('dropDatabase', dropDatabase, ''),
