@@ -3,12 +3,14 @@ import { listAccounts } from '../../../shared/accounts/store.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { ensureIndexes, INDEXES } from '../../../shared/mongo/indexes.ts';
 import type { Index } from '../../../shared/mongo/message-indexes.ts';
+import { minuteAuditId } from '../../../shared/runtime/ids.ts';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import { isCurrent } from '../../../shared/schema/migrate.ts';
 import { readSchema, setVersion } from '../../../shared/schema/version-store.ts';
 import { closeAccess, openAccess, readAccess, STATE_COLLECTION } from '../../../shared/store-access/access-store.ts';
 import { COLLECTIONS, COPIED } from './collections.ts';
 import { compareCollection } from './compare.ts';
+import { type Compared, noteCompared, readCompared } from './compared.ts';
 import { copyCollection, hasBegun } from './copy.ts';
 import type { Progress } from './progress.ts';
 import { enterInAudit, makeReadOnly, type Operating, untilClosed } from './read-only.ts';
@@ -27,13 +29,7 @@ export interface MoveDeps extends Omit<Operating, 'db'> {
   readonly progress: Progress;
 }
 
-export interface Moved {
-  readonly collections: Readonly<Record<string, { readonly documents: number; readonly sha256: string }>>;
-  readonly documents: number;
-  readonly bytes: number;
-  readonly ledgers: number;
-  /** The sum over all accounts; the same on both sides. */
-  readonly balances: number;
+export interface Moved extends Compared {
   /** Collections of the source that are not the product's. */
   readonly left: readonly string[];
 }
@@ -47,6 +43,21 @@ export interface Moved {
 export async function moveStore(deps: MoveDeps): Promise<Moved> {
   const { source, target, clock } = deps;
   const period = await begin(deps);
+  const earlier = await readCompared(target.db, period);
+  const found = earlier?.found ?? (await copyAndCompare(deps, period));
+  const at = earlier?.at ?? clock.now();
+  if (earlier === undefined) await noteCompared(target.db, period, at, found);
+  // From here on the target gets what the source has not, so an interrupted call goes on here without another comparison.
+  const { documents, bytes } = found;
+  await closeAccess(source.db, { mode: 'moved', period, since: at, to: target.name });
+  const entered = { from: source.name, to: target.name, documents, bytes };
+  await enterInAudit({ ...deps, db: target.db }, deps.action, entered, minuteAuditId(period, at));
+  await openAccess(target.db, { period });
+  return { ...found, left: await strangersOf(source.db) };
+}
+
+async function copyAndCompare(deps: MoveDeps, period: string): Promise<Compared> {
+  const { source, target } = deps;
   const before = await checkLedgers(source);
   for (const name of COPIED) {
     deps.progress.begin(`copying ${name}`, await source.db.collection(name).estimatedDocumentCount());
@@ -67,11 +78,7 @@ export async function moveStore(deps: MoveDeps): Promise<Moved> {
   }
   await buildIndexes(target.db, ttl, deps.progress); // Last: a TTL index must not remove a document before it was compared.
   await setVersion(target.db, (await readSchema(target.db))?.version, (await readSchema(source.db))?.version ?? 0);
-  await closeAccess(source.db, { mode: 'moved', period, since: clock.now(), to: target.name });
-  const { documents, bytes } = compared;
-  await enterInAudit({ ...deps, db: target.db }, deps.action, { from: source.name, to: target.name, documents, bytes });
-  await openAccess(target.db, { period });
-  return { ...compared, ...after, left: await strangersOf(source.db) };
+  return { ...compared, ...after };
 }
 
 /**

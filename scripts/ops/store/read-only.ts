@@ -6,7 +6,7 @@ import { beginEntry, completeEntry } from '../../../shared/audit/store.ts';
 import type { Config } from '../../../shared/config/settings.ts';
 import { livingProcesses } from '../../../shared/processes/report.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { type AuditId, newId } from '../../../shared/runtime/ids.ts';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import {
   type AccessDocument,
@@ -74,16 +74,17 @@ export async function untilClosed({ db, clock }: Operating, period: string): Pro
 
 /**
  * Writes an entry into the audit about a change of the store's own state. Call it before or after the change, when `db` takes
- * writes.
+ * writes. With an `id` it may be called again for the same change.
  */
 export async function enterInAudit(
   { db, clock, config, actor }: Operating,
   action: string,
   after: object,
+  id?: AuditId,
 ): Promise<void> {
   const now = clock.now();
-  const id = newId('aud', now.getTime());
+  const entry = id ?? newId('aud', now.getTime());
   const intended = { actor, action, subject: { kind: 'store' } } as const;
-  await beginEntry(db, id, intended, { now, keptDays: config.auditDays });
-  await completeEntry(db, id, { outcome: 'done', after: { ...after } });
+  await beginEntry(db, entry, intended, { now, keptDays: config.auditDays });
+  await completeEntry(db, entry, { outcome: 'done', after: { ...after } });
 }
