@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /**
@@ -17,9 +18,12 @@ const { envFile, readEnvFile, readEnvironment } = require('./dist/shared/config/
 const { withoutSecrets } = require('./dist/shared/config/handed-secrets.js');
 const { loadConfig, SETTINGS } = require('./dist/shared/config/settings.js');
 const { DAMAGED_EXIT_CODE } = require('./dist/shared/runtime/lifecycle.js');
+const { usualGateways } = require('./dist/shared/processes/gateway-count.js');
 const { NODE_FLAGS } = require('./dist/shared/processes/node-flags.js');
 
 const { config, env } = settings();
+// Not PM2's own 0, which is one for each core.
+const gateways = config.gatewayInstances || usualGateways(availableParallelism());
 
 /** Same for all: how PM2 waits for a start, ends a process, and brings back one that died. */
 const common = {
@@ -48,7 +52,7 @@ export const apps = [
   // Damage that a start has found is found by the next one too: it stays stopped, and its log says what to do.
   config.mongodbUri === '' && { ...worker('embedded-db'), stop_exit_codes: [DAMAGED_EXIT_CODE] },
   config.simulator === 'on' && app('simulator', 'scripts/simulator'),
-  { ...app('gateway', 'gateway'), exec_mode: 'cluster', instances: config.gatewayInstances },
+  { ...app('gateway', 'gateway'), exec_mode: 'cluster', instances: gateways },
   worker('batches'),
   worker('schedules'),
   worker('smpp'),

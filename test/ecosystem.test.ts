@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { buildIfNeeded } from '../scripts/dev/build.ts';
+import { usualGateways } from '../shared/processes/gateway-count.ts';
 import { NODE_FLAGS } from '../shared/processes/node-flags.ts';
 import { DAMAGED_EXIT_CODE } from '../shared/runtime/lifecycle.ts';
 
@@ -66,6 +67,13 @@ describe('ecosystem.config.js', () => {
     expect(gateway).to.include({ exec_mode: 'cluster', instances: 3 });
   });
 
+  it('runs a gateway for every two cores when nobody says a number', () => {
+    const gateway = apps().find((app) => app.name === 'gateway');
+
+    expect(gateway).to.include({ instances: usualGateways(availableParallelism()) });
+    expect([1, 2, 3, 4, 8].map(usualGateways)).to.deep.equal([1, 1, 1, 2, 4]);
+  });
+
   it('starts every process with the options of Node that the benchmark measures', () => {
     for (const app of apps()) expect(app.node_args).to.deep.equal(NODE_FLAGS);
   });
@@ -124,7 +132,7 @@ describe('ecosystem.config.js', () => {
   it('says in one sentence which setting is wrong', () => {
     expect(read(ROOT, { GATEWAY_INSTANCES: 'many' })).to.include({
       status: 1,
-      stderr: 'GATEWAY_INSTANCES must be a whole number from 1 to 64, not "many".\n',
+      stderr: 'GATEWAY_INSTANCES must be a whole number from 0 to 64, not "many".\n',
     });
   });
 

@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { usualGateways } from '../../shared/processes/gateway-count.ts';
 import { APPS, type AppName } from './app-process.ts';
 
 const PHASES = ['accept', 'whole', 'one-account', 'bulk', 'schedules', 'rate', 'lone', 'idle', 'growth'] as const;
@@ -48,7 +50,7 @@ const NUMBERS = {
   connections: ['32', 'HTTP connections of the closed loops'],
   accounts: ['20', 'accounts that send, each with one webhook endpoint'],
   keys: ['200', 'keys, spread over the accounts'],
-  gateways: ['2', 'gateway processes'],
+  gateways: [String(usualGateways(availableParallelism())), 'gateway processes'],
   'smpp-workers': ['1', 'SMPP worker processes, each with a carrier'],
   window: ['50', 'unanswered submit_sm of the bind'],
   'receipt-delay': ['100', 'milliseconds from submit_sm to its receipt'],

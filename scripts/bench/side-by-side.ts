@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { usualGateways } from '../../shared/processes/gateway-count.ts';
 import { build, ROOT } from './build.ts';
 import { type Report, rowsOf, table } from './report.ts';
 
@@ -54,7 +55,7 @@ function variantsOf(argv: readonly string[]): readonly Variant[] {
 
 /** Options for that many cores. The words of the command line come after them and override them. */
 function matching(cores: number): readonly string[] {
-  const gateways = Math.max(2, cores);
+  const gateways = usualGateways(cores);
   const smppWorkers = Math.max(1, Math.floor(cores / 2));
   return ['--cores', String(cores), '--gateways', String(gateways), '--smpp-workers', String(smppWorkers)];
 }

@@ -105,7 +105,13 @@ export const SETTINGS = {
     65_535,
     'TCP port of GET /metrics: any gateway answers there with the metrics of all processes. 0: no such port.',
   ),
-  gatewayInstances: integer('GATEWAY_INSTANCES', 2, 1, 64, 'Gateway processes that PM2 starts in cluster mode.'),
+  gatewayInstances: integer(
+    'GATEWAY_INSTANCES',
+    0,
+    0,
+    64,
+    'Gateway processes that PM2 starts in cluster mode. 0: one for every two cores, at least one.',
+  ),
   trustProxy: list(
     'TRUST_PROXY',
     "Proxies whose X-Forwarded-For header is trusted: addresses or subnets. Empty: the caller's address is that of the connection.",

@@ -1,10 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
+import { usualGateways } from '../../shared/processes/gateway-count.ts';
 import { isGone } from '../../shared/runtime/process-identity.ts';
 import { startEmbeddedStore } from '../../workers/embedded-db/server.ts';
 import { curlLines, doCurlLine } from '../support/curl-line.ts';
@@ -52,7 +53,8 @@ describe('npm start', function () {
     );
 
     const processes = run.processes();
-    expect(processes).to.have.length(14); // npm, starter, guard, PM2, 2 gateways, 7 workers, the simulator
+    // npm, starter, guard, PM2, 7 workers, the simulator, and the gateways
+    expect(processes).to.have.length(12 + usualGateways(availableParallelism()));
     run.ctrlC();
     expect(await run.exited).to.equal(0);
     await eventually(() => processes.every((one) => isGone(one)), 'no process of it', STOP_MS);
