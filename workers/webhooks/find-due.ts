@@ -16,10 +16,17 @@ export interface DueFinderOptions {
 /** Deliveries per read of the walk. Most endpoints have one or two due, so a page serves a hundred of them. */
 const PAGE = 256;
 /**
- * An endpoint with so many deliveries in one page is heavy. Reading it separately costs less than walking over it in
+ * An endpoint with so many deliveries in a full page is heavy. Reading it separately costs less than walking over it in
  * every round.
  */
 const HEAVY = 8;
+/**
+ * A page that is not full has all that is due, and costs one read. There an endpoint is heavy only with so many deliveries
+ * that cannot be taken: they are held already, or its queue is full. (With `HEAVY`, if another process has the endpoint.)
+ */
+const HEAVY_HELD = 32;
+/** A heavy endpoint with fewer than that in hand is walked over again when a round reads no more than this. */
+const LITTLE = PAGE / 2;
 /** For how many rounds the walk skips a heavy endpoint of another process before it looks at it again. */
 const FOREIGN_ROUNDS = 200;
 /**
@@ -35,8 +42,17 @@ const FURTHER_PAGES = 4;
 const RECENT_MAX = 1_024;
 const RECENT_AT_ONCE = 128;
 
+/** What one or several reads brought. */
+interface Read {
+  /** Deliveries that were read, and those of them that were taken. */
+  readonly due: number;
+  readonly taken: number;
+}
+
+const NOT_READ: Read = { due: 0, taken: 0 };
+
 /**
- * Finds due deliveries by walking the index `{endpoint, due}` in pages. An endpoint with a backlog (`HEAVY`) is
+ * Finds due deliveries by walking the index `{endpoint, due}` in pages. An endpoint with a backlog (`HEAVY`, `HEAVY_HELD`) is
  * *heavy*: the walk skips it, and it is read separately, only when its queue wants more. So a round costs one read
  * while little is due, and deliveries that wait for slow receivers are not read again and again. A walk that is too
  * long for one round is spread over several. Meanwhile each round also reads the endpoints that recently had
@@ -48,6 +64,8 @@ export class DueFinder {
   readonly #heavy = new Map<EndpointId, number>();
   /** These endpoints are in the order in which a delivery was last taken from them. */
   readonly #recent = new Set<EndpointId>();
+  /** How many deliveries the last round has read. */
+  #lastDue = 0;
   /** The endpoint after which the walk continues; empty at the beginning. */
   #position = '';
 
@@ -64,16 +82,18 @@ export class DueFinder {
   async round(): Promise<number> {
     const heavy = [...this.#heavy.keys()];
     const whole = this.#position === '' && heavy.length < GAPS;
-    const taken = await Promise.all([
+    const reads = await Promise.all([
       this.#walk(heavy.sort()),
       ...(whole ? [] : this.#askRecent()),
       ...heavy.map((endpoint) => this.#refill(endpoint)),
     ]);
-    return taken.reduce((sum, count) => sum + count, 0);
+    const { due, taken } = sumOf(reads);
+    this.#lastDue = due;
+    return taken;
   }
 
   /** Continues where the last round ended, through the next gaps. */
-  async #walk(heavy: readonly EndpointId[]): Promise<number> {
+  async #walk(heavy: readonly EndpointId[]): Promise<Read> {
     const bounds = heavy.filter((endpoint) => endpoint > this.#position);
     const gaps = [this.#position, ...bounds].slice(0, GAPS).map((after, i) => ({ after, before: bounds[i] }));
     const budget = { pages: FURTHER_PAGES };
@@ -81,66 +101,74 @@ export class DueFinder {
     const stopped = walked.find(({ stoppedAt }) => stoppedAt !== undefined)?.stoppedAt;
     // After the last heavy endpoint the walk begins again.
     this.#position = stopped ?? gaps.at(-1)?.before ?? '';
-    return walked.reduce((sum, { taken }) => sum + taken, 0);
+    return sumOf(walked);
   }
 
   async #walkGap(
     { after, before }: EndpointRange,
     budget: { pages: number },
-  ): Promise<{ readonly taken: number; readonly stoppedAt?: string }> {
-    let taken = 0;
+  ): Promise<Read & { readonly stoppedAt?: string }> {
+    let [due, taken] = [0, 0];
     let from = after;
     do {
       const page = await this.#options.findInRange({ after: from, before }, PAGE);
-      taken += this.#take(page);
-      for (const endpoint of heavyIn(page)) this.#heavy.set(endpoint, FOREIGN_ROUNDS);
+      due += page.length;
+      taken += this.#takeFrom(page, PAGE).taken;
       const last = page.at(-1)?.endpoint;
-      if (page.length < PAGE || last === undefined) return { taken };
+      if (page.length < PAGE || last === undefined) return { due, taken };
       // The page may lack some deliveries of its last endpoint. The next page begins before that endpoint, so that it
       // has all of them.
       from = page.findLast(({ endpoint }) => endpoint !== last)?.endpoint ?? last;
     } while (budget.pages-- > 0);
-    return { taken, stoppedAt: from };
+    return { due, taken, stoppedAt: from };
   }
 
-  #askRecent(): readonly Promise<number>[] {
+  #askRecent(): readonly Promise<Read>[] {
     const { findOf, owns, wanted } = this.#options;
     const asked = [...this.#recent].filter((id) => owns(id) && !this.#heavy.has(id) && wanted(id) > 0);
-    const reads: Promise<number>[] = [];
+    const reads: Promise<Read>[] = [];
     for (let first = 0; first < asked.length; first += RECENT_AT_ONCE) {
       const some = asked.slice(first, first + RECENT_AT_ONCE);
-      reads.push(
-        findOf(some, some.length * HEAVY).then((due) => {
-          for (const endpoint of heavyIn(due)) this.#heavy.set(endpoint, FOREIGN_ROUNDS);
-          return this.#take(due);
-        }),
-      );
+      const limit = some.length * HEAVY;
+      reads.push(findOf(some, limit).then((due) => this.#takeFrom(due, limit)));
     }
     return reads;
   }
 
-  async #refill(endpoint: EndpointId): Promise<number> {
+  async #refill(endpoint: EndpointId): Promise<Read> {
     if (!this.#options.owns(endpoint)) {
       const rounds = this.#heavy.get(endpoint) ?? 0;
       if (rounds > 0) this.#heavy.set(endpoint, rounds - 1);
       else this.#heavy.delete(endpoint);
-      return 0;
+      return NOT_READ;
     }
     const limit = this.#options.wanted(endpoint);
-    if (limit === 0) return 0;
+    if (limit === 0) return NOT_READ;
     const due = await this.#options.findOf([endpoint], limit);
-    if (due.length < limit && due.length < HEAVY) this.#heavy.delete(endpoint);
-    return this.#take(due);
+    const left = this.#take(due);
+    const light = due.length < HEAVY || (left.length < HEAVY_HELD && this.#lastDue <= LITTLE);
+    if (due.length < limit && light) this.#heavy.delete(endpoint);
+    return { due: due.length, taken: due.length - left.length };
   }
 
-  #take(due: readonly DeliveryDocument[]): number {
-    let taken = 0;
-    for (const delivery of due) {
-      if (!this.#options.owns(delivery.endpoint) || !this.#options.take(delivery)) continue;
-      taken++;
-      this.#remember(delivery.endpoint);
+  /** Takes what a read of several endpoints found, and learns which of them are heavy. */
+  #takeFrom(due: readonly DeliveryDocument[], limit: number): Read {
+    const left = this.#take(due);
+    const isFull = due.length === limit;
+    for (const [endpoint, count] of countsOf(isFull ? due : left)) {
+      const least = isFull || !this.#options.owns(endpoint) ? HEAVY : HEAVY_HELD;
+      if (count >= least) this.#heavy.set(endpoint, FOREIGN_ROUNDS);
     }
-    return taken;
+    return { due: due.length, taken: due.length - left.length };
+  }
+
+  /** Returns those that could not be taken. */
+  #take(due: readonly DeliveryDocument[]): readonly DeliveryDocument[] {
+    return due.filter((delivery) => {
+      if (!this.#options.owns(delivery.endpoint) || !this.#options.take(delivery)) return true;
+      this.#remember(delivery.endpoint);
+      return false;
+    });
   }
 
   #remember(endpoint: EndpointId): void {
@@ -151,8 +179,13 @@ export class DueFinder {
   }
 }
 
-function heavyIn(page: readonly DeliveryDocument[]): readonly EndpointId[] {
+function sumOf(reads: readonly Read[]): Read {
+  return reads.reduce((sum, { due, taken }) => ({ due: sum.due + due, taken: sum.taken + taken }), NOT_READ);
+}
+
+/** How many of these deliveries each endpoint has. */
+function countsOf(deliveries: readonly DeliveryDocument[]): ReadonlyMap<EndpointId, number> {
   const counts = new Map<EndpointId, number>();
-  for (const { endpoint } of page) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
-  return [...counts].flatMap(([endpoint, count]) => (count >= HEAVY ? [endpoint] : []));
+  for (const { endpoint } of deliveries) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
+  return counts;
 }

@@ -65,6 +65,38 @@ describe('webhooks worker: find due', () => {
     expect(await finder.round()).to.equal(0);
   });
 
+  it('one read goes on finding everything while receivers are slow with a few', async () => {
+    const busy = Array.from({ length: 5 }, (_, n): EndpointId => `whk_busy${n}`);
+    for (let round = 1; round <= 3; round++) {
+      for (const endpoint of busy) await backlog(endpoint, 10);
+      reads = 0;
+
+      expect(await finder.round()).to.equal(50);
+      expect(reads).to.equal(1);
+    }
+  });
+
+  it('who has many in hand is read separately, and together with the others again when little is due', async () => {
+    await backlog('whk_busy', 40);
+    await finder.round();
+    await finder.round(); // Shows that all 40 are held.
+    await backlog('whk_busy', 100);
+    await backlog('whk_z', 1);
+    reads = 0;
+    expect(await finder.round()).to.equal(101);
+    expect(reads).to.equal(3); // The gaps before and behind it, and its own.
+
+    await deliveriesOf(store.db).deleteMany({}); // All are completed.
+    taken.clear();
+    for (let round = 1; round <= 3; round++) {
+      await backlog('whk_busy', 10);
+      await backlog('whk_z', 1);
+      reads = 0;
+      expect(await finder.round()).to.equal(11);
+    }
+    expect(reads).to.equal(1);
+  });
+
   it('finds all that is due, however it is spread over pages', async () => {
     const counts: readonly (readonly [EndpointId, number])[] = [
       ['whk_a', 200],
