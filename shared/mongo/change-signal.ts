@@ -16,7 +16,7 @@ export type ListenForChanges = (changing: Changing, onChange: () => void) => (()
 export type Changing = string;
 
 /** Least time between two signals of a busy collection. Changes in between are signalled at the end. */
-const TELL_MS = 10;
+const TELL_MS = 4;
 /** How often the store checks which collections have listeners. */
 const LOOK_MS = 1_000;
 
