@@ -209,6 +209,18 @@ describe('webhooks worker: find due', () => {
     expect([...taken.values()].map(({ endpoint }) => endpoint)).to.deep.equal(['whk_c']);
   });
 
+  it('reads a few of another process’ endpoint once, and then walks around them', async () => {
+    foreign.add('whk_b');
+    await backlog('whk_b', 8);
+    await backlog('whk_c', 1);
+    await finder.round();
+    readOver = 0;
+
+    await finder.round();
+
+    expect(readOver).to.equal(1); // That of whk_c, which is still due.
+  });
+
   it('an endpoint that becomes ours is found though its backlog was walked around', async () => {
     foreign.add('whk_b');
     await backlog('whk_b', 1_000);
