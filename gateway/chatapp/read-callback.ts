@@ -3,6 +3,7 @@ import {
   type InboundItem,
   type InboxItemDocument,
   ITEM_WEIGHT_MAX,
+  itemId,
   type StatusItem,
 } from '../../shared/chat-inbox/inbox-item.ts';
 import type { Inbound } from '../../shared/conversations/store.ts';
@@ -169,10 +170,10 @@ class Reader implements CallbackPost {
     return false;
   }
 
-  #keep(kind: string, upstreamId: string, what: InboxItemDocument['what'], due = this.#now): void {
+  #keep(kind: Parameters<typeof itemId>[1], id: string, what: InboxItemDocument['what'], due = this.#now): void {
     const { _id: account } = this.#provider;
     this.items.push({
-      _id: `${account}:${kind}:${upstreamId}`,
+      _id: itemId(account, kind, id),
       account,
       at: this.#now,
       due,

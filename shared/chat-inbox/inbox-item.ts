@@ -12,7 +12,7 @@ export const ITEM_WEIGHT_MAX = 131_072;
  * nothing, even after the item was processed.
  */
 export interface InboxItemDocument {
-  /** `<account>:in:<upstream id>`, `<account>:<status>:<upstream id>`, or `<account>:template:<hash of what is told>`. */
+  /** By `itemId`: of a message or a status with the provider's id of the message, of a template with a hash of what is told. */
   readonly _id: string;
   readonly account: AccountId;
   readonly at: Date;
@@ -65,4 +65,9 @@ export interface StatusItem {
   readonly error?: { readonly code: number; readonly title: string; readonly details?: string };
   /** `pricing` and `conversation` as received, for later reconciliation. */
   readonly billing?: Readonly<Record<string, unknown>>;
+}
+
+/** The id of an item. It derives from the content, so a repeated post adds nothing. `id` is unique among items of this kind. */
+export function itemId(account: AccountId, kind: 'in' | 'template' | StatusItem['status'], id: string): string {
+  return `${account}:${kind}:${id}`;
 }

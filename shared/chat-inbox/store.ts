@@ -61,6 +61,13 @@ export async function dueItems(
   return { items, more: taken.length < heads.length || heads.length === limit };
 }
 
+/** Those of these items that are still to be processed, whether due now or put off. */
+export async function openItems(db: Db, ids: readonly string[]): Promise<readonly InboxItemDocument[]> {
+  return inbox(db)
+    .find({ _id: { $in: [...ids] }, due: { $exists: true } })
+    .toArray();
+}
+
 /** The first items until their weight is enough, but at least one. */
 function lightest<T extends Pick<InboxItemDocument, 'weight'>>(items: readonly T[]): readonly T[] {
   let weight = 0;

@@ -45,7 +45,7 @@ describe('chatapp worker: customers’ messages', () => {
     });
     await world.post(received.map((what) => makeItem(account.id, what)));
     // The provider posts them again. The callback's ids would make that the same items; these are new ones, with the same content.
-    await world.post(received.map((what) => makeItem(account.id, what)));
+    await world.post(received.map((what, n) => ({ ...makeItem(account.id, what), _id: `${account.id}:again:${n}` })));
     await world.startWorker();
     await workedOff();
 

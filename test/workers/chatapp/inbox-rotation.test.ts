@@ -30,10 +30,11 @@ describe('chatapp worker: rotation at the inbox', () => {
     groups = [];
   });
 
+  let posted = 0;
   const post = (account: AccountId | undefined, count: number): Promise<void> =>
     keepItems(
       store.db,
-      Array.from({ length: count }, (_, i) => makeItem(account ?? 'acc_', makeStatus({ upstreamId: `wamid.${i}` }))),
+      Array.from({ length: count }, () => makeItem(account ?? 'acc_', makeStatus({ upstreamId: `wamid.${++posted}` }))),
     );
   const partition = (lease: string) => ({ lease }) as HeldPartition; // the rotation reads only this field
   const [even, odd] = [partition('chatapp:0'), partition('chatapp:1')];

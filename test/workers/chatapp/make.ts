@@ -1,4 +1,4 @@
-import type { InboxItemDocument, StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
+import { type InboxItemDocument, itemId, type StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
 import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 
@@ -31,12 +31,12 @@ export function makeStatus(overrides: Partial<StatusItem> = {}): StatusItem {
   return { kind: 'status', upstreamId: 'wamid.1', status: 'delivered', at: new Date(), ...overrides };
 }
 
-let items = 0;
+let templates = 0;
 
 /** As the callback stores it, due now. */
 export function makeItem(account: AccountId, what: InboxItemDocument['what'], at = new Date()): InboxItemDocument {
   return {
-    _id: `${account}:${what.kind === 'message' ? 'in' : (what.status ?? 'none')}:${++items}`,
+    _id: idOf(account, what),
     account,
     at,
     due: at,
@@ -44,4 +44,9 @@ export function makeItem(account: AccountId, what: InboxItemDocument['what'], at
     what,
     weight: 500,
   };
+}
+
+function idOf(account: AccountId, what: InboxItemDocument['what']): string {
+  if (what.kind === 'template') return itemId(account, 'template', String(++templates));
+  return itemId(account, what.kind === 'message' ? 'in' : what.status, what.upstreamId);
 }

@@ -106,6 +106,37 @@ describe('chatapp worker: receiving', () => {
     await workedOff();
   });
 
+  it('a delivery that came too early is told before the reading that comes after it', async () => {
+    const account = await world.openAccount();
+    const message = await sent(account, 7);
+    const early = item(account, { upstreamId: 'wamid.7', status: 'delivered' });
+    // As it is after it fitted no message.
+    await world.post([{ ...early, due: new Date(Date.now() + 3_600_000), tries: 3 }]);
+    await world.startWorker();
+
+    await world.post([item(account, { upstreamId: 'wamid.7', status: 'read' })]);
+
+    const read = await world.until(message._id, ({ state }) => state === 'read');
+    expect(read.history.map(({ state }) => state)).to.deep.equal(['sent', 'delivered', 'read']);
+    await workedOff();
+    expect((await world.events(account)).map(({ event }) => event)).to.have.members([
+      'message.delivered',
+      'message.read',
+    ]);
+  });
+
+  it('a reading without any delivery is told alone', async () => {
+    const account = await world.openAccount();
+    const message = await sent(account, 7);
+    await world.startWorker();
+
+    await world.post([item(account, { upstreamId: 'wamid.7', status: 'read' })]);
+
+    const read = await world.until(message._id, ({ state }) => state === 'read');
+    expect(read.history.map(({ state }) => state)).to.deep.equal(['sent', 'read']);
+    await workedOff();
+  });
+
   it('a status that fits nothing is kept after five minutes, and not tried any more', async () => {
     const account = await world.openAccount();
     const old = new Date(Date.now() - 6 * 60_000);
