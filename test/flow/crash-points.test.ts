@@ -16,7 +16,8 @@ describe('kill at every named place between two effects', function () {
   before(async () => {
     product = await startProduct({
       gateways: 1,
-      chatapp: {},
+      // Statuses settle what was sent within this time; the rest was claimed and not sent when a later case killed its worker.
+      chatapp: { unknowns: { unknownPolicy: 'resend', unknownWaitMs: 30_000 } },
       smsc: { receiptDelayMs: 100 },
       carrier: { paths: ['transactional'], responseTimeoutMs: 30_000, unknownWaitMs: 4_000, unknownPolicy: 'resend' },
     });

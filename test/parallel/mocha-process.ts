@@ -6,7 +6,7 @@ import { parseEventLine } from './events.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Mocha with the `node-option` of `.mocharc.json`; its own command would start a second process for that. */
-const MOCHA = ['--import', 'tsx', join(ROOT, 'node_modules/mocha/lib/cli/cli.js')];
+const MOCHA = ['--single-threaded-gc', '--import', 'tsx', join(ROOT, 'node_modules/mocha/lib/cli/cli.js')];
 const REPORTER = join(import.meta.dirname, 'reporter.ts');
 
 /** How long a process may be silent about its tests, and how long it may stay when all of them have ended. */

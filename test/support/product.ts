@@ -18,6 +18,8 @@ import { listChatTemplates } from '../../shared/chat-templates/store.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
 import { eventsOf } from '../../shared/events/catalogue.ts';
 import { connectStore, storeUri } from '../../shared/mongo/connect.ts';
+import type { ProviderDocument } from '../../shared/providers/provider.ts';
+import { setProvider } from '../../shared/providers/store.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
@@ -74,7 +76,12 @@ export interface ProductOptions {
   readonly otherWorkers?: number;
   readonly credits?: number;
   /** Also the chat-app channel: workers, a provider of the account whose templates are copied, an endpoint for its events. */
-  readonly chatapp?: { readonly workers?: number; readonly provider?: Partial<ProviderOptions> };
+  readonly chatapp?: {
+    readonly workers?: number;
+    readonly provider?: Partial<ProviderOptions>;
+    /** What becomes of unanswered sends; as by default when left out. */
+    readonly unknowns?: Pick<ProviderDocument, 'unknownPolicy' | 'unknownWaitMs'>;
+  };
   readonly smsc?: Partial<SmscOptions>;
   readonly carrier?: Partial<CarrierDocument>;
   /** The processes reach their store through a proxy that, like the router of a sharded cluster, refuses what no cluster takes. */
@@ -163,6 +170,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       } as const;
       receiver.trust((await createEndpoint(db, clock, deps.box, chat)).secret, '/chatapp');
       await enterApp(provider.url, await seedProvider(deps, account, provider.url, url));
+      const { unknowns } = options.chatapp;
+      if (unknowns !== undefined) await setProvider(db, clock, deps.box, account, unknowns);
       await eventually(async () => (await listChatTemplates(db, account)).length > 0, 'the templates', TEMPLATES_MS);
     }
     return {

@@ -104,10 +104,9 @@ export class Duties {
   /** Finishes what dead gateways left pending in accounts. */
   finishPending(): Promise<void> {
     return this.#guarded('pending', async () => {
-      if (!this.#lease.held) return;
-      const count = await finishPending(this.#deps.db, this.#deps.clock);
-      this.#counters.finished.inc(count);
-      if (count > 0) this.#deps.log.info('pending_finished', { accounts: count });
+      const accounts = await finishPending(this.#deps.db, this.#deps.clock, () => this.#mayGoOn);
+      this.#counters.finished.inc(accounts);
+      if (accounts > 0) this.#deps.log.info('pending_finished', { accounts });
     });
   }
 

@@ -16,7 +16,7 @@ import type { AccountId } from '../../shared/runtime/ids.ts';
  * filter relies on the pending change. A living gateway has cleared its own changes long before.
  */
 const REST_MS = 5 * REPEAT_MS;
-/** The most accounts in one round. Each can have some 50 KB of messages. */
+/** The most accounts that are read at once. */
 const ACCOUNTS_MAX = 50;
 
 /** What one round reads of an account. */
@@ -25,36 +25,54 @@ type Payer = Pick<AccountDocument, '_id' | 'pending' | 'opening' | 'seq'>;
 /**
  * Finishes what a dead gateway left: inserts the messages, schedules, conversations and ledger entries that were paid
  * for, hands paid batches to the workers, then clears those pending changes. Repeating it, or doing it at the same
- * time as a living gateway, writes the same. Returns how many accounts it finished. An account that fails does not
- * hold up the others: its error is thrown at the end.
+ * time as a living gateway, writes the same. Looks at every account that is due: one that has paid is due 20 s later
+ * whether anything is left or not, so the one that a dead gateway left may be behind many. Ends early when `mayGoOn`
+ * says so. Returns in how many accounts something was left. An account that fails does not hold up the others: its
+ * error is thrown at the end.
  */
-export async function finishPending(db: Db, clock: Clock): Promise<number> {
+export async function finishPending(db: Db, clock: Clock, mayGoOn: () => boolean = () => true): Promise<number> {
   const now = clock.now();
   const restedSince = new Date(now.getTime() - REST_MS);
+  const failed: AccountId[] = [];
+  let firstError: unknown;
+  let finished = 0;
+  for (let more = true; more && mayGoOn(); ) {
+    const due = await dueAccounts(db, restedSince, failed);
+    more = due.length === ACCOUNTS_MAX;
+    for (const id of due) {
+      try {
+        if (await finish(db, id, restedSince, now)) finished += 1;
+      } catch (error) {
+        if (isStoreTrouble(error)) throw error;
+        firstError ??= error;
+        failed.push(id);
+      }
+    }
+  }
+  if (failed.length > 0) throw firstError;
+  return finished;
+}
+
+/** Those that have waited longest. */
+async function dueAccounts(db: Db, restedSince: Date, except: readonly AccountId[]): Promise<readonly AccountId[]> {
   const found = await db
     .collection<AccountDocument>('accounts')
-    .find<Pick<Payer, '_id'>>({ pendingAt: { $lte: restedSince } }, { projection: { _id: 1 } })
+    .find<Pick<Payer, '_id'>>(
+      { pendingAt: { $lte: restedSince }, ...(except.length > 0 && { _id: { $nin: [...except] } }) },
+      { projection: { _id: 1 } },
+    )
     .sort({ pendingAt: 1 })
     .limit(ACCOUNTS_MAX)
     .toArray();
-  const failures: unknown[] = [];
-  for (const { _id } of found) {
-    try {
-      await finish(db, _id, restedSince, now);
-    } catch (error) {
-      if (isStoreTrouble(error)) throw error;
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
-  return found.length;
+  return found.map(({ _id }) => _id);
 }
 
-async function finish(db: Db, id: AccountId, restedSince: Date, now: Date): Promise<void> {
+/** Whether something was left. */
+async function finish(db: Db, id: AccountId, restedSince: Date, now: Date): Promise<boolean> {
   const accounts = db.collection<AccountDocument>('accounts');
   // What follows goes to other documents, perhaps on other servers: the payment must not be rolled back behind it.
   const account: Payer | null = await findForSure(accounts, { _id: id }, { pending: 1, opening: 1, seq: 1 });
-  if (account === null) return;
+  if (account === null) return false;
   // Keys of `pending` are always change ids (payment/debit.ts, ledger/change.ts).
   const changes = Object.entries(account.pending ?? {}) as [ChangeId, PendingChange][];
   const rested = changes.filter(([, pending]) => pending.at <= restedSince);
@@ -86,6 +104,7 @@ async function finish(db: Db, id: AccountId, restedSince: Date, now: Date): Prom
     rested.length === changes.length,
     now,
   );
+  return rested.length > 0;
 }
 
 /** Removes the finished changes. A busy account can have younger ones; they are looked at when they are old enough. */

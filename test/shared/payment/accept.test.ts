@@ -173,6 +173,22 @@ describe('messages/accept', () => {
       expect(Object.keys((await accountOf(account)).pending ?? {})).to.have.lengthOf(1);
     });
 
+    it('looks at every account that is due: those that paid a while ago hold up none', async () => {
+      const later = new ManualClock(new Date(Date.now() + 60_000));
+      await finishPending(store.db, later); // what other tests left
+      const accounts = store.db.collection<AccountDocument>('accounts');
+      const others = await Promise.all(Array.from({ length: 120 }, () => makeAccount(store.db, 1)));
+      // As a debit leaves them when its gateway has cleared what was pending.
+      await accounts.updateMany({ _id: { $in: others } }, { $set: { pendingAt: new Date(Date.now() - 1_000) } });
+      const account = await makeAccount(store.db, 5);
+      const message = await debitAndDie(account);
+
+      const finished = await finishPending(store.db, later);
+
+      expect(finished).to.equal(1);
+      expect(await messagesOf(account)).to.deep.equal([message]);
+    });
+
     it('is not held up by an account whose change it cannot do', async () => {
       const [broken, account] = [await makeAccount(store.db, 5), await makeAccount(store.db, 5)];
       await debitAndDie(broken);
