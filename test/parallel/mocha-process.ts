@@ -5,7 +5,10 @@ import { createInterface } from 'node:readline';
 import { parseEventLine } from './events.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** Mocha with the `node-option` of `.mocharc.json`; its own command would start a second process for that. */
+/**
+ * Mocha with the `node-option` of `.mocharc.json`; its own command would start a second process for that. One thread collects
+ * garbage, as in the product: several such processes share few cores.
+ */
 const MOCHA = ['--single-threaded-gc', '--import', 'tsx', join(ROOT, 'node_modules/mocha/lib/cli/cli.js')];
 const REPORTER = join(import.meta.dirname, 'reporter.ts');
 

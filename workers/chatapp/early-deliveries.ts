@@ -1,41 +1,31 @@
 import type { Db } from 'mongodb';
-import { type InboxItemDocument, itemId, type StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
+import { itemId, type StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
 import { openItems } from '../../shared/chat-inbox/store.ts';
 import { isNext } from '../../shared/messages/status.ts';
 import type { ToldMessage } from './match-statuses.ts';
 
 /**
  * A `delivered` that comes before the answer to its send is stored fits no message yet, and is put off (inbox.ts). A `read` that
- * comes a moment later may fit, and a message that was read does not become delivered: nobody would be told that it was. So such a
- * `read` takes along the `delivered` that still waits. The store is asked only for messages that were read before they were
- * delivered.
+ * comes a moment later may fit, and a message that was read does not become delivered: nobody would be told that it was. So the
+ * `delivered` that still waits is added to what the `read` tells. The store is asked only for messages that were read before they
+ * were delivered.
  */
-export async function withEarlyDeliveries(db: Db, told: readonly ToldMessage[]): Promise<readonly ToldMessage[]> {
-  const wanted = told.flatMap((one) => missingOf(one).map((id) => ({ id, one })));
-  if (wanted.length === 0) return told;
-  const open = await openItems(
-    db,
-    wanted.map(({ id }) => id),
-  );
-  const byId = new Map(open.map((item) => [item._id, item]));
-  const found = new Map<ToldMessage, InboxItemDocument[]>();
-  for (const { id, one } of wanted) {
-    const item = byId.get(id);
-    if (item !== undefined) found.set(one, [...(found.get(one) ?? []), item]);
+export async function addEarlyDeliveries(db: Db, told: readonly ToldMessage[]): Promise<void> {
+  const missing = new Map(told.flatMap((one) => missingOf(one).map((id) => [id, one])));
+  if (missing.size === 0) return;
+  for (const item of await openItems(db, [...missing.keys()])) {
+    const one = missing.get(item._id);
+    if (one === undefined || item.what.kind !== 'status') continue;
+    one.statuses.push(item.what);
+    one.items.push(item);
   }
-  return told.map((one) => {
-    const items = found.get(one) ?? [];
-    const statuses = items.flatMap(({ what }) => (what.kind === 'status' ? [what] : []));
-    return { ...one, items: [...one.items, ...items], statuses: [...one.statuses, ...statuses] };
-  });
 }
 
 /** The items that may wait: of each `read` whose `delivered` is neither here nor in the message. */
 function missingOf({ message, statuses }: ToldMessage): readonly string[] {
   if (!isNext(message.state, 'delivered')) return [];
-  const has = (status: StatusItem['status'], upstreamId: string): boolean =>
-    statuses.some((one) => one.status === status && one.upstreamId === upstreamId);
-  return statuses.flatMap(({ status, upstreamId }) =>
-    status === 'read' && !has('delivered', upstreamId) ? [itemId(message.account, 'delivered', upstreamId)] : [],
-  );
+  const of = (wanted: StatusItem['status']): readonly string[] =>
+    statuses.flatMap(({ status, upstreamId }) => (status === wanted ? [upstreamId] : []));
+  const delivered = of('delivered');
+  return of('read').flatMap((id) => (delivered.includes(id) ? [] : [itemId(message.account, 'delivered', id)]));
 }

@@ -11,7 +11,7 @@ import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import { LeaseLostError } from '../../shared/settlement/intents.ts';
 import type { Settler } from '../../shared/settlement/settle.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
-import { withEarlyDeliveries } from './early-deliveries.ts';
+import { addEarlyDeliveries } from './early-deliveries.ts';
 import { inboundMessage } from './inbound.ts';
 import { matchStatuses, type ToldMessage } from './match-statuses.ts';
 import type { ChatMetrics } from './metrics.ts';
@@ -106,9 +106,9 @@ export class Inbox {
 
   async #settle(items: readonly InboxItemDocument[], settler: Settler): Promise<void> {
     const { db, finish, metrics, clock } = this.#options;
-    const { told: matched, unmatched } = await matchStatuses(db, items);
-    if (matched.length === 0 && unmatched.length === 0) return;
-    const told = await withEarlyDeliveries(db, matched);
+    const { told, unmatched } = await matchStatuses(db, items);
+    if (told.length === 0 && unmatched.length === 0) return;
+    await addEarlyDeliveries(db, told);
     const settled = await settler.settle(
       told.map(({ message, statuses }) => ({
         message,

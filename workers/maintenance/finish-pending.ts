@@ -16,10 +16,11 @@ import type { AccountId } from '../../shared/runtime/ids.ts';
  * filter relies on the pending change. A living gateway has cleared its own changes long before.
  */
 const REST_MS = 5 * REPEAT_MS;
-/** The most accounts that are read at once. */
+/** The most accounts that are read at once. Each can have some 50 KB of messages. */
 const ACCOUNTS_MAX = 50;
 
-/** What one round reads of an account. */
+/** What is read of an account that is due, and of one that something is left of. */
+type Due = Pick<AccountDocument, '_id' | 'pending'>;
 type Payer = Pick<AccountDocument, '_id' | 'pending' | 'opening' | 'seq'>;
 
 /**
@@ -39,13 +40,21 @@ export async function finishPending(db: Db, clock: Clock, mayGoOn: () => boolean
   for (let more = true; more && mayGoOn(); ) {
     const due = await dueAccounts(db, restedSince, failed);
     more = due.length === ACCOUNTS_MAX;
-    for (const id of due) {
+    const left = due.filter(({ pending }) => restedOf(pending, restedSince).length > 0);
+    const others = due.filter((account) => !left.includes(account));
+    await passOver(
+      db,
+      others.map(({ _id }) => _id),
+      restedSince,
+      now,
+    );
+    for (const { _id } of left) {
       try {
-        if (await finish(db, id, restedSince, now)) finished += 1;
+        if (await finish(db, _id, restedSince, now)) finished += 1;
       } catch (error) {
         if (isStoreTrouble(error)) throw error;
         firstError ??= error;
-        failed.push(id);
+        failed.push(_id);
       }
     }
   }
@@ -54,17 +63,38 @@ export async function finishPending(db: Db, clock: Clock, mayGoOn: () => boolean
 }
 
 /** Those that have waited longest. */
-async function dueAccounts(db: Db, restedSince: Date, except: readonly AccountId[]): Promise<readonly AccountId[]> {
-  const found = await db
+async function dueAccounts(db: Db, restedSince: Date, failed: readonly AccountId[]): Promise<readonly Due[]> {
+  return db
     .collection<AccountDocument>('accounts')
-    .find<Pick<Payer, '_id'>>(
-      { pendingAt: { $lte: restedSince }, ...(except.length > 0 && { _id: { $nin: [...except] } }) },
-      { projection: { _id: 1 } },
+    .find<Due>(
+      { pendingAt: { $lte: restedSince }, ...(failed.length > 0 && { _id: { $nin: [...failed] } }) },
+      { projection: { pending: 1 } },
     )
     .sort({ pendingAt: 1 })
     .limit(ACCOUNTS_MAX)
     .toArray();
-  return found.map(({ _id }) => _id);
+}
+
+/** The pending changes that are old enough. Keys of `pending` are always change ids (payment/debit.ts, ledger/change.ts). */
+function restedOf(pending: AccountDocument['pending'], restedSince: Date): readonly [ChangeId, PendingChange][] {
+  const changes = Object.entries(pending ?? {}) as [ChangeId, PendingChange][];
+  return changes.filter(([, { at }]) => at <= restedSince);
+}
+
+/**
+ * Nothing of these accounts is old enough, which is what most are: they paid a while ago, and their gateway has cleared
+ * it. Two commands for all of them. What they have now decides, so an account that pays meanwhile stays in the sweep.
+ */
+async function passOver(db: Db, ids: readonly AccountId[], restedSince: Date, now: Date): Promise<void> {
+  if (ids.length === 0) return;
+  const accounts = db.collection<AccountDocument>('accounts');
+  const those = { _id: { $in: [...ids] }, pendingAt: { $lte: restedSince } };
+  await accounts.updateMany(
+    { ...those, $or: [{ pending: { $exists: false } }, { pending: {} }] },
+    { $unset: { pending: '', opening: '', pendingAt: '' } },
+  );
+  // Younger changes are looked at when they are old enough.
+  await accounts.updateMany(those, { $set: { pendingAt: now } });
 }
 
 /** Whether something was left. */
@@ -73,9 +103,7 @@ async function finish(db: Db, id: AccountId, restedSince: Date, now: Date): Prom
   // What follows goes to other documents, perhaps on other servers: the payment must not be rolled back behind it.
   const account: Payer | null = await findForSure(accounts, { _id: id }, { pending: 1, opening: 1, seq: 1 });
   if (account === null) return false;
-  // Keys of `pending` are always change ids (payment/debit.ts, ledger/change.ts).
-  const changes = Object.entries(account.pending ?? {}) as [ChangeId, PendingChange][];
-  const rested = changes.filter(([, pending]) => pending.at <= restedSince);
+  const rested = restedOf(account.pending, restedSince);
   const debits = [...decodeDebits(Object.fromEntries(rested))];
   await storePaid(
     db,
@@ -101,7 +129,7 @@ async function finish(db: Db, id: AccountId, restedSince: Date, now: Date): Prom
     db,
     account,
     rested.map(([change]) => change),
-    rested.length === changes.length,
+    rested.length === Object.keys(account.pending ?? {}).length,
     now,
   );
   return rested.length > 0;

@@ -189,6 +189,22 @@ describe('messages/accept', () => {
       expect(await messagesOf(account)).to.deep.equal([message]);
     });
 
+    it('passes over what has nothing left, and comes back to what is young', async () => {
+      const accounts = store.db.collection<AccountDocument>('accounts');
+      const [quiet, busy] = [await makeAccount(store.db, 5), await makeAccount(store.db, 5)];
+      await debitAndDie(busy);
+      const before = new Date(Date.now() - 40_000);
+      await accounts.updateMany({ _id: { $in: [quiet, busy] } }, { $set: { pendingAt: before } });
+
+      await finishPending(store.db, systemClock);
+
+      expect(await accountOf(quiet)).to.not.have.any.keys('pending', 'pendingAt');
+      const { pending, pendingAt } = await accountOf(busy);
+      expect(Object.keys(pending ?? {})).to.have.lengthOf(1);
+      expect(pendingAt).to.be.above(before);
+      expect(await messagesOf(busy)).to.deep.equal([]);
+    });
+
     it('is not held up by an account whose change it cannot do', async () => {
       const [broken, account] = [await makeAccount(store.db, 5), await makeAccount(store.db, 5)];
       await debitAndDie(broken);
