@@ -135,10 +135,10 @@ export class Settler {
       for (const { item, index, message, change, after } of decided) {
         const fresh = stored === undefined ? after : stored.get(message._id);
         if (fresh === undefined) continue; // It is gone.
-        if (fresh !== after && !isAsDecided(fresh, after)) changed.push({ item, index, message: fresh });
+        if (fresh !== after && !isWritten(fresh, change, after)) changed.push({ item, index, message: fresh });
         else {
-          settled[index] = after;
-          if (hasFollowUp({ change, after })) written.push({ message: after, entries: change.entries ?? [] });
+          settled[index] = fresh;
+          if (hasFollowUp({ change, after })) written.push({ message: fresh, entries: change.entries ?? [] });
         }
       }
       open = changed;
@@ -217,7 +217,15 @@ function hasFollowUp({ change, after }: Pick<Decided<AnyMessage>, 'change' | 'af
   return (change.entries ?? []).length > 0 || (change.set?.earlier !== undefined && STATES[after.state].final);
 }
 
-/** Whether the stored message is what we meant to write. If so, we wrote it (perhaps in a try whose answer was lost). */
+/** Whether we wrote the change (perhaps in a try whose answer was lost). Another stream may have changed the message since. */
+function isWritten(stored: AnyMessage, { entries = [] }: Change, after: AnyMessage): boolean {
+  if (stored.v === after.v || entries.length === 0) return isAsDecided(stored, after);
+  return entries.every(({ state, at }) =>
+    stored.history.some((entry) => entry.state === state && entry.at.getTime() === at.getTime()),
+  );
+}
+
+/** Whether the stored message is what we meant to write. */
 function isAsDecided(stored: AnyMessage, after: AnyMessage): boolean {
   return (
     stored.v === after.v &&

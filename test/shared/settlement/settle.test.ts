@@ -42,6 +42,20 @@ function losingAnswerOf(db: Db, name: string, collection: string): Db {
   });
 }
 
+/** A database whose update of messages is followed by another writer before it is answered. */
+function followedBy(db: Db, other: () => Promise<unknown>): Db {
+  return new Proxy(db, {
+    get(target, property) {
+      if (property !== 'command') return Reflect.get(target, property);
+      return async (...[command, options]: Parameters<Db['command']>) => {
+        const answer = await target.command(command, options);
+        if (Reflect.get(command, 'update') === 'messages') await other();
+        return answer;
+      };
+    },
+  });
+}
+
 function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => undefined,
@@ -120,6 +134,23 @@ describe('Settler', () => {
     expect((await stored(ended)).state).to.equal('expired');
     expect((await stored(open)).state).to.equal('sent');
     expect(announcer.told).to.deep.equal([`${open._id} sent`]);
+  });
+
+  it('a change that another stream followed before it was read back is announced all the same', async () => {
+    const [ended, open] = [await put(), await put()];
+    await messages().updateOne({ _id: ended._id }, { $set: { state: 'expired' }, $inc: { v: 1 } });
+    const db = followedBy(store.db, () =>
+      messages().updateOne({ _id: open._id }, { $set: { tries: 7 }, $inc: { v: 1 } }),
+    );
+    const overtaken = new Settler({ db, announcer, lease: LEASE, epoch: 1, stream: 'outcomes' });
+
+    const [, settled] = await overtaken.settle([
+      { message: ended, decide: sent },
+      { message: open, decide: sent },
+    ]);
+
+    expect(announcer.told).to.deep.equal([`${open._id} sent`]);
+    expect(settled).to.include({ state: 'sent', v: 3, tries: 7 });
   });
 
   it('settled again because the answer of the store was lost: the same, and its event again', async () => {
