@@ -2,11 +2,19 @@ import type { Copy, Part } from '../messages/message.ts';
 
 /** Joins what an answer says about parts with what receipts said before. Pure. */
 
-/** News from an earlier receipt is kept: an answer never reverts a part. */
-export function mergeParts(known: readonly Part[] | undefined, answered: readonly Part[]): readonly Part[] {
+/**
+ * News from an earlier receipt is kept: an answer never reverts a part. A receipt that came before its answer may have given its
+ * id to the wrong segment; the answer then puts id and news in their place.
+ */
+export function mergeParts(known: readonly Part[] = [], answered: readonly Part[]): readonly Part[] {
+  const isElsewhere = ({ key }: Part): boolean =>
+    key !== undefined && answered.some((part, i) => part.key === key && known[i]?.key !== key);
   return answered.map((part, i) => {
-    const before = known?.[i];
-    return before === undefined ? part : mergePart(before, part);
+    const here = known[i];
+    const own = part.key === undefined || part.key === here?.key ? here : known.find(({ key }) => key === part.key);
+    const before = own ?? here;
+    if (before === undefined || (before.key !== part.key && isElsewhere(before))) return part;
+    return mergePart(before, part);
   });
 }
 

@@ -182,6 +182,25 @@ describe('decideOutcome', () => {
     expect(after).to.deep.include({ state: 'sent', parts: [delivered, { state: 'accepted', key: 'c:2' }] });
   });
 
+  it('a receipt that was first given to the wrong segment moves to its own when the answers tell the ids', () => {
+    const delivered = { state: 'delivered', key: 'c:2' } as const;
+    const unknown = { state: 'unknown' } as const;
+    const guessed = claimed({ segments: 2, outcome: 'unknown', parts: [delivered, unknown] });
+
+    const half = decide(guessed, { kind: 'unknown', parts: [unknown, { state: 'accepted', key: 'c:2' }] });
+    expect(half.parts).to.deep.equal([unknown, delivered]);
+    for (const message of [guessed, half]) {
+      const after = decide(message, { kind: 'sent', parts: [ACCEPTED, { state: 'accepted', key: 'c:2' }] });
+      expect(after).to.deep.include({ state: 'sent', parts: [ACCEPTED, delivered] });
+    }
+  });
+
+  it('segments that all have one id keep it, whichever of them was answered last', () => {
+    const same = claimed({ segments: 2, outcome: 'unknown', parts: [ACCEPTED, ACCEPTED] });
+
+    expect(decide(same, { kind: 'unknown', parts: [ACCEPTED, { state: 'unknown' }] }).parts).to.deep.equal(same.parts);
+  });
+
   it('an answer never takes back a failure that was told before it came', () => {
     const refused = { state: 'refused', key: 'c:1', error: 'x' } as const;
     const failed = claimed({ state: 'failed', parts: [refused], history: [{ state: 'failed', at: NOW }] });
