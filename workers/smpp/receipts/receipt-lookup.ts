@@ -94,10 +94,10 @@ export class ReceiptLookup {
 
   /**
    * The messages that a receipt may fit by its addresses: the carrier has not answered them or one of their earlier copies.
-   * Returns none if there are too many, and for a few seconds after that.
+   * Undefined if there are too many to tell, and for a few seconds after that.
    */
-  async unanswered(now: Date): Promise<MessageDocument[]> {
-    if (Math.abs(now.getTime() - this.#crowdedAtMs) < CROWDED_MS) return [];
+  async unanswered(now: Date): Promise<MessageDocument[] | undefined> {
+    if (Math.abs(now.getTime() - this.#crowdedAtMs) < CROWDED_MS) return undefined;
     const since = new Date(now.getTime() - EARLIER_MS);
     const filters = [
       { 'claim.carrier': this.#carrier, state: 'submitting' as const },
@@ -111,7 +111,7 @@ export class ReceiptLookup {
     const found = (await Promise.all(filters.map(read))).flat();
     const byId = new Map(found.map((message) => [message._id, message]));
     this.#crowdedAtMs = byId.size > MAX_UNANSWERED ? now.getTime() : 0;
-    return this.#crowdedAtMs === 0 ? [...byId.values()] : [];
+    return this.#crowdedAtMs === 0 ? [...byId.values()] : undefined;
   }
 
   /** Looks among the remembered messages only, in the learned form. Reads nothing from the store. */

@@ -158,7 +158,7 @@ export class ReceiptSettler {
     for (const [n, { receipt, i }] of missing.entries()) {
       const hit = byId(hits[n]);
       const byAddress = hit === undefined && receipt.plain !== true;
-      const unknown = byAddress ? onlyUnknown(unanswered, receipt, rules.carrier) : undefined;
+      const unknown = byAddress ? onlyUnknown(unanswered ?? [], receipt, rules.carrier) : undefined;
       const [candidate] = receipt.candidates;
       found[i] =
         unknown === undefined || candidate === undefined
@@ -167,7 +167,7 @@ export class ReceiptSettler {
     }
     return missing.flatMap(({ receipt, i }) => {
       const isKept = found[i] !== undefined || receipt.plain !== true || receipt.orphan !== undefined;
-      return isKept || awaitsAnswer(unanswered, receipt) ? [] : [i];
+      return isKept || unanswered === undefined || awaitsAnswer(unanswered, receipt) ? [] : [i];
     });
   }
 

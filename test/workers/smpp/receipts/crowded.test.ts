@@ -3,7 +3,7 @@ import type { Copy, MessageDocument } from '../../../../shared/messages/message.
 import { ReceiptLookup } from '../../../../workers/smpp/receipts/receipt-lookup.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';
 import { makeMessage } from '../../../support/make.ts';
-import { ReceiptWorld } from '../../../support/receipt-world.ts';
+import { ReceiptWorld, receipt } from '../../../support/receipt-world.ts';
 
 describe('ReceiptLookup with very many unanswered submits', () => {
   let world: ReceiptWorld;
@@ -30,18 +30,27 @@ describe('ReceiptLookup with very many unanswered submits', () => {
     try {
       const lookup = new ReceiptLookup(counting.db, 'c');
       await world.messages.insertMany(many(1_001));
-      expect(await lookup.unanswered(world.clock.now())).to.deep.equal([]);
+      expect(await lookup.unanswered(world.clock.now())).to.equal(undefined);
       const reads = counting.sent('find');
       await world.messages.deleteMany({});
       const only = await world.unknown();
 
-      expect(await lookup.unanswered(world.clock.now())).to.deep.equal([]);
+      expect(await lookup.unanswered(world.clock.now())).to.equal(undefined);
       expect(counting.sent('find')).to.equal(reads);
       world.clock.turn(5_000);
-      expect((await lookup.unanswered(world.clock.now())).map(({ _id }) => _id)).to.deep.equal([only._id]);
+      expect((await lookup.unanswered(world.clock.now()))?.map(({ _id }) => _id)).to.deep.equal([only._id]);
     } finally {
       await counting.close();
     }
+  });
+
+  it('a plain text that reads as a receipt waits for its answer, and is no SMS of a customer', async () => {
+    await world.messages.insertMany(many(1_001));
+
+    const result = await world.receipts.add({ ...receipt('5'), plain: true });
+
+    expect(result).to.equal('orphan');
+    expect(await world.orphans.countDocuments({})).to.equal(1);
   });
 
   it('one that was sent again counts once', async () => {
