@@ -9,7 +9,7 @@ import { build, ROOT } from './build.ts';
 import { growth } from './growth.ts';
 import { hotSpots } from './hot-spots.ts';
 import { type BenchOptions, helpText, readOptions } from './options.ts';
-import { acceptAlone, bulk, idle, loneMessages, steadyRate, wholePath } from './phases.ts';
+import { acceptAlone, bulk, firstSeconds, idle, loneMessages, steadyRate, wholePath } from './phases.ts';
 import { memoryMib } from './process-usage.ts';
 import { type Report, reportText } from './report.ts';
 import { releaseTogether } from './schedule-load.ts';
@@ -44,6 +44,7 @@ async function bench(options: BenchOptions): Promise<void> {
 
 async function measure(stage: Stage, options: BenchOptions, yardstickUs: number): Promise<Report> {
   const has = (phase: BenchOptions['phases'][number]): boolean => options.phases.includes(phase);
+  const start = has('start') ? await firstSeconds(stage, options) : undefined;
   if (options.warmUp > 0) await wholePath(stage, options, options.warmUp);
   return {
     machine: {
@@ -54,6 +55,7 @@ async function measure(stage: Stage, options: BenchOptions, yardstickUs: number)
       store: loadConfig(readEnvironment()).mongodbUri === '' ? 'embedded store' : 'MONGODB_URI',
     },
     settings: { ...options },
+    ...(start && { start }),
     ...(has('accept') && { accept: await acceptAlone(stage, options) }),
     ...(has('whole') && { whole: await wholePath(stage, options, options.messages) }),
     ...(has('one-account') && { oneAccount: await wholePath(stage, options, options.messages, stage.loneKeys) }),

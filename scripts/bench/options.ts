@@ -3,7 +3,18 @@ import { parseArgs } from 'node:util';
 import { usualGateways } from '../../shared/processes/gateway-count.ts';
 import { APPS, type AppName } from './app-process.ts';
 
-const PHASES = ['accept', 'whole', 'one-account', 'bulk', 'schedules', 'rate', 'lone', 'idle', 'growth'] as const;
+const PHASES = [
+  'start',
+  'accept',
+  'whole',
+  'one-account',
+  'bulk',
+  'schedules',
+  'rate',
+  'lone',
+  'idle',
+  'growth',
+] as const;
 export type Phase = (typeof PHASES)[number];
 /** `growth` fills the store for half an hour; it runs only where it is named. */
 const USUAL_PHASES = PHASES.filter((phase) => phase !== 'growth');

@@ -55,6 +55,8 @@ export interface IdleResult {
 /** Without a webhook for this long, a message is lost or something hangs. */
 const STALL_MS = 20_000;
 const LOOK_MS = 20;
+/** Length of the phase `start`. */
+export const FIRST_SECONDS = 5;
 
 /** Closed loop on a route that no carrier serves: the speed of gateways and store alone. */
 export async function acceptAlone(stage: Stage, { connections, messages }: BenchOptions): Promise<LoopResult> {
@@ -112,6 +114,11 @@ async function toTheEnd(
 export function steadyRate(stage: Stage, { ratePerSecond, rateSeconds, events }: BenchOptions): Promise<RateResult> {
   const target = productTarget(stage.url, stage.keys);
   return rate(stage, target, { ratePerSecond, rateSeconds, webhooksEach: events.length });
+}
+
+/** Open loop in the first seconds of a product that has just started and has had no request yet. */
+export function firstSeconds(stage: Stage, options: BenchOptions): Promise<RateResult> {
+  return steadyRate(stage, { ...options, rateSeconds: FIRST_SECONDS });
 }
 
 export async function rate(

@@ -1,5 +1,12 @@
 import { type GrowthResult, growthRows } from './growth.ts';
-import type { IdleResult, LatencyResult, LoopResult, RateResult, Times } from './phases.ts';
+import {
+  FIRST_SECONDS,
+  type IdleResult,
+  type LatencyResult,
+  type LoopResult,
+  type RateResult,
+  type Times,
+} from './phases.ts';
 import type { Memory } from './process-usage.ts';
 import type { ScheduleResult } from './schedule-load.ts';
 import { NOT_OURS } from './stage.ts';
@@ -16,6 +23,7 @@ export interface Report {
     readonly yardstickUs: number;
   };
   readonly settings: Readonly<Record<string, unknown>>;
+  readonly start?: RateResult;
   readonly accept?: LoopResult;
   readonly whole?: LoopResult;
   readonly oneAccount?: LoopResult;
@@ -47,8 +55,16 @@ export function reportText(report: Report): string {
 
 /** What was measured, with its target; the same rows for every run of the same phases. */
 export function rowsOf(report: Report): Row[] {
-  const { machine, accept, whole, oneAccount, bulk, schedules, rate, lone, idle } = report;
+  const { machine, start, accept, whole, oneAccount, bulk, schedules, rate, lone, idle } = report;
   const rows: Row[] = [['yardstick', `${machine.yardstickUs.toFixed(0)} µs`, '']];
+  if (start) {
+    rows.push([
+      `first ${FIRST_SECONDS} s at ${report.settings.ratePerSecond}/s: answer`,
+      ms(start.answerMs),
+      'p99 ≤ 150',
+    ]);
+    rows.push(['  answer → submit_sm', ms(start.acceptedToSubmitMs), '']);
+  }
   if (accept) {
     rows.push(['accepted alone', perSecond(accept.acceptedPerSecond), '≥ 2,000/s']);
     rows.push(['  answer p50 / p99', ms(accept.answerMs), '']);

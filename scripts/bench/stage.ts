@@ -45,6 +45,8 @@ export interface Stage extends Contender {
 const CREDITS = 100_000_000;
 const CARRIER = 'carrier + receiver';
 const LOAD = 'load';
+/** Apps of which one process runs. */
+const OTHERS = ['batches', 'schedules', 'webhooks', 'chatapp', 'maintenance'] as const;
 /** Names of the watched processes that do not belong to the product. */
 export const NOT_OURS: readonly string[] = [CARRIER, LOAD];
 const LONE_ACCOUNT_KEYS = 10;
@@ -81,15 +83,16 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
   });
   const world = await World.start(dist, options.receiptDelayMs);
   if (mongodbUri === '') await fleet.start('embedded-db');
-  await fleet.start('gateway', options.gateways);
-  for (const app of ['batches', 'schedules', 'smpp', 'webhooks', 'chatapp', 'maintenance'] as const) {
-    await fleet.start(app, app === 'smpp' ? options.smppWorkers : 1);
-  }
-
   const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
   const { db } = store;
   const deps = { db, clock, box: createSecretBox(loadSecretKey('', dataDir)) };
+  // Before the other processes start, so that the phase `start` can follow at once.
   const seeded = await seedAll(deps, world, options);
+  await Promise.all([
+    fleet.start('gateway', options.gateways),
+    fleet.start('smpp', options.smppWorkers),
+    ...OTHERS.map((app) => fleet.start(app)),
+  ]);
 
   const product = fleet.pids().map(({ app, pid }, i, all) => ({ name: nameOf(app, i, all), pid }));
   return {
