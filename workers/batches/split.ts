@@ -36,14 +36,24 @@ export async function makeReserved(deps: SplitDeps, batch: BatchDocument): Promi
   const { done, reserved } = batch;
   if (done === reserved) return 0;
   const chunk = await readChunk(deps.db, batch, done);
-  // The chunk is missing only if another worker has finished the batch meanwhile.
-  if (chunk === undefined) return 0;
+  if (chunk === undefined) {
+    // Usually another worker has made them, and finished the batch. If not, they are paid for and cannot be made.
+    if ((await countMade(deps.db, batch)) === reserved - done) return 0;
+    throw new Error(`recipients ${done} to ${reserved} of the batch are not found`);
+  }
   const first = done % batch.perChunk;
   for (let start = 0; start < reserved - done; start += GROUP_MAX) {
     const end = Math.min(start + GROUP_MAX, reserved - done);
     await insertNew(deps.db, 'messages', await makeMessages(deps, batch, chunk, first + start, first + end));
   }
   return reserved - done;
+}
+
+/** How many of the reserved entries are messages. */
+function countMade(db: Db, { _id, done, reserved }: BatchDocument): Promise<number> {
+  const idOf = batchMessageIds(_id);
+  const range = { $gte: idOf(done), $lte: idOf(reserved - 1) };
+  return db.collection<MessageDocument>('messages').countDocuments({ _id: range });
 }
 
 /** The messages of a chunk's entries from `start` up to, not including, `end`. */

@@ -1,11 +1,12 @@
 import type { Db } from 'mongodb';
 import type { BatchDocument, StopGroup } from '../../shared/batches/batch.ts';
 import { refundId } from '../../shared/batches/progress.ts';
-import { decideStopGroup, endStop } from '../../shared/batches/store.ts';
+import { batchCollection, decideStopGroup, endStop } from '../../shared/batches/store.ts';
 import { applyCredits } from '../../shared/ledger/change.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { CANCELLED } from '../../shared/messages/cancelled.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
+import { findForSure } from '../../shared/mongo/find-one.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { type BatchId, batchMessageRange } from '../../shared/runtime/ids.ts';
@@ -23,15 +24,18 @@ const LISTED_MAX = 500;
  * Stops a batch. Every step may be repeated.
  *
  * `reserved` no longer grows, so the entries after it never become messages. They are refunded together, once, under
- * the batch's id. The entries before it are made into messages first, if they are missing: a frozen worker then finds
- * them when it wakes and makes none after the refund. Messages that wait are cancelled in groups. One update of the
- * batch fixes each group before it is cancelled, and one change refunds it. If a carrier's worker claims a message at
- * the same moment, the filters of both updates let only one of them succeed.
+ * the batch's id. The entries before it are made into messages, if they are missing, before any is cancelled: a frozen
+ * worker then finds them when it wakes and makes none after their refund. Messages that wait are cancelled in groups.
+ * One update of the batch fixes each group before it is cancelled, and one change refunds it. If a carrier's worker
+ * claims a message at the same moment, the filters of both updates let only one of them succeed.
+ *
+ * `found` may come from a primary that was replaced. Credits are given back only for a stop that is not undone.
  */
-export async function stopBatch(deps: StopDeps, batch: BatchDocument): Promise<void> {
+export async function stopBatch(deps: StopDeps, found: Pick<BatchDocument, '_id'>): Promise<void> {
   const { db } = deps;
+  const batch = await findForSure(batchCollection(db), { _id: found._id, state: 'stopping' });
+  if (batch === null) return;
   const { _id, account, total, reserved } = batch;
-  await makeReserved(deps, batch);
   const never = total - reserved;
   if (never > 0) {
     const credit = {
@@ -42,6 +46,7 @@ export async function stopBatch(deps: StopDeps, batch: BatchDocument): Promise<v
     } as const;
     await applyCredits(db, account, [credit]);
   }
+  await makeReserved(deps, batch);
   const groups = await cancelWaiting(deps, batch);
   if (groups !== undefined) await endStop(db, _id, groups, never + (await countCancelled(deps, batch)));
 }

@@ -46,7 +46,7 @@ export async function pruneOld(deps: PruneDeps): Promise<void> {
   const messagesBefore = daysAgo(retention.messages);
   const batchesBefore = daysAgo(retention.batches);
   await prune(deps, 'deliveries', async () => deliveryWalk(db, daysAgo(retention.deliveries)));
-  await prune(deps, 'batch_chunks', async () => strayChunkWalk(db));
+  await prune(deps, 'batch_chunks', async () => strayChunkWalk(db, clock));
   if (await isRedoOpen(db, now)) {
     log.warn('prune_waits', { reason: 'something that was begun long ago is not finished' });
     return;

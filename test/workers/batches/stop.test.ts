@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import { readWholeMessage } from '../../../gateway/messages/read-whole.ts';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { countBatch, groupRefundId, refundedCredits } from '../../../shared/batches/progress.ts';
-import { advance, beginStop, decideStopGroup } from '../../../shared/batches/store.ts';
+import { advance, beginStop, decideStopGroup, removeChunks } from '../../../shared/batches/store.ts';
 import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
 import { refundMessages } from '../../../shared/ledger/refund.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
@@ -32,17 +32,21 @@ describe('stopping a batch in groups', () => {
   });
   const refundsOf = (account: AccountId) =>
     store.db.collection<LedgerEntryDocument>('ledger').find({ account, reason: 'refund' }).sort({ seq: 1 }).toArray();
+  /** A paid batch whose first `made` entries are to become messages. */
+  async function reserved(total: number, made: number): Promise<BatchDocument> {
+    const account = await makeAccount(store.db, total);
+    await tellRejected(account);
+    const unpaid = makeBatch(account, total, { perChunk: made });
+    await payBatch(store.db, unpaid);
+    await advance(store.db, await read(unpaid._id));
+    return read(unpaid._id);
+  }
   /**
    * A paid batch whose stop has begun. Of its `total` entries `made` are messages already; the first `back` of these were with a
    * carrier and came back.
    */
   async function stopping(total: number, made: number, back = 0): Promise<BatchDocument> {
-    const account = await makeAccount(store.db, total);
-    await tellRejected(account);
-    const unpaid = makeBatch(account, total, { perChunk: made });
-    const { _id } = unpaid;
-    await payBatch(store.db, unpaid);
-    await advance(store.db, await read(_id));
+    const { _id } = await reserved(total, made);
     await makeReserved({ db: store.db, ...PLAIN }, await read(_id));
     const ids = Array.from({ length: back }, (_, i) => batchMessageIds(_id)(i));
     await messages().updateMany({ _id: { $in: ids } }, { $set: { state: 'waiting' }, $inc: { v: 2 } });
@@ -128,6 +132,28 @@ describe('stopping a batch in groups', () => {
     await refundMessages(store.db, await messages().find({ batch: batch._id }).toArray());
 
     expect(await ledgerBalanceOf(store.db, batch.account)).to.equal(20);
+  });
+
+  it('gives nothing back for a stop that the store does not have', async () => {
+    const account = await makeAccount(store.db, 5);
+    const paid = makeBatch(account, 5);
+    await payBatch(store.db, paid);
+
+    await stopBatch(depsOf(store.db), paid);
+
+    expect(await ledgerBalanceOf(store.db, account)).to.equal(0);
+  });
+
+  it('gives back what never becomes a message, also when the others cannot be made', async () => {
+    const batch = await reserved(30, 20);
+    await beginStop(store.db, batch._id);
+    await removeChunks(store.db, batch._id);
+
+    const failed = await stopBatch(depsOf(store.db), batch).catch((error: unknown) => error);
+
+    expect(failed).to.be.instanceOf(Error).with.property('message').that.includes('recipients 0 to 20');
+    expect(await ledgerBalanceOf(store.db, batch.account)).to.equal(10);
+    expect(await read(batch._id)).to.include({ state: 'stopping' });
   });
 
   it('by two workers at once refunds once', async () => {

@@ -1,6 +1,13 @@
 import { expect } from 'chai';
 import { chunksOf } from '../../../shared/batches/batch.ts';
-import { advance, batchCollection, beginStop, insertChunks, readChunk } from '../../../shared/batches/store.ts';
+import {
+  advance,
+  batchCollection,
+  beginStop,
+  insertChunks,
+  readChunk,
+  removeChunks,
+} from '../../../shared/batches/store.ts';
 import { type AccountId, batchMessageIds, batchMessageRange } from '../../../shared/runtime/ids.ts';
 import { parseContent } from '../../../shared/templates/pattern.ts';
 import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/slot.ts';
@@ -203,6 +210,20 @@ describe('batches worker', () => {
 
     await closed(whole._id);
     expect((await read(broken._id)).state).to.equal('paid');
+    await batchCollection(store.db).deleteOne({ _id: broken._id });
+  });
+
+  it('does not pass over recipients that it cannot find', async () => {
+    const account = await makeAccount(store.db, 20);
+    const [broken, whole] = [makeBatch(account, 10), makeBatch(account, 10)];
+    await payBatch(store.db, broken);
+    await removeChunks(store.db, broken._id);
+    await payBatch(store.db, whole);
+
+    await work();
+
+    await closed(whole._id);
+    expect(await read(broken._id)).to.include({ state: 'paid', done: 0, open: true });
     await batchCollection(store.db).deleteOne({ _id: broken._id });
   });
 });

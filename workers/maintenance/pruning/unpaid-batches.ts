@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { BatchChunkDocument } from '../../../shared/batches/batch.ts';
 import { batchCollection, chunkCollection, removeChunks } from '../../../shared/batches/store.ts';
-import { findForSure } from '../../../shared/mongo/find-one.ts';
+import { findEachForSure, findForSure } from '../../../shared/mongo/find-one.ts';
 import { msOf, NOW_MS } from '../../../shared/mongo/store-time.ts';
 import { declareOver } from '../../../shared/payment/pay-by.ts';
 import { readPaid } from '../../../shared/payment/read-paid.ts';
@@ -15,6 +15,8 @@ import type { PruneWalk } from './walk.ts';
  */
 const UNDATED_MS = 3_600_000;
 const BATCHES_MAX = 100;
+/** Recipients without a batch that are younger than this stay. */
+const STRAY_MS = 3_600_000;
 
 /**
  * Removes batches that were never paid for and never will be, with their recipients: their gateway died before the
@@ -57,16 +59,18 @@ type FoundChunk = Pick<BatchChunkDocument, '_id'>;
 /**
  * Removes recipients without a batch. They remain when a gateway freezes while it stores them, wakes up after the
  * batch was removed, writes the rest and dies. A batch is stored before its recipients and removed after them, so
- * recipients without a batch never get one.
+ * recipients without a batch never get one. Recipients of the last hour are left alone, and a batch that a read does not show is
+ * asked for once more: the read may come from a primary that was replaced.
  */
-export function strayChunkWalk(db: Db): PruneWalk<FoundChunk> {
+export function strayChunkWalk(db: Db, clock: Clock): PruneWalk<FoundChunk> {
   const chunks = chunkCollection(db);
+  const $lt = `${lowestId('bat', new Date(clock.now().getTime() - STRAY_MS))}:` as const;
   return {
     // A chunk has up to 0.5 MB.
     group: 20,
     look: (after, limit) =>
       chunks
-        .find<FoundChunk>(after === undefined ? {} : { _id: { $gt: after } }, { projection: { _id: 1 } })
+        .find<FoundChunk>({ _id: { $lt, ...(after === undefined ? {} : { $gt: after }) } }, { projection: { _id: 1 } })
         .sort({ _id: 1 })
         .limit(limit)
         .toArray(),
@@ -75,7 +79,9 @@ export function strayChunkWalk(db: Db): PruneWalk<FoundChunk> {
       const there = await batchCollection(db)
         .find({ _id: { $in: ids } }, { projection: { _id: 1 } })
         .toArray();
-      const known = new Set(there.map(({ _id }) => _id));
+      const seen = new Set(there.map(({ _id }) => _id));
+      const unseen = ids.filter((id) => !seen.has(id)).map((_id) => ({ _id }));
+      const known = new Set([...seen, ...(await findEachForSure(batchCollection(db), unseen)).map(({ _id }) => _id)]);
       const stray = found.map(({ _id }) => _id).filter((id) => !known.has(batchOf(id)));
       if (stray.length === 0) return 0;
       return (await chunks.deleteMany({ _id: { $in: stray } })).deletedCount;

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Db } from 'mongodb';
 import { type BatchDocument, chunkId } from '../../../../shared/batches/batch.ts';
 import { countBatch } from '../../../../shared/batches/progress.ts';
 import { readBatch } from '../../../../shared/batches/store.ts';
@@ -7,6 +8,24 @@ import { batchMessageIds, newId } from '../../../../shared/runtime/ids.ts';
 import { pruneOld } from '../../../../workers/maintenance/prune.ts';
 import { makeBatch, storeBatch } from '../../../support/batches.ts';
 import { pruneWorld } from '../../../support/prune-world.ts';
+
+/** A database whose plain reads of a collection find nothing, as from a primary that was replaced before. */
+function withoutFound(db: Db, name: string): Db {
+  const bare = new Proxy(db.collection(name), {
+    get(target, property) {
+      if (property === 'find') return () => target.find({ _id: { $exists: false } });
+      const value: unknown = Reflect.get(target, property);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return new Proxy(db, {
+    get(target, property) {
+      if (property === 'collection') return (other: string) => (other === name ? bare : target.collection(other));
+      const value: unknown = Reflect.get(target, property);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
 
 describe('maintenance: what ended long ago is removed, batches', () => {
   const world = pruneWorld();
@@ -37,16 +56,40 @@ describe('maintenance: what ended long ago is removed, batches', () => {
     return found;
   };
 
-  it('recipients whose batch is gone go, those of a batch that is there stay', async () => {
-    const batch = makeBatch(newId('acc'), 3, { perChunk: 1 });
+  /** Recipients in chunks of one, by the batch's age. */
+  const chunksOf = async (days: number, total: number): Promise<BatchDocument> => {
+    const _id = newId('bat', daysAgo(days).getTime());
+    const batch = makeBatch(newId('acc'), total, { _id, perChunk: 1 });
     await storeBatch(world.store.db, batch);
-    const gone = makeBatch(newId('acc'), 50, { perChunk: 1 });
-    await storeBatch(world.store.db, gone);
-    await world.store.db.collection<BatchDocument>('batches').deleteOne({ _id: gone._id });
+    return batch;
+  };
+  const idsOf = ({ _id, total }: BatchDocument) => Array.from({ length: total }, (_, number) => chunkId(_id, number));
+  const batches = () => world.store.db.collection<BatchDocument>('batches');
+
+  it('recipients whose batch is gone go, those of a batch that is there stay', async () => {
+    const [batch, gone] = [await chunksOf(1, 3), await chunksOf(1, 50)];
+    await batches().deleteOne({ _id: gone._id });
 
     await pruneOld(deps());
 
-    expect(await idsIn('batch_chunks')).to.deep.equal([0, 1, 2].map((number) => chunkId(batch._id, number)));
+    expect(await idsIn('batch_chunks')).to.deep.equal(idsOf(batch));
+  });
+
+  it('recipients that are being stored stay, whatever a read says about their batch', async () => {
+    const young = await chunksOf(0, 2);
+    await batches().deleteOne({ _id: young._id });
+
+    await pruneOld(deps());
+
+    expect(await idsIn('batch_chunks')).to.deep.equal(idsOf(young));
+  });
+
+  it('recipients of a batch that a replaced primary does not show stay', async () => {
+    const batch = await chunksOf(1, 2);
+
+    await pruneOld(deps({ db: withoutFound(world.store.db, 'batches') }));
+
+    expect(await idsIn('batch_chunks')).to.deep.equal(idsOf(batch));
   });
 
   it('its counts are the same when its messages are gone', async () => {
