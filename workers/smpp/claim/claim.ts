@@ -5,7 +5,8 @@ import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { HOURS_LANE } from '../../../shared/messages/routing.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { Queue, readQueued } from './queue.ts';
-import { LowerLanesQuota, quotaOf } from './quota.ts';
+import { LowerLanesQuota, Quotas } from './quota.ts';
+import { readInOrder } from './read-in-order.ts';
 import { WaitingPaths } from './waiting-paths.ts';
 
 export interface ClaimerOptions {
@@ -39,7 +40,7 @@ const MAX_AHEAD = 200;
 
 /**
  * Takes queued messages for a carrier. Related files: `queue.ts` (how one queue is read), `quota.ts` (how much each account
- * gets), `rotation.ts` (which account is next), shared/claim/take-queued.ts (the update that makes messages ours, also used by
+ * gets), `rotation.ts` (which account is next), `read-in-order.ts` (which queues are read), shared/claim/take-queued.ts (the update that makes messages ours, also used by
  * the chat-app worker), shared/claim/claim-gates.ts (which messages may not leave now).
  *
  * **What is taken.** Messages that are `queued` on one of the paths that the carrier serves now (`serving.ts`), have not expired,
@@ -49,12 +50,12 @@ const MAX_AHEAD = 200;
  * none is forgotten.
  *
  * **In which order.** If there is room for all waiting messages, all are taken in the order of lanes. In a backlog the highest
- * lane with messages gets 90 % of the room, and the lanes below it get 10 %. Inside a lane (a *queue*: one path and lane) the
- * accounts are in rotation, each with a quota of 5 to 15 messages. Inside an account the oldest message is first. Messages that
- * were read but not claimed are used for 50 ms.
+ * lane with messages gets 90 % of the room, and the lanes below it get 10 %. Inside a lane the paths are in rotation, and inside
+ * a *queue* (one path and lane) the accounts, each with a quota of 5 to 15 messages. Inside an account the oldest message is
+ * first. Messages that were read but not claimed are used for 50 ms.
  *
  * **What is fair.** No account waits for the backlog of another: each gets its quota in each round, however many messages it has
- * waiting. A quota that was cut off is made up for (start-time fair queueing, `AccountQuotas`). Messages that a gate holds cost
+ * waiting. A quota that was cut off is made up for (start-time fair queueing, `Quotas`). Messages that a gate holds cost
  * nothing once this is known, because reads leave out their account. No lane starves, because of the 10 %.
  *
  * **What it costs.** Commands to the store for 1,000 claimed messages, at 50 messages a claim and at 10 (of these, the updates
@@ -70,6 +71,8 @@ const MAX_AHEAD = 200;
 export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #taker: QueuedTaker<MessageDocument>;
+  /** By lane. */
+  readonly #pathQuotas = LANES.map(() => new Quotas('path'));
   readonly #lowerLanes = new LowerLanesQuota();
   readonly #waitingPaths: WaitingPaths;
   /** The queues, lane by lane, the most urgent first. Queues of paths that are no longer served are forgotten. */
@@ -162,7 +165,10 @@ export class Claimer {
     const picked = fitting(this.#ahead, room);
     this.#ahead = this.#ahead.slice(picked.length);
     this.#used += picked.length;
-    for (const message of picked) this.#queueOf(message)?.claimed(message.account);
+    for (const message of picked) {
+      this.#queueOf(message)?.claimed(message);
+      this.#pathQuotas[message.lane]?.claimed(message);
+    }
     const lower = picked.filter(({ lane }) => lane > this.#fullLane).length;
     this.#lowerLanes.claimed(picked.length - lower, lower);
     if (picked.length === 0) this.#backlog = false;
@@ -178,10 +184,10 @@ export class Claimer {
       ({ path, lane }) =>
         waiting.includes(path) && lane >= this.#from.fromLane && (lane !== HOURS_LANE || gates.promotionalOpen),
     );
-    const top = await readInOrder(open, wanted);
+    const top = await readInOrder(open, this.#pathQuotas, wanted);
     this.#fullLane = top.fullLane;
     const below = open.filter(({ lane }) => lane > top.fullLane);
-    const lower = await readInOrder(below, this.#lowerLanes.due);
+    const lower = await readInOrder(below, this.#pathQuotas, this.#lowerLanes.due);
     this.#ahead = [...lower.messages, ...top.messages];
     this.#aheadUntilMs = this.#options.clock.monotonicMs() + AHEAD_MS;
   }
@@ -193,25 +199,6 @@ export class Claimer {
 
 function keyOf({ path, lane }: { readonly path: string; readonly lane: number }): string {
   return `${lane} ${path}`;
-}
-
-/**
- * Reads up to `wanted` messages in the order of `queues`. Also returns the lane that had more messages than were wanted; Infinity
- * if there was none.
- */
-async function readInOrder(
-  queues: readonly Queue[],
-  wanted: number,
-): Promise<{ readonly messages: MessageDocument[]; readonly fullLane: number }> {
-  const messages: MessageDocument[] = [];
-  for (const queue of queues) {
-    const left = wanted - messages.length;
-    if (left === 0) break;
-    const inRounds = queue.quotas.inRounds(await queue.next(left), quotaOf(left));
-    messages.push(...inRounds.slice(0, left));
-    if (messages.length === wanted) return { messages, fullLane: queue.lane };
-  }
-  return { messages, fullLane: Number.POSITIVE_INFINITY };
 }
 
 /**

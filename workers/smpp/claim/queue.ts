@@ -4,7 +4,7 @@ import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { findAtOnce } from '../../../shared/mongo/find-at-once.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { AccountQuotas, quotaOf } from './quota.ts';
+import { Quotas, quotaOf } from './quota.ts';
 import { accountRotation } from './rotation.ts';
 
 export interface QueueOptions {
@@ -37,10 +37,12 @@ const EMPTY_MS = 100;
 export class Queue {
   readonly path: string;
   readonly lane: number;
-  readonly quotas = new AccountQuotas();
+  readonly quotas = new Quotas('account');
   readonly #options: QueueOptions;
   /** The account that was served last. */
   #servedLast = '';
+  /** How many messages the last reading found. */
+  #found = 0;
   /** The queue was found empty and is not read again before this time. */
   #emptyUntilMs = Number.NEGATIVE_INFINITY;
   /** The queue was found to be long. Until this time it is read account by account. */
@@ -56,6 +58,10 @@ export class Queue {
     this.#options = options;
     this.path = path;
     this.lane = lane;
+  }
+
+  get found(): number {
+    return this.#found;
   }
 
   /** Whether reads leave out any account. */
@@ -80,10 +86,10 @@ export class Queue {
     return false;
   }
 
-  /** Notes that a message of this account was claimed. */
-  claimed(account: AccountId): void {
-    this.#servedLast = account;
-    this.quotas.claimed(account);
+  /** Notes that a message of this queue was claimed. */
+  claimed(message: MessageDocument): void {
+    this.#servedLast = message.account;
+    this.quotas.claimed(message);
   }
 
   /**
@@ -91,6 +97,12 @@ export class Queue {
    * of each account in rotation, and more of the same accounts only if no other account has any.
    */
   async next(wanted: number): Promise<MessageDocument[]> {
+    const found = await this.#next(wanted);
+    this.#found = found.length;
+    return found;
+  }
+
+  async #next(wanted: number): Promise<MessageDocument[]> {
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs < this.#emptyUntilMs) return [];
     const found = await this.#readPartly(wanted);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
 
-/** How much an account, and how much the lower lanes, may take of a claim when more waits than there is room for. */
+/** How much an account, a path, and how much the lower lanes, may take of a claim when more waits than there is room for. */
 
 /** The smallest quota of an account. In a backlog each account costs a read of its own, so a quota should be worth it. */
 const LEAST_QUOTA = 5;
@@ -16,66 +15,73 @@ export function quotaOf(messages: number): number {
 }
 
 /**
- * Counts how many messages each account of one queue has got. A quota may be cut off in the middle, because what was read ahead
- * is used only for a moment. Without this count, the account that comes second would lose a few messages at every reading.
+ * Counts how many messages each account of one queue has got, or each path of one lane. A quota may be cut off in the middle,
+ * because what was read ahead is used only for a moment. Without this count, the one that comes second would lose a few messages
+ * at every reading.
  *
- * This is start-time fair queueing (Goyal, Vin, Cheng 1996). An account that had no messages for a while starts with the count of
- * the least served account. So no account can save up quota.
+ * This is start-time fair queueing (Goyal, Vin, Cheng 1996). One that had no messages for a while starts with the count of the
+ * least served. So none can save up quota.
  */
-export class AccountQuotas {
-  readonly #had = new Map<AccountId, number>();
-  /** The count of the least served account at the last reading. It never falls. */
+export class Quotas<K extends 'account' | 'path'> {
+  readonly #by: K;
+  readonly #had = new Map<MessageDocument[K], number>();
+  /** The count of the least served at the last reading. It never falls. */
   #least = 0;
 
+  constructor(by: K) {
+    this.#by = by;
+  }
+
   /**
-   * Orders the messages in rounds of `quota`, beginning with the account that has got least. The messages of each account stay in
+   * Orders the messages in rounds of `quota`, beginning with the account or path that has got least. The messages of each stay in
    * order.
    */
   inRounds(messages: readonly MessageDocument[], quota: number): MessageDocument[] {
-    const waiting = byAccount(messages);
-    const had = new Map([...waiting.keys()].map((account) => [account, this.#of(account)]));
+    const waiting = this.#divided(messages);
+    const had = new Map([...waiting.keys()].map((key) => [key, this.#of(key)]));
     if (had.size > 0) this.#begin(Math.min(...had.values()));
     const ordered: MessageDocument[] = [];
     while (ordered.length < messages.length) {
-      const account = leastOf(had);
-      const next = waiting.get(account)?.splice(0, quota) ?? [];
+      const key = leastOf(had);
+      const next = waiting.get(key)?.splice(0, quota) ?? [];
       ordered.push(...next);
-      if (next.length < quota) had.delete(account);
-      else had.set(account, (had.get(account) ?? 0) + next.length);
+      if (next.length < quota) had.delete(key);
+      else had.set(key, (had.get(key) ?? 0) + next.length);
     }
     return ordered;
   }
 
-  /** Notes that one message of this account was claimed. */
-  claimed(account: AccountId): void {
-    this.#had.set(account, this.#of(account) + 1);
+  /** Notes that this message was claimed. */
+  claimed(message: MessageDocument): void {
+    const key = message[this.#by];
+    this.#had.set(key, this.#of(key) + 1);
   }
 
-  #of(account: AccountId): number {
-    return Math.max(this.#had.get(account) ?? 0, this.#least);
+  #of(key: MessageDocument[K]): number {
+    return Math.max(this.#had.get(key) ?? 0, this.#least);
   }
 
-  /** Starts a reading. Accounts with a count of at most `least` need no entry. */
+  /** Starts a reading. Those with a count of at most `least` need no entry. */
   #begin(least: number): void {
     this.#least = least;
-    for (const [account, had] of this.#had) if (had <= least) this.#had.delete(account);
+    for (const [key, had] of this.#had) if (had <= least) this.#had.delete(key);
   }
-}
 
-function byAccount(messages: readonly MessageDocument[]): Map<AccountId, MessageDocument[]> {
-  const waiting = new Map<AccountId, MessageDocument[]>();
-  for (const message of messages) {
-    const others = waiting.get(message.account);
-    if (others === undefined) waiting.set(message.account, [message]);
-    else others.push(message);
+  #divided(messages: readonly MessageDocument[]): Map<MessageDocument[K], MessageDocument[]> {
+    const waiting = new Map<MessageDocument[K], MessageDocument[]>();
+    for (const message of messages) {
+      const others = waiting.get(message[this.#by]);
+      if (others === undefined) waiting.set(message[this.#by], [message]);
+      else others.push(message);
+    }
+    return waiting;
   }
-  return waiting;
 }
 
 /** The key with the smallest value. Of equal ones, the first. */
-function leastOf(had: ReadonlyMap<AccountId, number>): AccountId {
+function leastOf<K>(had: ReadonlyMap<K, number>): K {
   const [first, ...others] = had;
-  assert(first !== undefined, 'an account for each message');
+  assert(first !== undefined, 'a key for each message');
   return others.reduce((least, one) => (one[1] < least[1] ? one : least), first)[0];
 }
 

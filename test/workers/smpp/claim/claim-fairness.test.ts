@@ -49,6 +49,32 @@ describe('Claimer', () => {
     expect(ids(claimed)).to.include.members(ids([...small, ...other]));
   });
 
+  it('the backlog of one path stands before no other path of its lane', async () => {
+    await world.put(300, { path: '@30:airtel>jio' });
+    const other = await world.put(5, { path: '@60:airtel' });
+    const worker = world.claimer(['@30:airtel>jio', '@60:airtel']);
+
+    const claimed: MessageDocument[] = [];
+    while (claimed.length < 300) claimed.push(...(await worker.claim(room(20))));
+
+    expect(ids(claimed.slice(0, 40))).to.include.members(ids(other));
+  });
+
+  for (const size of [1, 7, 40]) {
+    it(`five paths of a lane, all of one account, get equal parts in claims of ${size}`, async () => {
+      const paths = ['@30:a', '@30:a>b', '@30:b>a', '@30:c>a', '@60:a'];
+      const account = newId('acc');
+      for (const path of paths) await world.put(150, { account, path });
+      const worker = world.claimer(paths);
+
+      const claimed: MessageDocument[] = [];
+      while (claimed.length < 280) claimed.push(...(await worker.claim(room(size))));
+
+      const counts = paths.map((path) => claimed.filter((message) => message.path === path).length);
+      expect(Math.max(...counts) - Math.min(...counts), `${counts}`).to.be.at.most(20);
+    });
+  }
+
   for (const count of [2, 3, 7, 30]) {
     it(`${count} accounts with equal backlogs get equal parts`, async () => {
       const accounts = Array.from({ length: count }, () => newId('acc'));

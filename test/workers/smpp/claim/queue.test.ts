@@ -23,7 +23,7 @@ describe('Queue', () => {
   const newQueue = () => new Queue({ db: store.db, clock, gates: openGates(store.db, clock) }, 'transactional', 1);
 
   async function read(queue: Queue, servedLast: AccountId, wanted: number): Promise<readonly string[]> {
-    queue.claimed(servedLast);
+    queue.claimed(makeMessage({ account: servedLast }));
     return (await queue.next(wanted)).slice(0, wanted).map(({ _id }) => _id);
   }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
 import type { AccountId } from '../../../../shared/runtime/ids.ts';
-import { AccountQuotas } from '../../../../workers/smpp/claim/quota.ts';
+import { Quotas } from '../../../../workers/smpp/claim/quota.ts';
 import { makeMessage } from '../../../support/make.ts';
 
 const account = (letter: string): AccountId => `acc_${letter}`;
@@ -10,13 +10,13 @@ const backlog = (letter: string, count: number): MessageDocument[] =>
 const letters = (messages: readonly MessageDocument[]): string =>
   messages.map((message) => message.account.slice(-1)).join('');
 
-describe('AccountQuotas', () => {
-  let quotas: AccountQuotas;
+describe('Quotas', () => {
+  let quotas: Quotas<'account'>;
   beforeEach(() => {
-    quotas = new AccountQuotas();
+    quotas = new Quotas('account');
   });
   const claim = (text: string): void => {
-    for (const letter of text) quotas.claimed(account(letter));
+    for (const letter of text) quotas.claimed(makeMessage({ account: account(letter) }));
   };
 
   it('gives equal accounts their quotas as they were read, and the rest to who has more', () => {
