@@ -9,6 +9,7 @@ const DAY_MS = 24 * HOUR_MS;
 const VALID_DAYS_MAX = 7;
 /** How far ahead a message may be booked. */
 const AHEAD_DAYS_MAX = 35;
+export const AHEAD_MAX_MS = AHEAD_DAYS_MAX * DAY_MS;
 
 const NOT_A_TIME = new Fault(
   'invalid_time',
@@ -72,7 +73,7 @@ const scheduleTime: Kind<ScheduleTime> = dateTime(
   ({ at, offsetMinutes }, now) => {
     const aheadMs = at.getTime() - now.getTime();
     if (aheadMs <= 0) return new Fault('out_of_range', 'It must be later than now.');
-    if (aheadMs <= AHEAD_DAYS_MAX * DAY_MS) return { at, scheduledFor: inOffset(at, offsetMinutes) };
+    if (aheadMs <= AHEAD_MAX_MS) return { at, scheduledFor: inOffset(at, offsetMinutes) };
     return new Fault('out_of_range', `It may be at most ${AHEAD_DAYS_MAX} days ahead.`);
   },
 );

@@ -41,6 +41,8 @@ export interface Attempt<Id extends string> {
 export interface Action<Id extends string> {
   /** Stored with the claims of its keys, so it must not change. */
   readonly name: string;
+  /** How far ahead `keptFrom` may be. A claim without an answer is kept that much longer, or the key would be free too soon. */
+  readonly aheadMs?: number;
   newId(): Id;
   /**
    * Rejects with the store's error when the outcome is unknown. The key's claim then stays until a later request

@@ -60,10 +60,15 @@ export class KeyHolder {
   async take(
     account: AccountId,
     wanted: Pick<KeyClaimDocument, '_id' | 'fingerprint' | 'action' | 'result'>,
+    aheadMs = 0,
   ): Promise<Held> {
     for (let tries = 1; tries <= TRIES; tries++) {
       const nowMs = this.#clock.now().getTime();
-      const claim = { ...wanted, payBy: new Date(nowMs + PAY_WITHIN_MS), expiresAt: new Date(nowMs + KEPT_MS) };
+      const claim = {
+        ...wanted,
+        payBy: new Date(nowMs + PAY_WITHIN_MS),
+        expiresAt: new Date(nowMs + aheadMs + KEPT_MS),
+      };
       if (await this.#claims.claim(claim)) return { kind: 'mine', claim };
       const earlier = await this.#claims.find(wanted._id);
       if (earlier === undefined) continue;

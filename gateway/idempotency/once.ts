@@ -54,12 +54,13 @@ class KeyedPosts {
     if (key === undefined) return sendProblem(res, ...malformedKey());
     const account = ownerOf(res);
     const id = action.newId();
-    const held = await this.#keys.take(account, {
+    const wanted = {
       _id: claimId(account, key),
       fingerprint: await fingerprintInSlices(req.method, req.path, bodyOf(res)),
       action: action.name,
       result: id,
-    });
+    };
+    const held = await this.#keys.take(account, wanted, action.aheadMs);
     if (held.kind === 'refused') return sendProblem(res, ...held.problem);
     if (held.kind === 'answered') {
       // The same request has the same path, so the same action made the id.

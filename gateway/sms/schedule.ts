@@ -11,7 +11,7 @@ import {
 } from '../../shared/schedules/schedule.ts';
 import { messageOrTemplate } from '../fields/message-fields.ts';
 import { type ReadRequest, readRequest, request, whole } from '../fields/request.ts';
-import { HOUR_MS, SCHEDULE_FIELDS, validAfterSchedule } from '../fields/times.ts';
+import { AHEAD_MAX_MS, HOUR_MS, SCHEDULE_FIELDS, validAfterSchedule } from '../fields/times.ts';
 import { bodyOf, type Caller, callerOf, type JsonObject } from '../http/context.ts';
 import { refusal } from '../http/payment-refusal.ts';
 import type { Accepted, Action, Refused } from '../idempotency/action.ts';
@@ -43,6 +43,7 @@ export function createSchedule(deps: GatewayDeps & Sending): Action<ScheduleId> 
 
   return {
     name: 'schedule',
+    aheadMs: AHEAD_MAX_MS,
     newId: () => newId('sch', clock.now().getTime()),
     async act(res, { id, payBy }) {
       const caller = callerOf(res);

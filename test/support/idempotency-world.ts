@@ -47,12 +47,16 @@ export function idempotencyWorld() {
     return { account, key: await makeKey(world.store.db, account, ['send', 'read']) };
   }
 
-  function send(customer: Customer, idempotencyKey: string, body: object = GOOD, to = world.gateway): request.Test {
+  function post({ key }: Customer, idempotencyKey: string, path: string, body: object, to = world.gateway) {
     return request(to.url)
-      .post('/v2/send')
-      .set('Authorization', `Bearer ${customer.key}`)
+      .post(path)
+      .set('Authorization', `Bearer ${key}`)
       .set('Idempotency-Key', idempotencyKey)
       .send(body);
+  }
+
+  function send(customer: Customer, idempotencyKey: string, body: object = GOOD, to = world.gateway): request.Test {
+    return post(customer, idempotencyKey, '/v2/send', body, to);
   }
 
   const messagesOf = ({ account }: Customer): Promise<MessageDocument[]> =>
@@ -77,6 +81,7 @@ export function idempotencyWorld() {
 
   const helpers = {
     makeCustomer,
+    post,
     send,
     balanceOf: ({ account }: Customer) => balanceOf(world.store.db, account),
     messagesOf,

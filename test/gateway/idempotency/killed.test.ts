@@ -1,17 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
-import request from 'supertest';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openGateway } from '../../support/gateway.ts';
 import { type Customer, GOOD, idempotencyWorld } from '../../support/idempotency-world.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { expectProblem } from '../../support/problem.ts';
 
+const DAY_MS = 86_400_000;
+
 describe('Idempotency-Key: a gateway killed in the middle', () => {
   const world = idempotencyWorld();
-  const { agePayBy, balanceOf, claimOf, makeCustomer, messagesOf, send } = world;
+  const { agePayBy, balanceOf, claimOf, makeCustomer, messagesOf, post, send } = world;
 
   const children: ChildProcess[] = [];
   afterEach(() => {
@@ -75,11 +77,7 @@ describe('Idempotency-Key: a gateway killed in the middle', () => {
     await killAt('paid', customer, 'k', '/v2/send-bulk', body);
     const result = (await claimOf(customer))?.result;
 
-    const again = await request(world.gateway.url)
-      .post('/v2/send-bulk')
-      .set('Authorization', `Bearer ${customer.key}`)
-      .set('Idempotency-Key', 'k')
-      .send(body);
+    const again = await post(customer, 'k', '/v2/send-bulk', body);
     await finishPending(world.store.db, new ManualClock(new Date(Date.now() + 60_000)));
 
     expect(again.headers).to.include({ 'idempotency-replayed': 'true' });
@@ -87,6 +85,25 @@ describe('Idempotency-Key: a gateway killed in the middle', () => {
     const batches = await world.store.db.collection('batches').find({ account: customer.account }).toArray();
     expect(batches.map(({ state }) => state)).to.deep.equal(['paid']);
     expect(await balanceOf(customer)).to.equal(2);
+  });
+
+  it('after it paid for a schedule: the key holds until that time, though its answer was never stored', async () => {
+    const customer = await makeCustomer(5);
+    const at = Date.now() + 34 * DAY_MS;
+    const body = { ...GOOD, schedule_time: new Date(at).toISOString() };
+    await killAt('paid', customer, 'k', '/v2/schedule', body);
+    const claim = await claimOf(customer);
+    const late = await openGateway(world.store.db, { clock: new ManualClock(new Date(at - DAY_MS)) });
+
+    const again = await post(customer, 'k', '/v2/schedule', body, late);
+    await late.close();
+
+    expect(claim?.expiresAt.getTime(), 'the store removes the claim').to.be.above(at);
+    expect(again.status).to.equal(200);
+    expect(again.headers).to.include({ 'idempotency-replayed': 'true' });
+    expect(again.body).to.include({ schedule_id: claim?.result });
+    expect(await balanceOf(customer)).to.equal(4);
+    expect((await claimOf(customer))?.expiresAt.getTime()).to.equal(at + DAY_MS);
   });
 
   it('after it paid, before it stored: the same key gets the answer at once, and is charged once', async () => {
