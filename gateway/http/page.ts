@@ -38,6 +38,20 @@ export function pageOf(list: string, data: readonly object[], next: string | und
   return { data, next_cursor: next === undefined ? null : cursorOf(list, next), has_more: next !== undefined };
 }
 
+/**
+ * Puts what is paid for and not stored yet into a page of what is stored, which has `limit` entries unless the list ends. What is in
+ * both was stored in between: the stored one may have moved on.
+ */
+export function mergePage<Entry extends { readonly _id: string }>(
+  stored: readonly Entry[],
+  unstored: readonly Entry[],
+  order: (a: Entry, b: Entry) => number,
+  limit: number,
+): readonly Entry[] {
+  const ids = new Set(stored.map(({ _id }) => _id));
+  return [...stored, ...unstored.filter(({ _id }) => !ids.has(_id))].sort(order).slice(0, limit);
+}
+
 function cursorOf(list: string, place: string): string {
   return Buffer.from(`${list}:${place}`, 'latin1').toString('base64url');
 }

@@ -1,18 +1,35 @@
 import type { Db } from 'mongodb';
-import { readPaid } from '../../shared/payment/read-paid.ts';
+import { showUnstored } from '../../shared/payment/find-booked.ts';
 import { type AccountId, isScheduleId, type ScheduleId } from '../../shared/runtime/ids.ts';
 import type { ScheduleDocument } from '../../shared/schedules/schedule.ts';
-import { storeBooked } from '../../shared/schedules/store-booked.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
-import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
+import { mergePage, pageOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery } from '../http/query.ts';
 import { scheduleRecord } from './schedule-record.ts';
 
 /** This many entries of a page count as one request. */
 const ENTRIES_PER_REQUEST = 100;
+
+/** Where a schedule stands in both lists. */
+type Place = Pick<ScheduleDocument, 'at' | '_id'>;
+
+/** The two lists have cursors of their own, because they have another order. */
+interface List {
+  readonly name: string;
+  order(a: Place, b: Place): number;
+  /** Those that are stored. */
+  read(db: Db, account: AccountId, after: Place | undefined, limit: number): Promise<ScheduleDocument[]>;
+}
+
+const ALL: List = { name: 'schedules', order: (a, b) => (a._id < b._id ? 1 : -1), read: readAll };
+const UPCOMING: List = {
+  name: 'upcoming',
+  order: (a, b) => a.at.getTime() - b.at.getTime() || (a._id > b._id ? 1 : -1),
+  read: readUpcoming,
+};
 
 /**
  * GET /v2/schedules (extension): all schedules of the account, the newest booking first; or with `state=scheduled` those that
@@ -26,29 +43,26 @@ export function createSchedules({ db, answerRead }: ReadingDeps): Handler {
     if (query.state !== undefined && !upcoming) problems.add('state', 'invalid_value', 'It must be scheduled.');
     const limit = parseLimit(query.limit, problems);
     const account = callerOf(res).account._id;
-    // The two lists have cursors of their own, because they have another order.
-    const read = upcoming ? readUpcoming : readAll;
-    const place = upcoming
-      ? parseCursor(query.cursor, 'upcoming', isPlace, problems)
-      : parseCursor(query.cursor, 'schedules', isScheduleId, problems);
+    const list = upcoming ? UPCOMING : ALL;
+    const after = placeOf(parseCursor(query.cursor, list.name, isPlace, problems));
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
 
     await answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
-      for (const { schedules } of (await readPaid(db, account)).values()) await storeBooked(db, schedules);
-      const found = await read(db, account, place, limit + 1);
+      const unstored = await showUnstored(db, account);
+      const stored = await list.read(db, account, after, limit + 1);
+      const behind = unstored.filter((one) => after === undefined || list.order(one, after) > 0);
+      const found = mergePage(stored, behind, list.order, limit + 1);
       const page = found.slice(0, limit);
       const last = found.length > limit ? page.at(-1) : undefined;
-      const next = last && (upcoming ? placeOf(last) : last._id);
-      return pageOf(upcoming ? 'upcoming' : 'schedules', page.map(scheduleRecord), next);
+      return pageOf(list.name, page.map(scheduleRecord), last && placeText(last));
     });
   };
 }
 
-function readAll(db: Db, account: AccountId, after: string | undefined, limit: number): Promise<ScheduleDocument[]> {
-  const below = after as ScheduleId | undefined; // the cursor was checked
+function readAll(db: Db, account: AccountId, after: Place | undefined, limit: number): Promise<ScheduleDocument[]> {
   return db
     .collection<ScheduleDocument>('schedules')
-    .find({ account, ...(below === undefined ? {} : { _id: { $lt: below } }) })
+    .find({ account, ...(after === undefined ? {} : { _id: { $lt: after._id } }) })
     .sort({ _id: -1 })
     .hint('account')
     .limit(limit)
@@ -59,9 +73,9 @@ function readAll(db: Db, account: AccountId, after: string | undefined, limit: n
 async function readUpcoming(
   db: Db,
   account: AccountId,
-  after: string | undefined,
+  after: Place | undefined,
   limit: number,
-): Promise<readonly ScheduleDocument[]> {
+): Promise<ScheduleDocument[]> {
   const find = (conditions: object, rest: number) =>
     db
       .collection<ScheduleDocument>('schedules')
@@ -72,20 +86,25 @@ async function readUpcoming(
       .batchSize(rest + 1)
       .toArray();
   if (after === undefined) return find({}, limit);
-  const [atMs, id] = after.split(':');
-  const at = new Date(Number(atMs));
+  const { at, _id } = after;
   // Many can have the same time. First those that are left of it.
-  const same = await find({ at, _id: { $gt: id } }, limit);
+  const same = await find({ at, _id: { $gt: _id } }, limit);
   return same.length === limit ? same : [...same, ...(await find({ at: { $gt: at } }, limit - same.length))];
 }
 
-type Place = `${number}:${ScheduleId}`;
+type PlaceText = `${number}:${ScheduleId}`;
 
-function placeOf({ at, _id }: ScheduleDocument): Place {
+function placeText({ at, _id }: Place): PlaceText {
   return `${at.getTime()}:${_id}`;
 }
 
-function isPlace(text: string): text is Place {
+function placeOf(text: PlaceText | undefined): Place | undefined {
+  if (text === undefined) return undefined;
+  const [atMs, id] = text.split(':');
+  return { at: new Date(Number(atMs)), _id: id as ScheduleId }; // the text was checked
+}
+
+function isPlace(text: string): text is PlaceText {
   const [atMs = '', id = '', ...more] = text.split(':');
   return /^\d{1,15}$/.test(atMs) && isScheduleId(id) && more.length === 0;
 }

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { type FindOne, findForSure, findNow } from '../mongo/find-one.ts';
 import type { AccountId, ScheduleId } from '../runtime/ids.ts';
 import type { ScheduleDocument } from '../schedules/schedule.ts';
-import { readSchedule } from '../schedules/store.ts';
+import { readSchedule, withoutStored } from '../schedules/store.ts';
 import { storeBooked } from '../schedules/store-booked.ts';
 import { readPaid } from './read-paid.ts';
 
@@ -31,6 +31,18 @@ async function readPending(
   id: ScheduleId,
   find: FindOne,
 ): Promise<ScheduleDocument | undefined> {
+  return (await readAllPending(db, account, find)).find(({ _id }) => _id === id);
+}
+
+async function readAllPending(db: Db, account: AccountId, find: FindOne): Promise<readonly ScheduleDocument[]> {
   const paid = [...(await readPaid(db, account, find)).values()];
-  return paid.flatMap(({ schedules }) => schedules).find(({ _id }) => _id === id);
+  return paid.flatMap(({ schedules }) => schedules);
+}
+
+/**
+ * Every schedule that an account has paid for and that is not stored yet. Writes nothing. Read this before what is stored: one that
+ * is stored meanwhile is in both then. The other way round it would be in none.
+ */
+export async function showUnstored(db: Db, account: AccountId): Promise<readonly ScheduleDocument[]> {
+  return withoutStored(db, account, await readAllPending(db, account, findNow));
 }

@@ -23,6 +23,21 @@ export async function readSchedule(
   return (await find(scheduleCollection(db), { _id: id, account })) ?? undefined;
 }
 
+/** Those that are not stored, in whatever state. */
+export async function withoutStored(
+  db: Db,
+  account: AccountId,
+  schedules: readonly ScheduleDocument[],
+): Promise<readonly ScheduleDocument[]> {
+  if (schedules.length === 0) return [];
+  const stored = await scheduleCollection(db)
+    .find({ _id: { $in: schedules.map(({ _id }) => _id) }, account }, { projection: { _id: 1 } })
+    .batchSize(schedules.length + 1)
+    .toArray();
+  const ids = new Set(stored.map(({ _id }) => _id));
+  return schedules.filter(({ _id }) => !ids.has(_id));
+}
+
 /** The time of the first schedule after `after`, up to `until`, that waits to be released. */
 export async function nextDue(db: Db, after: Date, until: Date): Promise<Date | undefined> {
   const next = await scheduleCollection(db).findOne(

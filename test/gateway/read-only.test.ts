@@ -5,11 +5,10 @@ import { WriteRefused } from '../../shared/mongo/guarded-connection.ts';
 import { debitEach } from '../../shared/payment/debit.ts';
 import { isoDate } from '../../shared/runtime/clock.ts';
 import { newId } from '../../shared/runtime/ids.ts';
-import { bookedSchedule } from '../../shared/schedules/schedule.ts';
 import { makeBatch, storeBatch } from '../support/batches.ts';
 import { makeKey, openGateway, type TestGateway } from '../support/gateway.ts';
 import { makeAccount } from '../support/make.ts';
-import { makeBooking } from '../support/schedules.ts';
+import { paySchedule } from '../support/schedules.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
 
 /** Stands for every parameter of a path. Nothing has this id, and to find that out is a read too. */
@@ -75,15 +74,17 @@ describe('a gateway while the store is read-only', () => {
     const key = await makeKey(store.db, account, ['read']);
     const batch = makeBatch(account, 3);
     await storeBatch(store.db, batch);
-    const [group, today] = [newId('grp'), isoDate(new Date())];
-    const schedule = bookedSchedule(account, group, makeBooking(new Date(Date.now() + 3_600_000)));
-    const debit = { account, messages: [], today, done: [] };
-    await debitEach(store.db, [{ ...debit, group, schedules: [schedule] }]);
+    const schedule = await paySchedule(store.db, account, new Date(Date.now() + 3_600_000));
+    const debit = { account, messages: [], today: isoDate(new Date()), done: [] };
     await debitEach(store.db, [{ ...debit, group: newId('grp'), batch: { id: batch._id, total: 3 } }]);
 
-    for (const path of [`batches/${batch._id}`, `batches/${batch._id}/failures`, `schedule/${schedule._id}`]) {
+    for (const path of [`batches/${batch._id}`, `batches/${batch._id}/failures`, `schedule/${schedule}`]) {
       const answer = await ask('GET', `/v2/${path}`, key);
       expect({ path, status: answer.status }).to.deep.equal({ path, status: 200 });
+    }
+    for (const path of ['schedules', 'schedules?state=scheduled']) {
+      const answer = await ask('GET', `/v2/${path}`, key);
+      expect(await answer.text(), path).to.include(schedule);
     }
   });
 

@@ -1,6 +1,9 @@
+import type { Db } from 'mongodb';
 import type { MessageDraft } from '../../shared/messages/draft.ts';
-import { newId } from '../../shared/runtime/ids.ts';
-import type { Booking } from '../../shared/schedules/schedule.ts';
+import { debitEach } from '../../shared/payment/debit.ts';
+import { isoDate } from '../../shared/runtime/clock.ts';
+import { type AccountId, newId, type ScheduleId } from '../../shared/runtime/ids.ts';
+import { type Booking, bookedSchedule } from '../../shared/schedules/schedule.ts';
 
 const HOURS_48_MS = 48 * 3_600_000;
 
@@ -30,4 +33,12 @@ export function makeBooking(
       },
     },
   };
+}
+
+/** A schedule as a gateway leaves it that dies right after the debit: paid for, not stored. */
+export async function paySchedule(db: Db, account: AccountId, at: Date): Promise<ScheduleId> {
+  const group = newId('grp');
+  const schedule = bookedSchedule(account, group, makeBooking(at));
+  await debitEach(db, [{ account, group, messages: [], schedules: [schedule], today: isoDate(new Date()), done: [] }]);
+  return schedule._id;
 }

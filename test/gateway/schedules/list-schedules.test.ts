@@ -4,6 +4,7 @@ import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
+import { paySchedule } from '../../support/schedules.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -23,6 +24,15 @@ describe('GET /v2/schedules', () => {
   const start = Math.floor(Date.now() / 1_000) * 1_000;
   const idsOf = ({ body }: request.Response): unknown[] =>
     body.data.map((entry: { schedule_id: string }) => entry.schedule_id);
+  const walk = async (query: string): Promise<unknown[]> => {
+    const seen: unknown[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: request.Response = await ask(`${query}${cursor && `&cursor=${cursor}`}`);
+      seen.push(...idsOf(page));
+      cursor = page.body.next_cursor;
+    }
+    return seen;
+  };
   const cancel = (id: string) =>
     request(site.url).delete(`/v2/schedule/${id}`).set('Authorization', `Bearer ${site.key}`);
 
@@ -46,14 +56,24 @@ describe('GET /v2/schedules', () => {
     const expected = [soon, ...same, late];
 
     expect(idsOf(await ask('?state=scheduled'))).to.deep.equal(expected);
-    const seen: unknown[] = [];
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const page: request.Response = await ask(`?state=scheduled&limit=2${cursor && `&cursor=${cursor}`}`);
-      seen.push(...idsOf(page));
-      cursor = page.body.next_cursor;
-    }
-    expect(seen).to.deep.equal(expected);
+    expect(await walk('?state=scheduled&limit=2')).to.deep.equal(expected);
     expect(idsOf(await ask())).to.have.length(6);
+  });
+
+  it('what is paid for and not stored yet in its place, and stores nothing', async () => {
+    const pay = (hours: number) => paySchedule(site.db, site.account, new Date(start + hours * HOUR_MS));
+    const ids = [await pay(5), await book(5), await pay(5), await book(2), await pay(9), await pay(1)];
+    const [a, b, c, soon, late, first] = ids;
+    const cancelled = await pay(3);
+    await cancel(cancelled);
+
+    for (const limit of [1, 2, 3, 50]) {
+      expect(await walk(`?state=scheduled&limit=${limit}`)).to.deep.equal([first, soon, a, b, c, late]);
+      expect(await walk(`?limit=${limit}`)).to.deep.equal([cancelled, ...ids.toReversed()]);
+    }
+    expect((await ask('?limit=1')).body.data[0]).to.include({ state: 'cancelled' });
+    const unstored = { _id: { $in: [a, c, late, first].map(String) } };
+    expect(await site.db.collection<{ _id: string }>('schedules').countDocuments(unstored)).to.equal(0);
   });
 
   it("never another account's", async () => {
