@@ -1,16 +1,16 @@
 import type { Db } from 'mongodb';
 import type { BatchCounts, BatchDocument } from '../../shared/batches/batch.ts';
 import { countBatch } from '../../shared/batches/progress.ts';
-import { batchCollection, markPaid } from '../../shared/batches/store.ts';
+import { batchCollection } from '../../shared/batches/store.ts';
 import { SHOWN_BATCH_STATES } from '../../shared/mongo/batch-indexes.ts';
-import { readPaid } from '../../shared/payment/read-paid.ts';
 import { type AccountId, type BatchId, isBatchId, lowestId } from '../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
-import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
+import { mergePage, pageOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery, parseQueryTime } from '../http/query.ts';
+import { showUnmarked } from '../sms/find-paid-batch.ts';
 import { batchSummary } from './batch-summary.ts';
 import { countCost } from './show-batch.ts';
 
@@ -55,21 +55,20 @@ export function createBatches({ db, answerRead }: ReadingDeps): Handler {
 async function readBatches(
   db: Db,
   { account, createdFrom, createdBefore, after, limit }: Asked,
-): Promise<BatchDocument[]> {
-  // A gateway that died after the debit has not marked its batch.
-  for (const [group, { batch }] of await readPaid(db, account)) {
-    if (batch !== undefined) await markPaid(db, batch, group);
-  }
+): Promise<readonly BatchDocument[]> {
   const before = createdBefore === undefined ? undefined : lowestId('bat', createdBefore);
   const $lt = before === undefined || (after !== undefined && after < before) ? after : before;
   const $gte = lowestId('bat', createdFrom ?? new Date(0));
-  return batchCollection(db)
+  const isAsked = (id: BatchId) => id >= $gte && ($lt === undefined || id < $lt);
+  const unmarked = await showUnmarked(db, account, isAsked, limit + 1);
+  const marked = await batchCollection(db)
     .find({ account, state: { $in: [...SHOWN_BATCH_STATES] }, _id: { $gte, ...($lt === undefined ? {} : { $lt }) } })
     .sort({ _id: -1 })
     .hint('account')
     .limit(limit + 1)
     .batchSize(limit + 2)
     .toArray();
+  return mergePage(marked, unmarked, (a, b) => (a._id < b._id ? 1 : -1), limit + 1);
 }
 
 /** The newest batches whose counts are not stored yet, as far as the page may count. */

@@ -2,10 +2,7 @@ import { expect } from 'chai';
 import { readContract } from '../../gateway/docs/contract.ts';
 import { connectStore, type Store } from '../../shared/mongo/connect.ts';
 import { WriteRefused } from '../../shared/mongo/guarded-connection.ts';
-import { debitEach } from '../../shared/payment/debit.ts';
-import { isoDate } from '../../shared/runtime/clock.ts';
-import { newId } from '../../shared/runtime/ids.ts';
-import { makeBatch, storeBatch } from '../support/batches.ts';
+import { makeBatch, payUnmarked } from '../support/batches.ts';
 import { makeKey, openGateway, type TestGateway } from '../support/gateway.ts';
 import { makeAccount } from '../support/make.ts';
 import { paySchedule } from '../support/schedules.ts';
@@ -73,18 +70,16 @@ describe('a gateway while the store is read-only', () => {
     const account = await makeAccount(store.db, 10);
     const key = await makeKey(store.db, account, ['read']);
     const batch = makeBatch(account, 3);
-    await storeBatch(store.db, batch);
+    await payUnmarked(store.db, batch);
     const schedule = await paySchedule(store.db, account, new Date(Date.now() + 3_600_000));
-    const debit = { account, messages: [], today: isoDate(new Date()), done: [] };
-    await debitEach(store.db, [{ ...debit, group: newId('grp'), batch: { id: batch._id, total: 3 } }]);
 
     for (const path of [`batches/${batch._id}`, `batches/${batch._id}/failures`, `schedule/${schedule}`]) {
       const answer = await ask('GET', `/v2/${path}`, key);
       expect({ path, status: answer.status }).to.deep.equal({ path, status: 200 });
     }
-    for (const path of ['schedules', 'schedules?state=scheduled']) {
+    for (const path of ['batches', 'schedules', 'schedules?state=scheduled']) {
       const answer = await ask('GET', `/v2/${path}`, key);
-      expect(await answer.text(), path).to.include(schedule);
+      expect(await answer.text(), path).to.include(path === 'batches' ? batch._id : schedule);
     }
   });
 

@@ -3,7 +3,8 @@ import { type BatchDocument, type BatchEntry, chunksOf } from '../../shared/batc
 import { batchCollection, insertChunks } from '../../shared/batches/store.ts';
 import { LEASE_TTL_MS, Lease } from '../../shared/leases/lease.ts';
 import { GroupAccepter } from '../../shared/payment/accept.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
+import { debitEach } from '../../shared/payment/debit.ts';
+import { isoDate, systemClock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ProcessIdentity } from '../../shared/runtime/process-identity.ts';
@@ -49,6 +50,14 @@ export async function payBatch(db: Db, batch: BatchDocument, entries?: readonly 
   const payBy = new Date(Date.now() + 15_000);
   const outcome = await accepter.acceptBatch(batch.account, { id: batch._id, total: batch.total }, payBy);
   if (outcome.kind !== 'accepted') throw new Error(outcome.kind);
+}
+
+/** A batch as a gateway leaves it that dies right after the debit: paid for, not marked as paid. */
+export async function payUnmarked(db: Db, batch: BatchDocument): Promise<void> {
+  await storeBatch(db, batch);
+  const { account, _id: id, total } = batch;
+  const today = isoDate(new Date());
+  await debitEach(db, [{ account, group: newId('grp'), messages: [], batch: { id, total }, today, done: [] }]);
 }
 
 /** A batches worker in this process; whoever starts it stops it. */

@@ -3,7 +3,7 @@ import request from 'supertest';
 import { batchCollection } from '../../../shared/batches/store.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
-import { makeBatch, payBatch } from '../../support/batches.ts';
+import { makeBatch, payBatch, payUnmarked } from '../../support/batches.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
@@ -63,15 +63,26 @@ describe('GET /v2/batches', () => {
     expect(before - left(answer)).to.equal(11);
   });
 
-  it('a batch that was paid for and not marked yet', async () => {
-    const batch = makeBatch(site.account, 1);
-    await payBatch(site.db, batch);
-    await batchCollection(site.db).updateOne({ _id: batch._id }, { $set: { state: 'unpaid' } });
+  it('what is paid for and not marked yet in its place, also by time, and marks nothing', async () => {
+    const times = [1, 2, 3, 4, 5].map((hour) => new Date(Date.UTC(2026, 0, 1, hour)));
+    const batches = times.map((at) => makeBatch(site.account, 1, { _id: newId('bat', at.getTime()) }));
+    for (const [n, batch] of batches.entries()) await (n % 2 === 0 ? payUnmarked : payBatch)(site.db, batch);
+    const newestFirst = batches.map(({ _id }) => _id).toReversed();
 
-    // Both answers are right: the debit is still pending, or it was completed meanwhile and marked the batch paid again.
-    const answer = await ask();
-
-    expect([[], [batch._id]]).to.deep.include(idsOf(answer));
+    for (const limit of ['1', '2', '3', '50']) {
+      const seen: unknown[] = [];
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const page: request.Response = await ask({ limit, ...(cursor && { cursor }) });
+        seen.push(...idsOf(page));
+        cursor = page.body.next_cursor;
+      }
+      expect(seen).to.deep.equal(newestFirst);
+    }
+    expect((await ask({ limit: '1' })).body.data[0]).to.include({ state: 'processing', total: 1 });
+    const [, second, , , last] = times.map((at) => at.toISOString());
+    const between = await ask({ created_from: String(second), created_before: String(last) });
+    expect(idsOf(between)).to.deep.equal(newestFirst.slice(1, 4));
+    expect(await batchCollection(site.db).countDocuments({ account: site.account, state: 'unpaid' })).to.equal(3);
   });
 
   it("never another account's", async () => {
