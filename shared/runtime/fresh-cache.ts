@@ -5,11 +5,13 @@ import { Grouper } from './grouper.ts';
  * Caches what was read for a short time, also that something does not exist. Failed reads are not cached. Misses have their own
  * limit, so that a stream of made-up keys evicts nothing that is in use.
  */
-export type FreshCacheOptions<Key extends string, Value> = Limits & (ReadOne<Key, Value> | ReadMany<Key, Value>);
+export type FreshCacheOptions<Key extends string, Value> = Limits<Value> & (ReadOne<Key, Value> | ReadMany<Key, Value>);
 
-interface Limits {
+interface Limits<Value> {
   /** How long an answer is valid, counted from before the read. 0: no caching. */
   readonly freshMs: number;
+  /** Whether this answer is valid for whoever asked only: the next one reads again. */
+  readonly isBrief?: (value: Value) => boolean;
   /** Most values, and most misses, that are kept; the oldest are evicted first. */
   readonly maxEntries: number;
   readonly clock: Clock;
@@ -140,7 +142,8 @@ export class FreshCache<Key extends string, Value> {
 
   /** Drops an answer when a newer one is already kept. */
   #keep(key: Key, value: Value | undefined, askedMs: number): void {
-    const { freshMs, maxEntries } = this.#options;
+    const { isBrief, maxEntries } = this.#options;
+    const freshMs = value !== undefined && isBrief?.(value) ? 0 : this.#options.freshMs;
     const untilMs = askedMs + freshMs;
     if ((this.#entry(key)?.untilMs ?? untilMs) > untilMs) return;
     this.#found.delete(key);

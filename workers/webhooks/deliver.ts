@@ -87,6 +87,8 @@ export class Deliverer {
     const target = targets.get(delivery.endpoint);
     if (target === undefined || !owns(delivery.endpoint)) return undefined;
     if (!target.active) {
+      // Perhaps it was enabled before this was due. It stays due, and is found again.
+      if (!targets.refreshed) return undefined;
       log.info('delivery_discarded', { delivery: delivery._id, endpoint: target.id });
       return { id: delivery._id, state: 'discarded' };
     }

@@ -16,7 +16,7 @@ export interface TargetsOptions extends TargetDeps {
   findEndpoints(ids: readonly EndpointId[]): Promise<readonly EndpointDocument[]>;
 }
 
-/** The worker learns of a disabled endpoint or a rotated secret within this time. */
+/** The worker learns of a disabled endpoint or a rotated secret within this time. Of an enabled one it learns at once. */
 const FRESH_MS = 2_000;
 /** How many other endpoints are remembered, in addition to those of the last read. */
 const ENDPOINTS_MAX = 10_000;
@@ -25,6 +25,7 @@ export class Targets {
   readonly #options: TargetsOptions;
   readonly #cache: FreshCache<EndpointId, Target>;
   #wanted: ReadonlyMap<EndpointId, Target> = new Map();
+  #refreshed = false;
 
   constructor(options: TargetsOptions) {
     this.#options = options;
@@ -33,7 +34,19 @@ export class Targets {
       freshMs: FRESH_MS,
       maxEntries: ENDPOINTS_MAX,
       readMany: (ids) => this.#read(ids),
+      // It may be enabled again, or registered again, and what is due from then on must not be discarded.
+      isBrief: ({ active }) => !active,
     });
+  }
+
+  /** Whether endpoints were read after the deliveries in hand were found: one that is not active now was not when they were due. */
+  get refreshed(): boolean {
+    return this.#refreshed;
+  }
+
+  /** Call it before deliveries are looked for. */
+  outdate(): void {
+    this.#refreshed = false;
   }
 
   /** The endpoint as it was last read. */
@@ -44,6 +57,7 @@ export class Targets {
   /** Reads those of `ids` that are not fresh, by one query. */
   async refresh(ids: Iterable<EndpointId>): Promise<void> {
     this.#wanted = await this.#cache.getMany(ids);
+    this.#refreshed = true;
   }
 
   /** An endpoint that no longer exists counts as disabled. */

@@ -107,6 +107,7 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
     this.#queues.letGo((endpoint) => !this.partitions.owns(endpoint));
     this.#queues.forgetCompleted();
     this.#owned = this.partitions.owned();
+    this.#targets.outdate();
     const found = await this.#finder.round();
     await this.#targets.refresh(this.#queues.endpoints());
     this.#queues.review();

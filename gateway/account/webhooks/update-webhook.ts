@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { EVENT_NAMES } from '../../../shared/events/catalogue.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import {
@@ -7,6 +8,7 @@ import {
   removeEndpoint,
   setEvents,
 } from '../../../shared/webhooks/endpoint-store.ts';
+import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/webhooks/subscriptions.ts';
 import { choice, list, optional } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
@@ -45,8 +47,10 @@ export function createUpdateWebhook(deps: Deps): Handler {
       if (state === 'active') await enableEndpoint(db, endpoint._id);
       if (state === 'disabled') await disableEndpoint(db, endpoint._id, 'account');
     });
-    if (changed === undefined) sendProblem(res, 'webhook_not_found');
-    else sendJson(res, 200, await webhookRecord(deps, changed));
+    if (changed === undefined) return sendProblem(res, 'webhook_not_found');
+    // Until every process has read the endpoints again: what happens after the answer goes by the change.
+    await wait(SUBSCRIPTIONS_FRESH_MS);
+    sendJson(res, 200, await webhookRecord(deps, changed));
   };
 }
 

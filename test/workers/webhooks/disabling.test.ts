@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
-import { disableEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
+import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
 import { present } from '../../shared/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { WebhookWorld } from './world.ts';
@@ -34,6 +34,22 @@ describe('webhooks worker: endpoints that fail or are gone', () => {
       expect(await world().inState(delivery, 'discarded')).to.deep.include({ attempts: [] });
 
     expect(target.received).to.deep.equal([]);
+  });
+
+  it('an endpoint that is enabled, or registered again, gets what is due from then on', async () => {
+    const target = await world().receiver();
+    const disabled = await world().register(`${target.url}/disabled`);
+    const gone = await world().register(`${target.url}/gone`);
+    await disableEndpoint(world().db, disabled.endpoint._id, 'by its owner');
+    await removeEndpoint(world().db, gone.endpoint._id);
+    await world().startWorker();
+    for (const one of [disabled, gone]) await world().inState(present((await world().deliver(one))[0]), 'discarded');
+
+    // The worker's clock stands still: whatever it remembers for a while, it remembers now.
+    await enableEndpoint(world().db, disabled.endpoint._id);
+    await world().register(gone.endpoint.url, gone.endpoint.account);
+
+    for (const one of [disabled, gone]) await world().inState(present((await world().deliver(one))[0]), 'done');
   });
 
   it('five days of only failures disable the endpoint, and say so', async () => {

@@ -1,9 +1,12 @@
 import { expect } from 'chai';
 import { eventsOf } from '../../../../shared/events/catalogue.ts';
+import type { HistoryEntry } from '../../../../shared/messages/message.ts';
+import { systemClock } from '../../../../shared/runtime/clock.ts';
 import { newId } from '../../../../shared/runtime/ids.ts';
+import { createAnnouncer } from '../../../../shared/webhooks/announce.ts';
 import { deliveriesOf } from '../../../../shared/webhooks/delivery-store.ts';
 import { disableEndpoint, findEndpoints, noteHealth } from '../../../../shared/webhooks/endpoint-store.ts';
-import { makeDelivery } from '../../../shared/webhooks/make.ts';
+import { makeDelivery, makeMessage } from '../../../shared/webhooks/make.ts';
 import { TEST_BOX } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { settingsWorld } from '../settings-world.ts';
@@ -96,6 +99,32 @@ describe('webhooks by the API', () => {
       new Set(['webhook.register', 'webhook.update', 'webhook.remove']),
     );
     expect(entries.find(({ action }) => action === 'webhook.remove')?.after).to.deep.equal({ removed: true });
+  });
+
+  it('what happens after the answer goes by the change', async () => {
+    const { webhook_id: id } = await create();
+    await disableEndpoint(site.db, id, 'operator');
+    const announcer = createAnnouncer({ db: site.db, clock: systemClock });
+    const happens = async (state: 'sent' | 'failed') => {
+      const entry: HistoryEntry = { state, at: new Date() };
+      await announcer.announce([{ message: makeMessage({ account: site.account, history: [entry] }), entry }]);
+    };
+    const events = async () =>
+      (
+        await deliveriesOf(site.db)
+          .find({ endpoint: id as never })
+          .toArray()
+      ).map(({ event }) => event);
+    await happens('sent');
+
+    await ask('patch', `${PATH}/${id}`, { state: 'active' }).expect(200);
+    await happens('sent');
+    expect(await events()).to.deep.equal(['message.sent']);
+
+    await ask('patch', `${PATH}/${id}`, { events: ['message.failed'] }).expect(200);
+    await happens('failed');
+    await happens('sent');
+    expect(await events()).to.have.members(['message.sent', 'message.failed']);
   });
 
   it('replaces its secret: both sign for a day, and the answer comes again with the Idempotency-Key', async () => {
