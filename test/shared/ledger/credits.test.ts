@@ -119,6 +119,18 @@ describe('credits', () => {
       expect(verdict.problems[0]).to.equal('seq 2 is missing');
     });
 
+    it('tells a gap as one problem, however long it is', async () => {
+      const account = await makeAccount(store.db, 10);
+      const pending = { seq: 500_000, amount: 1, balanceAfter: 11, reason: 'refund', at: new Date() } as const;
+      await store.db
+        .collection<AccountDocument>('accounts')
+        .updateOne({ _id: account }, { $set: { seq: 1_000_000, balance: 11, 'pending.ref_msg_a': pending } });
+
+      const verdict = await verifyLedger(store.db, account);
+
+      expect(verdict.problems).to.deep.equal(['seq 2 to 499999 are missing', 'seq 500001 to 1000000 are missing']);
+    });
+
     it('finds a balance that nobody entered', async () => {
       const account = await makeAccount(store.db, 10);
       await store.db.collection<AccountDocument>('accounts').updateOne({ _id: account }, { $inc: { balance: 1 } });
