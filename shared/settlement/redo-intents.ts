@@ -38,7 +38,7 @@ export async function redoIntents(
   );
   const changes = messages.flatMap((message) => message.history.map((entry) => ({ message, entry })));
   await followUp(
-    { db, announcer },
+    { db, announcer: { announce: (owed) => announcer.announce(owed, true) } },
     changes.filter(({ entry }) => entry.at >= since),
     messages,
   );

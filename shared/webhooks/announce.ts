@@ -22,9 +22,14 @@ export interface Announcer {
    * to the event. All in one unordered insert. Ids are derived (`<event id>:<endpoint id>`), so announcing the same changes
    * again, after a crash or by another process, adds nothing. Throws the driver's error when the store fails. Some may be stored
    * then; the caller repeats the call.
+   *
+   * `again`: these changes may be old, and may have been announced. An endpoint that was registered since gets none of them.
    */
-  announce(changes: readonly (StateChange | TemplateChange)[]): Promise<void>;
+  announce(changes: readonly (StateChange | TemplateChange)[], again?: boolean): Promise<void>;
 }
+
+/** How far the clocks of two machines may differ. Rather an event from before its registration than none from after it. */
+const CLOCKS_APART_MS = 15_000;
 
 /** What a delivery is made of. */
 interface Announced {
@@ -42,14 +47,17 @@ interface Announced {
 export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock: Clock }): Announcer {
   const subscriptions = createSubscriptions(db, clock);
   return {
-    async announce(changes) {
+    async announce(changes, again = false) {
       const all = changes.map((change) => ('message' in change ? ofMessage(change) : ofTemplate(change)));
       const byAccount = await subscriptions.getMany(all.map(({ account }) => account));
       const now = clock.now();
       const documents: DeliveryDocument[] = [];
       for (const one of all) {
         const endpoints = (byAccount.get(one.account) ?? []).filter(
-          (endpoint) => endpoint.channel === one.channel && endpoint.events.includes(one.event),
+          ({ channel, events, createdAt }) =>
+            channel === one.channel &&
+            events.includes(one.event) &&
+            !(again && createdAt.getTime() - one.at.getTime() > CLOCKS_APART_MS),
         );
         if (endpoints.length === 0) continue;
         const body = one.body();

@@ -5,7 +5,7 @@ import type { AccountId } from '../runtime/ids.ts';
 import type { EndpointDocument } from './endpoint.ts';
 
 /** The fields of an active endpoint that announcing needs. */
-export type Subscription = Pick<EndpointDocument, '_id' | 'channel' | 'events'>;
+export type Subscription = Pick<EndpointDocument, '_id' | 'channel' | 'events' | 'createdAt'>;
 
 /**
  * How long a process uses what it read: a new or changed endpoint gets its events after this time at the latest. The API answers
@@ -34,8 +34,7 @@ async function readSubscriptions(
   const endpoints = db
     .collection<EndpointDocument>('endpoints')
     .find({ account: { $in: [...accounts] }, status: 'active' })
-    .project<Pick<EndpointDocument, '_id' | 'account' | 'channel' | 'events'>>({ account: 1, channel: 1, events: 1 });
-  for await (const { _id, account, channel, events } of endpoints)
-    byAccount.get(account)?.push({ _id, channel, events });
+    .project<Subscription & Pick<EndpointDocument, 'account'>>({ account: 1, channel: 1, events: 1, createdAt: 1 });
+  for await (const { account, ...subscription } of endpoints) byAccount.get(account)?.push(subscription);
   return byAccount;
 }

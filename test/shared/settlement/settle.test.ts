@@ -8,10 +8,13 @@ import { newId } from '../../../shared/runtime/ids.ts';
 import { LeaseLostError, STREAMS } from '../../../shared/settlement/intents.ts';
 import { redoIntents } from '../../../shared/settlement/redo-intents.ts';
 import { Settler } from '../../../shared/settlement/settle.ts';
-import type { Announcer } from '../../../shared/webhooks/announce.ts';
+import { type Announcer, createAnnouncer } from '../../../shared/webhooks/announce.ts';
+import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
+import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
+import { makeEndpoint } from '../webhooks/make.ts';
 
 const LEASE = 'carrier:c';
 
@@ -230,6 +233,23 @@ describe('Settler', () => {
     const paid = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
     expect(new Set(announcer.told)).to.deep.equal(new Set([`${message._id} rejected`]));
     expect(paid?.balance).to.equal(11);
+  });
+
+  it('what a redo announces again is new to no endpoint that was registered since', async () => {
+    const account = newId('acc');
+    const message = await put({ account });
+    await settler().settle([{ message, decide: sent }]);
+    const at = (hours: number) => new Date(clock.now().getTime() + hours * 3_600_000);
+    const [earlier, since] = [
+      makeEndpoint({ account, createdAt: at(-1) }),
+      makeEndpoint({ account, createdAt: at(1) }),
+    ];
+    await store.db.collection<EndpointDocument>('endpoints').insertMany([earlier, since]);
+
+    await redoIntents(store.db, createAnnouncer({ db: store.db, clock }), LEASE, 2);
+
+    const deliveries = await deliveriesOf(store.db).find({ account }).toArray();
+    expect(deliveries.map(({ endpoint }) => endpoint)).to.deep.equal([earlier._id]);
   });
 
   it('an earlier holder settles nothing once a later one was here', async () => {
