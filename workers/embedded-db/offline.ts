@@ -69,7 +69,7 @@ export function restoreStore(dir: string, file: string): Promise<void> {
     }
     rmSync(storeFiles(dir).sums, { force: true });
     // The log first, because tables without a log count as damaged.
-    writeFileSync(log, Buffer.alloc(LOG_STEP_BYTES), { mode: 0o600 });
+    writeFileSync(log, Buffer.alloc(LOG_STEP_BYTES), { mode: 0o600, flush: true });
     replaceFile(copy, tables);
   });
 }

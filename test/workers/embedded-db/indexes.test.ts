@@ -38,6 +38,18 @@ describe('embedded-db indexes', () => {
     expect(await all.listIndexes().toArray()).to.have.lengthOf(2);
   });
 
+  it('follow each field, also after an update of one whose name has a space', async () => {
+    const all = store.collection();
+    await all.createIndex({ a: 1 });
+    await all.insertOne({ _id: 1 as never, a: 1, b: 1 });
+
+    await all.updateOne({ _id: 1 as never }, { $set: { 'b a': 5 } });
+    await all.updateOne({ _id: 1 as never }, { $set: { b: 2, a: 7 } });
+
+    expect(await all.find({ a: 7 }).toArray()).to.deep.equal([{ _id: 1, a: 7, b: 2, 'b a': 5 }]);
+    expect(await all.find({ a: 1 }).toArray()).to.deep.equal([]);
+  });
+
   it('are refused when they are none', async () => {
     const all = store.collection();
     const create = (spec: Document): Promise<unknown> =>

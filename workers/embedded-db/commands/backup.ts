@@ -65,8 +65,12 @@ async function copy(database: Database, made: Backup, partial: string): Promise<
     replaceFile(partial, made.path);
     made.state = 'done';
   } catch (error) {
-    rmSync(partial, { force: true });
-    made.state = 'failed';
     made.why = error instanceof Error ? error.message : String(error);
+    made.state = 'failed';
+    try {
+      rmSync(partial, { force: true });
+    } catch {
+      // Whatever broke the copy may keep its rest. The next backup to this path removes it, or says why not.
+    }
   }
 }

@@ -17,7 +17,7 @@ export function affectedIndexes(collection: Indexed, paths: readonly string[] | 
   const { affected: cache } = collection;
   const same = cache.last;
   if (same !== undefined && equalPaths(same.paths, paths)) return same.indexes;
-  const shape = paths.join(' ');
+  const shape = paths.join('\0'); // no name of a field has it
   let indexes = cache.byShape.get(shape);
   if (indexes === undefined) {
     indexes = overlapping(collection, paths);

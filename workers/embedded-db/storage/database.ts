@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ABORT, type Database as LmdbTable, type RootDatabase } from 'lmdb';
+import { syncDirectory } from '../../../shared/runtime/own-directory.ts';
 import { copyOf, KEY_ENCODER, numberBytes } from './bytes-of-lmdb.ts';
 import { checkPages, type PagesChecked } from './check-pages.ts';
 import { isDiskFull } from './disk-full.ts';
@@ -44,7 +45,7 @@ const SIZED = Buffer.from('sized');
  * a shorter time.
  */
 const CHECKPOINT_BYTES = 8 * 1024 * 1024;
-/** After one that failed. */
+/** After one that failed, at least. */
 const RETRY_BYTES = 1024 * 1024;
 
 /**
@@ -105,6 +106,8 @@ export class Database {
     this.position = { store: known ?? randomBytes(STORE_ID_BYTES), stored, sized };
     this.recovery = this.recover();
     this.log = new Log(files.log, this.sync, this.position);
+    // The tables' name must be on the disk before anything is acknowledged.
+    if (known === undefined) syncDirectory(dir);
   }
 
   /**
@@ -167,7 +170,7 @@ export class Database {
 
   /**
    * Stores the tables. Nothing may be written until it resolves. False, with the reason in `checkpointError`, when the disk did not
-   * take them: the log still has everything, and the next try is due after another megabyte.
+   * take them: the log still has everything, and the next try is due when it is twice as long, because each try applies it again.
    */
   async checkpoint(): Promise<boolean> {
     if (this.open === undefined) return true;
@@ -176,7 +179,7 @@ export class Database {
       return true;
     } catch (error) {
       this.checkpointError = error;
-      this.checkpointAt = this.log.size + RETRY_BYTES;
+      this.checkpointAt = this.log.size + Math.max(RETRY_BYTES, this.log.size);
       await this.reopen();
       return false;
     }
