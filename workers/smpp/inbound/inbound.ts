@@ -63,8 +63,8 @@ export class Inbound {
   readonly #grouper: Grouper<Arrival, undefined>;
   /** Stored texts that are not messages yet: a try failed, or they are given up without their missing parts. */
   #untold: WholeText[] = [];
-  /** Ids of documents that can be removed. */
-  readonly #finished: InboundId[] = [];
+  /** Ids of documents that are to be removed. */
+  readonly #finished = new Set<InboundId>();
   /** A group may have been stored although the store gave no answer. */
   #uncertain = false;
 
@@ -118,6 +118,8 @@ export class Inbound {
       const page = await findUnfinished(db, carrier._id, after, RECOVER_PAGE);
       const found: Arrival[] = [];
       for (const document of page) {
+        // What is finished is not remembered any more. The store has it only because it could not be removed yet.
+        if (this.#finished.has(document._id)) continue;
         const known = this.#arrivals.byId(document._id);
         if (known?.stored === true) continue;
         const cameMs = clock.monotonicMs();
@@ -172,10 +174,10 @@ export class Inbound {
 
   async #removeFinished(): Promise<void> {
     const { db, clock } = this.#options;
-    for (const { document } of this.#arrivals.takeFinished(clock.monotonicMs())) this.#finished.push(document._id);
-    const removed = this.#finished.slice();
+    for (const { document } of this.#arrivals.takeFinished(clock.monotonicMs())) this.#finished.add(document._id);
+    const removed = [...this.#finished];
     await removeInbound(db, removed);
-    this.#finished.splice(0, removed.length);
+    for (const id of removed) this.#finished.delete(id);
   }
 
   /**

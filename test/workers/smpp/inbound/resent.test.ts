@@ -5,6 +5,7 @@ import { documentOf, readIncoming } from '../../../../workers/smpp/inbound/incom
 import type { DeliverSession } from '../../../../workers/smpp/session/session.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { latch } from '../../../support/latch.ts';
+import { refused } from '../../../support/mongo-wire/faults.ts';
 import { bodies, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
 
 const DELIVER = { from: PHONE, to: NUMBER, esmClass: 0, dataCoding: 0, body: Buffer.from('yes') };
@@ -183,6 +184,23 @@ describe('smpp worker: messages of handsets that are sent again', () => {
 
     expect(here.smsc.stats().deliveries).to.include({ acknowledged: 1 });
     expect(bodies(await here.received(1))).to.deep.equal(['yes']);
+  });
+
+  it('what was told and surely answered, but not removed while the store was away: an equal one is another message', async () => {
+    const here = await open({ carrier: { enquireLinkMs: 5_000 }, smsc: { retryDelayMs: 100 } });
+    const away = { collection: 'inbound', happens: refused('NotWritablePrimary') };
+    const removing = here.proxy.inject({ ...away, command: 'delete', times: Infinity });
+    here.says({ text: 'yes' });
+    await eventually(() => removing.met > 0, 'it cannot be removed');
+
+    here.proxy.inject({ ...away, command: 'insert' });
+    here.says({ text: 'no' });
+    await here.received(2);
+    removing.end();
+    await eventually(async () => (await here.kept()).length === 0, 'both are removed');
+    here.says({ text: 'yes' });
+
+    expect(bodies(await here.received(3))).to.deep.equal(['yes', 'no', 'yes']);
   });
 
   it('what is told and surely answered is kept no longer', async () => {
