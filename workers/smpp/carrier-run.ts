@@ -141,7 +141,6 @@ export class CarrierRun {
     // Messages of which some segments were written are written to their end first, because a bind that drains writes nothing.
     const begun = (): boolean => parts.answers.resuming || parts.submitters.some(({ waiting }) => waiting > 0);
     await this.#until(() => !begun(), left());
-    const unboundMs = clock.monotonicMs();
     await Promise.all(parts.binds.map((bind) => bind.stop(left())));
     parts.answers.close();
     await this.#until(
@@ -149,7 +148,7 @@ export class CarrierRun {
       STOP_STORE_MS,
     );
     parts.outcomes.giveUp();
-    if (this.#lease.held) await this.#rounds.guarded('inbound', () => parts.inbound.finish(unboundMs));
+    if (this.#lease.held) await this.#rounds.guarded('inbound', () => parts.inbound.removeFinished());
   }
 
   #onBindState(state: BindState): void {

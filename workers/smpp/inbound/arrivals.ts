@@ -53,13 +53,6 @@ export class Arrivals {
     else equal.push(arrival);
   }
 
-  /** The sessions have ended in order, so the answers that we wrote before `unboundMs`, when that began, have arrived. */
-  endedInOrder(unboundMs: number): void {
-    for (const arrival of this.#byId.values()) {
-      arrival.sure ||= arrival.answeredMs !== undefined && arrival.answeredMs <= unboundMs;
-    }
-  }
-
   /** Forgets deliver_sm that need not be remembered any more, and returns them. Parts of an incomplete message stay. */
   takeFinished(nowMs: number): Arrival[] {
     const finished: Arrival[] = [];
@@ -94,5 +87,8 @@ function isRepeat(arrival: Arrival, now: DeliverVia, nowMs: number): boolean {
 }
 
 function isSure({ via, answeredMs }: Arrival): boolean {
-  return via !== undefined && answeredMs !== undefined && via.session.heardMs - answeredMs >= SURE_MS;
+  if (via === undefined || answeredMs === undefined) return false;
+  const { heardMs, unboundMs } = via.session;
+  // Who has answered our unbind has read all that we wrote before it.
+  return heardMs - answeredMs >= SURE_MS || (unboundMs !== undefined && answeredMs <= unboundMs);
 }

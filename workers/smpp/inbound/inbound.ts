@@ -163,16 +163,11 @@ export class Inbound {
     const untold = this.#untold;
     this.#untold = [];
     await this.#tell(untold, true);
-    await this.#removeFinished();
+    await this.removeFinished();
   }
 
-  /** The sessions have ended in order: the carrier has the answers that we wrote before `unboundMs` (monotonic), when that began. */
-  async finish(unboundMs: number): Promise<void> {
-    this.#arrivals.endedInOrder(unboundMs);
-    await this.#removeFinished();
-  }
-
-  async #removeFinished(): Promise<void> {
+  /** Removes what is told and surely answered. `sweep` does it too. Throws the driver's error. */
+  async removeFinished(): Promise<void> {
     const { db, clock } = this.#options;
     for (const { document } of this.#arrivals.takeFinished(clock.monotonicMs())) this.#finished.add(document._id);
     const removed = [...this.#finished];

@@ -51,6 +51,8 @@ export interface DeliverSession {
   readonly open: boolean;
   /** When the peer last sent something, by the monotonic clock. */
   readonly heardMs: number;
+  /** When we asked to unbind. Set once the peer has answered that. */
+  readonly unboundMs?: number | undefined;
 }
 
 /** The session and the PDU that a deliver_sm came in. */
@@ -82,6 +84,8 @@ const MAX_SEQUENCE = 0x7fffffff;
  * answered late), or it is lost when the connection ends. The caller is told which.
  */
 export class Session<Context extends Submit> {
+  /** See `DeliverSession`. */
+  unboundMs: number | undefined;
   readonly #options: SessionOptions<Context>;
   readonly #socket: SmppSocket;
   readonly #reading: Reading;
@@ -153,7 +157,10 @@ export class Session<Context extends Submit> {
     if (!this.open) return 'no_answer';
     const sequence = this.#nextSequence();
     const frame = encodeHeaderOnly({ command: COMMAND.unbind, status: 0, sequence });
-    return this.#request(COMMAND.unbind, sequence, frame, timeoutMs);
+    const askedMs = this.#options.clock.monotonicMs();
+    const answer = await this.#request(COMMAND.unbind, sequence, frame, timeoutMs);
+    if (answer !== 'no_answer') this.unboundMs = askedMs;
+    return answer;
   }
 
   /** Reads nothing for this time. What the peer sends waits in the kernel, so the peer has to slow down. */

@@ -5,7 +5,7 @@ import { documentOf, readIncoming } from '../../../../workers/smpp/inbound/incom
 import type { DeliverSession } from '../../../../workers/smpp/session/session.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { latch } from '../../../support/latch.ts';
-import { refused } from '../../../support/mongo-wire/faults.ts';
+import { held, refused } from '../../../support/mongo-wire/faults.ts';
 import { bodies, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
 
 const DELIVER = { from: PHONE, to: NUMBER, esmClass: 0, dataCoding: 0, body: Buffer.from('yes') };
@@ -43,6 +43,16 @@ describe('Arrivals: a deliver_sm that is sent again, or a second one that is equ
       what: 'the session ended later, after the carrier was heard: the answer had arrived',
       known: arrival({ session: { open: false, heardMs: 1_010 }, sequence: 1 }, 0, { answeredMs: 10 }),
       ...{ atMs: 20_000, repeated: false },
+    },
+    {
+      what: 'the carrier answered our unbind: it has read the answer before',
+      known: arrival({ session: { ...ended, unboundMs: 10 }, sequence: 1 }, 0, { answeredMs: 10 }),
+      ...{ atMs: 1_000, repeated: false },
+    },
+    {
+      what: 'we answered after our unbind',
+      known: arrival({ session: { ...ended, unboundMs: 10 }, sequence: 1 }, 0, { answeredMs: 11 }),
+      ...{ atMs: 1_000, repeated: true },
     },
     {
       what: 'the carrier has waited in vain',
@@ -185,6 +195,31 @@ describe('smpp worker: messages of handsets that are sent again', () => {
     expect(here.smsc.stats().deliveries).to.include({ acknowledged: 1 });
     expect(bodies(await here.received(1))).to.deep.equal(['yes']);
   });
+
+  for (const lost of ['before our answer', 'before the carrier reads our answer and our unbind']) {
+    it(`the connection breaks ${lost}, and the worker stops: told once`, async () => {
+      const here = await open();
+      const stored = latch();
+      const inserting = here.proxy.inject({
+        ...{ command: 'insert', collection: 'inbound' },
+        happens: held(stored.opened),
+      });
+      here.says({ text: 'yes' });
+      await eventually(() => inserting.met > 0, 'it is being stored');
+      here.smsc.pause();
+      if (lost === 'before our answer') here.smsc.resetSessions();
+      stored.open();
+      await eventually(async () => (await here.counted('received')) === 1, 'it is told and answered');
+      await here.worker.stop();
+
+      here.smsc.resetSessions();
+      here.anotherWorker({ ...thisProcess(), startedAt: 'another' });
+      here.smsc.resume();
+      await eventually(() => here.smsc.stats().pending === 0, 'it is sent again and acknowledged');
+
+      expect(bodies(await here.received(1))).to.deep.equal(['yes']);
+    });
+  }
 
   it('what was told and surely answered, but not removed while the store was away: an equal one is another message', async () => {
     const here = await open({ carrier: { enquireLinkMs: 5_000 }, smsc: { retryDelayMs: 100 } });
