@@ -219,10 +219,16 @@ export class Inbound {
 
   /** The message becomes complete by this sweep, without its missing parts. */
   #giveUp(set: PartSet): void {
-    const parts = new Map([...set.parts].filter(([, { stored }]) => stored));
-    if (parts.size === 0) return;
-    this.#count('incomplete', parts.size);
-    this.#untold.push(joinedText({ ...set, parts }, this.#alphabet, this.#options.clock.now()));
+    for (const [number, arrival] of set.parts) {
+      if (arrival.stored) continue;
+      // It was refused. Its second try comes too late for this message, and begins another one.
+      set.parts.delete(number);
+      arrival.refused = false;
+      arrival.sure = true;
+    }
+    if (set.parts.size === 0) return;
+    this.#count('incomplete', set.parts.size);
+    this.#untold.push(joinedText(set, this.#alphabet, this.#options.clock.now()));
   }
 
   async #store(arrivals: readonly Arrival[]): Promise<undefined[]> {

@@ -74,7 +74,9 @@ export class PartSets {
       if (untilMs <= nowMs && !this.#open.has(set.id)) this.#last.delete(key);
     }
     const tooMany = this.#open.size - SETS_MAX;
-    const overdue = [...this.#open.values()].filter((set, i) => i < tooMany || isOver(set, nowMs));
+    const overdue = [...this.#open.values()].filter(
+      (set, i) => (i < tooMany || isOver(set, nowMs)) && !isBeingStored(set),
+    );
     for (const { id } of overdue) this.#open.delete(id);
     return overdue;
   }
@@ -84,9 +86,14 @@ export function isComplete({ parts, total }: PartSet): boolean {
   return parts.size === total && isStored(parts);
 }
 
-/** A message with parts that are just being stored is given some more time. */
+/** A message with parts that were refused is given some more time. */
 function isOver({ parts, dueMs }: PartSet, nowMs: number): boolean {
   return dueMs <= nowMs && (isStored(parts) || dueMs + REPEATED_MS <= nowMs);
+}
+
+/** Whether a part is just being stored. Nobody would tell it if its message were given up now. */
+function isBeingStored({ parts }: PartSet): boolean {
+  return [...parts.values()].some(({ stored, refused }) => !stored && refused !== true);
 }
 
 function isStored(parts: PartSet['parts']): boolean {
