@@ -23,7 +23,7 @@ export interface OptOutDocument {
   readonly word?: string;
   /** The API request that stored the opt-out. */
   readonly request?: RequestId;
-  /** Messages that came before this time change nothing any more. */
+  /** When the last wish came, also one that changed nothing. Messages that came before change nothing any more. */
   readonly changedAt: Date;
   /** The customer's last messages that changed it, oldest first, at most `CHANGED_BY_MAX`. */
   readonly changedBy: readonly MessageId[];

@@ -19,24 +19,31 @@ export interface OptOutChange extends Pick<OptOutDocument, 'account' | 'customer
 }
 
 /**
- * Stores wishes. A customer's message that is older than the stored wish changes nothing. May be repeated: each message changes the
+ * Stores wishes. A customer's message that is older than the last wish changes nothing. May be repeated: each message changes the
  * state only once. What an account or an operator wishes is done whatever the stored time is: whose clock is behind would otherwise
- * be told of something that was not. The account is marked before any entry exists, so that no send overlooks an entry.
+ * be told of something that was not. The account is marked before any opt-out exists, so that no send overlooks one.
  */
 export async function changeOptOuts(db: Db, changes: readonly OptOutChange[]): Promise<void> {
   const outs = changes.filter(({ kind }) => kind === 'out');
-  if (outs.length > 0) {
-    await markOptOuts(db, [...new Set(outs.map(({ account }) => account))]);
-    await insertNew(
-      db,
-      'opt_outs',
-      outs.map(({ account, customer, scope }) => ({
-        ...{ _id: optOutId(account, customer, scope), account, customer, scope },
-        ...{ changedAt: new Date(0), changedBy: [] },
-      })),
-    );
-  }
-  await updateEach(db, 'opt_outs', changes.map(updateOf));
+  if (outs.length > 0) await markOptOuts(db, [...new Set(outs.map(({ account }) => account))]);
+  await insertNew(
+    db,
+    'opt_outs',
+    changes.map(({ account, customer, scope }) => ({
+      ...{ _id: optOutId(account, customer, scope), account, customer, scope },
+      ...{ changedAt: new Date(0), changedBy: [] },
+    })),
+  );
+  await updateEach(
+    db,
+    'opt_outs',
+    changes.flatMap((change) => [timeOf(change), updateOf(change)]),
+  );
+}
+
+/** Keeps the time of the last wish, also of one that changes nothing: an older one may come later. */
+function timeOf({ account, customer, scope, at }: OptOutChange) {
+  return { filter: { _id: optOutId(account, customer, scope) }, update: { $max: { changedAt: at } } };
 }
 
 /** Changes the state only if it differs, and only once for each message. */
@@ -53,7 +60,7 @@ function updateOf(change: OptOutChange) {
       out: kind === 'out' ? { $ne: true } : true,
       ...(message === undefined ? {} : { changedAt: { $lte: at }, changedBy: { $ne: message } }),
     },
-    update: { ...update, ...push, $max: { changedAt: at } },
+    update: { ...update, ...push },
   };
 }
 

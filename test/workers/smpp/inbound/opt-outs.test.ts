@@ -89,6 +89,36 @@ describe('what follows from customers’ STOP and START', () => {
     expect(await isOutTo()).to.equal(false);
   });
 
+  for (const words of [
+    ['STOP 0', 'STOP 2', 'START 1'],
+    ['START 2', 'STOP 1'],
+    ['STOP 0', 'START 1', 'START 3', 'STOP 2'],
+  ]) {
+    it(`told as ${words.join(', ')} (seconds): the late word changes nothing and has no event`, async () => {
+      const messages = words.map((word) => {
+        const [body = '', seconds] = word.split(' ');
+        return wrote(body, Number(seconds));
+      });
+      for (const message of messages.slice(0, -1)) await apply(message);
+      const before = await isOutTo();
+
+      const late = await apply(...messages.slice(-1));
+
+      expect(await isOutTo()).to.equal(before);
+      expect(statesOf(late)).to.deep.equal([['received']]);
+    });
+  }
+
+  it('START that is told after an opt-out by an operator, and was written before, changes nothing', async () => {
+    await apply(wrote('STOP', 0));
+    const what = { account, customer: CUSTOMER, scope: NUMBER, kind: 'out', source: 'ops' } as const;
+    await changeOptOuts(store.db, [{ ...what, at: new Date(T + 2_000) }]);
+
+    await apply(wrote('START', 1));
+
+    expect(await isOutTo()).to.equal(true);
+  });
+
   it('START ends it, with an event; a word that changes nothing has none', async () => {
     const messages = [wrote('START', 0), wrote('STOP', 1), wrote('stop', 2), wrote('unstop', 3), wrote('start', 4)];
 
