@@ -93,6 +93,8 @@ export class SmppSocket {
       clearTimeout(this.#withheldTimer);
       const unwritten = new Set(this.#unsent.map((sent) => sent.sequence));
       this.#unsent = [];
+      this.#rest = [];
+      this.#restOctets = 0;
       options.onClose(this.#closeReason, unwritten);
     });
   }
@@ -127,6 +129,7 @@ export class SmppSocket {
     this.#paused = paused;
     if (paused) this.#socket.pause();
     else if (!this.#pausedForTurn) this.#socket.resume();
+    this.#waitForRest(false);
   }
 
   /** Writes what is left and ends our side. The connection closes when the peer ends its side too, or after `END_TIMEOUT_MS`. */
@@ -238,13 +241,14 @@ export class SmppSocket {
 
   /**
    * Limits the time until the frame is whole. The timer starts with the frame's first octets, and later pieces do not restart it.
+   * A pause of ours ends it, because the rest may wait in the kernel then. It starts anew when reading resumes.
    */
   #waitForRest(begun: boolean): void {
-    if (begun || this.#restOctets === 0) {
+    if (begun || this.#paused || this.#restOctets === 0) {
       clearTimeout(this.#frameTimer);
       this.#frameTimer = undefined;
     }
-    if (this.#restOctets > 0) {
+    if (this.#restOctets > 0 && !this.#paused) {
       this.#frameTimer ??= setTimeout(() => this.destroy('frame_timeout'), FRAME_TIMEOUT_MS);
     }
   }

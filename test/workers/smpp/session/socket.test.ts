@@ -1,4 +1,5 @@
 import { createServer, type Socket } from 'node:net';
+import { mock } from 'node:test';
 import { expect } from 'chai';
 import { SmppSocket } from '../../../../workers/smpp/session/socket.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -8,11 +9,12 @@ const CONNECTIONS = 8;
 /** Connections of one process, and the frames that each handed on, with the turn of the event loop. */
 interface Scene {
   readonly peers: readonly Socket[];
+  readonly sockets: readonly SmppSocket[];
   readonly handed: { readonly connection: number; readonly octets: number; readonly turn: number }[];
   close(): Promise<void>;
 }
 
-async function openScene(): Promise<Scene> {
+async function openScene(connections = CONNECTIONS, onFrame = () => {}): Promise<Scene> {
   const peers: Socket[] = [];
   const server = createServer((peer) => {
     peers.push(peer.on('error', () => {}).resume());
@@ -23,13 +25,16 @@ async function openScene(): Promise<Scene> {
   const handed: Scene['handed'] = [];
   let turn = 0;
   let open = 0;
-  const sockets = Array.from({ length: CONNECTIONS }, (_, connection) => {
+  const sockets = Array.from({ length: connections }, (_, connection) => {
     const options = {
       host: '127.0.0.1',
       port: address.port,
       tls: undefined,
       mayWrite: () => true,
-      onFrame: (frame: Buffer) => void handed.push({ connection, octets: frame.length, turn }),
+      onFrame: (frame: Buffer) => {
+        handed.push({ connection, octets: frame.length, turn });
+        onFrame();
+      },
       onClose: () => {
         open -= 1;
       },
@@ -38,7 +43,7 @@ async function openScene(): Promise<Scene> {
       open += 1;
     });
   });
-  await eventually(() => open === CONNECTIONS && peers.length === CONNECTIONS, 'all are connected');
+  await eventually(() => open === connections && peers.length === connections, 'all are connected');
   let counting = true;
   const countTurns = (): void => {
     turn += 1;
@@ -46,8 +51,7 @@ async function openScene(): Promise<Scene> {
   };
   countTurns();
   return {
-    peers,
-    handed,
+    ...{ peers, sockets, handed },
     close: async () => {
       counting = false;
       for (const socket of sockets) socket.destroy('ended');
@@ -92,5 +96,38 @@ describe('smpp socket: one turn of the event loop', () => {
     await eventually(() => scene.handed.length === CONNECTIONS * 60, 'all are handed on');
 
     expect(most(scene.handed)).to.be.at.most(2 * (49_152 + 4_000));
+  });
+});
+
+describe('smpp socket: a frame of which the rest does not come', () => {
+  let scene: Scene;
+  beforeEach(async () => {
+    // As when too many deliver_sm wait for our answer: the pause begins with a frame.
+    scene = await openScene(1, () => scene.sockets[0]?.setPaused(true));
+    mock.timers.enable({ apis: ['setTimeout'] });
+  });
+  afterEach(() => {
+    mock.timers.reset();
+    return scene.close();
+  });
+
+  it('ends the connection 10 s after we began to wait, and not while we do not read', async () => {
+    const [peer] = scene.peers;
+    const [socket] = scene.sockets;
+    if (peer === undefined || socket === undefined) throw new Error('one is connected');
+    peer.write(Buffer.concat([frame(100), frame(100).subarray(0, 50)]));
+    while (scene.handed.length === 0) await new Promise((turn) => setImmediate(turn));
+
+    mock.timers.tick(10_000);
+    expect(socket.open).to.equal(true);
+    socket.setPaused(false);
+    mock.timers.tick(9_999);
+    socket.setPaused(true);
+    mock.timers.tick(10_000);
+    socket.setPaused(false);
+    mock.timers.tick(9_999);
+    expect(socket.open).to.equal(true);
+    mock.timers.tick(1);
+    expect(socket.open).to.equal(false);
   });
 });
