@@ -31,9 +31,14 @@ export class ClaimWorld {
   }
 
   /** A claimer that takes from these paths, whatever routes and other carriers say. */
-  claimer(paths: readonly string[] = ['promotional', 'transactional'], carrier = 'c', db = this.store.db): TestClaimer {
+  claimer(
+    paths: readonly string[] = ['promotional', 'transactional'],
+    carrier = 'c',
+    db = this.store.db,
+    held = () => true,
+  ): TestClaimer {
     const gates = openGates(this.store.db, this.clock);
-    const claimer = new Claimer({ db, clock: this.clock, carrier, epoch: 7, gates });
+    const claimer = new Claimer({ db, clock: this.clock, carrier, epoch: 7, gates, held });
     return { claimer, claim: (room, fromLane = 0) => claimer.claim(room, { paths, fromLane }) };
   }
 

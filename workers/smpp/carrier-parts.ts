@@ -203,7 +203,7 @@ export class CarrierParts {
     const { db, listen, clock, log, metrics, carrier, gates, serving, departures } = this.#supplies;
     const { epoch, held } = this.#holding;
     const { outcomes, answers, breaker, submitters } = this;
-    const claimer = new Claimer({ db, clock, carrier: carrier._id, epoch, gates });
+    const claimer = new Claimer({ db, clock, carrier: carrier._id, epoch, gates, held });
     const chains = new AccountChains({ db, clock, carrier });
     const wide = carrier.texts?.longText === 'udh16';
     const references = new References(clock.now().getTime() & 0xff, wide ? 65_536 : 256);

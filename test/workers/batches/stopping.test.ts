@@ -79,6 +79,7 @@ describe('batches worker: stops', () => {
         carrier: 'a',
         epoch: 1,
         gates: openGates(store.db, systemClock),
+        held: () => true,
       });
       const from = { paths: ['race'], fromLane: 0 };
       let claimed = 0;

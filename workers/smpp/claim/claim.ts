@@ -16,6 +16,8 @@ export interface ClaimerOptions {
   /** Epoch of the carrier's lease. */
   readonly epoch: number;
   readonly gates: ClaimGates;
+  /** Whether the carrier's lease is held. */
+  held(): boolean;
 }
 
 /** Where messages are taken from. */
@@ -114,7 +116,8 @@ export class Claimer {
     for (const queue of queues) queue.letGo();
     const fairly = this.#backlog || queues.some(({ goesAround }) => goesAround);
     const picked = fairly ? await this.#pickFairly(room) : await this.#pickAll(room);
-    const taken = await this.#taker.take(picked);
+    // The process may have stood still while it read, and another holder may serve the carrier by now.
+    const taken = this.#options.held() ? await this.#taker.take(picked) : [];
     // Another carrier serves the same path. What was read ahead is probably out of date too.
     if (taken.length < picked.length) {
       this.#tookAll = false;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { ClaimWorld, ids, room } from '../../../support/claim-world.ts';
+import { openCountingDb } from '../../../support/counting-db.ts';
 
 describe('Claimer', () => {
   let world: ClaimWorld;
@@ -56,6 +57,18 @@ describe('Claimer', () => {
     const other = world.claimer();
     expect(await other.claim({ messages: 10, segments: 7 })).to.have.length(3);
     expect(other.claimer.tookAll, 'two did not fit').to.equal(false);
+  });
+
+  it('takes nothing when the lease ran out while it read', async () => {
+    const counting = openCountingDb(world.store);
+    const queued = await world.put(3);
+    const one = world.claimer(undefined, undefined, counting.db, () => counting.sent('find', 'messages') === 0);
+
+    const taken = await one.claim(room(10)).finally(() => counting.close());
+
+    expect(taken).to.deep.equal([]);
+    expect(one.claimer.tookAll).to.equal(false);
+    expect(ids(await world.claimer().claim(room(10)))).to.deep.equal(ids(queued));
   });
 
   it('has not taken all when another claimer took a part of it', async () => {

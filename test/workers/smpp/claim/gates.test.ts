@@ -128,7 +128,8 @@ describe('Claimer at its gates', () => {
     const day = new ManualClock(new Date('2026-11-21T15:29:59Z'));
     const gates = new ClaimGates({ db: world.store.db, clock: day, hours: DEFAULT_PROMOTIONAL_HOURS });
     const from = { paths: ['promotional', 'transactional'], fromLane: 0 };
-    const worker = new Claimer({ db: world.store.db, clock: day, carrier: 'c', epoch: 7, gates });
+    const held = (): boolean => true;
+    const worker = new Claimer({ db: world.store.db, clock: day, carrier: 'c', epoch: 7, gates, held });
     const validUntil = new Date('2026-11-25T00:00:00Z');
     const putIn = (lane: number) =>
       world.put(2, { path: lane > 2 ? 'promotional' : 'transactional', lane, validUntil });
