@@ -68,6 +68,11 @@ export async function openItems(db: Db, ids: readonly string[]): Promise<readonl
     .toArray();
 }
 
+/** Whether an item of this account that was due by then is still to be processed. */
+export async function isBehind(db: Db, account: AccountId, by: Date): Promise<boolean> {
+  return (await inbox(db).findOne({ account, due: { $lte: by } }, { projection: { _id: 1 } })) !== null;
+}
+
 /** The first items until their weight is enough, but at least one. */
 function lightest<T extends Pick<InboxItemDocument, 'weight'>>(items: readonly T[]): readonly T[] {
   let weight = 0;

@@ -40,6 +40,8 @@ export interface UnknownsOptions {
   readonly holder: Pick<CarrierDocument, '_id' | 'unknownPolicy' | 'unknownWaitMs'>;
   /** Only those of this account. */
   readonly account?: AccountId;
+  /** Only those whose validity is over: they are not sent again, whatever the policy. */
+  readonly overOnly?: boolean;
   /** Absent: nothing is kept for timelines. */
   readonly messageLog?: MessageLog;
 }
@@ -54,6 +56,7 @@ export async function decideUnknowns({
   settler,
   holder,
   account,
+  overOnly = false,
   messageLog,
 }: UnknownsOptions): Promise<readonly MessageState[]> {
   const messages: Collection<AnyMessage> = db.collection('messages');
@@ -64,6 +67,7 @@ export async function decideUnknowns({
       state: 'submitting',
       outcome: 'unknown',
       ...(account === undefined ? {} : { account }),
+      ...(overOnly && { validUntil: { $lte: now } }),
       'claim.at': { $lte: new Date(now.getTime() - holder.unknownWaitMs) },
     })
     .limit(MAX_GROUP)

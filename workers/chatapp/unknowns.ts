@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { isBehind } from '../../shared/chat-inbox/store.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import { CLAIM_HOLDER } from '../../shared/messages/message.ts';
 import { PROVIDER_DEFAULTS, type ProviderDocument } from '../../shared/providers/provider.ts';
@@ -11,6 +12,8 @@ type Policy = ProviderDocument['unknownPolicy'];
 
 /** The most unknown sends that one look reads to see which accounts they belong to. */
 const LOOK_MAX = 500;
+/** An inbox is read several times a second. What has waited for this long is a backlog. */
+const BACKLOG_MS = 2_000;
 
 /** Whether any message of these partitions is claimed and not settled. Mostly none is, and this one read says so for all of them. */
 export async function isAnyClaimed(db: Db, partitions: readonly HeldPartition[]): Promise<boolean> {
@@ -27,6 +30,10 @@ export async function isAnyClaimed(db: Db, partitions: readonly HeldPartition[])
  * Applies each account's policy to sends that have waited long enough for their answer. Also finds claims that a
  * frozen earlier holder stored after its partition was taken over. Returns how many sends each policy decided, and
  * how many such claims were found. Throws when the store fails.
+ *
+ * Nothing is sent again while the account's inbox has a backlog: a status in it may say that it was delivered. Should
+ * an inbox never be worked off, its messages wait until their validity is over. They cannot be sent twice then, so the
+ * policy decides, and they end as unconfirmed.
  */
 export async function decideUnknownsOf(
   db: Db,
@@ -48,7 +55,9 @@ export async function decideUnknownsOf(
     const { unknownPolicy, unknownWaitMs } = providerOf(account) ?? PROVIDER_DEFAULTS;
     const holder = { _id: partition.lease, unknownPolicy, unknownWaitMs };
     const { unknowns: settler, messageLog } = partition;
-    const { length: count } = await decideUnknowns({ db, clock, settler, holder, account, messageLog });
+    const backlog = new Date(clock.now().getTime() - BACKLOG_MS);
+    const overOnly = unknownPolicy === 'resend' && (await isBehind(db, account, backlog));
+    const { length: count } = await decideUnknowns({ db, clock, settler, holder, account, overOnly, messageLog });
     if (count > 0) decided.set(unknownPolicy, (decided.get(unknownPolicy) ?? 0) + count);
   }
   return { decided, stray };

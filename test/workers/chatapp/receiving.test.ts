@@ -1,15 +1,6 @@
 import { expect } from 'chai';
 import type { InboxItemDocument } from '../../../shared/chat-inbox/inbox-item.ts';
-import { Lease } from '../../../shared/leases/lease.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
-import { systemClock as clock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
-import { Metrics } from '../../../shared/runtime/metrics.ts';
-import { MessageLog } from '../../../shared/settlement/log-store.ts';
-import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
-import { takePartition } from '../../../workers/chatapp/held-partition.ts';
-import { createChatMetrics } from '../../../workers/chatapp/metrics.ts';
-import { decideUnknownsOf } from '../../../workers/chatapp/unknowns.ts';
 import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { inboxWorld } from './inbox-world.ts';
@@ -179,45 +170,4 @@ describe('chatapp worker: receiving', () => {
     expect(known.parts).to.deep.equal([{ key: chatMessageKey(account.id, 'wamid.9'), state: 'accepted' }]);
     expect(account.provider.sends).to.have.length(1);
   });
-
-  for (const [policy, state] of [
-    ['assume_sent', 'sent'],
-    ['resend', 'queued'],
-  ] as const) {
-    it(`after the provider's waiting time an unknown send is ${state}, by its policy ${policy}`, async () => {
-      const { db } = world.store;
-      const account = await world.openAccount(undefined, { unknownPolicy: policy, unknownWaitMs: 60_000 });
-      const lease = new Lease({ name: 'chatapp:0', db, clock, identity: { machine: 'b', pid: 1, startedAt: '1' } });
-      await lease.keep();
-      const metrics = createChatMetrics(new Metrics());
-      const partition = await takePartition({
-        db,
-        clock,
-        log: silentLog,
-        metrics,
-        announcer: createAnnouncer({ db, clock }),
-        messageLog: new MessageLog({ db, clock, log: silentLog, days: 30 }),
-        lease,
-      });
-      const claimed = (minutes: number) => ({
-        state: 'submitting' as const,
-        outcome: 'unknown' as const,
-        claim: {
-          id: newId('clm'),
-          carrier: 'chatapp:0',
-          epoch: lease.epoch,
-          at: new Date(Date.now() - minutes * 60_000),
-        },
-      });
-      const [old, young] = await world.queue(account, claimed(2), claimed(0));
-      const provider = await db.collection('providers').findOne({ _id: account.id as never });
-
-      const { decided } = await decideUnknownsOf(db, clock, partition, () => provider as never);
-
-      expect([...decided]).to.deep.equal([[policy, 1]]);
-      expect((await world.read(old?._id ?? 'msg_')).state).to.equal(state);
-      expect((await world.read(young?._id ?? 'msg_')).state).to.equal('submitting');
-      await lease.release();
-    });
-  }
 });
