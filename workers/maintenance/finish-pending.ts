@@ -1,9 +1,11 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument, ChangeId, PendingChange } from '../../shared/accounts/account.ts';
 import { storeOpenings } from '../../shared/conversations/opening-store.ts';
+import { giveBackRefused } from '../../shared/conversations/void.ts';
 import { enterInLedger, ledgerEntryOf } from '../../shared/ledger/store.ts';
+import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
-import { findForSure } from '../../shared/mongo/find-one.ts';
+import { findEachForSure, findForSure } from '../../shared/mongo/find-one.ts';
 import { REPEAT_MS } from '../../shared/mongo/until-answered.ts';
 import { storePaid } from '../../shared/payment/follow-up.ts';
 import { decodeDebits } from '../../shared/payment/pending.ts';
@@ -114,14 +116,14 @@ async function finish(db: Db, id: AccountId, restedSince: Date, now: Date): Prom
       batch: batch && { id: batch },
     })),
   );
-  await storeOpenings(
-    db,
-    account._id,
-    debits.flatMap(([group, { chatMessages }]) => {
-      const [opening, pending] = [account.opening?.[group], account.pending?.[group]];
-      return opening === undefined || pending === undefined ? [] : [{ opening, messages: chatMessages, pending }];
-    }),
-  );
+  const openings = debits.flatMap(([group, { chatMessages }]) => {
+    const [opening, pending] = [account.opening?.[group], account.pending?.[group]];
+    return opening === undefined || pending === undefined ? [] : [{ opening, messages: chatMessages, pending }];
+  });
+  await storeOpenings(db, account._id, openings);
+  // A message that had moved may be refused by now. Whoever settled that saw only the conversation that it came from.
+  const moved = openings.flatMap(({ opening }) => (opening.again ? [{ _id: opening.opener }] : []));
+  await giveBackRefused(db, await findEachForSure(db.collection<ChatMessageDocument>('messages'), moved));
   const entries = rested.map(([change, pending]) => ledgerEntryOf(account._id, change, pending));
   await enterInLedger(db, entries);
   crashPoint('pending:redone');

@@ -217,6 +217,22 @@ describe('conversations/depart: another conversation', () => {
       await expectWholeLedger();
     });
 
+    it('is given back by the sweep when that message was refused before anybody wrote where it went', async () => {
+      const opener = await accept();
+      const rider = await accept();
+      await refuse(opener);
+      await payAndVanish(rider);
+      await refuse(rider);
+      expect(await balance()).to.equal(8);
+
+      await sweep();
+      await sweep();
+
+      expect(await balance()).to.equal(10);
+      expect((await conversation())?.voided).to.have.lengthOf(2);
+      await expectWholeLedger();
+    });
+
     it('is followed up by the sweep alone when nobody asks again', async () => {
       const opener = await accept();
       const rider = await accept();
