@@ -1,6 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type { AccountId, RequestId } from '../runtime/ids.ts';
 import type { ChatTemplateDocument } from './chat-template.ts';
+import { NOTHING_OWED } from './status-change.ts';
 import type { ChatTemplateRequestDocument } from './template-request.ts';
 
 type Id = ChatTemplateRequestDocument['_id'];
@@ -30,11 +31,12 @@ export async function wishChatTemplate(db: Db, wish: Wish): Promise<boolean> {
 
 /**
  * Removes the request for a template that the provider does not have: it was never asked for it, refused it, or has deleted it.
- * Returns whether there was such a request.
+ * Returns whether there was such a request of which webhooks have been told everything.
  */
 export async function dropRequest(db: Db, id: Id): Promise<boolean> {
   const { deletedCount } = await requests(db).deleteOne({
     _id: id,
+    ...NOTHING_OWED,
     $or: [{ wants: 'create', askedAt: { $exists: false } }, { due: { $exists: false } }],
   });
   return deletedCount === 1;
@@ -123,10 +125,13 @@ export async function refuseRequest(
   );
 }
 
-/** The template is gone at the provider. */
-export async function forgetTemplate(db: Db, { _id, request }: ChatTemplateRequestDocument): Promise<void> {
-  await db.collection<ChatTemplateDocument>('chat_templates').deleteOne({ _id });
-  await requests(db).deleteOne({ _id, request });
+/** The template is gone at the provider. False when webhooks are still to be told of it: ask again then. */
+export async function forgetTemplate(db: Db, { _id, request }: ChatTemplateRequestDocument): Promise<boolean> {
+  const templates = db.collection<ChatTemplateDocument>('chat_templates');
+  await templates.deleteOne({ _id, ...NOTHING_OWED });
+  if ((await templates.countDocuments({ _id })) > 0) return false;
+  const { deletedCount } = await requests(db).deleteOne({ _id, request, ...NOTHING_OWED });
+  return deletedCount === 1;
 }
 
 /** Compared with ids only. The semicolon is the character after the colon. */

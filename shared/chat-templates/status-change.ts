@@ -19,3 +19,6 @@ export function owedOf(
   const told = toldOf(from, status);
   return told === undefined ? [] : [{ told, status, ...(reason === undefined ? {} : { reason }), at }];
 }
+
+/** What may be deleted: webhooks have been told all of it. */
+export const NOTHING_OWED = { 'owed.0': { $exists: false } } as const;

@@ -2,7 +2,7 @@ import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
 import { systemClock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import { type ChatTemplateDocument, type ChatTemplateStatus, chatTemplateId } from './chat-template.ts';
-import { owedOf } from './status-change.ts';
+import { NOTHING_OWED, owedOf } from './status-change.ts';
 
 export async function findChatTemplate(
   db: Db,
@@ -78,12 +78,12 @@ export async function replaceChatTemplates(
 ): Promise<void> {
   for (const group of inGroups(listed)) await replaceListed(db, group, begunAt);
   const stays = new Set<TemplateId>(listed.map(({ _id }) => _id));
-  const stored = templates(db).find({ _id: idsOf(account) }, { projection: { statusAt: 1 }, batchSize: GROUP });
+  const stored = templates(db).find({ _id: idsOf(account) }, { projection: { _id: 1 }, batchSize: GROUP });
   const gone: TemplateId[] = [];
-  for await (const { _id, statusAt } of stored) {
-    if (!stays.has(_id) && (statusAt === undefined || statusAt < begunAt)) gone.push(_id);
-  }
-  for (const group of inGroups(gone)) await templates(db).deleteMany({ _id: { $in: group } });
+  for await (const { _id } of stored) if (!stays.has(_id)) gone.push(_id);
+  // Its status may have changed since it was read. What webhooks are still to be told goes with a later list.
+  const settled = { statusAt: { $not: { $gte: begunAt } }, ...NOTHING_OWED };
+  for (const group of inGroups(gone)) await templates(db).deleteMany({ _id: { $in: group }, ...settled });
 }
 
 /** Writes templates as the provider listed them from `begunAt` on; removes none. */

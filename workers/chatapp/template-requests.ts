@@ -159,7 +159,10 @@ export class TemplateRequests {
     listed: ChatTemplateDocument | undefined,
   ): Promise<void> {
     const { db, clock } = this.#options;
-    if (request.wants === 'delete') return forgetTemplate(db, request);
+    if (request.wants === 'delete') {
+      if (await forgetTemplate(db, request)) return;
+      return this.#later(request, 'Webhooks are still to be told of an earlier change.');
+    }
     // The review may have ended before the answer was read: the list has its result, and callbacks that came in between count.
     const begunAt = clock.now();
     const now = listed ?? (await this.#readBack(request));

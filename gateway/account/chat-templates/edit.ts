@@ -67,7 +67,8 @@ export function createEditChatTemplate(
   };
 }
 
-export const BEING_ASKED = 'The provider is just being asked about this template. Try again in a minute.';
+export const BEING_ASKED =
+  'The provider is just being asked about this template, or webhooks are being told of it. Try again in a minute.';
 
 function whyNot({ listed, asked }: OwnChatTemplate): string | undefined {
   if (asked?.due !== undefined && (asked.askedAt !== undefined || asked.wants === 'delete')) return BEING_ASKED;

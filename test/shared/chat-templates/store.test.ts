@@ -66,6 +66,23 @@ describe('chat-app templates', () => {
     expect(found?.owed).to.have.length(1);
   });
 
+  it('replace: what webhooks are still to be told of stays, and so does what changed while the list was compared', async () => {
+    const [told, changed] = ['told', 'changed'].map((name) => makeChatTemplate(account, { name }));
+    if (told === undefined || changed === undefined) throw new Error('both are made');
+    await replaceChatTemplates(store.db, account, [told, changed]);
+    const note = ({ name, language }: typeof told, status: string, at: Date) =>
+      noteChatTemplate(store.db, account, name, language, { status }, at);
+    await note(told, 'paused', new Date(Date.now() - 60_000));
+    // A change of which nobody is told.
+    const meanwhile = () => note(changed, 'pending', new Date(Date.now() + 60_000)).then(() => undefined);
+
+    await replaceChatTemplates(beforeWrite(store.db, meanwhile), account, []);
+
+    const left = await listChatTemplates(store.db, account);
+    expect(left.map(({ name, status }) => `${name} ${status}`)).to.deep.equal(['changed pending', 'told paused']);
+    expect(left[1]?.owed).to.have.length(1);
+  });
+
   it('replace: an empty list leaves none', async () => {
     await replaceChatTemplates(store.db, account, [makeChatTemplate(account)]);
 
@@ -107,19 +124,19 @@ describe('chat-app templates', () => {
   });
 });
 
-/** The database, except that `meanwhile` runs just before the first bulk write. */
+/** The database, except that `meanwhile` runs just before the first write of many documents. */
 function beforeWrite(db: Db, meanwhile: () => Promise<void>): Db {
   let happened = false;
+  const first = async (): Promise<void> => {
+    if (happened) return;
+    happened = true;
+    await meanwhile();
+  };
   const collection = (name: string): object => {
     const real = db.collection(name);
-    const bulkWrite: typeof real.bulkWrite = async (...args) => {
-      if (!happened) {
-        happened = true;
-        await meanwhile();
-      }
-      return real.bulkWrite(...args);
-    };
-    return { find: real.find.bind(real), deleteMany: real.deleteMany.bind(real), bulkWrite };
+    const bulkWrite: typeof real.bulkWrite = (...args) => first().then(() => real.bulkWrite(...args));
+    const deleteMany: typeof real.deleteMany = (...args) => first().then(() => real.deleteMany(...args));
+    return { find: real.find.bind(real), bulkWrite, deleteMany };
   };
   return new Proxy(db, {
     get: (target, member) => (member === 'collection' ? collection : Reflect.get(target, member)),

@@ -93,9 +93,14 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     const { body } = await site.call('delete', `${TEMPLATES_PATH}/short_lived/en_US`).expect(200);
 
     expect(body).to.include({ removed: false });
+    const methods = () => site.provider.templateRequests().map(({ method }) => method);
+    await eventually(() => methods().includes('DELETE'), 'the provider is asked');
+    expect(await site.told('short_lived'), 'it is not forgotten before that').to.deep.equal([
+      'template.approved approved',
+    ]);
     await eventually(async () => (await site.shown('short_lived')) === undefined, 'it is gone');
     expect(site.provider.options.templates.some(({ name }) => name === 'short_lived')).to.equal(false);
-    expect(site.provider.templateRequests().map(({ method }) => method)).to.deep.equal(['POST', 'DELETE']);
+    expect(methods()).to.deep.equal(['POST', 'DELETE']);
     expectProblem(await site.call('delete', `${TEMPLATES_PATH}/never_asked/en_US`), 'template_not_found');
   });
 

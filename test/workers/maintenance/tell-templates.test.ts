@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { expect } from 'chai';
 import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
 import {
+  dropRequest,
   findChatTemplateRequests,
+  forgetTemplate,
   refuseRequest,
   wishChatTemplate,
 } from '../../../shared/chat-templates/request-store.ts';
+import { findChatTemplate, noteChatTemplate, replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
 import { eventsOf } from '../../../shared/events/catalogue.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId, type TemplateRequestId } from '../../../shared/runtime/ids.ts';
@@ -22,7 +25,7 @@ import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
 import { createEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
 import { tellTemplates } from '../../../workers/maintenance/tell-templates.ts';
 import { makeTemplate } from '../../shared/templates/make.ts';
-import { TEST_BOX } from '../../support/chatapp.ts';
+import { makeChatTemplate, TEST_BOX } from '../../support/chatapp.ts';
 import { makeAccount } from '../../support/make.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -94,36 +97,68 @@ describe('webhooks are told what was decided about templates', () => {
     expect((await bodies())[0]).to.include({ event: 'template.rejected', template_id: id, reason: 'No such header.' });
   });
 
-  it('of a chat-app template that its account asked for once more before that was told', async () => {
-    const endpoint = {
-      account,
-      channel: 'chatapp',
-      url: 'https://shop.test/chat',
-      events: eventsOf('chatapp'),
-    } as const;
-    await createEndpoint(store.db, systemClock, TEST_BOX, endpoint);
-    const _id = chatTemplateId(account, 'order_left', 'en_US');
+  describe('of a chat-app template', () => {
+    let _id: ReturnType<typeof chatTemplateId>;
+    beforeEach(async () => {
+      const endpoint = { account, url: 'https://shop.test/chat', events: eventsOf('chatapp') };
+      await createEndpoint(store.db, systemClock, TEST_BOX, { ...endpoint, channel: 'chatapp' });
+      _id = chatTemplateId(account, 'order_left', 'en_US');
+    });
     const draft = {
       category: 'utility',
       components: { body: 'Bye', buttons: [] },
       examples: { body: [], buttons: [] },
     } as const;
-    const wish = (): Parameters<typeof wishChatTemplate>[1] => ({
-      ...{ _id, account, name: 'order_left', language: 'en_US', wants: 'create', draft },
+    const wish = (wants: 'create' | 'delete' = 'create'): Parameters<typeof wishChatTemplate>[1] => ({
+      ...{ _id, account, name: 'order_left', language: 'en_US', wants, draft },
       ...{ request: newId('req'), requestedAt: new Date() },
     });
-    await wishChatTemplate(store.db, wish());
-    const asked = (await findChatTemplateRequests(store.db, [_id])).get(_id);
-    assert(asked !== undefined);
-    await refuseRequest(store.db, asked, 'No such language.', new Date());
+    const asked = async () => (await findChatTemplateRequests(store.db, [_id])).get(_id);
+    const askedFor = async (wants: 'create' | 'delete') => {
+      await wishChatTemplate(store.db, wish(wants));
+      const request = await asked();
+      assert(request !== undefined);
+      return request;
+    };
 
-    expect(await wishChatTemplate(store.db, wish())).to.equal(true);
-    await tell();
+    it('that its account asked for once more before that was told', async () => {
+      await refuseRequest(store.db, await askedFor('create'), 'No such language.', new Date());
 
-    expect((await bodies())[0]).to.include({ event: 'template.rejected', name: 'order_left' });
-    expect((await findChatTemplateRequests(store.db, [_id])).get(_id))
-      .to.include.keys('due')
-      .and.not.have.property('refusal');
+      expect(await wishChatTemplate(store.db, wish())).to.equal(true);
+      await tell();
+
+      expect((await bodies())[0]).to.include({ event: 'template.rejected', name: 'order_left' });
+      expect(await asked())
+        .to.include.keys('due')
+        .and.not.have.property('refusal');
+    });
+
+    it('that its account takes back before that was told: it is gone when it was', async () => {
+      await refuseRequest(store.db, await askedFor('create'), 'No such language.', new Date());
+
+      expect(await dropRequest(store.db, _id)).to.equal(false);
+      await tell();
+
+      expect((await bodies())[0]).to.include({ event: 'template.rejected', name: 'order_left' });
+      expect(await dropRequest(store.db, _id)).to.equal(true);
+    });
+
+    it('that the provider has deleted before that was told: it is forgotten when it was', async () => {
+      const known = makeChatTemplate(account, { name: 'order_left', language: 'en_US' });
+      await replaceChatTemplates(store.db, account, [known]);
+      await noteChatTemplate(store.db, account, 'order_left', 'en_US', { status: 'disabled' }, new Date());
+      const request = await askedFor('delete');
+
+      expect(await forgetTemplate(store.db, request)).to.equal(false);
+      await tell();
+
+      expect((await bodies())[0]).to.include({ event: 'template.stopped', status: 'disabled' });
+      expect(await forgetTemplate(store.db, request)).to.equal(true);
+      expect([await findChatTemplate(store.db, account, 'order_left', 'en_US'), await asked()]).to.deep.equal([
+        undefined,
+        undefined,
+      ]);
+    });
   });
 
   it('a request whose process died after it got its id becomes a template when it is read', async () => {
