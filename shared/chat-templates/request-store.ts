@@ -75,13 +75,14 @@ export async function listChatTemplateRequests(
     .toArray();
 }
 
-/** What providers are to be asked for these accounts, oldest first within an account. */
+/** What providers are to be asked for these accounts, in the order of their ids, oldest first within an account. */
 export async function dueChatTemplateRequests(
   db: Db,
   accounts: readonly AccountId[],
   now: Date,
   limit: number,
 ): Promise<readonly ChatTemplateRequestDocument[]> {
+  if (accounts.length === 0) return [];
   return requests(db)
     .find({ account: { $in: [...accounts] }, due: { $lte: now } })
     .sort({ account: 1, due: 1 })

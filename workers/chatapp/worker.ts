@@ -62,6 +62,8 @@ export class ChatWorker extends LeasedWorker<AccountId> {
   #providersReadMs = Number.NEGATIVE_INFINITY;
   #unknownsMs = Number.NEGATIVE_INFINITY;
   #templatesMs = Number.NEGATIVE_INFINITY;
+  /** The account at which the last look for requests stopped, so that one with many holds up no other. */
+  #templatesUpTo = '';
   /** The account at which the look through the queue stopped. */
   #lookedUpTo = '';
   #claimsSeen = 0;
@@ -184,9 +186,11 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     this.#templatesMs = clock.monotonicMs();
     const accounts = [...this.#providers]
       .filter(([account, { provider }]) => provider.status === 'active' && this.#held.of(account) !== undefined)
-      .map(([account]) => account);
-    if (accounts.length === 0) return;
-    this.#runs.askForTemplates(await dueChatTemplateRequests(db, accounts, clock.now(), TEMPLATES_MAX));
+      .map(([account]) => account)
+      .filter((account) => account > this.#templatesUpTo);
+    const due = await dueChatTemplateRequests(db, accounts, clock.now(), TEMPLATES_MAX);
+    this.#templatesUpTo = due.length < TEMPLATES_MAX ? '' : (due.at(-1)?.account ?? '');
+    this.#runs.askForTemplates(due);
   }
 
   #numberOf(account: AccountId): string {

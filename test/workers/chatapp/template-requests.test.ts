@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
+import type { ChatTemplateRequestDocument } from '../../../shared/chat-templates/template-request.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
@@ -130,6 +133,29 @@ describe('chatapp worker: templates are asked for at the provider', () => {
       expect(await site.told('crash_order')).to.deep.equal(['template.approved approved']);
     });
   }
+
+  it('an account with more requests than one look reads holds up no other, however slow its provider is', async () => {
+    const hangs = (): void => {};
+    const [one, other] = [await world.openAccount(hangs), await world.openAccount(hangs)];
+    const [flooded, behind] = one.id < other.id ? [one, other] : [other, one];
+    const draft = {
+      category: 'utility',
+      components: { body: 'Bye', buttons: [] },
+      examples: { body: [], buttons: [] },
+    } as const;
+    const requestOf = ({ id: account }: typeof one, name: string): ChatTemplateRequestDocument => ({
+      ...{ _id: chatTemplateId(account, name, 'en_US'), account, name, language: 'en_US', wants: 'create', draft },
+      ...{ request: newId('req'), requestedAt: new Date(), due: new Date(), tries: 0 },
+    });
+    const requests = world.store.db.collection<ChatTemplateRequestDocument>('chat_template_requests');
+    await requests.insertMany(Array.from({ length: 150 }, (_, n) => requestOf(flooded, `n${n}`)));
+    await requests.insertOne(requestOf(behind, 'order_left'));
+    await world.startWorker();
+
+    await eventually(() => behind.provider.sends.length === 1, 'the other one’s provider is asked');
+
+    expect(flooded.provider.sends).to.have.length(1);
+  });
 
   it('names what a review would refuse, and other accounts and readers get 404 and 403', async () => {
     const bad = { name: 'Bad Name', body: '{{1}}{{3}} hi', footer: 'Hi {{1}}', header: { format: 'text' } };
