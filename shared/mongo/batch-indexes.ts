@@ -45,6 +45,6 @@ export const BATCH_INDEXES: readonly Index[] = [
     collection: 'schedules',
     key: { account: 1, at: 1, _id: 1 },
     options: { name: 'upcoming', partialFilterExpression: { state: 'scheduled' } },
-    serves: 'GET /v2/schedules?state=scheduled: what waits for its time, the next first',
+    serves: 'GET /v2/schedules?state=scheduled: what waits for its time, the next first; schedules: turns of accounts',
   },
 ];

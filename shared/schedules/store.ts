@@ -66,6 +66,28 @@ export function findDue(db: Db, upTo: Date, limit: number): Promise<ScheduleDocu
     .toArray();
 }
 
+/** The schedule that waits first, of the first account behind `behind` that has any. */
+export async function firstWaiting(
+  db: Db,
+  behind: AccountId | '',
+): Promise<Pick<ScheduleDocument, 'account' | 'at'> | undefined> {
+  const first = await scheduleCollection(db).findOne(
+    { state: 'scheduled', account: { $gt: behind as AccountId } }, // '' sorts before every id
+    { sort: { account: 1, at: 1, _id: 1 }, hint: 'upcoming', projection: { account: 1, at: 1 } },
+  );
+  return first ?? undefined;
+}
+
+/** Up to `limit` waiting schedules of the account that are due by `upTo`, the longest due first. While one waits, it is due `at`. */
+export function findDueOf(db: Db, account: AccountId, upTo: Date, limit: number): Promise<ScheduleDocument[]> {
+  return scheduleCollection(db)
+    .find({ state: 'scheduled', account, at: { $lte: upTo } })
+    .sort({ at: 1, _id: 1 })
+    .hint('upcoming')
+    .limit(limit)
+    .toArray();
+}
+
 export interface ScheduleClaim {
   readonly id: ClaimId;
   readonly now: Date;

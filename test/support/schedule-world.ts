@@ -6,6 +6,7 @@ import { GroupAccepter } from '../../shared/payment/accept.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { Booking, ScheduleDocument } from '../../shared/schedules/schedule.ts';
+import { DueTurns } from '../../workers/schedules/due-turns.ts';
 import { releaseDue } from '../../workers/schedules/release.ts';
 import { balanceOf } from './balance.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -38,7 +39,7 @@ export function scheduleWorld() {
     const outcomes = await Promise.all(bookings.map((booking) => booker.book(account, booking)));
     expect(outcomes.map(({ kind }) => kind)).to.deep.equal(bookings.map(() => 'accepted'));
   }
-  const release = () => releaseDue(store.db, clock, clock.now());
+  const release = (turns = new DueTurns(store.db)) => releaseDue({ db: store.db, clock, turns }, clock.now());
   const messagesOf = (account: AccountId) => messages().find({ account }).toArray();
   const expectWholeLedger = async (account: AccountId, balance: number) =>
     expect(await verifyLedger(store.db, account)).to.deep.include({ balance, problems: [] });

@@ -11,10 +11,14 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { endOfValidity, REDO_MS, type ScheduleDocument, scheduledMessageId } from '../../shared/schedules/schedule.ts';
-import { claimDue, findDue, markSent } from '../../shared/schedules/store.ts';
+import { claimDue, markSent } from '../../shared/schedules/store.ts';
+import type { DueTurns } from './due-turns.ts';
 
-/** The most schedules in one group. The store runs a command in one piece, so other commands wait some 20 ms. */
-const GROUP_MAX = 250;
+export interface ReleaseDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly turns: DueTurns;
+}
 
 /** How many schedules a group had, and how many of them it released. */
 export interface Release {
@@ -23,12 +27,12 @@ export interface Release {
 }
 
 /**
- * Works off one group of due schedules, the longest due first. One atomic update claims them: from then on they count
+ * Works off one group of due schedules. One atomic update claims them: from then on they count
  * as released and cannot be cancelled. Then their messages are stored, with ids that were fixed at booking, or their
  * batches are handed on. If a dead worker left a release or a refund, it is repeated and writes the same.
  */
-export async function releaseDue(db: Db, clock: Clock, upTo: Date): Promise<Release> {
-  const found = await findDue(db, upTo, GROUP_MAX);
+export async function releaseDue({ db, clock, turns }: ReleaseDeps, upTo: Date): Promise<Release> {
+  const found = await turns.next(upTo);
   if (found.length === 0) return { found: 0, released: 0 };
   const now = clock.now();
   const claim = { id: newId('clm', now.getTime()), now, upTo, redoAt: new Date(now.getTime() + REDO_MS) };

@@ -5,6 +5,7 @@ import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { PollLoop } from '../../shared/runtime/poll-loop.ts';
 import { isAnyDue, nextDue } from '../../shared/schedules/store.ts';
 import { Alarm } from './alarm.ts';
+import { DueTurns } from './due-turns.ts';
 import { releaseDue } from './release.ts';
 
 export interface WorkerOptions {
@@ -36,6 +37,7 @@ const RELEASE_MS = 5_000;
 export class ScheduleWorker {
   readonly #options: WorkerOptions;
   readonly #alarm: Alarm;
+  readonly #turns: DueTurns;
   readonly #loop: PollLoop;
   readonly #released: ReturnType<Metrics['counter']>;
   /** The seconds that have an alarm, in milliseconds. */
@@ -49,6 +51,7 @@ export class ScheduleWorker {
   constructor(options: WorkerOptions) {
     this.#options = options;
     const { db, log, metrics } = options;
+    this.#turns = new DueTurns(db);
     this.#alarm = new Alarm({ db, log, ring: (second) => this.#ring(second) });
     this.#loop = new PollLoop({ name: 'schedules', idleMs: ROUND_MS, log, work: () => this.#round() });
     this.#released = metrics.counter('schedules_released_total', 'Schedules that became messages');
@@ -129,7 +132,7 @@ export class ScheduleWorker {
     try {
       for (;;) {
         const upTo = this.#upTo;
-        const { found, released } = await releaseDue(db, clock, upTo);
+        const { found, released } = await releaseDue({ db, clock, turns: this.#turns }, upTo);
         count += released;
         this.#released.inc(released);
         if (this.#stopped || clock.monotonicMs() - startedMs > RELEASE_MS) return;

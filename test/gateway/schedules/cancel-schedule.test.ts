@@ -6,6 +6,7 @@ import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, idTime, newId, type ScheduleId } from '../../../shared/runtime/ids.ts';
 import { type ScheduleDocument, scheduledMessageId } from '../../../shared/schedules/schedule.ts';
+import { DueTurns } from '../../../workers/schedules/due-turns.ts';
 import { releaseDue } from '../../../workers/schedules/release.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
@@ -42,7 +43,8 @@ describe('/v2/schedule/{schedule_id}', () => {
   }
   const releaseAll = async (): Promise<void> => {
     const later = new Date(Date.now() + 2 * 3_600_000);
-    while ((await releaseDue(store.db, new ManualClock(later), later)).found > 0);
+    const deps = { db: store.db, clock: new ManualClock(later), turns: new DueTurns(store.db) };
+    while ((await releaseDue(deps, later)).found > 0);
   };
   const cancel = (key: string, id: string) =>
     request(gateway.url).delete(`/v2/schedule/${id}`).set('Authorization', `Bearer ${key}`);

@@ -3,6 +3,7 @@ import request from 'supertest';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { isScheduleId } from '../../../shared/runtime/ids.ts';
+import { DueTurns } from '../../../workers/schedules/due-turns.ts';
 import { releaseDue } from '../../../workers/schedules/release.ts';
 import { openGateway } from '../../support/gateway.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -61,11 +62,9 @@ describe('POST /v2/schedule', () => {
       const answer = await schedule(key, { ...good(), ...extras, dry_run: false });
       expect(answer.status, answer.text).to.equal(200);
 
-      await releaseDue(
-        world.store.db,
-        new ManualClock(new Date(Date.now() + 2 * DAY_MS)),
-        new Date(Date.now() + 2 * DAY_MS),
-      );
+      const { db } = world.store;
+      const later = new Date(Date.now() + 2 * DAY_MS);
+      await releaseDue({ db, clock: new ManualClock(later), turns: new DueTurns(db) }, later);
 
       const [message] = await messages().find({ account }).toArray();
       expect(message).to.deep.include({

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { REDO_MS, scheduledMessageId } from '../../../shared/schedules/schedule.ts';
 import { claimDue, findDue } from '../../../shared/schedules/store.ts';
+import { DueTurns } from '../../../workers/schedules/due-turns.ts';
+import { openCountingDb } from '../../support/counting-db.ts';
 import { makeAccount } from '../../support/make.ts';
 import { at, scheduleWorld } from '../../support/schedule-world.ts';
 import { makeBooking } from '../../support/schedules.ts';
@@ -90,6 +92,34 @@ describe('schedules: release', () => {
     expect(await messagesOf(account)).to.have.length(600);
     expect(await schedules().countDocuments({ account, state: 'sent' })).to.equal(600);
     await expectWholeLedger(account, 0);
+  });
+
+  it("one account's backlog does not hold up the others", async () => {
+    const { db } = world.store;
+    const large = await makeAccount(db, 1_000);
+    await book(large, ...Array.from({ length: 1_000 }, () => makeBooking(at(60))));
+    // Half of the others has something for later only. They are more than one group looks at.
+    for (const seconds of [...Array<number>(30).fill(61), ...Array<number>(30).fill(99)]) {
+      await book(await makeAccount(db, 1), makeBooking(at(seconds)));
+    }
+
+    world.clock.turn(61_000);
+    const turns = new DueTurns(db);
+    const [one, two] = [await release(turns), await release(turns)];
+
+    expect([one, two]).to.deep.equal(Array(2).fill({ found: 250, released: 250 }));
+    expect(await schedules().countDocuments({ account: { $ne: large }, state: 'sent' })).to.equal(30);
+    expect(await schedules().countDocuments({ at: at(99), state: 'scheduled' })).to.equal(30);
+  });
+
+  it('finds what is due by one read, without a backlog', async () => {
+    const counting = openCountingDb(world.store);
+    await book(await makeAccount(world.store.db, 1), makeBooking(at(60)));
+
+    expect(await new DueTurns(counting.db).next(at(60))).to.have.length(1);
+
+    expect(counting.sent('find')).to.equal(1);
+    await counting.close();
   });
 
   it('does again what a worker left between claim and message, and writes the same', async () => {
