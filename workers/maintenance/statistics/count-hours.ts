@@ -8,6 +8,7 @@ import { type AccountId, idTime, lowestId, type MessageId } from '../../../share
 import { HOUR_MS, type HourDocument, type HourName, hourStart } from '../../../shared/statistics/hour.ts';
 import { countedHourCollection, hourCollection } from '../../../shared/statistics/store.ts';
 import { dueHours, type LastCount } from './due-hours.ts';
+import { givenBack } from './given-back.ts';
 import { COUNTED_FIELDS, type Counted, Tally } from './tally.ts';
 
 /** Messages of one read: as many as keep the store busy for some milliseconds. */
@@ -77,11 +78,12 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
   for await (const slice of slicesOf(db, hour, pace)) {
     if (!held()) return undefined;
     messages += slice.length;
+    const refunded = await givenBack(db, slice);
     for (const message of slice) {
       if (message.v === TOO_LATE_V) continue;
       const tally = tallies.get(message.account) ?? new Tally(carrierNames);
       tallies.set(message.account, tally);
-      tally.add(message);
+      tally.add(message, refunded);
     }
   }
   const documents = [...tallies].map(([account, tally]) => tally.document(account, hour, countedAt, expiresAt));

@@ -13,11 +13,13 @@ export type Counted = Pick<
 > & {
   readonly direction?: 'in' | 'out';
   readonly claim?: Pick<NonNullable<MessageDocument['claim']>, 'carrier'>;
+  readonly conversation?: ChatMessageDocument['conversation'];
   readonly opened?: Pick<NonNullable<ChatMessageDocument['opened']>, 'credits'>;
 };
 
 export const COUNTED_FIELDS = {
   ...{ v: 1, channel: 1, account: 1, state: 1, operator: 1, errorCode: 1, history: 1, direction: 1 },
+  conversation: 1,
   ...{ 'claim.carrier': 1, 'opened.credits': 1, 'parts.state': 1, 'earlier.parts.state': 1 },
 } as const;
 
@@ -46,11 +48,12 @@ export class Tally {
     this.#carrierNames = carrierNames;
   }
 
-  add(message: Counted): void {
+  /** `refunded`: conversations that were given back. */
+  add(message: Counted, refunded: ReadonlySet<string | undefined>): void {
     const { channel, state, errorCode } = message;
     increase(this.#states[channel], STATES[state].shown);
     if (message.direction === 'in') return;
-    this.#pay(message);
+    this.#pay(message, refunded);
     if (errorCode !== undefined && STATES[state].final) increase(this.#errors, errorCode);
     const name = message.operator ?? (channel === 'chatapp' ? CHAT_OPERATOR : this.#carrierOf(message));
     if (name !== undefined && STATES[state].final) this.#end(message, name);
@@ -80,11 +83,10 @@ export class Tally {
     return claim && (this.#carrierNames.get(claim.carrier) ?? claim.carrier);
   }
 
-  #pay(message: Counted): void {
-    const { channel, opened, state } = message;
+  #pay(message: Counted, refunded: ReadonlySet<string | undefined>): void {
+    const { channel, opened, conversation } = message;
     if (channel === 'sms') this.#credits += isRefundable(message) ? 0 : CREDITS_PER_MESSAGE;
-    // A conversation is given back when the provider refused its opener (conversations/void.ts).
-    else if (opened !== undefined && state !== 'rejected') {
+    else if (opened !== undefined && !refunded.has(conversation)) {
       this.#credits += opened.credits;
       this.#conversations++;
     }

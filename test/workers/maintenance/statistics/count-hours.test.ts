@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { neverStore } from '../../../../shared/conversations/rider-store.ts';
+import { giveBackRefused } from '../../../../shared/conversations/void.ts';
 import type { AnyMessage } from '../../../../shared/messages/any-message.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/chat-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
@@ -8,7 +9,7 @@ import { type AccountId, newId } from '../../../../shared/runtime/ids.ts';
 import { countedHourCollection, hourCollection, readHours } from '../../../../shared/statistics/store.ts';
 import { type CountDeps, HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';
 import { Died, dyingDb } from '../../../support/dying-db.ts';
-import { makeMessage } from '../../../support/make.ts';
+import { makeAccount, makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../../support/store.ts';
 
@@ -44,12 +45,13 @@ describe('maintenance: what became of the messages of each hour', () => {
     ];
     return made(minutesAgo, { state: 'delivered', operator, history, parts: [{ state: 'delivered' }] });
   };
-  const chat = (state: AnyMessage['state'], opened?: ChatMessageDocument['opened']): AnyMessage => ({
-    ...made(1, { state }),
-    ...{ channel: 'chatapp', direction: 'out', conversation: newId('cnv'), path: 'chatapp', lane: 0 },
-    content: { kind: 'text', text: 'x' },
-    ...(opened && { opened }),
-  });
+  const chat = (state: AnyMessage['state'], more: Partial<ChatMessageDocument> = {}) =>
+    ({
+      ...made(1, { state }),
+      ...{ channel: 'chatapp', direction: 'out', conversation: newId('cnv'), path: 'chatapp', lane: 0 },
+      content: { kind: 'text', text: 'x' },
+      ...more,
+    }) as ChatMessageDocument;
   const hours = () => readHours(db, account, new Date(0));
 
   it('counts by hour, state, carrier and error, what it cost, and how long it took', async () => {
@@ -89,16 +91,25 @@ describe('maintenance: what became of the messages of each hour', () => {
     expect(beta?.within.at(-1)).to.equal(1);
   });
 
-  it('counts the chat-app channel, and what conversations cost', async () => {
+  it('counts the chat-app channel, and what conversations cost without those that were given back', async () => {
+    account = await makeAccount(db, 10);
     const opened = { group: newId('grp'), credits: 2 };
-    await put(chat('read', opened), chat('delivered'), chat('rejected', opened));
+    const passedOn = newId('cnv');
+    const refused = [
+      chat('rejected', { opened }),
+      chat('expired', { opened }),
+      chat('failed', { opened, parts: [{ state: 'refused' }] }),
+      chat('rejected', { opened, conversation: passedOn }),
+    ];
+    await put(chat('read', { opened }), chat('delivered', { conversation: passedOn }), ...refused);
+    await giveBackRefused(db, refused);
 
     await counter().run();
 
     expect((await hours())[0]).to.deep.include({
-      states: { sms: {}, chatapp: { read: 1, delivered: 1, rejected: 1 } },
-      credits: 2,
-      conversations: 1,
+      states: { sms: {}, chatapp: { read: 1, delivered: 1, rejected: 2, expired: 1, failed: 1 } },
+      credits: 4,
+      conversations: 2,
     });
   });
 

@@ -1,0 +1,27 @@
+import type { Db } from 'mongodb';
+import { fateOf } from '../../../shared/conversations/charge.ts';
+import { refundOf } from '../../../shared/conversations/charge-store.ts';
+import { ledgerCollection } from '../../../shared/ledger/store.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
+import type { Counted } from './tally.ts';
+
+/**
+ * The conversations that these messages opened and that were given back. Only the ledger knows: when an opener is refused, the
+ * charge may also pass on to another message (shared/conversations/void.ts). Asked only for such openers, which are few.
+ */
+export async function givenBack(db: Db, messages: readonly Counted[]): Promise<ReadonlySet<string | undefined>> {
+  const refunds = new Map<AccountId, ReturnType<typeof refundOf>[]>();
+  for (const message of messages) {
+    const { account, conversation, opened } = message;
+    if (conversation === undefined || opened === undefined || fateOf(message) !== 'refused') continue;
+    refunds.set(account, [...(refunds.get(account) ?? []), refundOf({ conversation })]);
+  }
+  const found = await Promise.all(
+    [...refunds].map(([account, ids]) =>
+      ledgerCollection(db)
+        .find({ account, change: { $in: ids } }, { projection: { reference: 1 } })
+        .toArray(),
+    ),
+  );
+  return new Set(found.flat().map(({ reference }) => reference));
+}
