@@ -112,6 +112,24 @@ describe('second factor (ASVS 6.3.3, 6.4, 6.5)', () => {
     expect((await world.stored(user._id)).recoveryCodes).to.have.length(8);
   });
 
+  it('new recovery codes are in the audit also when none was used, without codes and hashes', async () => {
+    const { user } = await world.user('developer');
+    const { set, codes } = await enrol(withCookie(cookieOf(await signIn({ user }))));
+    const hashes = (await world.stored(user._id)).recoveryCodes ?? [];
+    const renewed = await world
+      .call('post', '/v2/profile/recovery-codes', withCookie(cookieOf(set)))
+      .send({ current_password: PASSWORD })
+      .expect(200);
+
+    const entry = await world.db.collection('audit').findOne({ 'actor.id': user._id, action: /renew/ });
+    expect(entry).to.include({ outcome: 'done' });
+    expect([entry?.before.recovery_codes, entry?.after.recovery_codes]).to.deep.equal([10, 10]);
+    const after = (await world.stored(user._id)).recoveryCodes ?? [];
+    for (const secret of [...codes, ...renewed.body.recovery_codes, ...hashes, ...after]) {
+      expect(JSON.stringify(entry)).not.to.include(secret);
+    }
+  });
+
   it('6.5.5: a code older than one step is refused; one step is taken, because clocks of phones differ', async () => {
     for (const [ms, good] of [
       [-2, false],
