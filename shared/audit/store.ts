@@ -34,12 +34,15 @@ export async function completeEntry(db: Db, id: AuditId, ended: Ended): Promise<
 
 /**
  * Withdraws an entry whose change did nothing. When the entry also stands for earlier changes it stays, with the result in
- * `ended`.
+ * `ended`, or with theirs.
  */
 export async function withdrawEntry(db: Db, id: AuditId, ended?: Ended): Promise<void> {
   const { deletedCount } = await entries(db).deleteOne({ _id: id, outcome: 'begun', times: 1 });
   if (deletedCount === 1) return;
   await entries(db).updateOne({ _id: id }, { ...(ended && { $set: ended }), $inc: { times: -1 } });
+  // Without `after`, an earlier change is still under way.
+  if (ended === undefined)
+    await entries(db).updateOne({ _id: id, after: { $exists: true } }, { $set: { outcome: 'done' } });
 }
 
 export interface AuditQuery {
