@@ -88,11 +88,6 @@ export async function enableUser(db: Db, id: UserId): Promise<UserDocument | und
   );
 }
 
-/** Undoes a change. Sessions from before it stay over. */
-export async function restoreUser(db: Db, { _id, ...user }: UserDocument): Promise<void> {
-  await users(db).replaceOne({ _id }, { ...user, epoch: user.epoch + 2 }, { upsert: true });
-}
-
 /** False when there is no such user. */
 export async function removeUser(db: Db, id: UserId): Promise<boolean> {
   const { deletedCount } = await users(db).deleteOne({ _id: id });

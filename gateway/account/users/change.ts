@@ -8,7 +8,7 @@ import { bodyOf, type Handler, type Reply } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
 import { personName } from '../../sign-in/person-name.ts';
 import { ROLE_ABOUT } from './invite.ts';
-import { keepingAnOwner } from './last-owner.ts';
+import { keepingAnOwner, unlessLastOwner } from './last-owner.ts';
 import { userRecord } from './record.ts';
 import { changeOf, type UsersDeps, userOf } from './users.ts';
 
@@ -35,10 +35,8 @@ export function createChangeUser(deps: UsersDeps): Handler {
     if (user === undefined) return;
     const read = await readRequest(CHANGE_USER, bodyOf(res), { account: {}, now: clock.now(), config });
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
-    const wanted = whole(read);
-    const change = () => changeOf(deps, res, { action: 'user.update', user }, () => apply(db, user, wanted));
-    const leaves = (wanted.role ?? 'owner') !== 'owner' || wanted.status === 'disabled';
-    const changed = leaves ? await keepingAnOwner(db, user, change) : await change();
+    const change = changeOf(deps, res, { action: 'user.update', user }, () => apply(db, user, whole(read)));
+    const changed = await change.catch(unlessLastOwner);
     if (changed === undefined) sendProblem(res, 'last_owner');
     else sendJson(res, 200, userRecord(changed));
   };
@@ -50,25 +48,32 @@ export function createRemoveUser(deps: UsersDeps): Handler {
   return async (req, res: Reply) => {
     const user = await userOf(db, req, res);
     if (user === undefined) return;
-    const removed = await keepingAnOwner(db, user, async () => {
-      await changeOf(deps, res, { action: 'user.remove', user }, async () => {
-        await removeUser(db, user._id);
-        return undefined;
-      });
-      return true;
+    const remove = changeOf(deps, res, { action: 'user.remove', user }, async () => {
+      // First, because a user who is gone could not be brought back as they were.
+      await keepingAnOwner(db, user, () => disableUser(db, user._id));
+      await removeUser(db, user._id);
+      return undefined;
     });
+    const removed = await remove.then(() => true).catch(unlessLastOwner);
     if (removed === undefined) sendProblem(res, 'last_owner');
     else sendJson(res, 200, { status: 'success', user_id: user._id, message: 'The user is removed.' });
   };
 }
 
-async function apply(
-  db: Db,
-  user: UserDocument,
-  { role, status, name }: Given<(typeof CHANGE_USER)['fields']>,
-): Promise<UserDocument> {
+type Wanted = Given<(typeof CHANGE_USER)['fields']>;
+
+async function apply(db: Db, user: UserDocument, wanted: Wanted): Promise<UserDocument> {
+  const { role = 'owner', status, name } = wanted;
+  const leaves = role !== 'owner' || status === 'disabled';
+  const move = () => applyStanding(db, user, wanted);
+  // First, because it may be refused.
+  const moved = leaves ? await keepingAnOwner(db, user, move) : await move();
+  if (name === undefined) return moved;
+  return (await changeUser(db, { _id: user._id }, { $set: { name } })) ?? moved;
+}
+
+async function applyStanding(db: Db, user: UserDocument, { role, status }: Wanted): Promise<UserDocument> {
   let changed = user;
-  if (name !== undefined) changed = (await changeUser(db, { _id: user._id }, { $set: { name } })) ?? changed;
   if (role !== undefined) changed = (await setRole(db, user._id, role)) ?? changed;
   if (status === 'disabled') changed = (await disableUser(db, user._id)) ?? changed;
   if (status === 'active') changed = (await enableUser(db, user._id)) ?? changed;

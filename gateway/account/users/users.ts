@@ -8,6 +8,7 @@ import { changeAudited } from '../../http/audited.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { pageOf } from '../../http/page.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
+import { LastOwner } from './last-owner.ts';
 import { userRecord } from './record.ts';
 
 export type UsersDeps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
@@ -50,6 +51,6 @@ export function changeOf(
     read: async () => auditedUser(await findUser(deps.db, user._id)),
     make,
     madeOf: (made) => auditedUser(made) ?? {},
-    isRefusal: () => false,
+    isRefusal: (error) => error instanceof LastOwner,
   });
 }
