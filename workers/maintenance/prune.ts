@@ -53,7 +53,7 @@ export async function pruneOld(deps: PruneDeps): Promise<void> {
   }
   await prune(deps, 'schedules', async () => scheduleWalk(db, batchesBefore));
   await prune(deps, 'batches', async (pace) => batchWalk(db, { messagesBefore, batchesBefore }, pace));
-  await prune(deps, 'messages', () => messageWalk(db, messagesBefore));
+  await prune(deps, 'messages', async () => messageWalk(db, messagesBefore));
 }
 
 /** Runs rarely and apart from the others, because it reads all conversations. */

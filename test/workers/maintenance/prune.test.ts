@@ -3,12 +3,14 @@ import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { lowestId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import type { ScheduleDocument } from '../../../shared/schedules/schedule.ts';
+import { writeIntent } from '../../../shared/settlement/intents.ts';
 import { MessageLog } from '../../../shared/settlement/log-store.ts';
 import type { OrphanDocument } from '../../../shared/settlement/orphan.ts';
 import { oldestOwed, redoIntents } from '../../../shared/settlement/redo-intents.ts';
 import { Settler } from '../../../shared/settlement/settle.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import { pruneOld } from '../../../workers/maintenance/prune.ts';
+import { messageWalk } from '../../../workers/maintenance/pruning/messages.ts';
 import { candidateKeys } from '../../../workers/smpp/dialect/message-ids.ts';
 import { ORPHAN_MS } from '../../../workers/smpp/receipts/orphan-store.ts';
 import { ReceiptSettler } from '../../../workers/smpp/receipts/settle-receipts.ts';
@@ -148,6 +150,17 @@ describe('maintenance: what ended long ago is removed', () => {
       oldestOwed(clock.now()),
     );
     expect(await verifyLedger(world.store.db, account)).to.deep.include({ balance: 2, problems: [] });
+  });
+
+  it('a message that an intent names since the walk began stays', async () => {
+    const [named, other] = [delivered(101), delivered(100)];
+    await put([named, other]);
+    const walk = messageWalk(world.store.db, daysAgo(90));
+    const found = await walk.look(undefined, 10);
+    await writeIntent(world.store.db, { lease: LEASE, epoch: 1 }, 'due', [named._id]);
+
+    expect(await walk.remove(found)).to.equal(1);
+    expect(await idsIn('messages')).to.deep.equal([named._id]);
   });
 
   it('a receipt for a message that is gone is kept for a while as one that fits nothing', async () => {

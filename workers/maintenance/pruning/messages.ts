@@ -32,10 +32,9 @@ type Found = Pick<MessageDocument, '_id' | 'batch'>;
  * checks whether something is owed for them. The ledger and conversations refer to messages but do not read them. A
  * receipt for a removed message becomes an orphan and expires.
  */
-export async function messageWalk(db: Db, before: Date): Promise<PruneWalk<Found>> {
+export function messageWalk(db: Db, before: Date): PruneWalk<Found> {
   const messages = db.collection<AnyMessage>('messages');
   const below = lowestId('msg', before);
-  const intended = await intendedBelow(db, below);
   return {
     group: 50,
     look: (after, limit) =>
@@ -51,7 +50,10 @@ export async function messageWalk(db: Db, before: Date): Promise<PruneWalk<Found
       const range = idsOf(found);
       const batches = [...new Set(found.flatMap(({ batch }) => batch ?? []))];
       const uncounted = await findUncounted(db, batches);
-      const kept = found.filter(({ _id }) => intended.has(_id)).map(({ _id }) => _id);
+      const kept = await intendedAmong(
+        db,
+        found.map(({ _id }) => _id),
+      );
       const { deletedCount } = await messages.deleteMany(
         {
           ...endedBefore(before),
@@ -67,14 +69,15 @@ export async function messageWalk(db: Db, before: Date): Promise<PruneWalk<Found
 
 /**
  * Each group overwrites the intent of the one before. An idle lease can have a very old intent, and its holder may
- * have died with it.
+ * have died with it. Asked for each group, because a walk can last for hours.
  */
-async function intendedBelow(db: Db, below: MessageId): Promise<ReadonlySet<MessageId>> {
+async function intendedAmong(db: Db, ids: readonly MessageId[]): Promise<readonly MessageId[]> {
   const intents = await db
     .collection<IntentDocument>('intents')
-    .find({ messages: { $lt: below } }, { projection: { messages: 1 } })
+    .find({ messages: { $in: ids } }, { projection: { messages: 1 } })
     .toArray();
-  return new Set(intents.flatMap(({ messages }) => messages).filter((id) => id < below));
+  const intended = new Set(intents.flatMap(({ messages }) => messages));
+  return ids.filter((id) => intended.has(id));
 }
 
 /**
