@@ -45,15 +45,19 @@ export async function pruneOld(deps: PruneDeps): Promise<void> {
   const daysAgo = (days: number): Date => new Date(now.getTime() - days * DAY_MS);
   const messagesBefore = daysAgo(retention.messages);
   const batchesBefore = daysAgo(retention.batches);
-  await prune(deps, 'deliveries', async () => deliveryWalk(db, daysAgo(retention.deliveries)));
-  await prune(deps, 'batch_chunks', async () => strayChunkWalk(db, clock));
+  const pace = paceOf(deps);
+  const walks: Walks = {
+    deliveries: pruneAlong(deliveryWalk(db, daysAgo(retention.deliveries)), pace),
+    batch_chunks: pruneAlong(strayChunkWalk(db, clock), pace),
+  };
   if (await isRedoOpen(db, now)) {
     log.warn('prune_waits', { reason: 'something that was begun long ago is not finished' });
-    return;
+  } else {
+    walks.schedules = pruneAlong(scheduleWalk(db, batchesBefore), pace);
+    walks.batches = pruneAlong(batchWalk(db, { messagesBefore, batchesBefore }, pace), pace);
+    walks.messages = pruneAlong(messageWalk(db, messagesBefore), pace);
   }
-  await prune(deps, 'schedules', async () => scheduleWalk(db, batchesBefore));
-  await prune(deps, 'batches', async (pace) => batchWalk(db, { messagesBefore, batchesBefore }, pace));
-  await prune(deps, 'messages', async () => messageWalk(db, messagesBefore));
+  await takeTurns(deps, walks, pace);
 }
 
 /** Runs rarely and apart from the others, because it reads all conversations. */
@@ -62,16 +66,16 @@ export async function pruneConversations(deps: PruneDeps): Promise<void> {
   const now = clock.now();
   if (await isRedoOpen(db, now)) return;
   const before = new Date(now.getTime() - retention.messages * DAY_MS);
-  await prune(deps, 'conversations', async () => conversationWalk(db, before));
+  const pace = paceOf(deps);
+  await takeTurns(deps, { conversations: pruneAlong(conversationWalk(db, before), pace) }, pace);
 }
 
-async function prune<Found extends { readonly _id: string }>(
-  { clock, log, held, onRemoved }: PruneDeps,
-  what: string,
-  walkWith: (pace: PrunePace) => Promise<Parameters<typeof pruneAlong<Found>>[0]>,
-): Promise<void> {
+/** By the name of what is removed. */
+type Walks = Record<string, ReturnType<typeof pruneAlong>>;
+
+function paceOf({ clock, held }: PruneDeps): PrunePace {
   let sinceMs = clock.monotonicMs();
-  const pace: PrunePace = {
+  return {
     mayGoOn: held,
     pause: async () => {
       const tookMs = clock.monotonicMs() - sinceMs;
@@ -79,7 +83,23 @@ async function prune<Found extends { readonly _id: string }>(
       sinceMs = clock.monotonicMs();
     },
   };
-  const removed = await pruneAlong(await walkWith(pace), pace);
-  onRemoved(what, removed);
-  if (removed > 0) log.info('pruned', { what, documents: removed });
+}
+
+/** A group of each in turn: a run that is ended early, again and again, still gets to all of them. */
+async function takeTurns({ log, onRemoved }: PruneDeps, walks: Walks, pace: PrunePace): Promise<void> {
+  const removed = new Map(Object.keys(walks).map((what) => [what, 0]));
+  const open = new Map(Object.entries(walks));
+  while (open.size > 0) {
+    for (const [what, walk] of open) {
+      const step = await walk.next();
+      if (step.done) {
+        open.delete(what);
+        continue;
+      }
+      onRemoved(what, step.value);
+      removed.set(what, (removed.get(what) ?? 0) + step.value);
+      await pace.pause();
+    }
+  }
+  for (const [what, documents] of removed) if (documents > 0) log.info('pruned', { what, documents });
 }

@@ -23,22 +23,19 @@ export interface PrunePace {
   pause(): Promise<void>;
 }
 
-/** Returns how many documents were removed. Throws the driver's error. */
-export async function pruneAlong<Found extends { readonly _id: string }>(
+/** Goes on by one group each time, and yields how many documents were removed. Throws the driver's error. */
+export async function* pruneAlong<Found extends { readonly _id: string }>(
   walk: PruneWalk<Found>,
-  pace: PrunePace,
-): Promise<number> {
-  let removed = 0;
+  { mayGoOn }: PrunePace,
+): AsyncGenerator<number, void> {
   let after: Found['_id'] | undefined;
-  while (pace.mayGoOn()) {
+  while (mayGoOn()) {
     const found = await walk.look(after, walk.group);
     after = found.at(-1)?._id;
-    if (after === undefined || !pace.mayGoOn()) break;
-    removed += await walk.remove(found);
-    if (found.length < walk.group) break;
-    await pace.pause();
+    if (after === undefined || !mayGoOn()) return;
+    yield await walk.remove(found);
+    if (found.length < walk.group) return;
   }
-  return removed;
 }
 
 /** The range of the ids of `found`. */
