@@ -11,6 +11,19 @@ export async function isOptedIn(db: Db, account: AccountId, customer: string): P
   return (await optIns(db).findOne({ _id: optInKey(account, customer) }, { projection: { _id: 1 } })) !== null;
 }
 
+/** Which of these customers are on the list. Read from the store, never cached. */
+export async function optedInOf(
+  db: Db,
+  account: AccountId,
+  customers: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const ids = customers.map((customer) => optInKey(account, customer));
+  const found = await optIns(db)
+    .find({ _id: { $in: ids } }, { projection: { customer: 1 } })
+    .toArray();
+  return new Set(found.map(({ customer }) => customer));
+}
+
 /** Returns how many are new. Customers on the list stay as they are; may be repeated. */
 export async function addOptIns(
   db: Db,

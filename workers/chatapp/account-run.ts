@@ -9,6 +9,7 @@ import type { Log } from '../../shared/runtime/log.ts';
 import { ChatClaimer } from './claim.ts';
 import type { HeldPartition } from './held-partition.ts';
 import type { ChatMetrics } from './metrics.ts';
+import { refusedByOptIn } from './opt-ins.ts';
 import { ProviderClient } from './provider/client.ts';
 import type { HeaderSamples } from './samples/header-samples.ts';
 import { SendLoop, type SendLoopOptions } from './send-loop.ts';
@@ -99,7 +100,7 @@ export class AccountRun {
   }
 
   #sendLoop(): SendLoop {
-    const { db, clock, gates } = this.#deps;
+    const { db, clock, gates, depart } = this.#deps;
     const { _id: account } = this.#provider;
     const { lease, epoch, outcomes, held, lost } = this.partition;
     return new SendLoop({
@@ -113,6 +114,11 @@ export class AccountRun {
       mayLeave: async () => {
         await gates.refresh();
         return !gates.held.has(account);
+      },
+      depart: async (messages) => {
+        const refused = await refusedByOptIn(db, this.#provider, messages);
+        const others = messages.filter(({ _id }) => !refused.has(_id));
+        return new Map([...refused, ...(await depart(others))]);
       },
       stopChannel: (reason, code) => this.#stopChannel(reason, code),
       markTemplate: (message, status) => markTemplateOf(db, message, status, clock.now()),

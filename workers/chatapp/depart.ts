@@ -23,7 +23,7 @@ export type Departure =
   | { readonly kind: 'go'; readonly conversation: ConversationId }
   | {
       readonly kind: 'refuse';
-      readonly code: 'session_closed' | 'insufficient_credits' | 'account_suspended';
+      readonly code: 'session_closed' | 'insufficient_credits' | 'account_suspended' | 'recipient_not_opted_in';
       readonly reason: string;
     };
 

@@ -11,6 +11,11 @@ export const CHATAPP_CODES: readonly ExplainedCodes[] = [
     'Send a template, or wait until the customer writes.',
   ),
   explained(
+    'recipient_not_opted_in',
+    'The customer was taken off the opt-in list while the template waited.',
+    'Send templates only to customers who agreed to receive them.',
+  ),
+  explained(
     'undeliverable',
     'The provider cannot deliver to this number.',
     'Check that the recipient uses the app, has accepted its terms and has a current version.',

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { pauseAccount, setAccountStatus } from '../../../shared/accounts/store.ts';
+import { addOptIns, removeOptIn } from '../../../shared/chat-opt-ins/store.ts';
 import { createChatAccepter } from '../../../shared/conversations/open.ts';
 import { recordInbound } from '../../../shared/conversations/store.ts';
 import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
 import { systemClock as clock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
+import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { chatWorld, customers } from './world.ts';
 
@@ -42,6 +44,33 @@ describe('chatapp worker: what may leave', () => {
 
     expect(rejected.errorCode).to.equal('session_closed');
     expect(account.provider.sends.map(({ to }) => to)).to.deep.equal([fresh]);
+  });
+
+  it('a template to a customer who was taken off the opt-in list while it waited is rejected and refunded', async () => {
+    const { db } = world.store;
+    const account = await world.openAccount(undefined, { optIn: 'list' });
+    const accepter = createChatAccepter({ db, clock, log: silentLog, prices: { userCredits: 1, businessCredits: 2 } });
+    const validUntil = new Date(Date.now() + 3_600_000);
+    const content = { kind: 'template', name: 'hello', language: 'en', params: [] } as const;
+    const [left, stayed] = [customers(1)[0] ?? '', '919876543210'];
+    await addOptIns(db, clock, account.id, [left, stayed]);
+    for (const to of [left, stayed]) {
+      await accepter.accept(account.id, { _id: newId('msg'), to, content, validUntil });
+    }
+    await removeOptIn(db, account.id, left);
+
+    await world.startWorker();
+
+    await world.allIn(account, 'rejected', 1);
+    await world.allIn(account, 'sent', 1);
+    const rejected = await world.messages.findOne({ account: account.id, state: 'rejected' });
+    expect(rejected).to.include({ to: left, errorCode: 'recipient_not_opted_in' });
+    expect(account.provider.sends.map(({ to }) => to)).to.deep.equal([stayed]);
+    const refund = await eventually(
+      () => db.collection<LedgerEntryDocument>('ledger').findOne({ account: account.id, reason: 'refund' }),
+      'its conversation is given back',
+    );
+    expect(refund).to.include({ amount: 2, reference: rejected?.conversation });
   });
 
   for (const [what, look] of [
