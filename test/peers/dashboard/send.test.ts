@@ -47,6 +47,31 @@ describe('sending in the dashboard', () => {
     await page.getByRole('heading', { level: 1, name: 'Message' }).waitFor();
   });
 
+  it('a second click, or a second Enter, that was for the check sends nothing', async () => {
+    const before = await messages().countDocuments();
+    const page = await world.dashboard.visit('/dashboard/send', sender);
+    const send = page.getByRole('button', { name: 'Send for 1 credit' });
+    const answered = () => page.waitForResponse('**/v2/send');
+    await page.getByLabel('Recipient').fill('919876543210');
+    await page.getByLabel('Sender').fill('HARKRA');
+    await page.getByLabel('Text').fill('Once is enough');
+    const check = page.getByRole('button', { name: 'Check' });
+    await check.scrollIntoViewIfNeeded();
+    const { x = 0, y = 0 } = (await check.boundingBox()) ?? {};
+
+    await page.mouse.click(x + 5, y + 5);
+    await send.waitFor();
+    const [clicked] = await Promise.all([answered(), page.mouse.click(x + 5, y + 5)]);
+    await page.getByLabel('Sender').press('End'); // the focus, nothing else
+    await send.waitFor();
+    const [entered] = await Promise.all([answered(), page.keyboard.press('Enter')]);
+
+    for (const { status, dry_run } of [await clicked.json(), await entered.json()]) {
+      expect({ status, dry_run }).to.deep.equal({ status: 'success', dry_run: true });
+    }
+    expect(await messages().countDocuments()).to.equal(before);
+  });
+
   it('says at the field what is wrong, and sends nothing', async () => {
     const page = await world.dashboard.visit('/dashboard/send', sender);
     await page.getByLabel('Recipient').fill('12');

@@ -14,20 +14,24 @@ export function useFieldError(name: string): string | undefined {
   return of.length === 0 ? undefined : of.map(({ detail }) => detail).join(' ');
 }
 
+type Act = (values: FormValues) => Promise<void>;
+
 interface FormProps {
   /** The button's words. */
   readonly submit: string;
   /** `plain`: a small form beside others on a page. */
   readonly look?: 'primary' | 'danger' | 'plain';
   /** Sends. What it throws is shown: at the field that the problem names, otherwise above the buttons. */
-  readonly onSubmit: (values: FormValues) => Promise<void>;
+  readonly onSubmit: Act;
+  /** A second act with the same values. Its button stands behind the first one, and Enter in a field does not press it. */
+  readonly next?: { readonly words: string; readonly act: Act } | undefined;
   readonly onCancel?: () => void;
   readonly disabled?: boolean;
   readonly children?: ComponentChildren;
 }
 
 /** A form. What was typed stays when sending fails, and the first field with an error gets the focus. */
-export function Form({ submit, look = 'primary', onSubmit, onCancel, disabled = false, children }: FormProps) {
+export function Form({ submit, look = 'primary', onSubmit, next, onCancel, disabled = false, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const [problem, setProblem] = useState<ApiProblem>();
   const [busy, setBusy] = useState(false);
@@ -35,20 +39,23 @@ export function Form({ submit, look = 'primary', onSubmit, onCancel, disabled = 
   useEffect(() => {
     if (problem !== undefined) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
   }, [problem]);
-  const send = async (event: Event) => {
-    event.preventDefault();
+  const send = async (act: Act) => {
     if (form.current === null || busy) return;
     setBusy(true);
     try {
-      await onSubmit(new FormValues(form.current));
+      await act(new FormValues(form.current));
       setProblem(undefined);
     } catch (error) {
       setProblem(asProblem(error));
     }
     setBusy(false);
   };
+  const submitted = (event: Event) => {
+    event.preventDefault();
+    return send(onSubmit);
+  };
   return (
-    <form ref={form} class="form" onSubmit={send} noValidate>
+    <form ref={form} class="form" onSubmit={submitted} noValidate>
       <Errors.Provider value={problem?.errors ?? []}>{children}</Errors.Provider>
       {problem !== undefined && problem.errors.length === 0 && <Problem problem={problem} />}
       {problem !== undefined && problem.errors.length > 0 && <FieldErrors problem={problem} form={form.current} />}
@@ -57,6 +64,11 @@ export function Form({ submit, look = 'primary', onSubmit, onCancel, disabled = 
         <Button type="submit" {...(look === 'plain' ? {} : { look })} busy={busy} disabled={disabled}>
           {submit}
         </Button>
+        {next && (
+          <Button look="primary" busy={busy} onClick={() => send(next.act)}>
+            {next.words}
+          </Button>
+        )}
       </div>
     </form>
   );

@@ -47,39 +47,45 @@ interface SendFormProps {
 /** How templates mark what is filled in: `{{name}}`, `{#var#}`. A text without a template is sent with it. */
 const PLACEHOLDER = /\{\{[^{}]{1,40}\}\}|\{#[^{}]{1,40}#\}/;
 
-/** A form that is checked first, by a dry run, and sent when nothing was changed since. Beside it: the price and the curl. */
+/** A form that is checked first, by a dry run, and can then be sent as it was checked. Beside it: the price and the curl. */
 export function SendForm({ path, bodyOf, nameOf, onDone, placed, children }: SendFormProps) {
   const [body, setBody] = useState<Content>();
   const [checked, setChecked] = useState<{ readonly body: string; readonly says: DryRun }>();
   const isChecked = checked !== undefined && checked.body === JSON.stringify(body);
-  const submit = async (values: FormValues) => {
+  const pathOf = (of: Content | undefined) => (of?.schedule_time === undefined ? path : '/v2/schedule');
+  const check = async (values: FormValues) => {
     const now = bodyOf(values);
-    const text = JSON.stringify(now);
-    const to = now.schedule_time === undefined ? path : '/v2/schedule';
     setBody(now);
-    if (checked?.body === text) {
-      onDone(await create<Accepted>(to, now));
-      return;
-    }
     setChecked(undefined);
     try {
-      setChecked({ body: text, says: await post<DryRun>(to, { ...now, dry_run: true }) });
+      const says = await post<DryRun>(pathOf(now), { ...now, dry_run: true });
+      setChecked({ body: JSON.stringify(now), says });
     } catch (error) {
       if (!(error instanceof ApiProblem) || placed === undefined) throw error;
       throw new ApiProblem(error.status, { ...error.body, errors: error.errors.map((one) => placed(one, now)) });
     }
+  };
+  const send = async (values: FormValues) => {
+    const now = bodyOf(values);
+    if (checked?.body !== JSON.stringify(now)) return check(values);
+    onDone(await create<Accepted>(pathOf(now), now));
   };
   const changed = (event: Event) => {
     const form = event.target instanceof HTMLElement ? event.target.closest('form') : null;
     if (form !== null) setBody(bodyOf(new FormValues(form)));
   };
   const says = isChecked ? checked.says : undefined;
-  const to = body?.schedule_time === undefined ? path : '/v2/schedule';
   const placeholder = body?.message?.match(PLACEHOLDER)?.[0];
   return (
     <div class="columns">
       <Card title="Message">
-        <Form submit={says === undefined ? 'Check' : `Send for ${creditsOf(says.credits_required)}`} onSubmit={submit}>
+        {/* Two buttons: a second click or Enter for the first one must not send. */}
+        <Form
+          submit="Check"
+          look={says === undefined ? 'primary' : 'plain'}
+          onSubmit={check}
+          next={says && { words: `Send for ${creditsOf(says.credits_required)}`, act: send }}
+        >
           <div class="stack" onInput={changed} onChange={changed}>
             {children}
           </div>
@@ -98,7 +104,7 @@ export function SendForm({ path, bodyOf, nameOf, onDone, placed, children }: Sen
         )}
         {body && (
           <Card title="The same by the API">
-            <CodeBlock label="curl" text={curlOf(to, shortened(body))} />
+            <CodeBlock label="curl" text={curlOf(pathOf(body), shortened(body))} />
           </Card>
         )}
       </div>
