@@ -35,7 +35,7 @@ export function createUnauthorized(
 }
 
 /** RFC 9110 §11.6.1: a 401 must name the scheme. */
-const CHALLENGE = { headers: ['WWW-Authenticate', 'Bearer realm="harkara"'] } as const;
+export const CHALLENGE = { headers: ['WWW-Authenticate', 'Bearer realm="harkara"'] } as const;
 
 /**
  * A cookie cannot be guessed, and the pages of a whole office may find that their sessions have ended in the same minute. They
@@ -44,7 +44,9 @@ const CHALLENGE = { headers: ['WWW-Authenticate', 'Bearer realm="harkara"'] } as
 const ENDED_SESSIONS = 10;
 
 function countedAs(slug: ProblemSlug, limit: number): { readonly name: string; readonly limit: number } {
-  return slug === 'session_ended' ? { name: 'session-ip', limit: limit * ENDED_SESSIONS } : { name: 'ip', limit };
+  return slug === 'session_ended' || slug === 'other_user'
+    ? { name: 'session-ip', limit: limit * ENDED_SESSIONS }
+    : { name: 'ip', limit };
 }
 
 /** Names the address that we see. That shows when it is the address of a proxy which `TRUST_PROXY` lacks. */

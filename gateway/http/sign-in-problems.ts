@@ -4,6 +4,12 @@ import { fault } from './problem-rule.ts';
 export const SIGN_IN_PROBLEMS = {
   session_missing: fault('4015', 401, 'Not signed in', 'Sign in: `POST /v2/session`. An API key cannot do this.'),
   session_ended: fault('4016', 401, 'Session ended', 'Sign in again. Nothing was done.'),
+  other_user: fault(
+    '4078',
+    401,
+    'Somebody else has signed in',
+    'Nothing was done: the session is not of the user whom the request names. Reload the page, or sign in again.',
+  ),
   sign_in_failed: fault('4017', 401, 'Name or password is wrong', 'Check both. Nobody is told which one is wrong.'),
   second_factor_missing: fault(
     '4018',

@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Identify } from '../access/authenticate.ts';
+import { CHALLENGE } from '../access/unauthorized.ts';
 import { beginStream, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply, type Requester, requesterOf } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
@@ -60,8 +61,11 @@ export class Live {
   ): Handler {
     return (req, res: Reply) => {
       const problems = new FieldProblems();
-      const wanted = parseEvents(req, sources, problems);
+      const { events, user } = parseQuery(req, ['events', 'user'], problems);
+      const wanted = events === undefined ? sources : named(events, sources, problems);
       if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+      // As the header `X-Dashboard-User`, which a browser cannot send here.
+      if (user !== undefined && user !== requesterOf(res).who.id) return sendProblem(res, 'other_user', CHALLENGE);
       if (!this.#open.hasRoomFor(requesterOf(res))) {
         return sendProblem(res, 'too_many_streams', { headers: RETRY_AFTER });
       }
@@ -107,14 +111,12 @@ export class Live {
   }
 }
 
-/** `events=balance,messages`: the sources that the caller wants; without it all. */
-function parseEvents<S extends { readonly name: string }>(
-  req: Request,
+/** `events=balance,messages`: the sources that the caller wants. */
+function named<S extends { readonly name: string }>(
+  events: string,
   sources: readonly S[],
   problems: FieldProblems,
 ): readonly S[] {
-  const { events } = parseQuery(req, ['events'], problems);
-  if (events === undefined) return sources;
   const names = [...new Set(events.split(','))];
   const found = names.flatMap((name) => sources.find((source) => source.name === name) ?? []);
   if (found.length < names.length) {

@@ -95,13 +95,17 @@ export class Sessions {
     return (await this.#alive(session)) ?? 'session_ended';
   }
 
-  /** Who makes the request, by its cookie. A change must come from our own pages. */
+  /**
+   * Who makes the request, by its cookie. A change must come from our own pages. All tabs of a browser have one cookie: a page says
+   * for whom it was made, so that it does not act for somebody who signed in in another tab.
+   */
   async identify(req: IncomingMessage): Promise<Requester | ProblemSlug> {
     const found = await this.find(req);
     if (typeof found === 'string') return found;
     if (!isSameOrigin(req, this.#deps.config.publicUrl)) return 'origin_refused';
-    await this.#see(found.session);
     const { session, user, account } = found;
+    if ((req.headers['x-dashboard-user'] ?? user._id) !== user._id) return 'other_user';
+    await this.#see(session);
     const incomplete = isIncomplete(found);
     const { _id: id, username: name, role } = user;
     return {

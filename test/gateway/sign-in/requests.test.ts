@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { SETTINGS } from '../../../shared/config/settings.ts';
+import { openStream } from '../../support/event-stream.ts';
 import { operations } from '../../support/openapi.ts';
 import { makeOwnThings, pathOf } from '../../support/own-things.ts';
 import { expectProblem } from '../../support/problem.ts';
@@ -107,6 +108,29 @@ describe('requests with a session (ASVS 3, 8, 14, 16)', () => {
       expect(await fingerprint(world.db)).to.deep.equal(before);
     });
   }
+
+  it('a page of one user does nothing by the session of another', async () => {
+    const now = world.clock.now();
+    const { headers, user } = await signedIn(world.db, 'owner', world.account, { now });
+    const other = await signedIn(world.db, 'owner', world.account, { now });
+    const stale = { ...headers, 'X-Dashboard-User': other.user._id };
+    const before = await fingerprint(world.db);
+    for (const refused of [
+      world.call('post', '/v2/account/opt-outs', stale).send(OPT_OUT),
+      world.call('get', '/v2/balance', stale),
+      world.call('delete', '/v2/session', stale),
+      world.call('get', `/v2/account/stream?user=${other.user._id}`, headers),
+    ]) {
+      const answer = await refused;
+      expectProblem(answer, 'other_user');
+      expect(answer.headers).to.have.property('www-authenticate');
+    }
+    expect(await fingerprint(world.db)).to.deep.equal(before);
+
+    await world.call('get', '/v2/balance', { ...headers, 'X-Dashboard-User': user._id }).expect(200);
+    const stream = await openStream(`${world.gateway.url}/v2/account/stream?user=${user._id}`, headers as never);
+    stream.close();
+  });
 
   it('3.5.2: without Sec-Fetch-Site the own Origin is enough; a body that is no JSON never is', async () => {
     const { headers } = await signedIn(world.db, 'owner', world.account, { now: world.clock.now() });

@@ -1,7 +1,9 @@
 import { hash } from '@node-rs/argon2';
 import { expect } from 'chai';
 import { generate } from 'otplib';
+import type { UserId } from '../../../shared/runtime/ids.ts';
 import { endSessions } from '../../../shared/users/session-store.ts';
+import { findUser } from '../../../shared/users/store.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
 
@@ -98,6 +100,36 @@ describe('people on the dashboard', () => {
     await asked.waitFor({ state: 'detached' });
     expect(await page.getByLabel('Name (optional)').inputValue()).to.equal('Typed before it ended');
     expect(await dashboard.look(page, 'profile')).to.deep.equal([]);
+  });
+
+  it('a page does nothing for somebody else who signs in in another tab, says so, and keeps the draft', async () => {
+    const { db, account, dashboard } = world;
+    const withPassword = async (name: string) =>
+      ({ username: `${name}@example.com`, name, password: await hash(PASSWORD), totp: undefined }) as never;
+    const asha = await signedIn(db, 'viewer', account, { user: await withPassword('asha') });
+    const { user: ravi } = await signedIn(db, 'viewer', account, { user: await withPassword('other') });
+    const page = await dashboard.visit('/dashboard/profile', asha);
+    await page.getByLabel('Name (optional)').fill('Typed by Asha');
+
+    const tab = await page.context().newPage();
+    await tab.goto(`${dashboard.url}/dashboard/profile`);
+    await tab.locator('.side .who').click();
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    await tab.getByLabel('Sign-in name').fill(ravi.username);
+    await tab.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('heading', { level: 1, name: 'Your profile' }).waitFor();
+    await page.getByRole('button', { name: 'Save name' }).click();
+
+    const asked = page.getByRole('dialog', { name: 'Somebody else has signed in' });
+    await asked.getByText('Nothing was done.').waitFor();
+    const nameOf = async (_id: string) => (await findUser(db, _id as UserId))?.name;
+    expect([await nameOf(asha.user._id), await nameOf(ravi._id)]).to.deep.equal(['asha', 'other']);
+    expect(await dashboard.look(page, 'somebody-else')).to.deep.equal([]);
+    await asked.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await asked.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByText('Name saved.').waitFor();
+    expect([await nameOf(asha.user._id), await nameOf(ravi._id)]).to.deep.equal(['Typed by Asha', 'other']);
   });
 
   it('an owner changes a role, disables and removes, and is asked before', async () => {

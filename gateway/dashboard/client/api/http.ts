@@ -1,6 +1,6 @@
 import { newIdempotencyKey } from './idempotency.ts';
 import { ApiProblem, noConnection } from './problem.ts';
-import { signInAgain } from './signed-in.ts';
+import { signInAgain, userHeader } from './signed-in.ts';
 
 /** Undefined and empty values are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -56,21 +56,25 @@ async function call<T>(
   const init: RequestInit = {
     method,
     // A form of another site cannot set this header (docs/specification: gateway/sign-in).
-    headers: { ...headers, 'x-dashboard': '1', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+    headers: {
+      ...{ ...headers, ...userHeader(), 'x-dashboard': '1' },
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   };
-  let response = await reach(path, init);
-  if (response.status === 401 && (await signInAgain(path))) response = await reach(path, init);
-  const text = await response.text();
-  const value = parse(text);
-  if (response.ok) return value as T; // docs/openapi.json says what each path answers.
-  throw new ApiProblem(response.status, value ?? {});
+  let answer = await reach(path, init);
+  if (answer.status === 401 && (await signInAgain(path, answer.value?.code === 'other_user'))) {
+    answer = await reach(path, init);
+  }
+  if (answer.ok) return answer.value as T; // docs/openapi.json says what each path answers.
+  throw new ApiProblem(answer.status, answer.value ?? {});
 }
 
-async function reach(path: string, init: RequestInit): Promise<Response> {
+async function reach(path: string, init: RequestInit) {
   try {
-    return await fetch(path, init);
+    const response = await fetch(path, init);
+    return { ok: response.ok, status: response.status, value: parse(await response.text()) };
   } catch (error) {
     if (init.signal?.aborted === true) throw error;
     throw noConnection();

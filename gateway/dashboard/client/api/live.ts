@@ -60,7 +60,7 @@ function reopen(): void {
   told = wanted;
   if (wanted === '') return;
   const path = session.value?.scopes.includes('admin') ? '/v2/admin/stream' : '/v2/account/stream';
-  const opened = new EventSource(`${path}?events=${wanted}`);
+  const opened = new EventSource(`${path}?events=${wanted}&user=${session.value?.user.user_id}`);
   stream = opened;
   for (const name of names) {
     opened.addEventListener(name, ({ data }) => {

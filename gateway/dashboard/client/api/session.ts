@@ -60,6 +60,6 @@ export function may(permission: Permission): boolean {
 }
 
 function setSession(now: Session | null): void {
-  setSignedIn(now !== null);
+  setSignedIn(now?.user.user_id);
   session.value = now;
 }

@@ -1,24 +1,38 @@
 import { signal } from '@preact/signals';
 
-/** The session ended while a page was open: frame/sign-in-again.tsx asks over the page, then calls `resolve`. */
-export const signInAsked = signal<((again: boolean) => void) | undefined>(undefined);
+interface SignInAsked {
+  /** Somebody else has signed in in another tab: all tabs have one session. */
+  readonly byOther: boolean;
+  readonly resolve: (again: boolean) => void;
+}
+
+/** The session ended while a page was open: pages/sign-in/sign-in-again.tsx asks over the page, then calls `resolve`. */
+export const signInAsked = signal<SignInAsked | undefined>(undefined);
 
 let asking: Promise<boolean> | undefined;
-let wasSignedIn = false;
+let userId: string | undefined;
 
 /** From now on an answer 401 means that the session has ended. Before, it means that there is none yet. */
-export function setSignedIn(is: boolean): void {
-  wasSignedIn = is;
+export function setSignedIn(as: string | undefined): void {
+  userId = as;
+}
+
+/** For whom this page is: the gateway refuses what comes from a page of somebody else. */
+export function userHeader(): Record<string, string> {
+  return userId === undefined ? {} : { 'x-dashboard-user': userId };
 }
 
 /** Resolves with true when the user has signed in again. Calls that fail together ask once. */
-export function signInAgain(path: string): Promise<boolean> {
-  if (!wasSignedIn || path.startsWith('/v2/session')) return Promise.resolve(false);
+export function signInAgain(path: string, byOther: boolean): Promise<boolean> {
+  if (userId === undefined || path.startsWith('/v2/session')) return Promise.resolve(false);
   asking ??= new Promise<boolean>((resolve) => {
-    signInAsked.value = (again) => {
-      signInAsked.value = undefined;
-      asking = undefined;
-      resolve(again);
+    signInAsked.value = {
+      byOther,
+      resolve: (again) => {
+        signInAsked.value = undefined;
+        asking = undefined;
+        resolve(again);
+      },
     };
   });
   return asking;
