@@ -75,6 +75,29 @@ describe('people on the dashboard', () => {
     await again.getByRole('cell', { name: 'ravi@example.com' }).waitFor();
   });
 
+  it('Escape takes nobody the recovery codes of a new app', async () => {
+    const user = { username: 'moving@example.com', password: await hash(PASSWORD), totp: undefined } as never;
+    const page = await world.dashboard.visit(
+      '/dashboard/profile',
+      await signedIn(world.db, 'viewer', world.account, { user }),
+    );
+    await page.getByRole('button', { name: 'Set up' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Set up your second factor' });
+    await dialog.getByRole('textbox', { name: 'Your password' }).fill(PASSWORD);
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    const secret = await dialog.locator('.copy-id code').first().textContent();
+    await dialog.getByLabel('Code', { exact: true }).fill(await generate({ secret: secret ?? '' }));
+    await dialog.getByRole('button', { name: 'Confirm' }).click();
+    await dialog.getByLabel('recovery codes', { exact: true }).waitFor();
+
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+
+    await dialog.getByLabel('I have stored them').check();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('10 recovery codes are left.').waitFor();
+  });
+
   it('a link that is spent says so', async () => {
     const page = await world.dashboard.visit(`/dashboard/link#${'x'.repeat(43)}`);
 

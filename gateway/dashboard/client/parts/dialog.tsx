@@ -30,6 +30,8 @@ export function Dialog({ title, onClose, locked = false, side, children }: Dialo
       ref={dialog}
       class={`dialog ${side ?? ''}`}
       aria-labelledby={heading}
+      // Chromium closes a dialog at a second Escape, whatever `onCancel` says; not with `none`.
+      closedby={locked ? 'none' : 'closerequest'}
       onCancel={(event) => {
         event.preventDefault();
         if (event.target === dialog.current && !locked) onClose();

@@ -52,11 +52,7 @@ export function SecondFactorCard({ profile, reload }: SecondFactorCardProps) {
         )}
       </p>
       <div class="acts">{actions}</div>
-      {asked === 'setup' && (
-        <Dialog title="Set up your second factor" onClose={close}>
-          <SecondFactorSetup asksPassword onDone={done} />
-        </Dialog>
-      )}
+      {asked === 'setup' && <SetUp onClose={close} onDone={done} />}
       {asked === 'codes' && <NewCodes onClose={close} onDone={done} />}
       {asked === 'remove' && (
         <Dialog title="Remove your second factor?" onClose={close}>
@@ -79,7 +75,21 @@ export function SecondFactorCard({ profile, reload }: SecondFactorCardProps) {
   );
 }
 
-function NewCodes({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: () => void }) {
+interface StepsProps {
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+function SetUp({ onClose, onDone }: StepsProps) {
+  const [hasCodes, setHasCodes] = useState(false);
+  return (
+    <Dialog title="Set up your second factor" onClose={onClose} locked={hasCodes}>
+      <SecondFactorSetup asksPassword onCodes={() => setHasCodes(true)} onDone={onDone} />
+    </Dialog>
+  );
+}
+
+function NewCodes({ onClose, onDone }: StepsProps) {
   const [codes, setCodes] = useState<readonly string[]>();
   return (
     <Dialog title="New recovery codes" onClose={onClose} locked={codes !== undefined}>

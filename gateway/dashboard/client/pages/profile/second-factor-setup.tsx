@@ -18,11 +18,13 @@ interface Setup {
 interface SetupProps {
   /** Right after signing in the gateway does not ask for the password again. */
   readonly asksPassword: boolean;
+  /** The recovery codes are shown. */
+  readonly onCodes?: () => void;
   readonly onDone: () => void;
 }
 
 /** Three steps: the password, the app's first code, the recovery codes. */
-export function SecondFactorSetup({ asksPassword, onDone }: SetupProps) {
+export function SecondFactorSetup({ asksPassword, onCodes, onDone }: SetupProps) {
   const [asks, setAsks] = useState(asksPassword);
   const [setup, setSetup] = useState<Setup>();
   const [codes, setCodes] = useState<readonly string[]>();
@@ -58,6 +60,7 @@ export function SecondFactorSetup({ asksPassword, onDone }: SetupProps) {
           body,
         );
         setCodes(recovery_codes);
+        onCodes?.();
       }}
     >
       <p>Scan this with the app, or type the key into it.</p>
