@@ -79,6 +79,34 @@ describe('the dashboard: settings', () => {
     expect(await dashboard.look(page, 'keys')).to.deep.equal([]);
   });
 
+  it('a key is made and rotated once, however late one presses again after a lost answer', async () => {
+    const { dashboard, db } = world;
+    const account = await makeAccount(db, 1);
+    const page = await dashboard.visit('/dashboard/keys', await signedIn(db, 'developer', account));
+    await page.clock.install();
+    await page.reload();
+    const pressTwice = async (path: string, dialog: string, act: string) => {
+      const button = page.getByRole('dialog', { name: dialog }).getByRole('button', { name: act });
+      await page.route(path, async (route) => route.fetch().then(() => route.abort()), { times: 1 });
+      await button.click();
+      await page.getByText('The gateway does not answer.').waitFor();
+      await page.clock.fastForward(60_000);
+      await button.click();
+      return takeSecret(page, 'API key');
+    };
+
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    await page.getByLabel('Name').fill('Till');
+    await page.getByLabel('Stops working').selectOption('30');
+    await pressTwice('**/v2/account/keys', 'Create an API key', 'Create key');
+    await page.getByRole('button', { name: 'Till' }).click();
+    await page.getByRole('button', { name: 'Rotate key' }).click();
+    const next = await pressTwice('**/rotate', 'Rotate the key?', 'Rotate key');
+
+    await request(dashboard.url).get('/v2/balance').set('Authorization', `Bearer ${next}`).expect(200);
+    expect(await db.collection('keys').countDocuments({ account })).to.equal(2);
+  });
+
   it('a webhook is added, tested, looked at, replayed and removed', async () => {
     const { dashboard, db, account } = world;
     const page = await dashboard.visit('/dashboard/webhooks', developer);

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 const EVERY_MS = 20_000;
 
 /** The time that relative times are reckoned from. It moves on by itself, and with it what is shown. */
-export const now = signal(Date.now());
+const now = signal(Date.now());
 
 setInterval(() => {
   if (!document.hidden) now.value = Date.now();

@@ -1,8 +1,9 @@
+import { useState } from 'preact/hooks';
 import { create } from '../../api/http.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Select } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
-import { now } from '../../parts/now.ts';
+import { exactNow } from '../../parts/now.ts';
 import type { CreatedKey } from './key.ts';
 import { KeyFields } from './key-fields.tsx';
 
@@ -20,6 +21,7 @@ interface CreateKeyProps {
 }
 
 export function CreateKeyDialog({ onClose, onCreated }: CreateKeyProps) {
+  const [opened] = useState(exactNow); // Pressed again after a lost answer, it must be the same request.
   return (
     <Dialog title="Create an API key" onClose={onClose}>
       <Form
@@ -32,7 +34,7 @@ export function CreateKeyDialog({ onClose, onCreated }: CreateKeyProps) {
             scopes: values.all('scopes'),
             allowed_ips: values.lines('allowed_ips'),
             per_minute: values.number('per_minute'),
-            ...(days && { expires_at: new Date(now.value + Number(days) * DAY_MS).toISOString() }),
+            ...(days && { expires_at: new Date(opened + Number(days) * DAY_MS).toISOString() }),
           });
           onCreated(made);
         }}

@@ -9,7 +9,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Select } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
-import { now } from '../../parts/now.ts';
+import { exactNow } from '../../parts/now.ts';
 import { number } from '../../parts/number.ts';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -125,6 +125,7 @@ const OVERLAPS = [
 ] as const;
 
 function RotateDialog({ path, onClose, onRotated }: ActProps & { readonly onRotated: (made: CreatedKey) => void }) {
+  const [opened] = useState(exactNow); // Pressed again after a lost answer, it must be the same request.
   return (
     <Dialog title="Rotate the key?" onClose={onClose}>
       <div class="prose">
@@ -134,7 +135,7 @@ function RotateDialog({ path, onClose, onRotated }: ActProps & { readonly onRota
         submit="Rotate key"
         onCancel={onClose}
         onSubmit={async (values) => {
-          const until = new Date(now.value + Number(values.text('old_expires_at')) * HOUR_MS);
+          const until = new Date(opened + Number(values.text('old_expires_at')) * HOUR_MS);
           onRotated(await create<CreatedKey>(`${path}/rotate`, { old_expires_at: until.toISOString() }));
         }}
       >
