@@ -128,6 +128,29 @@ describe('sending in the dashboard', () => {
     expect(batch).to.include({ total: 2, duplicates: 1 });
   });
 
+  it('leaves out no recipient without a word: a slip in the first line, several numbers in one', async () => {
+    const page = await world.dashboard.visit('/dashboard/send/many', sender);
+    const box = page.getByLabel('Recipients', { exact: true });
+    await page.getByLabel('Sender').fill('HARKRA');
+    await page.getByLabel('Text').fill('We are open');
+
+    await box.fill('9876 54321x\n919876543210\n');
+    await page.getByText('2 recipients').waitFor();
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByText('Recipient 1 (987654321x):').waitFor();
+
+    await box.fill('919876543210, 919876543211');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByText('Row 1 has several numbers.').waitFor();
+    expect(await box.getAttribute('aria-invalid')).to.equal('true');
+    expect(await world.dashboard.look(page, 'send-many-wrong')).to.deep.equal([]);
+
+    await box.fill('phone,param 1\n919876543210,919876543211');
+    await page.getByText('The first line has the names of the columns and gets no message. 1 recipient').waitFor();
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('button', { name: 'Send for 1 credit' }).waitFor();
+  });
+
   it('is not for viewers, whose sends are refused too', async () => {
     const viewer = await signedIn(world.db, 'viewer', world.account);
     const page = await world.dashboard.visit('/dashboard/send', viewer);

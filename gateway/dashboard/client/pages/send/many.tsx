@@ -5,7 +5,7 @@ import type { FormValues } from '../../parts/form-values.ts';
 import { PageHead } from '../../parts/page.tsx';
 import { type Content, contentOf, digitsOf } from './content.ts';
 import { ContentFields, useTemplates, WhenFields } from './fields.tsx';
-import { RecipientFields, sheetOf } from './recipients.tsx';
+import { looksLikeNumber, RecipientFields, sheetOf } from './recipients.tsx';
 import { type Accepted, SendForm } from './send-form.tsx';
 import { Sent } from './sent.tsx';
 import { SendTabs } from './tabs.tsx';
@@ -27,6 +27,7 @@ export function SendManyPage() {
           nameOf={(id) => templates.find((one) => one.id === id)?.name}
           onDone={setAccepted}
           placed={placed}
+          faultOf={faultOf}
         >
           <RecipientFields />
           <ContentFields templates={templates} ownParams />
@@ -54,6 +55,15 @@ function bodyOf(values: FormValues) {
     dedupe: values.has('dedupe'),
     skip_opted_out: values.has('skip_opted_out'),
   };
+}
+
+/** Without a template a line is one recipient: further numbers in it would get nothing. Whoever names columns chose one. */
+function faultOf(values: FormValues): FieldError | undefined {
+  const { rows, hasHead } = sheetOf(values.exact('recipients'));
+  if (hasHead || values.optional('template_id') !== undefined) return undefined;
+  const row = rows.findIndex((cells) => cells.filter(looksLikeNumber).length > 1) + 1;
+  const detail = `Row ${row} has several numbers. Write each on a line of its own, or name the columns in a first line.`;
+  return row === 0 ? undefined : { field: 'recipients', code: 'invalid_value', detail };
 }
 
 /** `to[3]` as people count, with the number that they wrote: the box of the recipients says it. */

@@ -8,22 +8,29 @@ import { parseCsv } from './csv.ts';
 /** Recipients as they were pasted, or read from a file. */
 export interface Sheet {
   readonly rows: readonly (readonly string[])[];
-  /** The heads of the columns; numbers when the first row has a phone number and so is no head. */
+  /** The heads of the columns, numbered when the first row has none. */
   readonly heads: readonly string[];
+  readonly hasHead: boolean;
 }
 
 export function sheetOf(text: string): Sheet {
   const rows = parseCsv(text);
   const [first = []] = rows;
-  const isHead = rows.length > 0 && !first.some(looksLikeNumber);
+  const hasHead = rows.length > 0 && first.every(looksLikeHead);
   const width = Math.max(0, ...rows.map((row) => row.length));
   return {
-    rows: isHead ? rows.slice(1) : rows,
-    heads: Array.from({ length: width }, (_, i) => (isHead && first[i]) || `Column ${i + 1}`),
+    rows: hasHead ? rows.slice(1) : rows,
+    heads: Array.from({ length: width }, (_, i) => (hasHead && first[i]) || `Column ${i + 1}`),
+    hasHead,
   };
 }
 
-function looksLikeNumber(cell: string): boolean {
+/** `name`, `param 1`. A number with a slip in it is none: it would be left out without a word. */
+function looksLikeHead(cell: string): boolean {
+  return cell === '' || (/\p{L}/u.test(cell) && (cell.match(/\d/g) ?? []).length <= 2);
+}
+
+export function looksLikeNumber(cell: string): boolean {
   return /^\d{8,15}$/.test(digitsOf(cell));
 }
 
@@ -67,9 +74,10 @@ export function RecipientFields() {
           key={`${guess} ${sheet.heads.join()}`}
         />
       )}
-      {sheet.rows.length > 0 && (
+      {sheet.heads.length > 0 && (
         <>
           <p class="hint" role="status">
+            {sheet.hasHead && 'The first line has the names of the columns and gets no message. '}
             {counted(sheet.rows.length, 'recipient')}
             {sheet.rows.length > PREVIEW && `, the first ${PREVIEW}:`}
           </p>

@@ -41,6 +41,8 @@ interface SendFormProps {
   readonly onDone: (accepted: Accepted) => void;
   /** An error as the form's fields and entries are called. */
   readonly placed?: (error: FieldError, body: Content) => FieldError;
+  /** What is wrong that the gateway cannot see. */
+  readonly faultOf?: (values: FormValues) => FieldError | undefined;
   readonly children: ComponentChildren;
 }
 
@@ -48,7 +50,7 @@ interface SendFormProps {
 const PLACEHOLDER = /\{\{[^{}]{1,40}\}\}|\{#[^{}]{1,40}#\}/;
 
 /** A form that is checked first, by a dry run, and can then be sent as it was checked. Beside it: the price and the curl. */
-export function SendForm({ path, bodyOf, nameOf, onDone, placed, children }: SendFormProps) {
+export function SendForm({ path, bodyOf, nameOf, onDone, placed, faultOf, children }: SendFormProps) {
   const [body, setBody] = useState<Content>();
   const [checked, setChecked] = useState<{ readonly body: string; readonly says: DryRun }>();
   const isChecked = checked !== undefined && checked.body === JSON.stringify(body);
@@ -57,6 +59,8 @@ export function SendForm({ path, bodyOf, nameOf, onDone, placed, children }: Sen
     const now = bodyOf(values);
     setBody(now);
     setChecked(undefined);
+    const fault = faultOf?.(values);
+    if (fault !== undefined) throw new ApiProblem(400, { title: 'Invalid request', errors: [fault] });
     try {
       const says = await post<DryRun>(pathOf(now), { ...now, dry_run: true });
       setChecked({ body: JSON.stringify(now), says });
