@@ -79,7 +79,9 @@ describe('overview, credits and inbox in the dashboard', () => {
       ];
       const base = { _id: newId('msg', sent.getTime()), account: world.account, operator: 'alpha', history };
       const { due: __, ...message } = makeMessage(
-        n % 10 === 0 ? { ...base, state: 'failed', errorCode: 'validity_expired' } : { ...base, state: 'delivered' },
+        n % 10 === 0
+          ? { ...base, state: n === 0 ? 'failed' : 'expired', errorCode: 'validity_expired' }
+          : { ...base, state: 'delivered' },
       );
       return message;
     });
@@ -95,9 +97,10 @@ describe('overview, credits and inbox in the dashboard', () => {
     expect(await world.dashboard.look(page, 'overview-table')).to.deep.equal([]);
     await page.getByRole('link', { name: '30 days' }).click();
     await page.waitForURL('**/dashboard?period=30d');
-    await page.getByRole('link', { name: /^Failed/ }).click();
-    await page.waitForURL('**/dashboard/messages?state=failed**');
-    await page.locator('tbody tr').nth(3).waitFor();
+    await page.getByRole('link', { name: '3 expired' }).click();
+    await page.waitForURL('**/dashboard/messages?state=expired**');
+    await page.locator('tbody tr').nth(2).waitFor();
+    expect(await page.locator('tbody tr').count()).to.equal(3);
   });
 
   it('the statement says what each line was for, by kind, and as a file', async () => {

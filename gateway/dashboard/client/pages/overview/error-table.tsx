@@ -2,14 +2,9 @@ import { Empty } from '../../parts/empty.tsx';
 import { number } from '../../parts/number.ts';
 import { Table } from '../../parts/table.tsx';
 import { Words } from '../../parts/words.tsx';
-import { type ErrorRow, listOf } from './statistics.ts';
+import type { ErrorRow } from './statistics.ts';
 
-interface ErrorTableProps {
-  readonly rows: readonly ErrorRow[];
-  readonly from: string;
-}
-
-export function ErrorTable({ rows, from }: ErrorTableProps) {
+export function ErrorTable({ rows }: { readonly rows: readonly ErrorRow[] }) {
   if (rows.length === 0) return <Empty icon="check">No message of this period failed.</Empty>;
   return (
     <Table
@@ -17,14 +12,7 @@ export function ErrorTable({ rows, from }: ErrorTableProps) {
       rows={rows}
       rowKey={({ error_code }) => error_code}
       columns={[
-        {
-          head: 'Code',
-          cell: ({ error_code }) => (
-            <a href={listOf('failed', from)}>
-              <code>{error_code}</code>
-            </a>
-          ),
-        },
+        { head: 'Code', cell: ({ error_code }) => <code>{error_code}</code> },
         {
           head: 'What happened, what to do',
           cell: ({ cause = '', advice = '' }) => <Words text={`${cause} ${advice}`} />,

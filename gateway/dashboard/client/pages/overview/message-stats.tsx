@@ -1,11 +1,11 @@
 import { Stat } from '../../parts/facts.tsx';
 import { amount, counted, number } from '../../parts/number.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
-import { arrived, failed, listOf, percent, type Statistics } from './statistics.ts';
+import { arrived, failed, listOf, percent, type State, type Statistics } from './statistics.ts';
 
-/** The period in four numbers. Each leads to the list that it counts. */
+/** The period in four numbers. */
 export function MessageStats({ statistics }: { readonly statistics: Statistics }) {
-  const { series, from, credits_used, conversations } = statistics;
+  const { series, credits_used, conversations } = statistics;
   const [good, bad] = [arrived(statistics), failed(statistics)];
   const ended = good + bad;
   return (
@@ -15,28 +15,26 @@ export function MessageStats({ statistics }: { readonly statistics: Statistics }
         value={number(good)}
         note={
           <>
-            {ended === 0 ? 'no message has ended yet' : `${percent(good / ended)} of those that ended`}
+            {ended === 0 ? 'no message has ended yet: ' : `${percent(good / ended)} of those that ended: `}
+            <Parts of={statistics} states={['delivered', 'read']} />
             <Sparkline label="Delivered over the period" values={series.map(arrived)} />
           </>
         }
-        href={listOf('delivered', from)}
       />
       <Stat
         label="Failed"
         value={number(bad)}
         note={
           <>
-            failed, expired or rejected
+            <Parts of={statistics} states={['failed', 'expired', 'rejected']} />
             <Sparkline label="Failed over the period" values={series.map(failed)} />
           </>
         }
-        href={listOf('failed', from)}
       />
       <Stat
         label="On the way"
         value={number(statistics.queued + statistics.sent)}
-        note="waiting, or sent without a receipt yet"
-        href={listOf('queued', from)}
+        note={<Parts of={statistics} states={['queued', 'sent']} />}
       />
       <Stat
         label="Credits used"
@@ -51,4 +49,16 @@ export function MessageStats({ statistics }: { readonly statistics: Statistics }
       />
     </>
   );
+}
+
+/** What a number is the sum of. Each leads to the list that it counts: a list has one state, or all. */
+function Parts({ of, states }: { readonly of: Statistics; readonly states: readonly State[] }) {
+  return states.map((state, i) => (
+    <span key={state}>
+      {i > 0 && ', '}
+      <a href={listOf(state, of.from)}>
+        {number(of[state])} {state}
+      </a>
+    </span>
+  ));
 }

@@ -84,7 +84,7 @@ function Period({ statistics }: { readonly statistics: Statistics }) {
         <OperatorTable rows={operators} />
       </Card>
       <Card title="Why messages failed" lead="The most frequent error codes.">
-        <ErrorTable rows={errors} from={statistics.from} />
+        <ErrorTable rows={errors} />
       </Card>
     </>
   );

@@ -61,7 +61,9 @@ export function duration(seconds: number | null): string {
   return `${amount(Math.round(seconds / 360) / 10)} h`;
 }
 
+export type State = 'queued' | 'sent' | 'delivered' | 'read' | 'failed' | 'expired' | 'rejected';
+
 /** The list that a number counts, since the period began. */
-export function listOf(state: string, from: string): string {
+export function listOf(state: State, from: string): string {
   return `/dashboard/messages?${new URLSearchParams({ state, created_from: new Date(from).toISOString() })}`;
 }
