@@ -1,7 +1,7 @@
 import type { SessionDocument } from '../../shared/users/session.ts';
 import type { UserDocument } from '../../shared/users/user.ts';
 
-/** A session ends after this time without a request. */
+/** A session ends after this time without a request of its user. */
 export const IDLE_MS = 30 * 60_000;
 /** A session ends this long after it began, in spite of requests. */
 const ABSOLUTE_MS = 12 * 3_600_000;

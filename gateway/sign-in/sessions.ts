@@ -105,7 +105,7 @@ export class Sessions {
     if (!isSameOrigin(req, this.#deps.config.publicUrl)) return 'origin_refused';
     const { session, user, account } = found;
     if ((req.headers['x-dashboard-user'] ?? user._id) !== user._id) return 'other_user';
-    await this.#see(session);
+    if (!isAutomatic(req)) await this.#see(session);
     const incomplete = isIncomplete(found);
     const { _id: id, username: name, role } = user;
     return {
@@ -141,6 +141,11 @@ export class Sessions {
     const isDue = now.getTime() - seenAt.getTime() >= SEEN_EVERY_MS;
     if (isDue && this.#deps.gate.open) await touchSession(this.#deps.db, _id, now);
   }
+}
+
+/** What a page asks by itself, to show what is new, does not keep its session from ending. */
+function isAutomatic({ headers }: IncomingMessage): boolean {
+  return headers['x-dashboard-auto'] === '1' || headers.accept === 'text/event-stream';
 }
 
 /** A second factor is asked for that the session does not have: it may do nothing but set one up. */

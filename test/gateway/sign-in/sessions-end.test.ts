@@ -63,6 +63,16 @@ describe('sessions and their end (ASVS 7)', () => {
     expectProblem(await me(headers), 'session_ended');
   });
 
+  it('7.3.1: what an open page asks by itself does not prolong it', async () => {
+    const { headers } = await world.user('viewer');
+    for (const more of [{ 'X-Dashboard-Auto': '1' }, { Accept: 'text/event-stream' }]) {
+      world.clock.turn(14 * MINUTE_MS);
+      await me({ ...headers, ...more }).expect(200);
+    }
+    world.clock.turn(2 * MINUTE_MS);
+    expectProblem(await me(headers), 'session_ended');
+  });
+
   for (const [role, hours] of [
     ['viewer', 12],
     ['operator', 4],

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Request } from 'playwright-core';
 import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
 import { recordInbound } from '../../../shared/conversations/store.ts';
 import { topUp } from '../../../shared/ledger/change.ts';
@@ -156,6 +157,19 @@ describe('overview, credits and inbox in the dashboard', () => {
     const other = await world.dashboard.visit(`/dashboard/inbox/${CUSTOMER}`, viewer);
     await other.getByText('my order?').waitFor();
     expect(await other.getByLabel('Your answer').count()).to.equal(0);
+  });
+
+  it('a page that reads again because of news says that nobody asked for it', async () => {
+    const page = await world.dashboard.visit('/dashboard/credits', viewer);
+    const list = (asked: Request) => asked.url().endsWith('/v2/account/inbox');
+    const byUser = page.waitForRequest(list);
+    const byNews = page.waitForRequest((asked) => list(asked) && asked.headers()['x-dashboard-auto'] === '1');
+    await page.getByRole('link', { name: 'Inbox' }).click();
+
+    expect((await byUser).headers())
+      .to.include({ 'x-dashboard': '1' })
+      .and.not.have.property('x-dashboard-auto');
+    await byNews;
   });
 
   it("another account's customer is unknown; SMS have a page of their own", async () => {

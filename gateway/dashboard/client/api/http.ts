@@ -8,8 +8,12 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Calls of the API. Each gives the body of the answer, or throws an `ApiProblem`. */
-export function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
-  return call<T>('GET', path + queryText(query), undefined, {}, signal);
+export function get<T>(
+  path: string,
+  query: Query = {},
+  { signal, headers }: { readonly signal?: AbortSignal; readonly headers?: Record<string, string> } = {},
+): Promise<T> {
+  return call<T>('GET', path + queryText(query), undefined, headers, signal);
 }
 
 export function post<T>(path: string, body: object = {}): Promise<T> {

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { get, type Query, queryText } from './http.ts';
 import { type ApiProblem, asProblem } from './problem.ts';
 
@@ -8,6 +8,8 @@ export interface Loaded<T> {
   readonly problem: ApiProblem | undefined;
   /** Reads again; what is shown stays until the answer comes. */
   readonly reload: () => void;
+  /** The same, because the stream told of something: an open page does not keep its session from ending. */
+  readonly follow: () => void;
   /** Shows this from now on, for what an answer has just said. */
   readonly setData: (data: T) => void;
 }
@@ -17,9 +19,12 @@ export function useLoad<T>(path: string, query: Query = {}): Loaded<T> {
   const url = path + queryText(query);
   const [state, setState] = useState<{ url?: string; data?: T; problem?: ApiProblem }>({});
   const [times, setTimes] = useState(0);
+  const follows = useRef(false);
   useEffect(() => {
     const leaving = new AbortController();
-    get<T>(url, {}, leaving.signal).then(
+    const headers: Record<string, string> = follows.current ? { 'x-dashboard-auto': '1' } : {};
+    follows.current = false;
+    get<T>(url, {}, { signal: leaving.signal, headers }).then(
       (data) => setState({ url, data }),
       (error) => {
         if (leaving.signal.aborted) return;
@@ -33,6 +38,10 @@ export function useLoad<T>(path: string, query: Query = {}): Loaded<T> {
     data: fresh.data,
     problem: fresh.problem,
     reload: useCallback(() => setTimes((count) => count + 1), []),
+    follow: useCallback(() => {
+      follows.current = true;
+      setTimes((count) => count + 1);
+    }, []),
     setData: useCallback((data: T) => setState({ url, data }), [url]),
   };
 }

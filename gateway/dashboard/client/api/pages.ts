@@ -15,6 +15,8 @@ export interface Listed<T> {
   readonly loadMore: () => void;
   /** From the first page again. */
   readonly reload: () => void;
+  /** The same, because the stream told of something. */
+  readonly follow: () => void;
 }
 
 interface More<T> {
@@ -50,6 +52,7 @@ export function usePages<T>(path: string, query: Query = {}, noun = 'data'): Lis
     isLoadingMore: now.loading ?? false,
     loadMore,
     reload: first.reload,
+    follow: first.follow,
   };
 }
 

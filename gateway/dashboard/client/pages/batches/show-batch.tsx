@@ -60,15 +60,15 @@ function useFollowed(path: string): Loaded<Batch> {
   const batch = useLoad<Batch>(path);
   const newest = useLive<{ readonly data: readonly Message[] }>('messages');
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const { reload, data } = batch;
+  const { follow, data } = batch;
   const open = data !== undefined && isOpen(data);
   useEffect(() => {
     if (newest === undefined || !open) return;
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
-      reload();
+      follow();
     }, AGAIN_MS);
-  }, [newest, open, reload]);
+  }, [newest, open, follow]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return batch;
 }

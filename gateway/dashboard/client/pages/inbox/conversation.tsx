@@ -21,7 +21,10 @@ export function ConversationPage({ params: { customer = '' } }: PageProps) {
     head.reload();
     list.reload();
   };
-  useReloadOnNews(customer, reload);
+  useFollowed(customer, () => {
+    head.follow();
+    list.follow();
+  });
   return (
     <>
       <PageHead title={customer} back={{ href: '/dashboard/inbox', label: 'Inbox' }} />
@@ -62,7 +65,7 @@ function Paid({ customer: { conversation } }: { readonly customer: Customer }) {
 }
 
 /** Reads again when something is new of this customer, or somebody wrote. A busy account has other news every second. */
-function useReloadOnNews(customer: string, reload: () => void): void {
+function useFollowed(customer: string, follow: () => void): void {
   const newest = useLive<{ readonly data: readonly InboxMessage[] }>('messages')?.data;
   const news = newest
     ?.filter(({ to, from }) => to === customer || from === customer)
@@ -70,6 +73,6 @@ function useReloadOnNews(customer: string, reload: () => void): void {
     .join(',');
   const wrote = useLive<{ readonly message_id: string | null }>('inbox')?.message_id;
   useEffect(() => {
-    if (wrote || news) reload();
+    if (wrote || news) follow();
   }, [wrote, news]);
 }

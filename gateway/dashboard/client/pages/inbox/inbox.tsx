@@ -15,8 +15,8 @@ export function InboxPage() {
   const list = usePages<InboxRow>('/v2/account/inbox');
   const newest = useLive<{ readonly message_id: string | null }>('inbox')?.message_id;
   useEffect(() => {
-    if (newest !== undefined) list.reload();
-  }, [newest, list.reload]);
+    if (newest !== undefined) list.follow();
+  }, [newest, list.follow]);
   return (
     <>
       <PageHead

@@ -16,8 +16,8 @@ export function ReceivedSmsPage() {
   const list = usePages<InboxMessage>('/v2/account/received-sms', filter.values);
   const newest = useLive<{ readonly message_id: string | null }>('inbox')?.message_id;
   useEffect(() => {
-    if (newest !== undefined) list.reload();
-  }, [newest, list.reload]);
+    if (newest !== undefined) list.follow();
+  }, [newest, list.follow]);
   return (
     <>
       <PageHead title="Inbox" lead="SMS to your numbers, the newest first." />

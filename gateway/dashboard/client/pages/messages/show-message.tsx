@@ -31,11 +31,11 @@ function useFollowed(id: string) {
   const message = useLoad<WholeMessage>(`/v2/messages/${encodeURIComponent(id)}`);
   const newest = useLive<{ readonly data: readonly Message[] }>('messages');
   const status = newest?.data.find(({ message_id }) => message_id === id)?.status;
-  const { reload } = message;
+  const { follow } = message;
   const shown = message.data?.status;
   useEffect(() => {
-    if (status !== undefined && shown !== undefined && status !== shown) reload();
-  }, [status, shown, reload]);
+    if (status !== undefined && shown !== undefined && status !== shown) follow();
+  }, [status, shown, follow]);
   return message;
 }
 

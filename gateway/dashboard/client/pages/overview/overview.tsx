@@ -24,8 +24,8 @@ export function OverviewPage() {
   const messages = useLive<{ readonly data: readonly unknown[] }>('messages');
   const counted = JSON.stringify(useLive('statistics'));
   useEffect(() => {
-    if (counted !== undefined) statistics.reload();
-  }, [counted, statistics.reload]);
+    if (counted !== undefined) statistics.follow();
+  }, [counted, statistics.follow]);
   const newest = messages?.data ?? first.data?.data;
   return (
     <>

@@ -38,10 +38,10 @@ function FollowedMessage({ id }: { readonly id: string }) {
   const read = useLoad<Message>(`/v2/status/${id}`);
   const newest = useLive<{ readonly data: readonly Message[] }>('messages');
   const live = newest?.data.find(({ message_id }) => message_id === id)?.status;
-  const { reload } = read;
+  const { follow } = read;
   useEffect(() => {
-    if (live !== undefined) reload();
-  }, [live, reload]);
+    if (live !== undefined) follow();
+  }, [live, follow]);
   const status = live ?? read.data?.status ?? 'queued';
   return (
     <p>

@@ -23,7 +23,7 @@ export function ChatTemplatesPage() {
   const [open, setOpen] = useState<'new' | ChatTemplate>();
   const counted = JSON.stringify(useLive('chat_templates'));
   // The provider has decided, or the list of the provider was read.
-  useEffect(() => list.reload(), [counted]);
+  useEffect(() => list.follow(), [counted]);
   const close = () => setOpen(undefined);
   const changed = () => {
     close();

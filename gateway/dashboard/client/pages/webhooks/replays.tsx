@@ -22,7 +22,7 @@ export function Replays({ path }: { readonly path: string }) {
   const [asking, setAsking] = useState(false);
   const known = live?.data.map(({ replay_id }) => replay_id).join() ?? '';
   // One that began elsewhere is not in the list yet.
-  useEffect(() => list.reload(), [known]);
+  useEffect(() => list.follow(), [known]);
   const now = (row: Replay) => live?.data.find(({ replay_id }) => replay_id === row.replay_id) ?? row;
   return (
     <Card
