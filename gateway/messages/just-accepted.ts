@@ -1,8 +1,10 @@
 import type { Db } from 'mongodb';
+import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import type { MessageDocument } from '../../shared/messages/message.ts';
 import { readPaid } from '../../shared/payment/read-paid.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { type AccountId, idTime, type MessageId } from '../../shared/runtime/ids.ts';
-import type { TextlessSms } from './view.ts';
+import type { TextlessChatMessage, TextlessSms } from './view.ts';
 
 /**
  * How long after its acceptance a message may be paid for and not stored. Usually milliseconds; longer when its gateway died: then
@@ -24,15 +26,23 @@ export async function readAccepted<T>(
   account: AccountId,
   id: MessageId,
   readStored: () => Promise<T | undefined>,
-): Promise<T | TextlessSms | undefined> {
+): Promise<T | TextlessSms | TextlessChatMessage | undefined> {
   const stored = await readStored();
   if (stored !== undefined || Math.abs(clock.now().getTime() - idTime(id).getTime()) > YOUNG_MS) return stored;
-  for (const { messages } of (await readPaid(db, account)).values()) {
-    const paid = messages.find(({ _id }) => _id === id);
-    if (paid === undefined) continue;
-    const { text: _, ...textless } = paid;
-    return textless;
+  for (const { messages, chatMessages } of (await readPaid(db, account)).values()) {
+    const paid = [...messages, ...chatMessages].find(({ _id }) => _id === id);
+    if (paid !== undefined) return withoutText(paid);
   }
   // What is no longer pending is stored.
   return readStored();
+}
+
+function withoutText(paid: MessageDocument | ChatMessageDocument): TextlessSms | TextlessChatMessage {
+  if (paid.channel === 'sms') {
+    const { text: _, ...textless } = paid;
+    return textless;
+  }
+  const { kind, ...rest } = paid.content;
+  const { type, name, language } = { type: undefined, name: undefined, language: undefined, ...rest };
+  return { ...paid, content: { kind, ...(type && { type }), ...(name && { name }), ...(language && { language }) } };
 }

@@ -1,8 +1,12 @@
 import { expect } from 'chai';
 import request from 'supertest';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { createChatAccepter } from '../../../shared/conversations/open.ts';
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
+import { CHAT_PRICES, makeTemplateDraft } from '../../support/chat.ts';
+import { eventually } from '../../support/eventually.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { holdInserts } from '../../support/held-inserts.ts';
 import { makeAccount } from '../../support/make.ts';
@@ -50,6 +54,26 @@ describe('a message right after its 200, which is paid and not stored yet', () =
     expect(status).to.equal(200);
     expect(body.timeline.map(({ what }: { what: string }) => what)).to.include.members(['accepted', 'paid']);
     expect(text).to.not.include('secret');
+  });
+
+  it('is queued by its status when it is of the chat app and opened a conversation', async () => {
+    const { db, release } = holdInserts(store.db, 'messages');
+    const account = await makeAccount(store.db, 100);
+    const accepter = createChatAccepter({ db, clock: systemClock, log: silentLog, prices: CHAT_PRICES });
+    const draft = makeTemplateDraft();
+    const accepting = accepter.accept(account, draft);
+    const accounts = store.db.collection<AccountDocument>('accounts');
+    await eventually(async () => (await accounts.findOne({ _id: account }))?.opening !== undefined, 'paid');
+    const as = await makeKey(store.db, account);
+
+    for (const path of ['/v2/status', '/v2/messages']) {
+      const { status, body } = await get(`${path}/${draft._id}`, as);
+      expect(status, path).to.equal(200);
+      expect(body, path).to.include({ message_id: draft._id, status: 'queued' });
+    }
+    expect(await store.db.collection('messages').countDocuments({ account })).to.equal(0);
+    release();
+    expect((await accepting).kind).to.equal('accepted');
   });
 
   it('has no events yet', async () => {
