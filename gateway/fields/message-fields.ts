@@ -32,17 +32,14 @@ export interface PlannedText {
 
 export const messageText: Kind<PlannedText> = string(
   { description: 'Text of the message, at most 10 segments (setting). Give `message` or `template_id`.', minLength: 1 },
-  (text, { config }) => {
-    const planned = plannedText(text, config.maxSegments);
-    // A byte order mark alone is no character either.
-    const isEmpty = 'plan' in planned && planned.plan.units === 0;
-    return isEmpty ? new Fault('too_short', 'It must have at least one character.') : planned;
-  },
+  (text, { config }) => plannedText(text, config.maxSegments),
 );
 
 function plannedText(text: string, maxSegments: number): PlannedText | Fault {
   if (hasHalfCharacter(text)) return new Fault('invalid_text', HALF_CHARACTER);
   const plan = planText(text);
+  // A byte order mark alone is no character either, nor is what a template becomes with empty params.
+  if (plan.units === 0) return new Fault('too_short', 'The text must have at least one character.');
   if (plan.segments <= maxSegments) return { text, plan };
   const needed = `It needs ${plan.segments} segments (${plan.encoding})`;
   return new Fault('too_long', `${needed}; at most ${maxSegments} are allowed.`);

@@ -5,7 +5,8 @@ import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
 import { createSender } from '../../../shared/senders/store.ts';
-import { decideTemplate } from '../../../shared/templates/store.ts';
+import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
+import { makeTemplate } from '../../shared/templates/make.ts';
 import { makeKey, openGateway, TEST_CONFIG } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
@@ -216,6 +217,24 @@ describe('POST /v2/send of accounts with DLT', () => {
     const { account, key } = await caller();
 
     expectProblem(await send(key, { ...BASE, template_id: '1107160000000000999' }), 'template_not_found');
+    await expectNothingDone(account);
+  });
+
+  it('400: a template that becomes an empty text', async () => {
+    const { account, key } = await caller();
+    const template_id = '1107160000000000003';
+    await createTemplate(
+      store.db,
+      systemClock,
+      account,
+      makeTemplate({ dltId: template_id, name: 'Any', content: '{#var#}' }),
+    );
+
+    const answer = await send(key, { ...BASE, template_id, params: [''] });
+
+    expectProblem(answer, 'invalid_request');
+    expect(answer.body.errors).to.have.lengthOf(1);
+    expect(answer.body.errors[0]).to.include({ code: 'too_short' });
     await expectNothingDone(account);
   });
 
