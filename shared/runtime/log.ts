@@ -20,6 +20,8 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 /** Longest time that a line waits in memory. */
 const FLUSH_MS = 200;
+/** What waits in memory while the log cannot be written, in characters. Further lines are dropped. */
+const WAITING_MAX = 4 * 1024 * 1024;
 /** Names whose value is message text or a secret, whoever logs them. */
 const HIDDEN = new Set(['text', 'message', 'body', 'password', 'secret', 'token', 'authorization', 'key']);
 /** A run of digits as long as a phone number (E.164 has at most 15) that is not part of an id or a longer word. */
@@ -35,7 +37,16 @@ export function createLog(name: string, level: LogLevel, file?: string): Log {
   // Buffered: at thousands of lines a second, a write per line would cost more than the request it describes. The file is opened
   // synchronously: a process that fails to start would otherwise end before the file is open and lose its last lines.
   const dest = file === undefined ? 1 : openSync(file, 'a');
-  const destination = pino.destination({ dest, sync: false, minLength: 12_288 });
+  const destination = pino.destination({ dest, sync: false, minLength: 12_288, maxLength: WAITING_MAX });
+  // A full disk must not end the process. Lines wait, and each flush tries again.
+  let failing = false;
+  let ended = false;
+  destination.on('error', () => {
+    failing = true;
+  });
+  destination.on('write', () => {
+    failing = false;
+  });
   let timer: NodeJS.Timeout | undefined;
   // A timer only while lines wait: a fixed interval would wake a quiet process five times a second.
   const flushSoon = (): void => {
@@ -51,6 +62,7 @@ export function createLog(name: string, level: LogLevel, file?: string): Log {
   const write =
     (at: 'debug' | 'info' | 'warn' | 'error') =>
     (event: string, fields?: LogFields): void => {
+      if (ended) return;
       logger[at](clean(fields), event);
       flushSoon();
     };
@@ -61,7 +73,10 @@ export function createLog(name: string, level: LogLevel, file?: string): Log {
     error: write('error'),
     flush: () => {
       clearTimeout(timer);
-      destination.flushSync();
+      // While nothing can be written it would try again without end, also when the process exits.
+      ended = failing;
+      if (failing) destination.destroy();
+      else destination.flushSync();
     },
   };
 }
