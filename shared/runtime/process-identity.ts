@@ -23,10 +23,18 @@ export function thisProcess(): ProcessIdentity {
 /** The identity of a living process on this machine, for example a child. */
 export function processIdentity(pid: number): ProcessIdentity {
   return {
-    machine: `${hostname()}${BOOT_MARK}${bootId()}${NAMESPACE_MARK}${pidNamespace()}`,
+    machine: machineName(),
     pid,
     startedAt: startTime(pid) ?? '',
   };
+}
+
+let machine: string | undefined;
+
+/** Asked once: a host that gets another name while the process runs must not make another process of it. */
+function machineName(): string {
+  machine ??= `${hostname()}${BOOT_MARK}${bootId()}${NAMESPACE_MARK}${pidNamespace()}`;
+  return machine;
 }
 
 /** The identity as one string, `<host>@<boot>#<namespace>/<pid>/<start>`: documents store and compare it. */
