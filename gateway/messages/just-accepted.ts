@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import type { ChatContent, ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import { readPaid } from '../../shared/payment/read-paid.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -38,11 +38,13 @@ export async function readAccepted<T>(
 }
 
 function withoutText(paid: MessageDocument | ChatMessageDocument): TextlessSms | TextlessChatMessage {
-  if (paid.channel === 'sms') {
-    const { text: _, ...textless } = paid;
-    return textless;
-  }
-  const { kind, ...rest } = paid.content;
-  const { type, name, language } = { type: undefined, name: undefined, language: undefined, ...rest };
-  return { ...paid, content: { kind, ...(type && { type }), ...(name && { name }), ...(language && { language }) } };
+  if (paid.channel === 'chatapp') return { ...paid, content: shownContent(paid.content) };
+  const { text: _, ...textless } = paid;
+  return textless;
+}
+
+function shownContent(content: ChatContent): TextlessChatMessage['content'] {
+  const { kind } = content;
+  if (kind === 'template') return { kind, name: content.name, language: content.language };
+  return kind === 'media' ? { kind, type: content.type } : { kind };
 }

@@ -27,9 +27,9 @@ export interface Release {
 }
 
 /**
- * Works off one group of due schedules. One atomic update claims them: from then on they count
- * as released and cannot be cancelled. Then their messages are stored, with ids that were fixed at booking, or their
- * batches are handed on. If a dead worker left a release or a refund, it is repeated and writes the same.
+ * Works off one group of due schedules. One atomic update claims them: from then on they count as released and cannot
+ * be cancelled. Then their messages are stored, with ids that were fixed at booking, or their batches are handed on.
+ * If a dead worker left a release or a refund, it is repeated and writes the same.
  */
 export async function releaseDue({ db, clock, turns }: ReleaseDeps, upTo: Date): Promise<Release> {
   const found = await turns.next(upTo);

@@ -42,7 +42,7 @@ export class Queue {
   /** The account that was served last. */
   #servedLast = '';
   /** How many messages the last reading found. */
-  #found = 0;
+  found = 0;
   /** The queue was found empty and is not read again before this time. */
   #emptyUntilMs = Number.NEGATIVE_INFINITY;
   /** The queue was found to be long. Until this time it is read account by account. */
@@ -58,10 +58,6 @@ export class Queue {
     this.#options = options;
     this.path = path;
     this.lane = lane;
-  }
-
-  get found(): number {
-    return this.#found;
   }
 
   /** Whether reads leave out any account. */
@@ -98,7 +94,7 @@ export class Queue {
    */
   async next(wanted: number): Promise<MessageDocument[]> {
     const found = await this.#next(wanted);
-    this.#found = found.length;
+    this.found = found.length;
     return found;
   }
 
