@@ -106,8 +106,8 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     about: 'Posts to a webhook again, from now on.',
     args: { webhook },
     options: {},
-    async run({ webhook }, { db }) {
-      const done = await enableEndpoint(await db(), webhook);
+    async run({ webhook }, { db, clock }) {
+      const done = await enableEndpoint(await db(), clock, webhook);
       if (!done) throw new Failure(`There is no webhook ${webhook}: \`webhook list <account>\` shows them.`);
       return { text: `${webhook} is enabled.`, json: { webhook, status: 'active' } };
     },

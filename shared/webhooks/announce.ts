@@ -23,12 +23,13 @@ export interface Announcer {
    * again, after a crash or by another process, adds nothing. Throws the driver's error when the store fails. Some may be stored
    * then; the caller repeats the call.
    *
-   * `again`: these changes may be old, and may have been announced. An endpoint that was registered since gets none of them.
+   * `again`: these changes may be old, and may have been announced. An endpoint that was registered, enabled or given further
+   * events since gets none of them.
    */
   announce(changes: readonly (StateChange | TemplateChange)[], again?: boolean): Promise<void>;
 }
 
-/** How far the clocks of two machines may differ. Rather an event from before its registration than none from after it. */
+/** How far the clocks of two machines may differ. Rather an event from before its subscription than none from after it. */
 const CLOCKS_APART_MS = 15_000;
 
 /** What a delivery is made of. */
@@ -54,10 +55,10 @@ export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock
       const documents: DeliveryDocument[] = [];
       for (const one of all) {
         const endpoints = (byAccount.get(one.account) ?? []).filter(
-          ({ channel, events, createdAt }) =>
+          ({ channel, events, createdAt, subscribedSince = createdAt }) =>
             channel === one.channel &&
             events.includes(one.event) &&
-            !(again && createdAt.getTime() - one.at.getTime() > CLOCKS_APART_MS),
+            !(again && subscribedSince.getTime() - one.at.getTime() > CLOCKS_APART_MS),
         );
         if (endpoints.length === 0) continue;
         const body = one.body();

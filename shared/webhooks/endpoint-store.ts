@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Db } from 'mongodb';
+import type { Db, Filter, UpdateFilter } from 'mongodb';
 import type { EventName } from '../events/catalogue.ts';
 import type { ChannelName } from '../messages/message.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
@@ -58,10 +58,12 @@ export async function createEndpoint(
   const secret = newSecret();
   const sealed = box.seal(secret);
   for (let tries = 1; tries <= TRIES_MAX; tries++) {
-    const known = await endpoints.findOneAndUpdate(
-      { _id },
-      { $set: { events: [...events], status: 'active' }, $unset: { disabledReason: '', failingSince: '' } },
-      { returnDocument: 'after' },
+    const known = await subscribe(
+      db,
+      clock,
+      _id,
+      { status: 'active', ...has(events) },
+      { $set: { events: [...events], status: 'active' }, $unset: HEALED },
     );
     if (known !== null) return { endpoint: known, ...secretOf(known, box, sealed) };
     const place = await findFreePlace(db, account, _id);
@@ -117,8 +119,8 @@ export async function findOwnEndpoint(db: Db, account: AccountId, id: string): P
 }
 
 /** From now on these events are posted to it. */
-export async function setEvents(db: Db, id: EndpointId, events: readonly EventName[]): Promise<void> {
-  await db.collection<EndpointDocument>('endpoints').updateOne({ _id: id }, { $set: { events: [...events] } });
+export async function setEvents(db: Db, clock: Clock, id: EndpointId, events: readonly EventName[]): Promise<void> {
+  await subscribe(db, clock, id, has(events), { $set: { events: [...events] } });
 }
 
 /** Disables an endpoint; the worker discards its due deliveries. Returns whether it was active until now. */
@@ -130,11 +132,32 @@ export async function disableEndpoint(db: Db, id: EndpointId, reason: string): P
 }
 
 /** Returns whether there is such an endpoint. Discarded deliveries can be replayed. */
-export async function enableEndpoint(db: Db, id: EndpointId): Promise<boolean> {
-  const { matchedCount } = await db
-    .collection<EndpointDocument>('endpoints')
-    .updateOne({ _id: id }, { $set: { status: 'active' }, $unset: { disabledReason: '', failingSince: '' } });
-  return matchedCount === 1;
+export async function enableEndpoint(db: Db, clock: Clock, id: EndpointId): Promise<boolean> {
+  const update = { $set: { status: 'active' }, $unset: HEALED } as const;
+  return (await subscribe(db, clock, id, { status: 'active' }, update)) !== null;
+}
+
+const HEALED = { disabledReason: '', failingSince: '' } as const;
+
+function has(events: readonly EventName[]): Filter<EndpointDocument> {
+  return { $and: events.map((event) => ({ events: event })) };
+}
+
+/** Updates an endpoint. It is subscribed from now on, unless `already` says that it was. Returns it, or null when there is none. */
+async function subscribe(
+  db: Db,
+  clock: Clock,
+  _id: EndpointId,
+  already: Filter<EndpointDocument>,
+  update: UpdateFilter<EndpointDocument>,
+): Promise<EndpointDocument | null> {
+  const endpoints = db.collection<EndpointDocument>('endpoints');
+  const after = { returnDocument: 'after' } as const;
+  const fresh = { ...update, $set: { ...update.$set, subscribedSince: clock.now() } };
+  return (
+    (await endpoints.findOneAndUpdate({ _id, ...already }, update, after)) ??
+    (await endpoints.findOneAndUpdate({ _id }, fresh, after))
+  );
 }
 
 /**

@@ -24,4 +24,6 @@ export interface EndpointDocument {
   /** The API request that created it. Repeated, that request gets the same answer. */
   readonly registration?: string;
   readonly createdAt: Date;
+  /** When it was last enabled, or got an event that it had not. Absent: when it was created. */
+  readonly subscribedSince?: Date;
 }

@@ -43,8 +43,8 @@ export function createUpdateWebhook(deps: Deps): Handler {
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
     const { events, state } = whole(read);
     const changed = await changeEndpoint(deps, res, endpoint, 'webhook.update', async () => {
-      if (events !== undefined) await setEvents(db, endpoint._id, [...new Set(events)]);
-      if (state === 'active') await enableEndpoint(db, endpoint._id);
+      if (events !== undefined) await setEvents(db, clock, endpoint._id, [...new Set(events)]);
+      if (state === 'active') await enableEndpoint(db, clock, endpoint._id);
       if (state === 'disabled') await disableEndpoint(db, endpoint._id, 'account');
     });
     if (changed === undefined) return sendProblem(res, 'webhook_not_found');

@@ -235,21 +235,25 @@ describe('Settler', () => {
     expect(paid?.balance).to.equal(11);
   });
 
-  it('what a redo announces again is new to no endpoint that was registered since', async () => {
+  it('what a redo announces again is new to no endpoint that was registered, or subscribed to it, since', async () => {
     const account = newId('acc');
     const message = await put({ account });
     await settler().settle([{ message, decide: sent }]);
     const at = (hours: number) => new Date(clock.now().getTime() + hours * 3_600_000);
-    const [earlier, since] = [
+    const earlier = [
       makeEndpoint({ account, createdAt: at(-1) }),
-      makeEndpoint({ account, createdAt: at(1) }),
+      makeEndpoint({ account, createdAt: at(-2), subscribedSince: at(-1) }),
     ];
-    await store.db.collection<EndpointDocument>('endpoints').insertMany([earlier, since]);
+    const since = [
+      makeEndpoint({ account, createdAt: at(1) }),
+      makeEndpoint({ account, createdAt: at(-1), subscribedSince: at(1) }),
+    ];
+    await store.db.collection<EndpointDocument>('endpoints').insertMany([...earlier, ...since]);
 
     await redoIntents(store.db, createAnnouncer({ db: store.db, clock }), LEASE, 2);
 
     const deliveries = await deliveriesOf(store.db).find({ account }).toArray();
-    expect(deliveries.map(({ endpoint }) => endpoint)).to.deep.equal([earlier._id]);
+    expect(deliveries.map(({ endpoint }) => endpoint)).to.have.members(earlier.map(({ _id }) => _id));
   });
 
   it('an earlier holder settles nothing once a later one was here', async () => {

@@ -73,7 +73,10 @@ describe('webhooks/endpoint-store', () => {
     });
 
     expect(again).to.deep.include({ secret: first.secret, created: false });
-    expect(await listEndpoints(store.db, account)).to.deep.equal([{ ...first.endpoint, events: ['message.failed'] }]);
+    const { endpoint } = again;
+    const { subscribedSince } = endpoint;
+    expect(endpoint).to.deep.equal({ ...first.endpoint, events: ['message.failed'], subscribedSince });
+    expect(await listEndpoints(store.db, account)).to.deep.equal([endpoint]);
   });
 
   it('the same url at once from several requests makes one endpoint', async () => {
@@ -237,6 +240,7 @@ describe('webhooks/endpoint-store', () => {
 
   it('disabling says why, once; enabling forgets it', async () => {
     const account = newId('acc');
+    const clock = new ManualClock();
     const { endpoint } = await createEndpoint(store.db, systemClock, box, {
       account,
       channel: 'sms',
@@ -250,9 +254,9 @@ describe('webhooks/endpoint-store', () => {
     const [disabled] = await listEndpoints(store.db, account);
     expect(disabled).to.include({ status: 'disabled', disabledReason: 'answered 410 Gone' });
 
-    expect(await enableEndpoint(store.db, endpoint._id)).to.equal(true);
-    expect(await listEndpoints(store.db, account)).to.deep.equal([endpoint]);
-    expect(await enableEndpoint(store.db, newId('whk'))).to.equal(false);
+    expect(await enableEndpoint(store.db, clock, endpoint._id)).to.equal(true);
+    expect(await listEndpoints(store.db, account)).to.deep.equal([{ ...endpoint, subscribedSince: clock.now() }]);
+    expect(await enableEndpoint(store.db, clock, newId('whk'))).to.equal(false);
   });
 
   it('a success clears since when it was failing', async () => {

@@ -46,7 +46,7 @@ describe('webhooks worker: endpoints that fail or are gone', () => {
     for (const one of [disabled, gone]) await world().inState(present((await world().deliver(one))[0]), 'discarded');
 
     // The worker's clock stands still: whatever it remembers for a while, it remembers now.
-    await enableEndpoint(world().db, disabled.endpoint._id);
+    await enableEndpoint(world().db, world().clock, disabled.endpoint._id);
     await world().register(gone.endpoint.url, gone.endpoint.account);
 
     for (const one of [disabled, gone]) await world().inState(present((await world().deliver(one))[0]), 'done');
