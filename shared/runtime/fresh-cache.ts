@@ -109,6 +109,12 @@ export class FreshCache<Key extends string, Value> {
     return this.#entry(key)?.value;
   }
 
+  /** Whoever asks next reads it again. */
+  forget(key: Key): void {
+    this.#found.delete(key);
+    this.#missing.delete(key);
+  }
+
   #entry(key: Key): Entry<Value> | undefined {
     return this.#found.get(key) ?? this.#missing.get(key);
   }
@@ -146,8 +152,7 @@ export class FreshCache<Key extends string, Value> {
     const freshMs = value !== undefined && isBrief?.(value) ? 0 : this.#options.freshMs;
     const untilMs = askedMs + freshMs;
     if ((this.#entry(key)?.untilMs ?? untilMs) > untilMs) return;
-    this.#found.delete(key);
-    this.#missing.delete(key);
+    this.forget(key);
     const entries = value === undefined ? this.#missing : this.#found;
     entries.set(key, { value, renewMs: askedMs + freshMs * RENEW_AFTER, untilMs });
     if (entries.size <= maxEntries) return;

@@ -54,6 +54,11 @@ export class Targets {
     return this.#wanted.get(id) ?? this.#cache.last(id);
   }
 
+  /** Call it when the endpoint is disabled in the store: it may be enabled at any time. */
+  forget(id: EndpointId): void {
+    this.#cache.forget(id);
+  }
+
   /** Reads those of `ids` that are not fresh, by one query. */
   async refresh(ids: Iterable<EndpointId>): Promise<void> {
     this.#wanted = await this.#cache.getMany(ids);

@@ -94,7 +94,10 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
       health: new Health({
         log,
         noteFailingSince: (id, since) => noteHealth(db, id, since),
-        disable: (id, reason) => disableEndpoint(db, id, reason),
+        disable: async (id, reason) => {
+          await disableEndpoint(db, id, reason);
+          this.#targets.forget(id);
+        },
       }),
       owns: (endpoint) => this.partitions.owns(endpoint),
       random: () => options.random(),

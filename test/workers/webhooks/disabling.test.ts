@@ -52,6 +52,20 @@ describe('webhooks worker: endpoints that fail or are gone', () => {
     for (const one of [disabled, gone]) await world().inState(present((await world().deliver(one))[0]), 'done');
   });
 
+  it('so does one that is enabled right after its 410', async () => {
+    let status = 410;
+    const target = await world().receiver((_, res) => res.writeHead(status).end());
+    const registered = await world().register(target.url);
+    await world().startWorker();
+    await world().inState(present((await world().deliver(registered))[0]), 'discarded');
+    await eventually(async () => (await world().endpointOf(registered))?.status === 'disabled', 'disabled');
+
+    status = 200;
+    await enableEndpoint(world().db, world().clock, registered.endpoint._id);
+
+    await world().inState(present((await world().deliver(registered))[0]), 'done');
+  });
+
   it('five days of only failures disable the endpoint, and say so', async () => {
     const target = await world().receiver((_, res) => res.writeHead(500).end());
     const registered = await world().register(target.url);
