@@ -18,8 +18,8 @@ interface SettingChange<T> {
   /** Reads the state before the change. Undefined if there is none yet. */
   read(): Promise<object | undefined>;
   make(): Promise<T>;
-  /** The state after the change. */
-  madeOf(result: T): object;
+  /** The state after the change. Undefined if nothing was changed. */
+  madeOf(result: T): object | undefined;
   /** Whether an error of `make` means that nothing was changed. */
   isRefusal(error: unknown): boolean;
 }
@@ -55,10 +55,10 @@ export async function changeAudited<T>(
     throw error;
   }
   crashPoint('audit:changed');
-  const after = auditView(madeOf(result));
-  const same = isDeepStrictEqual(before, after);
-  const done = { outcome: 'done', after } as const;
-  await ended(same ? withdrawEntry(db, id, done) : completeEntry(db, id, done));
+  const made = madeOf(result);
+  const done = made && ({ outcome: 'done', after: auditView(made) } as const);
+  const changed = done !== undefined && !isDeepStrictEqual(before, done.after);
+  await ended(changed ? completeEntry(db, id, done) : withdrawEntry(db, id, done));
   return result;
 }
 

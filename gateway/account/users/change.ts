@@ -48,7 +48,7 @@ export function createRemoveUser(deps: UsersDeps): Handler {
   return async (req, res: Reply) => {
     const user = await userOf(db, req, res);
     if (user === undefined) return;
-    const remove = changeOf(deps, res, { action: 'user.remove', user }, async () => {
+    const remove = changeOf(deps, res, { action: 'user.remove', user, madeOf: () => ({}) }, async () => {
       // First, because a user who is gone could not be brought back as they were.
       await keepingAnOwner(db, user, () => disableUser(db, user._id));
       await removeUser(db, user._id);

@@ -38,11 +38,18 @@ export async function userOf(db: UsersDeps['db'], req: Request, res: Reply): Pro
   return undefined;
 }
 
-/** Makes a change of a user and records it in the audit. Undefined when it was not made. */
+interface UserChange {
+  readonly action: string;
+  readonly user: UserDocument;
+  /** The state after the change for the audit. Undefined if nothing was changed. Default: the user that `make` returns. */
+  madeOf?(made: UserDocument | undefined): object | undefined;
+}
+
+/** Makes a change of a user and records it in the audit. Resolves as `make` does. */
 export function changeOf(
   deps: UsersDeps,
   res: Reply,
-  { action, user }: { readonly action: string; readonly user: UserDocument },
+  { action, user, madeOf = auditedUser }: UserChange,
   make: () => Promise<UserDocument | undefined>,
 ): Promise<UserDocument | undefined> {
   return changeAudited(deps, callerOf(res), {
@@ -50,7 +57,7 @@ export function changeOf(
     subject: { kind: 'user', id: user.username },
     read: async () => auditedUser(await findUser(deps.db, user._id)),
     make,
-    madeOf: (made) => auditedUser(made) ?? {},
+    madeOf,
     isRefusal: (error) => error instanceof LastOwner,
   });
 }

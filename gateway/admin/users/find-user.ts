@@ -28,7 +28,7 @@ export function changeUserAudited(
     ...(user.account && { account: user.account }),
     read: async () => auditedUser(user),
     make,
-    madeOf: (made) => auditedUser(made) ?? {},
+    madeOf: auditedUser,
     isRefusal: () => false,
   });
 }

@@ -45,6 +45,8 @@ describe('the users of an account', () => {
     const audit = await site.db.collection('audit').find({ account: site.account }).toArray();
     expect(audit.map(({ action }) => action)).to.have.members(['user.invite', 'user.update', 'user.remove']);
     expect(audit[0]?.subject).to.deep.equal({ kind: 'user', id: `user${count}@example.com` });
+    const removal = audit.find(({ action }) => action === 'user.remove');
+    expect(removal).to.deep.include({ outcome: 'done', after: {} });
   });
 
   it('have sign-in names that nobody else has, whatever the case', async () => {
@@ -77,7 +79,10 @@ describe('the users of an account', () => {
     await look(renewed.body.link).expect(200);
     await call('patch', `/${body.user_id}`).send({ status: 'disabled' }).expect(200);
     expectProblem(await look(renewed.body.link), 'link_invalid');
+    const links = () => site.db.collection('audit').find({ account: site.account, action: 'user.link' }).toArray();
+    const [entry] = await links();
     expectProblem(await call('post', `/${body.user_id}/link`), 'user_disabled');
+    expect(await links()).to.deep.equal([entry]);
     const enabled = await call('patch', `/${body.user_id}`).send({ status: 'active' }).expect(200);
     expect(enabled.body.status).to.equal('invited');
   });

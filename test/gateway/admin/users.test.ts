@@ -41,6 +41,7 @@ describe('users of all accounts, by operators', () => {
     expect((await world.post(`/users/${user._id}/status`, { status: 'disabled' })).body.status).to.equal('disabled');
     expect((await balance()).status).to.equal(401);
     expect((await world.post(`/users/${user._id}/link`, {})).body.code).to.equal('user_disabled');
+    expect(await world.lastAudit()).to.include({ action: 'user.disable', account: world.account });
     expect((await world.post(`/users/${user._id}/status`, { status: 'active' })).status).to.equal(200);
     expect(await world.lastAudit()).to.include({ action: 'user.enable', account: world.account });
   });
