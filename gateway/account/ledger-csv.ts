@@ -4,6 +4,7 @@ import type { Db } from 'mongodb';
 import type { LedgerEntryDocument } from '../../shared/ledger/entry.ts';
 import { type Clock, isoTimestamp } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
+import { refusesOther } from '../access/page-user.ts';
 import type { Charge } from '../access/rate-limit.ts';
 import { beginStream, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
@@ -43,8 +44,10 @@ export function createLedgerCsv({
 }): Handler {
   return async (req, res: Reply) => {
     const problems = new FieldProblems();
-    const filter = parseLedgerFilter(parseQuery(req, FILTERS, problems), problems);
+    const { user, ...filters } = parseQuery(req, [...FILTERS, 'user'], problems);
+    const filter = parseLedgerFilter(filters, problems);
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+    if (refusesOther(res, user)) return;
     if (!(await charge(res, COST))) return;
     beginStream(res, 'text/csv; charset=utf-8', ['Content-Disposition', 'attachment; filename="statement.csv"']);
     if (req.method === 'HEAD') return void res.end();

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Identify } from '../access/authenticate.ts';
-import { CHALLENGE } from '../access/unauthorized.ts';
+import { refusesOther } from '../access/page-user.ts';
 import { beginStream, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply, type Requester, requesterOf } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
@@ -64,8 +64,7 @@ export class Live {
       const { events, user } = parseQuery(req, ['events', 'user'], problems);
       const wanted = events === undefined ? sources : named(events, sources, problems);
       if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
-      // As the header `X-Dashboard-User`, which a browser cannot send here.
-      if (user !== undefined && user !== requesterOf(res).who.id) return sendProblem(res, 'other_user', CHALLENGE);
+      if (refusesOther(res, user)) return;
       if (!this.#open.hasRoomFor(requesterOf(res))) {
         return sendProblem(res, 'too_many_streams', { headers: RETRY_AFTER });
       }

@@ -120,6 +120,7 @@ describe('requests with a session (ASVS 3, 8, 14, 16)', () => {
       world.call('get', '/v2/balance', stale),
       world.call('delete', '/v2/session', stale),
       world.call('get', `/v2/account/stream?user=${other.user._id}`, headers),
+      world.call('get', `/v2/ledger.csv?user=${other.user._id}`, headers),
     ]) {
       const answer = await refused;
       expectProblem(answer, 'other_user');
@@ -128,6 +129,7 @@ describe('requests with a session (ASVS 3, 8, 14, 16)', () => {
     expect(await fingerprint(world.db)).to.deep.equal(before);
 
     await world.call('get', '/v2/balance', { ...headers, 'X-Dashboard-User': user._id }).expect(200);
+    await world.call('get', `/v2/ledger.csv?user=${user._id}`, headers).expect(200);
     const stream = await openStream(`${world.gateway.url}/v2/account/stream?user=${user._id}`, headers as never);
     stream.close();
   });

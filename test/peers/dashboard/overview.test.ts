@@ -112,6 +112,7 @@ describe('overview, credits and inbox in the dashboard', () => {
     const file = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download as CSV' }).click();
     expect((await file).suggestedFilename()).to.equal('statement.csv');
+    expect((await file).url()).to.include(`user=${viewer.user._id}`);
     await page.getByLabel('Kind').selectOption('refund');
     await page.getByText('No results for this filter.').waitFor();
   });

@@ -1,6 +1,7 @@
 import { queryText } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
+import { session } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty, NoResults } from '../../parts/empty.tsx';
 import { Stats } from '../../parts/facts.tsx';
@@ -18,8 +19,9 @@ export function CreditsPage() {
   const overview = useLoad<Overview>('/v2/account/overview');
   const filter = useUrlFilter('reason', 'since', 'until');
   const list = usePages<Entry>('/v2/ledger', filter.values);
+  const query = queryText({ ...filter.values, user: session.value?.user.user_id });
   const file = (
-    <LinkButton icon="down" href={`/v2/ledger.csv${queryText(filter.values)}`} download="statement.csv">
+    <LinkButton icon="down" href={`/v2/ledger.csv${query}`} download="statement.csv">
       Download as CSV
     </LinkButton>
   );
