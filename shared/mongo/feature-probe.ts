@@ -39,7 +39,7 @@ export async function probeFeatures(db: Db): Promise<Date> {
   try {
     const { at, ...made } = await upsert(db);
     if (!(at instanceof Date) || !isDeepStrictEqual(made, MADE)) throw lacks('it does updates by pipelines otherwise');
-    // A server that leaves `$expr` out would pay what is over.
+    // Not within the upsert: MongoDB refuses it there. A server that leaves `$expr` out would pay what is over.
     const { matchedCount } = await probes.updateOne({ _id: ID, $expr: { $lt: [NOW_MS, 0] } }, { $set: { at: EPOCH } });
     if (matchedCount !== 0) throw lacks('it does not look at `$expr`');
     return at;
@@ -51,9 +51,8 @@ export async function probeFeatures(db: Db): Promise<Date> {
 async function upsert(db: Db): Promise<Document> {
   for (let tries = 1; ; tries++) {
     try {
-      const filter = { _id: ID, $expr: { $gte: [NOW_MS, 0] } };
       const options = { upsert: true, returnDocument: 'after' } as const;
-      const made = await db.collection<ProbeDocument>('start_checks').findOneAndUpdate(filter, PIPELINE, options);
+      const made = await db.collection<ProbeDocument>('start_checks').findOneAndUpdate({ _id: ID }, PIPELINE, options);
       // Some servers say nothing to one of two that insert it together.
       if (made !== null || tries === TRIES) return made ?? {};
     } catch (error) {

@@ -218,6 +218,18 @@ describe('embedded-db update', () => {
       expect(await errorOf(all.updateOne({ _id: 1 }, { $set: { _id: 2 } }, { upsert: true }))).to.include({ code: 66 });
       expect(await all.countDocuments()).to.equal(0);
     });
+
+    it('refuses $expr in the filter, however deep, as mongod does', async () => {
+      const all = store.collection();
+      const $expr = { $gte: ['$$NOW', new Date(0)] };
+
+      for (const filter of [{ $expr }, { _id: 1, $or: [{ a: 1 }, { $and: [{ $expr }] }] }, { $nor: [{ $expr }] }]) {
+        const refused = { code: 224, message: '$expr is not allowed in the query predicate for an upsert' };
+        expect(await errorOf(all.updateOne(filter, { $set: { n: 1 } }, { upsert: true }))).to.include(refused);
+        expect(await errorOf(all.findOneAndUpdate(filter, { $set: { n: 1 } }, { upsert: true }))).to.include(refused);
+      }
+      expect(await all.countDocuments()).to.equal(0);
+    });
   });
 
   it('refuses a replacement of many, and a replacement with $ fields', async () => {

@@ -4,6 +4,7 @@ import { type Filter, parseFilter } from '../query/filter.ts';
 import { parseProjection } from '../query/projection.ts';
 import { parseSort } from '../query/sort.ts';
 import { parseUpdate } from '../update/update.ts';
+import { checkUpsertFilter } from '../update/upsert.ts';
 import { type Command, refuseOptions } from './command.ts';
 import { reply } from './reply.ts';
 import { type Progress, Rest, Slice, type Step } from './slices.ts';
@@ -37,6 +38,7 @@ export function findAndModify(store: Store, command: Command): Progress {
   }
   const query = command.document('query');
   const filter = query.type === TYPE.missing ? ALL : parseFilter(query.buf, query.pos);
+  if (upsert) checkUpsertFilter(filter);
   const projection = parseProjection(command.get('fields'));
   const shown = (doc: Buffer): Buffer => (projection === undefined ? doc : projection(doc));
   const parsed = remove ? undefined : parseUpdate(change, context);

@@ -6,7 +6,7 @@ import type { ExpressionContext } from '../query/expression.ts';
 import { type Filter, parseFilter } from '../query/filter.ts';
 import type { Collection } from '../storage/catalog.ts';
 import { parseUpdate, type Update } from '../update/update.ts';
-import { upsertSeed } from '../update/upsert.ts';
+import { checkUpsertFilter, upsertSeed } from '../update/upsert.ts';
 import { type Command, documentOf, flagOf, refuseOption, refuseOptions } from './command.ts';
 import { putWriteErrors, reply, type WriteError } from './reply.ts';
 import type { Progress } from './slices.ts';
@@ -132,7 +132,9 @@ interface Statement {
 function parseForm({ query, change, multi, upsert }: Form, context: ExpressionContext): Statement {
   const update = parseUpdate(change, context);
   if (multi && update.replaces) throw new StoreError(9, 'multi update is not supported for replacement-style update');
-  return { filter: parseFilter(query.buf, query.pos), update, upsert, one: !multi };
+  const filter = parseFilter(query.buf, query.pos);
+  if (upsert) checkUpsertFilter(filter);
+  return { filter, update, upsert, one: !multi };
 }
 
 const writer = new BsonWriter(64 * 1024);

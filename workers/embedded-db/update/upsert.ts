@@ -1,3 +1,4 @@
+import { StoreError } from '../bson/errors.ts';
 import type { Value } from '../bson/read.ts';
 import { BsonWriter } from '../bson/write.ts';
 import type { Filter } from '../query/filter.ts';
@@ -16,6 +17,15 @@ export function upsertSeed(filter: Filter, idOnly: boolean): Buffer {
   pin(filter, tree, idOnly);
   applyTree(tree.root, { buf: EMPTY, pos: 0, context: { nowMs: 0 }, inserting: true }, writer, false);
   return Buffer.from(writer.buf.subarray(0, writer.length));
+}
+
+/** Throws 224, as mongod does, when the filter has an `$expr`, however deep. */
+export function checkUpsertFilter(filter: Filter): void {
+  if (filter.kind === 'expr') {
+    throw new StoreError(224, '$expr is not allowed in the query predicate for an upsert');
+  }
+  if (filter.kind === 'not') checkUpsertFilter(filter.filter);
+  else if (filter.kind !== 'field') filter.filters.forEach(checkUpsertFilter);
 }
 
 function pin(filter: Filter, tree: UpdateTree, idOnly: boolean): void {
