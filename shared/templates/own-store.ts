@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import type { AccountId } from '../runtime/ids.ts';
 import { KEY_END } from './store.ts';
-import { type TemplateDocument, type TemplateStatus, templateKey } from './template.ts';
+import { NOTHING_OWED, type TemplateDocument, type TemplateStatus, templateKey } from './template.ts';
 
 /**
  * What the account asked for itself and nobody ever approved: only that may the account change or remove. The text of any other
@@ -23,9 +23,9 @@ export async function resubmitTemplate(
   return matchedCount === 1;
 }
 
-/** Removes a template of the account's own that nobody ever approved. False when it is none. */
+/** Removes a template of the account's own that nobody ever approved. False when it is none, or webhooks are to be told of it. */
 export async function removeTemplate(db: Db, account: AccountId, dltId: string): Promise<boolean> {
-  const { deletedCount } = await templates(db).deleteOne({ _id: templateKey(account, dltId), ...OWN });
+  const { deletedCount } = await templates(db).deleteOne({ _id: templateKey(account, dltId), ...OWN, ...NOTHING_OWED });
   return deletedCount === 1;
 }
 

@@ -2,7 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId, TemplateRequestId } from '../runtime/ids.ts';
 import { createTemplate, findTemplate, TemplateExists } from './store.ts';
-import type { TemplateDocument } from './template.ts';
+import { NOTHING_OWED, type TemplateDocument } from './template.ts';
 import type { TemplateRequestDocument } from './template-request.ts';
 
 export type NewTemplateRequest = Omit<
@@ -86,9 +86,14 @@ export async function resubmitRequest(
   return matchedCount === 1;
 }
 
-/** Only what no operator and nobody else has decided meanwhile. Returns whether it was removed. */
+/** Only what got no id meanwhile, and of which webhooks have been told everything. Returns whether it was removed. */
 export async function removeTemplateRequest(db: Db, account: AccountId, id: TemplateRequestId): Promise<boolean> {
-  const { deletedCount } = await requests(db).deleteOne({ _id: id, account, dltId: { $exists: false } });
+  const { deletedCount } = await requests(db).deleteOne({
+    _id: id,
+    account,
+    dltId: { $exists: false },
+    ...NOTHING_OWED,
+  });
   return deletedCount === 1;
 }
 
@@ -149,16 +154,26 @@ async function finished(
   return found.filter(({ dltId }) => dltId === undefined);
 }
 
-/** If another template took the id in between, the request goes on waiting for one. */
+/**
+ * If another template took the id in between, the request goes on waiting for one. What webhooks are still to be told of the
+ * request goes with the template.
+ */
 async function becomeTemplate(
   db: Db,
   clock: Clock,
-  { _id, account, name, senders, routes, entityId, content, category }: TemplateRequestDocument,
+  { _id, account, name, senders, routes, entityId, content, category, owed }: TemplateRequestDocument,
   dltId: string,
 ): Promise<TemplateDocument> {
   const text = { dltId, name, senders, routes, entityId, content, category };
+  const toTell = owed?.map((one) => ({ ...one, request: _id }));
   try {
-    await createTemplate(db, clock, account, { ...text, status: 'submitted', requested: true, request: _id });
+    await createTemplate(db, clock, account, {
+      ...text,
+      status: 'submitted',
+      requested: true,
+      request: _id,
+      owed: toTell,
+    });
   } catch (error) {
     if (!(error instanceof TemplateExists)) throw error;
     if ((await findTemplate(db, account, dltId))?.request !== _id) {

@@ -223,7 +223,8 @@ async function raiseVersion(db: Db, account: AccountId): Promise<void> {
 }
 
 function documentOf(account: AccountId, template: NewTemplate, now: Date): TemplateDocument {
-  const { dltId, name, senders, routes, entityId, content, slots, status, category, requested, request } = template;
+  const { dltId, name, senders, routes, entityId, content, slots, status, category, requested, request, owed } =
+    template;
   return {
     _id: templateKey(account, dltId),
     account,
@@ -238,6 +239,7 @@ function documentOf(account: AccountId, template: NewTemplate, now: Date): Templ
     ...(category === undefined ? {} : { category }),
     ...(requested === undefined ? {} : { requested }),
     ...(request === undefined ? {} : { request }),
+    ...(owed === undefined ? {} : { owed }),
     createdAt: now,
     ...(status === 'submitted' ? {} : { decidedAt: now }),
   };

@@ -49,7 +49,12 @@ export interface OwedDecision {
   readonly status: TemplateStatus;
   readonly reason?: string;
   readonly at: Date;
+  /** It was about this request, which is the template now. */
+  readonly request?: TemplateRequestId;
 }
+
+/** What may be deleted: webhooks have been told all of it. */
+export const NOTHING_OWED = { 'owed.0': { $exists: false } } as const;
 
 export type TemplateKey = `${AccountId}:${string}`;
 export type TemplateStatus = 'submitted' | 'approved' | 'rejected';
@@ -67,6 +72,7 @@ export type NewTemplate = Pick<TemplateDocument, 'dltId' | 'name' | 'senders' | 
   readonly category?: TemplateCategory | undefined;
   readonly requested?: true | undefined;
   readonly request?: TemplateRequestId | undefined;
+  readonly owed?: readonly OwedDecision[] | undefined;
 };
 
 export function templateKey(account: AccountId, dltId: string): TemplateKey {

@@ -2,17 +2,19 @@ import type { Db } from 'mongodb';
 import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-template.ts';
 import type { ChatTemplateRequestDocument } from '../../shared/chat-templates/template-request.ts';
 import type { OwedTemplateEvent, TemplateChange } from '../../shared/events/template-change.ts';
-import type { TemplateDocument } from '../../shared/templates/template.ts';
+import type { OwedDecision, TemplateDocument } from '../../shared/templates/template.ts';
 import type { TemplateRequestDocument } from '../../shared/templates/template-request.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
 
 /** Templates that are read at once. */
 const GROUP = 200;
 
+type Owed = OwedTemplateEvent & Pick<OwedDecision, 'request'>;
+
 /** A template of any kind, with what is owed of it. */
 interface Owing {
   readonly _id: string;
-  readonly owed?: readonly OwedTemplateEvent[];
+  readonly owed?: readonly Owed[];
 }
 
 /**
@@ -21,8 +23,9 @@ interface Owing {
  */
 export async function tellTemplates(db: Db, announcer: Announcer): Promise<number> {
   const told = await Promise.all([
-    tell<TemplateDocument>(db, 'templates', announcer, ({ account, dltId, name }) => ({
-      ...{ account, channel: 'sms', named: { template_id: dltId, name } },
+    tell<TemplateDocument>(db, 'templates', announcer, ({ account, dltId, name }, { request }) => ({
+      ...{ account, channel: 'sms', named: { template_id: request ?? dltId, name } },
+      ...(request && { template: request }),
     })),
     tell<TemplateRequestDocument>(db, 'template_requests', announcer, ({ _id, account, name }) => ({
       ...{ account, channel: 'sms', named: { template_id: _id, name } },
@@ -46,7 +49,10 @@ async function tell<T extends Owing>(
   db: Db,
   collection: string,
   announcer: Announcer,
-  whose: (template: T) => Pick<TemplateChange, 'account' | 'channel' | 'named'>,
+  whose: (
+    template: T,
+    owed: Owed,
+  ) => Pick<TemplateChange, 'account' | 'channel' | 'named'> & Partial<Pick<TemplateChange, 'template'>>,
 ): Promise<number> {
   const owing = await db
     .collection<Owing>(collection)
@@ -57,7 +63,11 @@ async function tell<T extends Owing>(
   if (owing.length === 0) return 0;
   const changes = owing.flatMap((template) =>
     // The collection holds documents of this type.
-    (template.owed ?? []).map((owed) => ({ ...owed, ...whose(template as unknown as T), template: template._id })),
+    (template.owed ?? []).map((owed) => ({
+      ...owed,
+      template: template._id,
+      ...whose(template as unknown as T, owed),
+    })),
   );
   await announcer.announce(changes);
   await db.collection<Owing>(collection).bulkWrite(

@@ -9,6 +9,7 @@ import { findOwnTemplate, NO_TEMPLATE } from './find.ts';
 import { templateRecord } from './record.ts';
 
 const WITHDRAWN = 'Withdrawn by the account.';
+const BEING_TOLD = 'It was just decided about, and webhooks are being told of it. Try again in a minute.';
 
 /**
  * DELETE /v2/account/templates/{template_id} (extension): takes a request back. A template that an operator made or approved
@@ -26,14 +27,21 @@ export function createRemoveTemplate(deps: Pick<GatewayDeps, 'db' | 'clock' | 'c
       subject: { kind: 'template', id },
       read: async () => templateRecord(own.found),
       make: async () => {
-        if (own.kind === 'request') return removeTemplateRequest(db, account, own.found._id);
-        if (await removeTemplate(db, account, own.found.dltId)) return true;
-        await decideTemplate(db, clock, account, own.found.dltId, 'rejected', WITHDRAWN);
+        if (own.kind === 'request') return (await removeTemplateRequest(db, account, own.found._id)) || undefined;
+        const { dltId, requested, approvedAt } = own.found;
+        if (await removeTemplate(db, account, dltId)) return true;
+        if (requested && approvedAt === undefined) return undefined;
+        await decideTemplate(db, clock, account, dltId, 'rejected', WITHDRAWN);
         return false;
       },
-      madeOf: (gone) => (gone ? { removed: true } : { ...templateRecord(own.found), state: 'rejected' }),
+      madeOf: (gone) => {
+        if (gone === true) return { removed: true };
+        const record = templateRecord(own.found);
+        return gone === undefined ? record : { ...record, state: 'rejected' };
+      },
       isRefusal: () => false,
     });
+    if (removed === undefined) return sendProblem(res, 'template_not_editable', { detail: BEING_TOLD });
     const message = removed
       ? 'The template is removed.'
       : 'The template is withdrawn: no text of it is sent any more. It stays listed as rejected.';

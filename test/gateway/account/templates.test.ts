@@ -134,6 +134,25 @@ describe('an account asks for DLT templates', () => {
     expectProblem(await remove('1107160000000099999'), 'template_not_found');
   });
 
+  it('DELETE of what was just decided about: 409 until webhooks are told, and it stays as it was', async () => {
+    const { body } = await ask(GOOD).expect(200);
+    await rejectTemplateRequest(site.db, systemClock, site.account, body.template_id, 'No such header.');
+    await ask({ ...GOOD, dlt_id: ID }).expect(200);
+    await decide('rejected', 'Not yours.');
+    await change(ID, { content: 'New {#var#}' }).expect(200);
+    const { body: before } = await list().expect(200);
+
+    for (const id of [body.template_id, ID]) expectProblem(await remove(id), 'template_not_editable');
+
+    expect((await list().expect(200)).body).to.deep.equal(before);
+    for (const name of ['templates', 'template_requests']) {
+      await site.db.collection(name).updateMany({ account: site.account }, { $set: { owed: [] } }); // told
+    }
+    for (const id of [body.template_id, ID]) {
+      expect((await remove(id).expect(200)).body).to.include({ removed: true });
+    }
+  });
+
   it('lists requests first, then the others by id, in pages', async () => {
     const ids = ['1107160000000000001', '1107160000000000002', '1107160000000000003'];
     for (const dlt_id of ids) await ask({ ...GOOD, dlt_id }).expect(200);

@@ -12,11 +12,14 @@ import { findChatTemplate, noteChatTemplate, replaceChatTemplates } from '../../
 import { eventsOf } from '../../../shared/events/catalogue.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId, type TemplateRequestId } from '../../../shared/runtime/ids.ts';
+import { removeTemplate } from '../../../shared/templates/own-store.ts';
 import {
   createTemplateRequest,
   giveDltId,
   listTemplateRequests,
   rejectTemplateRequest,
+  removeTemplateRequest,
+  resubmitRequest,
 } from '../../../shared/templates/request-store.ts';
 import { createTemplate, decideTemplate, findTemplate } from '../../../shared/templates/store.ts';
 import type { TemplateRequestDocument } from '../../../shared/templates/template-request.ts';
@@ -95,6 +98,40 @@ describe('webhooks are told what was decided about templates', () => {
     await tell();
 
     expect((await bodies())[0]).to.include({ event: 'template.rejected', template_id: id, reason: 'No such header.' });
+  });
+
+  it('of what its account takes back before that was told: it is gone when it was', async () => {
+    const id = await request();
+    await rejectTemplateRequest(store.db, systemClock, account, id, 'No such header.');
+    const own = makeTemplate({ dltId: ID, status: 'submitted', requested: true });
+    await createTemplate(store.db, systemClock, account, own);
+    await decideTemplate(store.db, systemClock, account, ID, 'rejected', 'Not yours.');
+    const remove = () =>
+      Promise.all([removeTemplateRequest(store.db, account, id), removeTemplate(store.db, account, ID)]);
+
+    expect(await remove()).to.deep.equal([false, false]);
+    await tell();
+
+    expect((await bodies()).map((body) => Reflect.get(body, 'template_id'))).to.have.members([id, ID]);
+    expect(await remove()).to.deep.equal([true, true]);
+  });
+
+  it('of a request that gets another text and its id before that was told, under the id that it had', async () => {
+    const id = await request();
+    await rejectTemplateRequest(store.db, systemClock, account, id, 'No such header.');
+    const owed = await store.db.collection<TemplateRequestDocument>('template_requests').findOne({ _id: id });
+    await resubmitRequest(store.db, account, id, { content: 'Better {#var#}' });
+    await giveDltId(store.db, systemClock, account, id, ID);
+
+    await tell();
+
+    expect(await bodies()).to.have.length(1);
+    expect((await bodies())[0]).to.include({ event: 'template.rejected', template_id: id, reason: 'No such header.' });
+    // Who told it just before the template was made does not tell it anew.
+    assert(owed !== null);
+    await store.db.collection<TemplateRequestDocument>('template_requests').insertOne(owed);
+    await tell();
+    expect(await bodies()).to.have.length(1);
   });
 
   describe('of a chat-app template', () => {
