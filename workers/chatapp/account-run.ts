@@ -147,7 +147,7 @@ export class AccountRun {
 }
 
 /** Keeps the state of a template that the provider's answer to a send named, until the list is copied again. */
-export async function markTemplateOf(
+async function markTemplateOf(
   db: Db,
   { account, content }: ChatMessageDocument,
   status: string,

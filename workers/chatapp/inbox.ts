@@ -29,8 +29,6 @@ export interface InboxOptions {
   retry(id: string, due: Date): Promise<void>;
   /** A callback told something of the account's templates that only their list tells whole. */
   copyTemplates(account: AccountId): void;
-  /** A status named the state of a template. */
-  markTemplate(message: ChatMessageDocument, status: string): Promise<void>;
 }
 
 /** How long a status that fits no message is tried again. The answer to its send may not be stored yet. */
@@ -118,21 +116,22 @@ export class Inbox {
     for (const [i, { statuses }] of told.entries()) {
       metrics.inbox.inc({ result: settled[i] === undefined ? 'no_news' : 'settled' }, statuses.length);
     }
-    await this.#tellFailures(told);
+    this.#tellFailures(told);
     await finish(told.flatMap((one) => one.items.map(({ _id }) => _id)));
     await Promise.all(unmatched.map((item) => this.#unmatched(item)));
   }
 
   /** Handles what failures say beyond their own messages: about templates, and about the account at the provider. */
-  async #tellFailures(told: readonly ToldMessage[]): Promise<void> {
-    const { markTemplate, metrics, log } = this.#options;
+  #tellFailures(told: readonly ToldMessage[]): void {
+    const { copyTemplates, metrics, log } = this.#options;
     const standing = new Map<string, { readonly account: AccountId; readonly code: string }>();
     for (const { message, statuses } of told) {
       const error = statuses.find(({ status, error: said }) => status === 'failed' && said !== undefined)?.error;
       const rule = error === undefined ? undefined : errorRule(error.code);
-      if (rule?.template !== undefined) await markTemplate(message, rule.template);
-      if (rule?.do !== 'stop') continue;
       const { account } = message;
+      // The status may come late: only the list tells whether the template is paused still.
+      if (rule?.template !== undefined) copyTemplates(account);
+      if (rule?.do !== 'stop') continue;
       standing.set(`${account} ${rule.code}`, { account, code: rule.code });
     }
     for (const fields of standing.values()) {

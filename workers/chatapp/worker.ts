@@ -8,7 +8,6 @@ import type { Found } from '../../shared/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
 import type { MessageLog } from '../../shared/settlement/log-store.ts';
 import { createAnnouncer } from '../../shared/webhooks/announce.ts';
-import { markTemplateOf } from './account-run.ts';
 import { AccountRuns, type KnownProvider } from './account-runs.ts';
 import { accountsWithWork } from './claim.ts';
 import { HeldPartitions } from './held-partitions.ts';
@@ -91,7 +90,6 @@ export class ChatWorker extends LeasedWorker<AccountId> {
       announcer,
       finish: (ids) => finishItems(db, ids),
       retry: (id, due) => retryItem(db, id, due),
-      markTemplate: (message, status) => markTemplateOf(db, message, status, clock.now()),
       copyTemplates: (account) => this.#runs.copyTemplates(account),
     });
     this.#inbox = new InboxRotation({

@@ -6,11 +6,11 @@ import { listChatTemplates, replaceChatTemplates } from '../../../shared/chat-te
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { makeChatTemplate } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inboxWorld } from './inbox-world.ts';
 import { graphError, json } from './provider-server.ts';
-import { chatWorld } from './world.ts';
 
 describe('chatapp worker: copies of the templates', () => {
-  const world = chatWorld();
+  const { world, sent, item } = inboxWorld();
 
   it('copies the provider’s templates, page by page; what is not listed any more goes', async () => {
     const account = await world.openAccount();
@@ -114,6 +114,42 @@ describe('chatapp worker: copies of the templates', () => {
 
       await eventually(() => account.provider.lists.length === 2, 'the list is asked for');
       await eventually(async () => (await stored())?.status === 'approved', 'what the list says');
+    });
+  });
+
+  describe('a failed status says that its template is paused', () => {
+    /** Such a status of hours ago. Resolves with the template when its list was copied after that. */
+    async function told(listedThen: string): Promise<ChatTemplateDocument | undefined> {
+      const account = await world.openAccount();
+      account.provider.pages = [[{ name: 'hello', status: 'APPROVED', language: 'en' }]];
+      let aheadMs = 0;
+      const clock = { now: systemClock.now, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+      await world.startWorker({ clock });
+      const stored = async () => (await listChatTemplates(world.store.db, account.id))[0];
+      const copied = await eventually(stored, 'the first copy');
+      account.provider.pages = [[{ name: 'hello', status: listedThen, language: 'en' }]];
+      aheadMs = 60_000;
+      const message = await sent(account, 1);
+      const error = { code: 132_015, title: 'Template is paused' };
+
+      await world.post([item(account, { status: 'failed', at: new Date(Date.now() - 7_200_000), error })]);
+
+      await world.until(message._id, ({ state }) => state === 'failed');
+      await eventually(async () => ((await stored())?.syncedAt ?? 0) > (copied?.syncedAt ?? 0), 'the second copy');
+      return stored();
+    }
+
+    it('it is paused when the list says so', async () => {
+      const template = await told('PAUSED');
+
+      expect(template).to.include({ status: 'paused' });
+      expect(template?.owed?.map(({ status }) => status)).to.deep.equal(['paused']);
+    });
+
+    it('one that is approved again meanwhile stays approved, and nobody is told', async () => {
+      const template = await told('APPROVED');
+
+      expect(template).to.include({ status: 'approved' }).and.not.have.property('owed');
     });
   });
 
