@@ -159,8 +159,9 @@ function deliveredBody(event: string, change: StateChange): object {
 
 /** An unexplained error is null, not missing. */
 function errorBody(event: string, change: StateChange): object {
-  const { errorCode = null, errorReason = null } = change.message;
-  return outboundBody(event, change, { error: { error_code: errorCode, error_reason: errorReason } });
+  const { errorCode, errorReason } = change.message;
+  const { code = null, reason = null } = change.entry.error ?? { code: errorCode, reason: errorReason };
+  return outboundBody(event, change, { error: { error_code: code, error_reason: reason } });
 }
 
 /**

@@ -76,6 +76,16 @@ export function fitted(message: AnyMessage | StoredMessage, change: Change): Cha
   return { ...change, set, unset: needed };
 }
 
+/** The change with its error in the entries that it explains, unless they have one. */
+export function explained(change: Change): Change {
+  const { set: { errorCode: code, errorReason: reason } = {}, entries = [] } = change;
+  if (code === undefined || entries.length === 0) return change;
+  const error = { code, ...(reason === undefined ? {} : { reason }) };
+  const told = entries.map((one) => (MAY_ARRIVE_YET.includes(one.state) ? { ...one, error: one.error ?? error } : one));
+  return { ...change, entries: told };
+}
+const MAY_ARRIVE_YET: readonly HistoryEntry['state'][] = ['failed', 'expired'];
+
 /** One change that does both, the first one before the second. */
 export function joinChanges(first: Change, second: Change): Change {
   const state = second.state ?? first.state;
@@ -86,7 +96,7 @@ export function joinChanges(first: Change, second: Change): Change {
     ...(state === undefined ? {} : { state }),
     set: { ...set, ...second.set },
     unset: [...new Set([...unset, ...(second.unset ?? [])])],
-    entries: [...(first.entries ?? []), ...(second.entries ?? [])],
+    entries: [...(explained(first).entries ?? []), ...(second.entries ?? [])],
   };
 }
 

@@ -155,4 +155,6 @@ export type PartState = 'accepted' | 'refused' | 'unknown' | FinalState;
 export interface HistoryEntry {
   readonly state: 'sent' | FinalState | 'read' | 'received' | 'opted_out' | 'opted_in';
   readonly at: Date;
+  /** Why it failed or expired: the message's own fields are unset when it arrives after all. Absent in older entries. */
+  readonly error?: { readonly code: string; readonly reason?: string };
 }

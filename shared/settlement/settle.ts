@@ -2,7 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import { refundByChannel } from '../channels/channels.ts';
 import type { StateChange } from '../events/catalogue.ts';
 import type { AnyMessage } from '../messages/any-message.ts';
-import { applyChange, type Change, changeUpdate } from '../messages/change.ts';
+import { applyChange, type Change, changeUpdate, explained } from '../messages/change.ts';
 import type { HistoryEntry } from '../messages/message.ts';
 import { STATES } from '../messages/status.ts';
 import { findEachForSure } from '../mongo/find-one.ts';
@@ -208,8 +208,10 @@ export async function followUp(
 }
 
 function decide<M extends AnyMessage>(open: Open<M>): Decided<M>[] {
-  const change = open.item.decide(open.message);
-  return change === undefined ? [] : [{ ...open, change, after: applyChange(open.message, change) }];
+  const decided = open.item.decide(open.message);
+  if (decided === undefined) return [];
+  const change = explained(decided);
+  return [{ ...open, change, after: applyChange(open.message, change) }];
 }
 
 /** It has events; or it ended earlier, and its refund may have waited for this news about its copies. */

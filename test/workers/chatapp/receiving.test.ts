@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import { expect } from 'chai';
 import type { InboxItemDocument } from '../../../shared/chat-inbox/inbox-item.ts';
+import { eventBody } from '../../../shared/events/catalogue.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
 import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';
@@ -61,6 +63,33 @@ describe('chatapp worker: receiving', () => {
     const delivered = await world.until(message._id, ({ state }) => state === 'delivered');
     expect(delivered).not.to.have.property('errorCode');
   });
+
+  for (const together of [true, false]) {
+    it(`its failure is told with the reason, ${together ? 'also when both are read at once' : 'and listed with it'}`, async () => {
+      const account = await world.openAccount();
+      const message = await sent(account, 1);
+      const error = { code: 131_026, title: 'Undeliverable', details: 'No' };
+      const items = [
+        item(account, { status: 'failed', at: new Date(Date.now() - 2_000), error }),
+        item(account, { status: 'delivered', at: new Date(Date.now() - 1_000) }),
+      ];
+      if (together) await world.post(items);
+      await world.startWorker();
+      for (const one of together ? [] : items) {
+        await world.post([one]);
+        await workedOff();
+      }
+      await workedOff();
+
+      const delivered = await world.read(message._id);
+      const why = { error_code: 'undeliverable', error_reason: '(131026) No' };
+      const told = await world.events(account);
+      expect(told.find(({ event }) => event === 'message.failed')).to.include(why);
+      const entry = delivered.history.find(({ state }) => state === 'failed');
+      assert(entry !== undefined);
+      expect(JSON.parse(eventBody({ message: delivered, entry }))).to.include(why);
+    });
+  }
 
   it('a failure for a reason that a person must mend is told to the operator, once for an account', async () => {
     const account = await world.openAccount();

@@ -80,6 +80,19 @@ describe('ReceiptSettler: receipts found by their ids', () => {
     expect(stored).to.include({ state: 'failed', errorCode: '650', errorReason: 'failed by 650' });
   });
 
+  it('a failure and the delivery after all that come at once: the failure keeps its reason', async () => {
+    const message = await world.put();
+    const failed = receipt('1', 'failed');
+    const told = { ...failed, part: { ...failed.part, error: '650', reason: 'Blocked' } };
+
+    await Promise.all([world.receipts.add(told), world.receipts.add(receipt('1'))]);
+
+    const stored = await world.messages.findOne({ _id: message._id });
+    expect(stored).to.include({ state: 'delivered', v: 3 }).and.not.have.any.keys('errorCode', 'errorReason');
+    const [, failure] = stored?.history ?? [];
+    expect(failure).to.deep.include({ state: 'failed', error: { code: '650', reason: 'Blocked' } });
+  });
+
   describe('one receipt for all parts, where the carrier sends no more', () => {
     afterEach(() => {
       world.parts = 'perPart';
