@@ -76,8 +76,8 @@ export function incomingReceipt(
   const state = effect === undefined ? (meaning as PartReceipt['state']) : 'failed';
   const isFailure = state !== 'delivered';
   const code = isFailure ? (error ?? (word === '' ? undefined : word)) : undefined;
-  // A receipt that changes nothing needs no reason for a failure.
-  const reason = isFailure && effect !== 'ignore' ? dialect.reasonOf(state, code, word) : undefined;
+  // A receipt that changes nothing needs no reason for a failure. A state that is told as a number is no error of that number.
+  const reason = isFailure && effect !== 'ignore' ? dialect.reasonOf(state, error, word) : undefined;
   return {
     candidates,
     from: deliver.from,

@@ -126,6 +126,15 @@ describe('Receive', () => {
     });
   }
 
+  it('a state that is told as a number only is not explained as the error of that number', async () => {
+    const stored = await sent();
+    const tlvs = { receiptedMessageId: '4f1c', messageState: 5 };
+
+    await take(deliver({ body: Buffer.alloc(0), ...tlvs }), { receiptProfile: 'twilio' });
+
+    expect(await stored()).to.include({ state: 'failed', errorCode: '5', errorReason: 'Not delivered' });
+  });
+
   const NOTHING: readonly (readonly [string, Partial<Deliver>])[] = [
     ['an intermediate notification', { esmClass: 0x20 }],
     ['a receipt that says ENROUTE', { body: Buffer.from('id:4f1c stat:ENROUTE err:000') }],
