@@ -138,8 +138,9 @@ function tellFirst(parts: readonly Part[], key: string, receipt: PartReceipt): r
   return parts.with(parts.findIndex(isOpenPart), toldOf({ key, state: 'unknown' }, receipt));
 }
 
-function toldOf(part: Part, { state, error }: PartReceipt): Part {
-  return { ...part, state, ...(error === undefined ? {} : { error }) };
+/** The error of an earlier receipt does not stay with a part that arrived after all. */
+function toldOf({ key }: Part, { state, error }: PartReceipt): Part {
+  return { ...(key === undefined ? {} : { key }), state, ...(error === undefined ? {} : { error }) };
 }
 
 function withCopies(message: MessageDocument, { parts, earlier }: Copies, receipt: PartReceipt, now: Date): Change {

@@ -111,7 +111,11 @@ describe('decideReceipt', () => {
   it('a late delivery takes the error back', () => {
     const failed = take(sent(ONE), 0, receipt('failed', { error: '001', reason: 'x' }));
 
-    expect(take(failed, 0, receipt('delivered'))).not.to.have.any.keys('errorCode', 'errorReason');
+    const delivered = take(failed, 0, receipt('delivered'));
+
+    expect(failed.parts?.[0]).to.include({ state: 'failed', error: '001' });
+    expect(delivered).not.to.have.any.keys('errorCode', 'errorReason');
+    expect(delivered.parts?.[0]).to.include({ state: 'delivered' }).and.not.have.property('error');
   });
 
   it('a message of three parts is delivered when the last of them is', () => {
