@@ -4,7 +4,7 @@ import type { RouteDocument, WeightedCarrier } from './route.ts';
 /**
  * Chooses which carrier of a group is first for a recipient. It depends only on the recipient's number, so that all messages of a
  * conversation use the same carrier. The number is hashed to a point between 0 and 1, and the weights divide that line. The other
- * carriers of the group follow in their order, as spares.
+ * carriers of the group follow in a circle, as spares; those of weight 0 are the last.
  */
 
 /** The path of messages of this route to this recipient. */
@@ -26,7 +26,8 @@ function pathAt({ groups, waitSeconds }: RouteDocument, point: number): string {
 function inOrder(group: readonly WeightedCarrier[], point: number): readonly string[] {
   const first = borders(group).findIndex((border) => point < border);
   const at = Math.max(first, 0);
-  return [...group.slice(at), ...group.slice(0, at)].map(({ carrier }) => carrier);
+  const circle = [...group.slice(at), ...group.slice(0, at)];
+  return circle.sort((a, b) => Number(a.weight === 0) - Number(b.weight === 0)).map(({ carrier }) => carrier);
 }
 
 /** The point of the line at which each carrier's piece ends. */
