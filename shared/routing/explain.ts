@@ -31,7 +31,8 @@ export async function explainRoute(db: Db, message: Routable, now: Date): Promis
   const table = new RouteTable(routes, carriers);
   const found = table.resolve(message);
   const { route } = found;
-  const others = table.matches(message).flatMap(({ _id }) => (_id === route?._id ? [] : [_id]));
+  // A route matches once for each of its destinations.
+  const others = [...new Set(table.matches(message).map(({ _id }) => _id))].filter((_id) => _id !== route?._id);
   if (found.kind === 'no_route') {
     const verdict = `Nobody: ${found.why}. Sends to it get 400 no_route.`;
     return { kind: 'refused', route, path: undefined, carriers: [], others, verdict, by: found.why };

@@ -90,6 +90,15 @@ describe('npm run ops: routes', () => {
     expect(uk).to.deep.equal({ carrier: null, why: 'no route matches it', route: null });
   });
 
+  it('explain names each other route that matches once, by however many destinations it does', async () => {
+    await world.json('route add long --prefix 9198 --carriers airtel');
+    await world.json('route add india --country IN --prefix 91,919 --carriers backup');
+
+    const { others } = await world.json(`route explain 919876543210 --account ${account}`);
+
+    expect(others).to.deep.equal(['india']);
+  });
+
   it('explain without any route: the carriers of the routing group', async () => {
     const told = await world.json(`route explain 919876543210 --account ${account} --route promotional`);
 
