@@ -1,13 +1,18 @@
 const CR = 0x0d;
+/** The user data of a radio message, with its header (3GPP TS 23.040 §9.2.3.16). */
+const MAX_OCTETS = 140;
 
 /**
- * Packs septets, given one per octet, eight into seven octets (3GPP TS 23.038 §6.1.2.1). `fillBits` come first: after a header
- * they move the text to a septet boundary (3GPP TS 23.040 §9.2.3.24). If seven bits are left over at the end, a phone would show
- * one more character, @. A carriage return fills them instead, and shows nothing (§6.1.2.3.1).
+ * Packs septets, given one per octet, eight into seven octets (3GPP TS 23.038 §6.1.2.1). Bits that move the text to a septet
+ * boundary come first, after a header of so many octets (3GPP TS 23.040 §9.2.3.24). If seven bits are left over at the end, a
+ * phone would show one more character, @. A carriage return fills them instead, and shows nothing (§6.1.2.3.1). One that ends with
+ * the last octet is doubled, so that it is not taken for such filling; a full message has none.
  */
-export function packSeptets(septets: Buffer, fillBits: number): Buffer {
+export function packSeptets(septets: Buffer, headerOctets: number): Buffer {
+  const fillBits = (7 - ((headerOctets * 8) % 7)) % 7;
   const bits = fillBits + 7 * septets.length;
-  const ends = bits % 8 === 1 || (bits % 8 === 0 && septets.at(-1) === CR);
+  const isFull = headerOctets + bits / 8 === MAX_OCTETS;
+  const ends = bits % 8 === 1 || (bits % 8 === 0 && septets.at(-1) === CR && !isFull);
   const padded = ends && septets.length > 0 ? Buffer.concat([septets, Buffer.of(CR)]) : septets;
   const packed = Buffer.alloc(Math.ceil((fillBits + 7 * padded.length) / 8));
   for (const [i, septet] of padded.entries()) {

@@ -37,7 +37,7 @@ export function splitText(
   const { encoding, units, segments } = segmentText(text, textForm(settings));
   const data_coding = encoding === 'GSM7' ? settings.textCoding : settings.unicodeCoding;
   const octets = (segment: Buffer, header = 0): Buffer =>
-    packed && encoding === 'GSM7' ? packSeptets(segment, fillBits(header)) : segment;
+    packed && encoding === 'GSM7' ? packSeptets(segment, header) : segment;
   const [only] = segments;
   if (only !== undefined && segments.length === 1) {
     return { encoding, segments: [{ data_coding, ...alone(octets(only), units > RADIO_UNITS[encoding]) }] };
@@ -93,9 +93,4 @@ function sarTlvs({ reference, total, number }: Place): readonly Tlv[] {
     { tag: TAG.sarTotal, value: Buffer.of(total) },
     { tag: TAG.sarNumber, value: Buffer.of(number) },
   ];
-}
-
-/** How many bits lie between the header's end and the next multiple of seven. */
-function fillBits(headerOctets: number): number {
-  return (7 - ((headerOctets * 8) % 7)) % 7;
 }

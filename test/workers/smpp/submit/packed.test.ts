@@ -24,9 +24,21 @@ describe('packSeptets', () => {
     expect(packSeptets(septets('aaaaaaa\r'), 0)).to.have.length(8);
   });
 
+  for (const [characters, headerOctets] of [
+    [160, 0],
+    [153, 6],
+    [152, 7],
+  ] as const) {
+    it(`${characters} characters that end with a carriage return fill 140 octets, with ${headerOctets} of header`, () => {
+      const full = septets('\r'.padStart(characters, 'a'));
+
+      expect(headerOctets + packSeptets(full, headerOctets).length).to.equal(140);
+    });
+  }
+
   it('begins behind fill bits when a header ends within a septet', () => {
     // 6 octets of header are 48 bits; one fill bit makes 49, which are seven septets.
-    expect(packSeptets(septets('a'), 1).toString('hex')).to.equal('c2');
-    expect(packSeptets(Buffer.alloc(153, 0x61), 1)).to.have.length(134);
+    expect(packSeptets(septets('a'), 6).toString('hex')).to.equal('c2');
+    expect(packSeptets(Buffer.alloc(153, 0x61), 6)).to.have.length(134);
   });
 });
