@@ -48,8 +48,8 @@ export class Alarm {
   }
 
   /**
-   * Sets an alarm. Idempotent: an alarm that any process has set for this second stays as it is. A second in the past
-   * rings at once.
+   * Sets an alarm. An alarm that any process has set for this second stays as it is; two that are set at the same moment may both
+   * ring, which does no harm. A second in the past rings at once.
    */
   async set(second: Date): Promise<void> {
     const job = this.#agenda.create(JOB, { second });
