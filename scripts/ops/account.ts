@@ -9,6 +9,7 @@ import {
   setAccountStatus,
   updateAccount,
 } from '../../shared/accounts/store.ts';
+import { listCarriers } from '../../shared/carriers/store.ts';
 import { REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
 import { ensureIndexes } from '../../shared/mongo/indexes.ts';
 import { EXEMPTIONS } from '../../shared/opt-outs/opt-out.ts';
@@ -210,6 +211,7 @@ async function shown(
   after: readonly string[] = [],
 ): Promise<Answer> {
   const missing = await missingToSend(db, one);
+  const withoutIds = one.dlt === 'on' ? await carriersWithoutDlt(db) : [];
   const home = homeOf(one);
   const fields = {
     account: one._id,
@@ -218,7 +220,7 @@ async function shown(
     credits: one.balance,
     currency: one.currency,
     expiry: one.expiryDate,
-    senders: one.senders,
+    senders: one.dlt === 'on' ? 'registered (DLT)' : one.senders,
     dlt: one.dlt ?? 'off',
     'number check': one.numberCheck ?? 'off',
     ...(home === undefined ? {} : { country: home }),
@@ -229,7 +231,19 @@ async function shown(
     created: one.createdAt.toISOString(),
   };
   const needs = missing.map((what) => `It cannot send without a ${what}: ${commandFor(what, one._id, missing)}`);
-  return { text: [sheet(fields), ...after, ...needs].join('\n'), json: view(one, missing) };
+  const hints = withoutIds.map(
+    (carrier) =>
+      `${carrier} sends without the ids of DLT, which carriers in India refuse: \`carrier update ${carrier} --dlt TAGS\`.`,
+  );
+  return {
+    text: [sheet(fields), ...after, ...needs, ...hints].join('\n'),
+    json: { ...view(one, missing), carriers_without_dlt: withoutIds },
+  };
+}
+
+async function carriersWithoutDlt(db: Awaited<ReturnType<Context['db']>>): Promise<string[]> {
+  const carriers = await listCarriers(db);
+  return carriers.flatMap(({ _id, dlt = 'off' }) => (dlt === 'off' ? [_id] : []));
 }
 
 /** The command that provides what is missing. */
@@ -250,7 +264,7 @@ function statusOf({ status, held }: AccountDocument): string {
   return status === 'active' && held === true ? 'paused' : status;
 }
 
-function view(one: AccountDocument, missing: readonly Missing[]): unknown {
+function view(one: AccountDocument, missing: readonly Missing[]): object {
   return {
     account: one._id,
     name: one.name,

@@ -94,6 +94,25 @@ describe('npm run ops: senders and carriers', () => {
       expect(createSecretBox(loadSecretKey('', world.dir)).open(stored?.password ?? '')).to.equal('one');
     });
 
+    it('is named by an account with DLT if it sends without the ids of DLT', async () => {
+      process.env.SMPP_PASSWORD = 'one';
+      const id = await world.newAccount();
+      const without = async () => (await world.json(`account show ${id}`)).carriers_without_dlt;
+      for (const name of ['plain', 'indian']) {
+        await world.json(`carrier create ${name} --host smsc.example --port 2775 --system-id us`);
+      }
+      await world.json('carrier update indian --dlt 0x1400,0x1401');
+
+      expect(await without()).to.deep.equal([]);
+      await world.json(`account update ${id} --dlt on`);
+      expect(await without())
+        .to.include('plain')
+        .and.not.include('indian');
+      const { out } = await world.run(`account show ${id}`);
+      expect(out).to.match(/senders +registered \(DLT\)/);
+      expect(out).to.include('carrier update plain --dlt TAGS');
+    });
+
     it('keeps what differs from the defaults in groups, and shows every setting', async () => {
       process.env.SMPP_PASSWORD = 'one';
       await world.run(
