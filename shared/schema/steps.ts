@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { isIndexNotFound } from '../mongo/errors.ts';
+import { ensureIndexes, INDEXES } from '../mongo/indexes.ts';
 import { updateEach } from '../mongo/update-each.ts';
 import { idDay, type MessageId } from '../runtime/ids.ts';
 
@@ -24,16 +25,25 @@ export interface Step {
 
 /** In order, without a gap. A released step never changes. */
 export const STEPS: readonly Step[] = [
-  { to: 2, run: dropUnusedIndex },
+  { to: 2, run: ({ db }) => dropIndex(db, 'events') },
   { to: 3, run: addDays },
+  { to: 4, run: replaceIndexOfCopies },
 ];
 
-async function dropUnusedIndex({ db }: StepDeps): Promise<void> {
+/** Of messages. */
+async function dropIndex(db: Db, name: string): Promise<void> {
   try {
-    await db.collection('messages').dropIndex('events');
+    await db.collection('messages').dropIndex(name);
   } catch (error) {
     if (!isIndexNotFound(error)) throw error;
   }
+}
+
+/** Builds the new index first: older processes have the same query, and would read all messages. */
+async function replaceIndexOfCopies({ db }: StepDeps): Promise<void> {
+  const copies = INDEXES.filter(({ options }) => options.name === 'earlier_copies');
+  await ensureIndexes(db, () => {}, copies);
+  await dropIndex(db, 'earlier');
 }
 
 const SLICE = 1_000;

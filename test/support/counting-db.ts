@@ -1,4 +1,4 @@
-import { type Db, MongoClient } from 'mongodb';
+import { type Db, type Document, MongoClient } from 'mongodb';
 import type { TestStore } from './store.ts';
 
 /** The test's database over a connection of its own, which counts the commands sent: `find`, `update` … */
@@ -6,13 +6,17 @@ export interface CountingDb {
   readonly db: Db;
   /** Commands of that name so far, of all collections or of one. */
   sent(command: string, collection?: string): number;
+  /** What the finds in a collection asked for so far. */
+  asked(collection: string): readonly Document[];
   close(): Promise<void>;
 }
 
 export function openCountingDb({ uri, db }: Pick<TestStore, 'uri' | 'db'>): CountingDb {
   const client = new MongoClient(uri, { monitorCommands: true });
   const counts = new Map<string, number>();
+  const finds: Document[] = [];
   client.on('commandStarted', ({ commandName, command }) => {
+    if (commandName === 'find') finds.push(command);
     for (const name of [commandName, `${commandName} ${command[commandName]}`]) {
       counts.set(name, (counts.get(name) ?? 0) + 1);
     }
@@ -20,6 +24,7 @@ export function openCountingDb({ uri, db }: Pick<TestStore, 'uri' | 'db'>): Coun
   return {
     db: client.db(db.databaseName),
     sent: (command, collection) => counts.get(collection === undefined ? command : `${command} ${collection}`) ?? 0,
+    asked: (collection) => finds.filter(({ find }) => find === collection).map(({ filter }) => filter),
     close: () => client.close(),
   };
 }

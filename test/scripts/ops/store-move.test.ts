@@ -53,7 +53,7 @@ describe('npm run ops: moving all data to another store and back', function () {
     await world.export();
 
     expect(await show()).to.include({ access: 'moved' });
-    expect(await show(world.target)).to.deep.include({ access: 'open', schema: 3 });
+    expect(await show(world.target)).to.deep.include({ access: 'open', schema: 4 });
     const env = { ...world.envOf(world.source), PORT: '0', METRICS_PORT: '0' };
     const gateway = startApp('gateway', { dist: await builtProduct(), env, logDir: world.dir });
     const refused = await gateway.ready.catch(String);

@@ -39,23 +39,26 @@ describe('the schema of the store', () => {
     const messages = db.collection<Stored>('messages');
     await messages.insertMany(ids.map((_id, i) => ({ _id, ...(i % 2 === 0 && { day: idDay(_id) }) })));
     await messages.createIndex({ account: 1, 'history.at': 1 }, { name: 'events' });
+    await messages.createIndex({ 'earlier.at': 1 }, { name: 'earlier', sparse: true });
+    await messages.dropIndex('earlier_copies');
 
     await ensureSchema({ db, clock, log });
 
-    expect(await schema()).to.deep.equal({ _id: 'schema', version: 3 });
+    expect(await schema()).to.deep.equal({ _id: 'schema', version: 4 });
     const days = await messages.find().sort({ _id: 1 }).toArray();
     expect(days.map(({ day }) => day)).to.deep.equal([...ids].sort().map(idDay));
-    expect((await messages.indexes()).map(({ name }) => name)).not.to.include('events');
+    const names = (await messages.indexes()).map(({ name }) => name);
+    expect(names).to.include('earlier_copies').and.not.include('earlier').and.not.include('events');
   });
 
   it('that is newer than the program is refused, and stays as it is', async () => {
-    await numbered(4);
+    await numbered(5);
 
     const refused = await ensureSchema({ db, clock, log }).catch((error: unknown) => error);
 
     expect(refused).to.be.instanceOf(Error).with.property('code', 'start_failed');
-    expect(String(refused)).to.include('schema 4').and.include('only 3');
-    expect(await schema()).to.deep.equal({ _id: 'schema', version: 4 });
+    expect(String(refused)).to.include('schema 5').and.include('only 4');
+    expect(await schema()).to.deep.equal({ _id: 'schema', version: 5 });
   });
 
   it('is migrated by one of several processes, step by step, while the others wait', async () => {

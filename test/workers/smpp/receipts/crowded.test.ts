@@ -53,6 +53,24 @@ describe('ReceiptLookup with very many unanswered submits', () => {
     expect(await world.orphans.countDocuments({})).to.equal(1);
   });
 
+  it('the copies of another carrier that flapped are not looked at', async () => {
+    const elsewhere: Copy = { ...copy(), carrier: 'd' };
+    await world.messages.insertMany(many(500, [elsewhere]).map((message) => ({ ...message, state: 'sent' as const })));
+    const own = await world.put({ earlier: [elsewhere, copy()] });
+    const counting = openCountingDb(world.store);
+    try {
+      const found = await new ReceiptLookup(counting.db, 'c').unanswered(world.clock.now());
+
+      expect(found?.map(({ _id }) => _id)).to.deep.equal([own._id]);
+      for (const filter of counting.asked('messages')) {
+        const { executionStats } = await world.messages.find(filter).explain('executionStats');
+        expect(executionStats.totalDocsExamined, JSON.stringify(filter)).to.equal(executionStats.nReturned);
+      }
+    } finally {
+      await counting.close();
+    }
+  });
+
   it('one that was sent again counts once', async () => {
     await world.messages.insertMany(many(600, [copy()]));
 
