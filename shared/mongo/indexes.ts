@@ -133,6 +133,13 @@ export const INDEXES: readonly Index[] = [
     serves: 'the store removes receipts that nothing ever fitted',
   },
   {
+    collection: 'orphans',
+    key: { expiresAt: 1, _id: 1 },
+    options: { name: 'list' },
+    // Beside the index above, because the store removes by an index of one field only.
+    serves: 'operators: receipts that fit nothing, newest first',
+  },
+  {
     collection: 'inbound',
     key: { carrier: 1, _id: 1 },
     options: { name: 'unfinished', partialFilterExpression: { due: { $exists: true } } },

@@ -1,4 +1,3 @@
-import type { Filter } from 'mongodb';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import type { OrphanDocument } from '../../../shared/settlement/orphan.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
@@ -7,13 +6,7 @@ import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
 import { parseQuery } from '../../http/query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
-
-/** The place of an orphan in the list: when it ends, in milliseconds, and its id. */
-type Place = `${number} ${string}`;
-
-function isPlace(text: string): text is Place {
-  return /^\d{1,15} [\x21-\x7e]{1,80}$/.test(text);
-}
+import { findOrphans, isPlace, type Place, placeOf } from './orphan-list.ts';
 
 /**
  * GET /v2/admin/orphans (extension): receipts of the last three days that fit no message, newest first. Each is tried again when
@@ -27,27 +20,13 @@ export function createOrphans({ db }: Pick<GatewayDeps, 'db'>): Handler {
     const after = parseCursor<Place>(query.cursor, 'orphans', isPlace, problems);
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
 
-    const filter: Filter<OrphanDocument> = {
-      ...(carrier === undefined ? {} : { carrier }),
-      ...(after === undefined ? {} : behind(after)),
-    };
-    // All live equally long, so the index of their end has them in the order in which they came.
-    const found = await db
-      .collection<OrphanDocument>('orphans')
-      .find(filter)
-      .sort({ expiresAt: -1, _id: -1 })
+    const found = await findOrphans(db, { carrier, after })
       .limit(limit + 1)
       .toArray();
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
-    sendJson(res, 200, pageOf('orphans', page.map(orphanRecord), last && `${last.expiresAt.getTime()} ${last._id}`));
+    sendJson(res, 200, pageOf('orphans', page.map(orphanRecord), last && placeOf(last)));
   };
-}
-
-function behind(place: Place): Filter<OrphanDocument> {
-  const blank = place.indexOf(' ');
-  const expiresAt = new Date(Number(place.slice(0, blank)));
-  return { $or: [{ expiresAt: { $lt: expiresAt } }, { expiresAt, _id: { $lt: place.slice(blank + 1) } }] };
 }
 
 function orphanRecord({ _id, carrier, at, from, to, part, excerpt, keys, expiresAt }: OrphanDocument): object {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { findOrphans, placeOf } from '../../../gateway/admin/traffic/orphan-list.ts';
 import type { InboundDocument } from '../../../shared/inbound/inbound.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { noteTrouble, stopProvider } from '../../../shared/providers/store.ts';
@@ -50,14 +51,19 @@ describe('what waits and what does not fit, for operators', () => {
     );
   });
 
-  it('receipts that fit nothing, page by page, newest first', async () => {
+  const orphans = () => world.db.collection<OrphanDocument>('orphans');
+  const insertOrphans = (ages: readonly number[]) => {
     const at = Date.now();
-    const orphans = [1, 2, 3].map((age) => ({
+    const made = ages.map((age) => ({
       ...{ _id: `airtel:${age}`, carrier: 'airtel', keys: [`airtel:8a${age}`], from: '919876543210', to: 'HARKRA' },
       ...{ part: { state: 'delivered' }, excerpt: `id:8a${age} stat:DELIVRD`, at: new Date(at - age) },
       expiresAt: new Date(at - age + 259_200_000),
     }));
-    await world.db.collection<OrphanDocument>('orphans').insertMany(orphans as unknown as OrphanDocument[]);
+    return orphans().insertMany(made as unknown as OrphanDocument[]);
+  };
+
+  it('receipts that fit nothing, page by page, newest first', async () => {
+    await insertOrphans([1, 2, 3]);
 
     const first = (await world.get('/orphans?limit=2')).body;
     const next = (await world.get(`/orphans?limit=2&cursor=${encodeURIComponent(first.next_cursor)}`)).body;
@@ -65,6 +71,19 @@ describe('what waits and what does not fit, for operators', () => {
     expect(ids).to.deep.equal(['8a1', '8a2', '8a3']);
     expect(next).to.deep.include({ has_more: false, next_cursor: null });
     expect((await world.get('/orphans?carrier_id=jio')).body.data).to.deep.equal([]);
+  });
+
+  it('the store looks at a page of them, however many there are', async () => {
+    await orphans().deleteMany({});
+    await insertOrphans(Array.from({ length: 300 }, (_, age) => age));
+    const shown = await findOrphans(world.db, { carrier: undefined, after: undefined }).limit(100).toArray();
+
+    for (const after of [undefined, ...shown.slice(-1).map(placeOf)]) {
+      const page = findOrphans(world.db, { carrier: undefined, after }).limit(20);
+      const { executionStats } = await page.explain('executionStats');
+      expect(executionStats.nReturned).to.equal(20);
+      expect(executionStats.totalDocsExamined).to.be.at.most(21); // the one that was shown last too
+    }
   });
 
   it('received SMS of nobody; what they say only to who asks', async () => {
