@@ -41,7 +41,11 @@ const REFUSALS = new Map<unknown, (collection: string, index: NamedIndex) => str
     13, // Unauthorized
     () => 'The user of MONGODB_URI may not build indexes: give it the role readWrite on the database.',
   ],
-  [67, () => 'The server does not know this kind of index. Harkara needs MongoDB 6.0 or newer.'], // CannotCreateIndex
+  [
+    67, // CannotCreateIndex. MongoDB 6.0 refuses `$in` in a partial index while it is to be compatible with 5.0.
+    () =>
+      "The server does not take this kind of index. Harkara needs MongoDB 6.0 or newer; on one that was upgraded from 5.0, also run db.adminCommand({ setFeatureCompatibilityVersion: '6.0' }) and start again.",
+  ],
 ]);
 
 /**
