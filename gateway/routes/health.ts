@@ -14,7 +14,11 @@ export function createHealthz(): Handler {
   return (_req, res: Reply) => sendJson(res, 200, { status: 'ok' });
 }
 
-const READY_MS = 1_000;
+/**
+ * How long the store may take. Its write waits until a majority has all that was written before it, as a send does: where members
+ * lag some seconds, sends succeed that much later and reads at once, so no proxy shall take out the gateways, all at the same time.
+ */
+const READY_MS = 5_000;
 /**
  * How long one answer of the store is reused for all callers. Callers need no key, so they must not be able to load
  * the store.

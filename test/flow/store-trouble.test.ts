@@ -86,7 +86,7 @@ describe('when the store is in trouble', function () {
     await expectWhole(world, store.db, answers);
   });
 
-  it('slow by two seconds: not ready, every answer is clear in the end, receipts are stored or refused, none is lost', async () => {
+  it('slow by two seconds, as where members lag: ready, every answer is clear in the end, receipts are stored or refused, none is lost', async () => {
     const before = await Promise.all(Array.from({ length: BEFORE }, () => world.send()));
     await eventually(() => world.smsc.messages().length === BEFORE, 'all are submitted');
 
@@ -98,9 +98,8 @@ describe('when the store is in trouble', function () {
     ]);
     proxy.become('well');
 
-    expect(ready).to.equal(503);
+    expect(ready).to.equal(200);
     expectClear(amid);
-    await eventually(async () => (await world.statusOf('/readyz')) === 200, 'it is ready');
     await expectWhole(world, store.db, [...before, ...amid]);
   });
 

@@ -161,7 +161,7 @@ describe('the gateway', () => {
 
     it('/readyz is 503 while the store is away, /healthz is not', async () => {
       // Port 1 of this machine: nothing listens there. The driver looks for a server longer than readyz waits.
-      const away = new MongoClient('mongodb://127.0.0.1:1/', { serverSelectionTimeoutMS: 3_000 });
+      const away = new MongoClient('mongodb://127.0.0.1:1/', { serverSelectionTimeoutMS: 15_000 });
       const cutOff = await openGateway(away.db('none'));
 
       const ready = await request(cutOff.url).get('/readyz');

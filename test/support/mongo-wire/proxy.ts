@@ -21,7 +21,7 @@ export interface WireProxy {
   close(): Promise<void>;
 }
 
-/** Longer than `/readyz` waits, and shorter than any client's time-out. */
+/** Shorter than any client's time-out, and than `/readyz` waits. */
 const SLOW_MS = 2_000;
 
 /** A proxy between processes and their store. It reads the commands, so that a fault can happen to one of them. */
