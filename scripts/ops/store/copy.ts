@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import { STATE_COLLECTION } from '../../../shared/store-access/access-store.ts';
-import { findRaw, idOf, idText, insertRaw, type RawDocument, readSlice } from './raw-documents.ts';
+import { endId, findRaw, idOf, idText, insertRaw, type RawDocument, readSlice, sortTogether } from './raw-documents.ts';
 
 /** How far a collection is copied. It is kept in the target, under an id like `copy of messages`. */
 interface CopyDocument {
@@ -23,13 +23,14 @@ export interface Copying {
 /**
  * Copies a collection, slice by slice in the order of the ids, and goes on where an interrupted copy stopped. A document that the
  * interrupted copy inserted without noting it must be the same in both stores. `onCopied` is told how many documents are copied
- * so far. Throws a `StartError` when the target has another document under the same id.
+ * so far. Throws a `StartError` when the target has another document under the same id, or the ids are of several types.
  */
 export async function copyCollection(
   { source, target, period }: Copying,
   collection: string,
   onCopied: (documents: number) => void,
 ): Promise<void> {
+  await expectOneType(source, collection);
   const states = target.collection<CopyDocument>(STATE_COLLECTION);
   const _id = `copy of ${collection}`;
   const state = await states.findOne({ _id, period }, { promoteValues: false });
@@ -47,12 +48,15 @@ export async function copyCollection(
     const done = last === undefined ? { done: true as const } : undefined;
     await states.updateOne({ _id }, { $set: { period, count, ...last, ...done } }, { upsert: true });
     onCopied(count);
-    if (done) break;
+    if (done) return;
   }
-  // `$gt` finds only ids of the type of `last`, so this walk misses ids of other types.
-  if ((await source.collection(collection).countDocuments()) > count) {
-    throw new StartError(`${collection} has ids of several types, which this command does not copy.`);
-  }
+}
+
+/** `$gt` finds only ids of the type of its value, so the walk would miss ids of other types. */
+async function expectOneType(source: Db, collection: string): Promise<void> {
+  const [first, last] = await Promise.all([endId(source, collection, 1), endId(source, collection, -1)]);
+  if (first === undefined || last === undefined || sortTogether(first, last)) return;
+  throw new StartError(`${collection} has ids of several types, which this command does not copy.`);
 }
 
 /** Whether a collection, or a part of one, was copied in this period. */

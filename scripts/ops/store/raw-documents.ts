@@ -74,6 +74,26 @@ export async function findRaw(db: Db, collection: string, id: unknown): Promise<
   return found as unknown as RawDocument | undefined; // as in `readSlice`
 }
 
+/** The first id of a collection (1) or the last one (-1); undefined when it is empty. */
+export async function endId(db: Db, collection: string, direction: 1 | -1): Promise<unknown> {
+  const [found] = await db
+    .collection<AnyDocument>(collection)
+    .find({}, { raw: true, projection: { _id: 1 } })
+    .sort({ _id: direction })
+    .limit(1)
+    .toArray();
+  return found && idOf(found as unknown as RawDocument); // as in `readSlice`
+}
+
+/** Double, int, long and Decimal128 (https://bsonspec.org/spec.html). */
+const NUMBERS: ReadonlySet<number | undefined> = new Set([0x01, 0x10, 0x12, 0x13]);
+
+/** Whether ids are of one type in the order of a store, in which all types of numbers are one. */
+export function sortTogether(a: unknown, b: unknown): boolean {
+  const [typeA, typeB] = [a, b].map((id) => BSON.serialize({ id })[4]); // behind the length of the document
+  return typeA === typeB || (NUMBERS.has(typeA) && NUMBERS.has(typeB));
+}
+
 /** The id of a document, with its exact type. */
 export function idOf(document: RawDocument): unknown {
   return BSON.deserialize(document, { promoteValues: false })._id;

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Document } from 'mongodb';
+import { BSON, type Document } from 'mongodb';
 import { COLLECTIONS } from '../../../scripts/ops/store/collections.ts';
 import { compareCollection } from '../../../scripts/ops/store/compare.ts';
 import { copyCollection } from '../../../scripts/ops/store/copy.ts';
 import { Progress } from '../../../scripts/ops/store/progress.ts';
 import { INDEXES } from '../../../shared/mongo/indexes.ts';
 import { systemClock as clock } from '../../../shared/runtime/clock.ts';
+import { openCountingDb } from '../../support/counting-db.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { ROOT, readSources } from '../../support/sources.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -71,11 +72,28 @@ describe('a move of all data, part by part', () => {
     expect(String(await copy().catch(String))).to.include('another document a in audit');
   });
 
-  it('a copy says when a collection has ids that sort apart from the others', async () => {
+  it('a copy says when a collection has ids that sort apart from the others, each time', async () => {
     const numbers = Array.from({ length: 1_000 }, (_, i) => ({ _id: i as never }));
     await all(a).insertMany([...numbers, { _id: 'text' as never }]);
 
     expect(String(await copy().catch(String))).to.include('ids of several types');
+    expect(String(await copy().catch(String))).to.include('ids of several types');
+    expect(await all(b).countDocuments()).to.equal(0);
+  });
+
+  it('a copy counts nothing at the source, and takes numbers of all types for one', async () => {
+    const ids = [new BSON.Int32(1), new BSON.Double(1.5), BSON.Long.fromNumber(2)];
+    await all(a).insertMany(ids.map((_id) => ({ _id: _id as never })));
+    const counting = openCountingDb(a);
+    try {
+      await copyCollection({ source: counting.db, target: b.db, period: 'p' }, 'audit', () => {});
+
+      expect(counting.sent('aggregate')).to.equal(0);
+      expect(await compare()).to.deep.equal([]);
+      expect(await all(b).countDocuments()).to.equal(3);
+    } finally {
+      await counting.close();
+    }
   });
 
   it('every collection that the product uses is in the table', () => {
