@@ -38,6 +38,14 @@ export function isIndexNotFound(error: unknown): boolean {
 }
 
 /**
+ * Whether the server refuses the user of MONGODB_URI, whatever they ask: Unauthorized, AuthenticationFailed (a changed role or
+ * password). It says nothing about what was to be stored.
+ */
+export function isAccessRefused(error: unknown): boolean {
+  return error instanceof MongoServerError && (error.code === 13 || error.code === 18);
+}
+
+/**
  * Whether the store could not be reached or could not do it now (away, starting, no primary, overloaded), so that the operation
  * may or may not have happened. A server's answer about the operation itself (a bad command, a duplicate key) is not trouble.
  */

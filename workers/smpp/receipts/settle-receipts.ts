@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { Change } from '../../../shared/messages/change.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { isStoreTrouble } from '../../../shared/mongo/errors.ts';
+import { isAccessRefused, isStoreTrouble } from '../../../shared/mongo/errors.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { Grouper } from '../../../shared/runtime/grouper.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
@@ -241,7 +241,7 @@ export class ReceiptSettler {
 }
 
 function mayBeTheReceipts(error: unknown): boolean {
-  return !isStoreTrouble(error) && !(error instanceof LeaseLostError);
+  return !isStoreTrouble(error) && !isAccessRefused(error) && !(error instanceof LeaseLostError);
 }
 
 function isRecorded(result: ReceiptResult): result is ReceiptRecord['result'] {
