@@ -11,6 +11,8 @@ export interface ProcessDocument {
   readonly app: string;
   /** By the store's clock, as the machines' own need not agree. */
   readonly at: Date;
+  /** False while it migrates, builds indexes, starts or stops. Missing in reports of earlier versions. */
+  readonly works?: boolean;
   /** prom-client's JSON of the process's registry. */
   readonly metrics: string;
 }
@@ -22,33 +24,45 @@ const STALE_MS = 2.5 * REPORT_MS;
 /** Reports of processes that live. */
 const LATELY = { $expr: { $lte: [{ $subtract: [NOW_MS, msOf('$at')] }, STALE_MS] } };
 
-/**
- * Reports the process's metrics, again and again; returns a function that stops it. From then on others know that it may write.
- * Rejects when the first report fails; a later one that fails is logged and skipped.
- */
-export async function reportProcess(app: string, db: Db, metrics: Metrics, log: Log): Promise<() => void> {
-  const processes = db.collection<ProcessDocument>('processes');
-  const id = identityText(thisProcess());
-  const report = async (): Promise<void> => {
-    const json = JSON.stringify(await metrics.registry.getMetricsAsJSON());
-    const told = { app: { $literal: app }, at: '$$NOW', metrics: { $literal: json } };
-    await processes.updateOne({ _id: id }, [{ $set: told }], { upsert: true });
-  };
-  await report();
-  const timer = setInterval(
-    () => void report().catch((error: unknown) => log.info('report_failed', errorFields(error))),
-    REPORT_MS,
-  );
-  return () => clearInterval(timer);
+export interface ProcessReport {
+  /** Tells at once whether the process works. Never rejects: what fails is told with the next report. */
+  works(does: boolean): Promise<void>;
+  end(): void;
 }
 
 /**
- * Number of living processes of an app. At least 1, because the calling process may not have reported yet. Processes that ended
- * on this machine do not count.
+ * Reports the process's metrics, again and again. From then on others know that it may write; it does not work yet. Rejects when
+ * the first report fails; a later one that fails is logged and skipped.
  */
-export async function countProcesses(app: string, db: Db): Promise<number> {
-  const living = (await livingProcesses(db)).filter((one) => one.app === app);
-  return new Set(living.map(({ _id }) => _id)).add(identityText(thisProcess())).size;
+export async function reportProcess(app: string, db: Db, metrics: Metrics, log: Log): Promise<ProcessReport> {
+  const processes = db.collection<ProcessDocument>('processes');
+  const id = identityText(thisProcess());
+  let works = false;
+  const report = async (): Promise<void> => {
+    const json = JSON.stringify(await metrics.registry.getMetricsAsJSON());
+    const told = { app: { $literal: app }, at: '$$NOW', works: { $literal: works }, metrics: { $literal: json } };
+    await processes.updateOne({ _id: id }, [{ $set: told }], { upsert: true });
+  };
+  const reportAgain = (): Promise<void> =>
+    report().catch((error: unknown) => log.info('report_failed', errorFields(error)));
+  await report();
+  const timer = setInterval(() => void reportAgain(), REPORT_MS);
+  return {
+    works: (does) => {
+      works = does;
+      return reportAgain();
+    },
+    end: () => clearInterval(timer),
+  };
+}
+
+/**
+ * Number of living processes of an app that work. At least 1: the calling process counts from its start. Processes that ended on
+ * this machine do not count.
+ */
+export async function countWorking(app: string, db: Db): Promise<number> {
+  const working = (await livingProcesses(db)).filter((one) => one.app === app && one.works !== false);
+  return new Set(working.map(({ _id }) => _id)).add(identityText(thisProcess())).size;
 }
 
 /** The apps that have a living process. */
@@ -57,11 +71,11 @@ export async function livingApps(db: Db): Promise<ReadonlySet<string>> {
 }
 
 /** Those that have reported lately and have not ended on this machine; `_id` is their `identityText`. */
-export async function livingProcesses(db: Db): Promise<readonly Pick<ProcessDocument, '_id' | 'app'>[]> {
+export async function livingProcesses(db: Db): Promise<readonly Omit<ProcessDocument, 'metrics'>[]> {
   const reports = await db
     .collection<ProcessDocument>('processes')
     .find(LATELY)
-    .project<Pick<ProcessDocument, '_id' | 'app'>>({ _id: 1, app: 1 })
+    .project<Omit<ProcessDocument, 'metrics'>>({ metrics: 0 })
     .toArray();
   const here = thisProcess();
   return reports.filter(({ _id }) => !isGone(parseIdentity(_id), here));

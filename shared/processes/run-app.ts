@@ -13,7 +13,7 @@ import { Metrics } from '../runtime/metrics.ts';
 import { ensureSchema, isCurrent } from '../schema/migrate.ts';
 import { startRefusal } from '../store-access/refusal.ts';
 import { WriteGate, type WritingParts } from '../store-access/write-gate.ts';
-import { reportProcess } from './report.ts';
+import { type ProcessReport, reportProcess } from './report.ts';
 import { WorkPeriod } from './work-period.ts';
 
 /** What every process of the product has from the start. */
@@ -44,11 +44,15 @@ export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): vo
         period = new WorkPeriod(life, log);
         const metrics = new Metrics();
         // What prepares writes already. Known first, then a look: so who closes the store waits for it, or it does not begin.
-        period.life.onStop('report', await reportProcess(app, db, metrics, log));
+        const report = await reportProcess(app, db, metrics, log);
+        period.life.onStop('report', () => report.end());
         if (!(await gate.isOpenNow())) return;
         await prepare(app, { store, config, log });
         begun = true;
         await start({ ...opened, metrics, life: period.life });
+        // Registered last, so told first: who takes the leases that it gives back does not leave any to it.
+        period.life.onStop('works', () => void report.works(false));
+        await report.works(true);
       },
       pause: async () => period?.end(),
     };
@@ -70,20 +74,22 @@ export function runReader(
   runConfigured(app, async (base) => {
     const deps = { ...(await openStore(base)), metrics: new Metrics() };
     const { store, config, db, log, life, gate, metrics } = deps;
-    let endReport = (): void => {};
+    let report: ProcessReport | undefined;
     let own: Pick<WritingParts, 'pause'> | undefined;
     const parts: WritingParts = {
       resume: async () => {
-        endReport = await reportProcess(app, db, metrics, log); // as in `runApp`
-        if (await gate.isOpenNow()) await prepare(app, { store, config, log });
+        report = await reportProcess(app, db, metrics, log); // as in `runApp`
+        if (!(await gate.isOpenNow())) return;
+        await prepare(app, { store, config, log });
+        await report.works(true);
       },
       pause: async () => {
-        endReport();
+        report?.end();
         await own?.pause();
       },
     };
     life.onStop('gate', () => gate.stop());
-    life.onStop('report', () => endReport());
+    life.onStop('report', () => report?.end());
     await gate.follow(parts, (error) => life.stop('resume_failed', error));
     if (!gate.open && !(await isCurrent(db))) {
       throw new StartError('The store is read-only and of an earlier version: npm run ops -- store read-only off.');

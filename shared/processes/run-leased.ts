@@ -1,6 +1,6 @@
 import { LEASE_TTL_MS, Lease } from '../leases/lease.ts';
 import type { LeasedWorkerOptions } from '../leases/leased-worker.ts';
-import { countProcesses } from './report.ts';
+import { countWorking } from './report.ts';
 import { type AppDeps, runApp } from './run-app.ts';
 
 interface Worker {
@@ -23,7 +23,7 @@ export function runLeased(
       ...deps,
       leases: Array.from({ length: partitions }, (_, n) => new Lease({ name: `${app}:${n}`, db, clock })),
       leaseRoundMs: LEASE_TTL_MS / 3,
-      countWorkers: () => countProcesses(app, db),
+      countWorkers: () => countWorking(app, db),
     });
     await worker.start();
     life.onStop('worker', () => worker.stop());

@@ -36,10 +36,10 @@ describe('GET /metrics, on its own port', () => {
   it('shows the figures of all processes as text', async () => {
     const metrics = new Metrics();
     metrics.counter('things_total', 'Things.', ['kind']).inc({ kind: 'good' });
-    const stop = await reportProcess('gateway', store.db, metrics, silentLog);
+    const report = await reportProcess('gateway', store.db, metrics, silentLog);
 
     const { status, headers, text } = await request(await serve(store.db)).get('/metrics');
-    stop();
+    report.end();
 
     expect(status).to.equal(200);
     expect(headers['content-type']).to.match(/^text\/plain/);

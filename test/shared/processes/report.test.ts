@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { startApp } from '../../../scripts/bench/app-process.ts';
+import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
+import { countWorking, livingProcesses, type ProcessDocument } from '../../../shared/processes/report.ts';
+import { builtProduct } from '../../support/built.ts';
+import { eventually } from '../../support/eventually.ts';
+import { held } from '../../support/mongo-wire/faults.ts';
+import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+
+describe('reports of processes', () => {
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+
+  it('of those that do not work yet, or no more, count as no workers, but as living', async () => {
+    const report = (machine: string, app: string, works?: boolean): ProcessDocument => {
+      const told = works === undefined ? {} : { works };
+      return { _id: `${machine}@b#1/7/1`, app, at: new Date(), metrics: '[]', ...told };
+    };
+    await store.db
+      .collection<ProcessDocument>('processes')
+      .insertMany([
+        report('working', 'webhooks', true),
+        report('starting', 'webhooks', false),
+        report('earlier-version', 'webhooks'),
+        report('other', 'batches', true),
+      ]);
+
+    expect(await countWorking('webhooks', store.db)).to.equal(3); // with the process that asks
+    expect((await livingProcesses(store.db)).length).to.equal(4);
+  });
+
+  describe('that build indexes, then work, then stop', () => {
+    let fresh: Store;
+    let proxy: WireProxy;
+    let dir: string;
+    before(async () => {
+      const mongodbDatabase = `${store.db.databaseName}_fresh`;
+      fresh = await connectStore({ mongodbUri: store.uri, dataDir: '', mongodbDatabase });
+      proxy = await startWireProxy(store.uri);
+      dir = mkdtempSync(join(tmpdir(), 'harkara-report-'));
+    });
+    after(async () => {
+      await fresh.db.dropDatabase();
+      await fresh.close();
+      await proxy.close();
+      rmSync(dir, { recursive: true, force: true });
+    });
+
+    it('say so', async () => {
+      const { db } = fresh;
+      let goOn = (): void => {};
+      const building = proxy.inject({
+        command: 'createIndexes',
+        happens: held(
+          new Promise<void>((resolve) => {
+            goOn = resolve;
+          }),
+        ),
+      });
+      const env = { MONGODB_URI: proxy.uri, MONGODB_DATABASE: db.databaseName, HARKARA_DATA_DIR: dir };
+      const app = startApp('webhooks', { dist: await builtProduct(), env, logDir: dir });
+      app.ready.catch(() => {});
+      const told = () => db.collection<ProcessDocument>('processes').findOne({ app: 'webhooks' });
+
+      await eventually(() => building.met === 1, 'it builds indexes');
+      const preparing = await told();
+      goOn();
+      await app.ready;
+      await eventually(async () => (await told())?.works === true, 'it works');
+      app.child.kill('SIGTERM');
+      await app.ended;
+      const stopped = await told();
+
+      expect([preparing?.works, stopped?.works]).to.deep.equal([false, false]);
+    });
+  });
+});
