@@ -55,7 +55,7 @@ async function open(config: Config): Promise<Store> {
 /**
  * Looks at the start whether the store is closed to writers, and again before a write when the last look is `OPS_LOOK_MS` old. So
  * a long command ends soon after the store is closed. Commands do not report themselves as processes do; whoever closes the store
- * waits `OPS_LOOK_MS` for them instead.
+ * waits some seconds for them instead.
  */
 class OpsGuard implements WriteGuard {
   #db: Db | undefined;
@@ -68,8 +68,10 @@ class OpsGuard implements WriteGuard {
   }
 
   async write(_collection: string, send: () => Promise<unknown>): Promise<unknown> {
-    const late = systemClock.monotonicMs() - this.#lookedMs >= OPS_LOOK_MS;
-    if (this.#db !== undefined && late) await this.#look(this.#db);
+    // Again when the answer itself came late.
+    while (this.#db !== undefined && systemClock.monotonicMs() - this.#lookedMs >= OPS_LOOK_MS) {
+      await this.#look(this.#db);
+    }
     if (this.#access === undefined) return send();
     const readOnly = 'The store is read-only. To change something, end that first: npm run ops -- store read-only off.';
     throw new WriteRefused(startRefusal(this.#access) ?? readOnly);

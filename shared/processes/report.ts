@@ -4,6 +4,7 @@ import { msOf, NOW_MS } from '../mongo/store-time.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { identityText, isGone, parseIdentity, thisProcess } from '../runtime/process-identity.ts';
+import { within } from '../runtime/within.ts';
 
 /** The last report of a process. The store's TTL removes it a minute after the process's last report. */
 export interface ProcessDocument {
@@ -20,9 +21,16 @@ export interface ProcessDocument {
 const REPORT_MS = 10_000;
 /** Older reports belong to processes that are gone. */
 const STALE_MS = 2.5 * REPORT_MS;
+const REMOVE_MS = 1_000;
 
-/** Reports of processes that live. */
-const LATELY = { $expr: { $lte: [{ $subtract: [NOW_MS, msOf('$at')] }, STALE_MS] } };
+/**
+ * A process reports when it begins to close, then takes up to 15 s for what is in hand and 45 s until its last write is answered
+ * (store-access/write-gate.ts). The store keeps reports for so long, too.
+ */
+const MAY_WRITE_MS = 60_000;
+
+/** Reports that are not older than that. */
+const since = (ms: number) => ({ $expr: { $lte: [{ $subtract: [NOW_MS, msOf('$at')] }, ms] } });
 
 export interface ProcessReport {
   /** Tells at once whether the process works. Never rejects: what fails is told with the next report. */
@@ -56,6 +64,12 @@ export async function reportProcess(app: string, db: Db, metrics: Metrics, log: 
   };
 }
 
+/** The process ends: nobody waits for it any more. Gives up after a second when the store does not answer. */
+export async function removeReport(db: Db, log: Log): Promise<void> {
+  const removed = db.collection<ProcessDocument>('processes').deleteOne({ _id: identityText(thisProcess()) });
+  await within(REMOVE_MS, removed).catch((error: unknown) => log.info('report_failed', errorFields(error)));
+}
+
 /**
  * Number of living processes of an app that work. At least 1: the calling process counts from its start. Processes that ended on
  * this machine do not count.
@@ -70,11 +84,19 @@ export async function livingApps(db: Db): Promise<ReadonlySet<string>> {
   return new Set((await livingProcesses(db)).map(({ app }) => app));
 }
 
+/** The living ones, and those whose last write may still be in flight unless they have said that they are closed. */
+export function writingProcesses(db: Db): Promise<readonly Omit<ProcessDocument, 'metrics'>[]> {
+  return livingProcesses(db, MAY_WRITE_MS);
+}
+
 /** Those that have reported lately and have not ended on this machine; `_id` is their `identityText`. */
-export async function livingProcesses(db: Db): Promise<readonly Omit<ProcessDocument, 'metrics'>[]> {
+async function livingProcesses(
+  db: Db,
+  withinMs: number = STALE_MS,
+): Promise<readonly Omit<ProcessDocument, 'metrics'>[]> {
   const reports = await db
     .collection<ProcessDocument>('processes')
-    .find(LATELY)
+    .find(since(withinMs))
     .project<Omit<ProcessDocument, 'metrics'>>({ metrics: 0 })
     .toArray();
   const here = thisProcess();
@@ -83,7 +105,7 @@ export async function livingProcesses(db: Db): Promise<readonly Omit<ProcessDocu
 
 /** The metrics of all living processes, summed, with `harkara_processes` by app. */
 export async function aggregateMetrics(db: Db): Promise<Registry> {
-  const reports = await db.collection<ProcessDocument>('processes').find(LATELY).toArray();
+  const reports = await db.collection<ProcessDocument>('processes').find(since(STALE_MS)).toArray();
   const living = new Registry();
   const alive = new Gauge({
     name: 'harkara_processes',

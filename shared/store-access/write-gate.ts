@@ -105,7 +105,8 @@ export class WriteGate implements WriteGuard {
 
   async write(collection: string, send: () => Promise<unknown>): Promise<unknown> {
     if (collection === STATE_COLLECTION || this.#db === undefined) return send();
-    if (this.#state === 'open' && this.#clock.monotonicMs() - this.#lookedMs > FRESH_MS) await this.#look();
+    // Again when the answer itself came late.
+    while (this.#state === 'open' && this.#clock.monotonicMs() - this.#lookedMs > FRESH_MS) await this.#look();
     if (this.#state === 'closed') throw new WriteRefused('The store is read-only.');
     this.#inFlight += 1;
     try {

@@ -4,7 +4,7 @@ import type { Db } from 'mongodb';
 import type { Actor } from '../../../shared/audit/entry.ts';
 import { beginEntry, completeEntry } from '../../../shared/audit/store.ts';
 import type { Config } from '../../../shared/config/settings.ts';
-import { livingProcesses } from '../../../shared/processes/report.ts';
+import { writingProcesses } from '../../../shared/processes/report.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { type AuditId, newId } from '../../../shared/runtime/ids.ts';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
@@ -24,14 +24,13 @@ export interface Operating {
   readonly actor: Actor;
 }
 
-/**
- * Longer than a process takes to finish the work that it has begun. Also longer than a dead process counts as living by its last
- * report.
- */
-const CLOSED_WITHIN_MS = 60_000;
+/** Longer than a process takes to close, its last write included, and than a dead one is waited for (shared/processes/report.ts). */
+const CLOSED_WITHIN_MS = 100_000;
 const LOOK_MS = 200;
 /** How long an operator's command may go on writing before it looks again whether the store was closed (scripts/ops/context.ts). */
 export const OPS_LOOK_MS = 1_000;
+/** How long such commands are waited for, as they report nowhere: the last write may take the rest. */
+const OPS_CLOSED_MS = 3_000;
 
 /**
  * Makes the store read-only, if it is not yet, and waits until no process writes any more. Throws a `StartError` that names the
@@ -52,15 +51,15 @@ export async function makeReadOnly(operating: Operating): Promise<AccessDocument
 }
 
 /**
- * Resolves when all living processes have said that they write nothing more, and operators' commands have had the time to see
- * that the store is closed.
+ * Resolves when all processes that may write have said that they write nothing more, and operators' commands have had the time to
+ * see that the store is closed.
  */
 export async function untilClosed({ db, clock }: Operating, period: string): Promise<void> {
   const deadline = clock.monotonicMs() + CLOSED_WITHIN_MS;
-  await wait(OPS_LOOK_MS);
+  await wait(OPS_CLOSED_MS);
   for (;;) {
     const closed = await closedProcesses(db, period);
-    const writing = (await livingProcesses(db)).filter(({ _id }) => !closed.has(_id));
+    const writing = (await writingProcesses(db)).filter(({ _id }) => !closed.has(_id));
     if (writing.length === 0) return;
     if (clock.monotonicMs() >= deadline) {
       const names = writing.map(({ app, _id }) => `${app} (${_id})`).join(', ');

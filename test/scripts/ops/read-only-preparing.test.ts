@@ -6,7 +6,7 @@ import { startApp } from '../../../scripts/bench/app-process.ts';
 import { operator } from '../../../scripts/ops/audited.ts';
 import { makeReadOnly } from '../../../scripts/ops/store/read-only.ts';
 import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
-import { livingProcesses } from '../../../shared/processes/report.ts';
+import { writingProcesses } from '../../../shared/processes/report.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { closedProcesses, readAccess } from '../../../shared/store-access/access-store.ts';
 import { builtProduct } from '../../support/built.ts';
@@ -53,7 +53,7 @@ describe('a process that builds indexes when the store becomes read-only', () =>
 
     const closing = makeReadOnly({ db, clock: systemClock, config: { auditDays: 30 }, actor: operator() });
     await eventually(async () => (await readAccess(db)) !== undefined, 'the store is read-only');
-    const [known, ...others] = await livingProcesses(db);
+    const [known, ...others] = await writingProcesses(db);
     goOn();
     const { period } = await closing;
 

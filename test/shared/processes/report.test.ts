@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startApp } from '../../../scripts/bench/app-process.ts';
+import { type AppProcess, startApp } from '../../../scripts/bench/app-process.ts';
 import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
-import { countWorking, livingProcesses, type ProcessDocument } from '../../../shared/processes/report.ts';
+import { countWorking, type ProcessDocument, writingProcesses } from '../../../shared/processes/report.ts';
 import { builtProduct } from '../../support/built.ts';
 import { eventually } from '../../support/eventually.ts';
+import { latch } from '../../support/latch.ts';
 import { held } from '../../support/mongo-wire/faults.ts';
 import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -33,13 +34,14 @@ describe('reports of processes', () => {
       ]);
 
     expect(await countWorking('webhooks', store.db)).to.equal(3); // with the process that asks
-    expect((await livingProcesses(store.db)).length).to.equal(4);
+    expect((await writingProcesses(store.db)).length).to.equal(4);
   });
 
   describe('that build indexes, then work, then stop', () => {
     let fresh: Store;
     let proxy: WireProxy;
     let dir: string;
+    let app: AppProcess | undefined;
     before(async () => {
       const mongodbDatabase = `${store.db.databaseName}_fresh`;
       fresh = await connectStore({ mongodbUri: store.uri, dataDir: '', mongodbDatabase });
@@ -47,6 +49,8 @@ describe('reports of processes', () => {
       dir = mkdtempSync(join(tmpdir(), 'harkara-report-'));
     });
     after(async () => {
+      app?.child.kill('SIGKILL');
+      await app?.ended;
       await fresh.db.dropDatabase();
       await fresh.close();
       await proxy.close();
@@ -55,30 +59,27 @@ describe('reports of processes', () => {
 
     it('say so', async () => {
       const { db } = fresh;
-      let goOn = (): void => {};
-      const building = proxy.inject({
-        command: 'createIndexes',
-        happens: held(
-          new Promise<void>((resolve) => {
-            goOn = resolve;
-          }),
-        ),
-      });
+      const [building, stopping] = [latch(), latch()];
+      const builds = proxy.inject({ command: 'createIndexes', happens: held(building.opened) });
       const env = { MONGODB_URI: proxy.uri, MONGODB_DATABASE: db.databaseName, HARKARA_DATA_DIR: dir };
-      const app = startApp('webhooks', { dist: await builtProduct(), env, logDir: dir });
+      app = startApp('webhooks', { dist: await builtProduct(), env, logDir: dir });
       app.ready.catch(() => {});
       const told = () => db.collection<ProcessDocument>('processes').findOne({ app: 'webhooks' });
 
-      await eventually(() => building.met === 1, 'it builds indexes');
+      await eventually(() => builds.met === 1, 'it builds indexes');
       const preparing = await told();
-      goOn();
+      building.open();
       await app.ready;
       await eventually(async () => (await told())?.works === true, 'it works');
+      // It cannot renew its leases, nor give them back.
+      proxy.inject({ command: 'update', collection: 'leases', happens: held(stopping.opened) });
       app.child.kill('SIGTERM');
+      await eventually(async () => (await told())?.works === false, 'it stops');
+      stopping.open();
       await app.ended;
-      const stopped = await told();
 
-      expect([preparing?.works, stopped?.works]).to.deep.equal([false, false]);
+      expect(preparing?.works).to.equal(false);
+      expect(await told()).to.equal(null);
     });
   });
 });

@@ -8,7 +8,9 @@ import { identityText, thisProcess } from '../../../shared/runtime/process-ident
 import { closeAccess, closedProcesses, openAccess } from '../../../shared/store-access/access-store.ts';
 import { WriteGate } from '../../../shared/store-access/write-gate.ts';
 import { eventually } from '../../support/eventually.ts';
+import { latch } from '../../support/latch.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
 import { silentLog as log } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -24,17 +26,20 @@ describe('the gate before the writes of a process', () => {
   let gate: WriteGate;
   /** The connection that the process uses. The test itself closes and opens the store for writes through `store.db`. */
   let own: Store;
+  let proxy: WireProxy;
   let happened: string[];
   beforeEach(async () => {
     store = await openTestStore();
     clock = new ManualClock();
     gate = new WriteGate({ clock, log });
-    own = await connectStore({ mongodbUri: store.uri, dataDir: '', mongodbDatabase: store.db.databaseName }, 0, gate);
+    proxy = await startWireProxy(store.uri);
+    own = await connectStore({ mongodbUri: proxy.uri, dataDir: '', mongodbDatabase: store.db.databaseName }, 0, gate);
     happened = [];
   });
   afterEach(async () => {
     gate.stop();
     await own.close();
+    await proxy.close();
     await store.close();
   });
 
@@ -109,6 +114,29 @@ describe('the gate before the writes of a process', () => {
     await write('late');
 
     expect(await things()).to.deep.equal(['late']);
+  });
+
+  it('looks again when it learned late that the store was open', async () => {
+    await gate.begin(own.db);
+    clock.turn(6_000);
+    const answer = latch();
+    const look = proxy.inject({
+      command: 'find',
+      collection: 'store_state',
+      happens: async ({ message }, link) => {
+        const open = await link.ask(message);
+        await answer.opened;
+        link.tell(open);
+      },
+    });
+    const writing = refusalOf(write('late'));
+    await eventually(() => look.met === 1, 'it looks');
+    await closeAccess(store.db, PERIOD);
+    clock.turn(6_000);
+    answer.open();
+
+    expect(await writing).to.be.instanceOf(WriteRefused);
+    expect(await things()).to.deep.equal([]);
   });
 
   it('of a process that starts while the store is closed passes nothing, and its parts begin when it opens', async () => {
