@@ -19,6 +19,8 @@ const LOOK_MS = 3_000;
 const FRESH_MS = 5_000;
 /** A little less than a process has for its stop, which does the same. */
 const PAUSE_MS = 15_000;
+/** A read without an answer for so long is sent on another connection, too: its own may be dead. */
+const ANSWER_MS = 2_000;
 /** Longer than a command without an answer lasts (mongo/connect.ts). */
 const IN_FLIGHT_MS = 45_000;
 
@@ -128,7 +130,7 @@ export class WriteGate implements WriteGuard {
   async #lookOnce(): Promise<void> {
     if (this.#db === undefined) return;
     const beganMs = this.#clock.monotonicMs();
-    const access = await readAccess(this.#db);
+    const access = await askAccess(this.#db);
     const late = beganMs - this.#lookedMs > FRESH_MS;
     this.#lookedMs = beganMs;
     if (access === undefined) {
@@ -178,7 +180,7 @@ export class WriteGate implements WriteGuard {
   /** True also when the store does not answer: the next look asks again. */
   async #isStillClosed(): Promise<boolean> {
     try {
-      return this.#db !== undefined && (await readAccess(this.#db)) !== undefined;
+      return this.#db !== undefined && (await askAccess(this.#db)) !== undefined;
     } catch (error) {
       this.#log.debug('access_unknown', errorFields(error));
       return true;
@@ -190,5 +192,15 @@ export class WriteGate implements WriteGuard {
     await new Promise<void>((resolve) => {
       this.#allAnswered = resolve;
     });
+  }
+}
+
+/** The first answer counts. Rejects when the first read fails. */
+async function askAccess(db: Db): Promise<AccessDocument | undefined> {
+  const asked: Promise<{ readonly access: AccessDocument | undefined }>[] = [];
+  for (;;) {
+    asked.push(readAccess(db).then((access) => ({ access })));
+    const answer = await within(ANSWER_MS, Promise.race(asked));
+    if (answer !== undefined) return answer.access;
   }
 }

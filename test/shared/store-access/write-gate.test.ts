@@ -5,11 +5,13 @@ import { isStoreTrouble } from '../../../shared/mongo/errors.ts';
 import { WriteRefused } from '../../../shared/mongo/guarded-connection.ts';
 import { insertNew } from '../../../shared/mongo/insert-new.ts';
 import { identityText, thisProcess } from '../../../shared/runtime/process-identity.ts';
+import { within } from '../../../shared/runtime/within.ts';
 import { closeAccess, closedProcesses, openAccess } from '../../../shared/store-access/access-store.ts';
 import { WriteGate } from '../../../shared/store-access/write-gate.ts';
 import { eventually } from '../../support/eventually.ts';
 import { latch } from '../../support/latch.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { silent } from '../../support/mongo-wire/faults.ts';
 import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
 import { silentLog as log } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -137,6 +139,17 @@ describe('the gate before the writes of a process', () => {
 
     expect(await writing).to.be.instanceOf(WriteRefused);
     expect(await things()).to.deep.equal([]);
+  });
+
+  it('asks on another connection when one has died without a word', async () => {
+    await gate.begin(own.db);
+    clock.turn(6_000);
+    const look = proxy.inject({ command: 'find', collection: 'store_state', happens: silent });
+
+    await within(20_000, write('soon'));
+
+    expect(look.met).to.equal(1);
+    expect(await things()).to.deep.equal(['soon']);
   });
 
   it('of a process that starts while the store is closed passes nothing, and its parts begin when it opens', async () => {
