@@ -32,7 +32,7 @@ const IN_FLIGHT_MS = 45_000;
  * | ------- | ----------------------------------- | ----------------------------------------------------------------------------- |
  * | open    | pass, if it has looked in the last 5 s | closing: when it sees that the store is read-only; closed: when it looked late |
  * | closing | pass: what is in hand is stored     | closed: when the parts have paused, after `PAUSE_MS` at the latest            |
- * | closed  | are refused                         | open: when the store is open; then the parts resume                           |
+ * | closed  | are refused                         | open: when the store is open and the parts have paused; then they resume                         |
  *
  * When a process is closed and its last write is answered, it says so in the store (`noteClosed`).
  */
@@ -45,6 +45,7 @@ export class WriteGate implements WriteGuard {
   #lookedMs = 0;
   #looking: Promise<void> | undefined;
   #turn: Promise<void> = Promise.resolve();
+  #paused: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
   /** The period for which the store knows that this process is closed. */
@@ -149,7 +150,8 @@ export class WriteGate implements WriteGuard {
 
   async #close(period: string): Promise<void> {
     this.#log.info('store_read_only', { state: this.#state });
-    await within(PAUSE_MS, Promise.resolve(this.#parts?.pause()));
+    this.#paused = this.#parts?.pause();
+    await within(PAUSE_MS, Promise.resolve(this.#paused));
     this.#state = 'closed';
     await within(IN_FLIGHT_MS, this.#answered());
     await this.#note(period);
@@ -169,8 +171,12 @@ export class WriteGate implements WriteGuard {
     }
   }
 
-  /** Reads the access once more: the turn may have waited for long, and the store may have been closed again meanwhile. */
+  /**
+   * Waits for a pause that took longer than `PAUSE_MS`: what still ends must not meet its successor. Then reads the access once
+   * more: the store may have been closed again meanwhile.
+   */
   async #openAgain(): Promise<void> {
+    await this.#paused;
     if (this.#state === 'open' || this.#stopped || (await this.#isStillClosed())) return;
     this.#state = 'open';
     this.#log.info('store_writable');

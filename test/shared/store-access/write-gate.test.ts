@@ -11,7 +11,7 @@ import { WriteGate } from '../../../shared/store-access/write-gate.ts';
 import { eventually } from '../../support/eventually.ts';
 import { latch } from '../../support/latch.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { silent } from '../../support/mongo-wire/faults.ts';
+import { pass, silent } from '../../support/mongo-wire/faults.ts';
 import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
 import { silentLog as log } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -166,6 +166,26 @@ describe('the gate before the writes of a process', () => {
     expect(refused).to.be.instanceOf(WriteRefused);
     expect(began).to.deep.equal([]);
     expect(happened).to.deep.equal(['resume']);
+  });
+
+  it('lets the parts begin again when they have paused, however long that takes', async () => {
+    const pausing = latch();
+    const pause = async () => {
+      await pausing.opened;
+      happened.push('paused');
+    };
+    await gate.begin(own.db);
+    await gate.follow({ pause, resume: async () => void happened.push('resume') }, () => {});
+    await closeAccess(store.db, PERIOD);
+    await eventually(isNoted, 'it is closed, although its parts go on');
+    await openAccess(store.db, PERIOD);
+    const look = proxy.inject({ command: 'find', collection: 'store_state', times: 3, happens: pass });
+    await eventually(() => look.met === 3, 'it has seen that the store is open');
+
+    pausing.open();
+    await eventually(() => gate.open && happened.length === 3, 'the parts begin');
+
+    expect(happened).to.deep.equal(['resume', 'paused', 'resume']);
   });
 
   it('says nothing of a period that began while it was about to open from the one before', async () => {
