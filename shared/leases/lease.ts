@@ -2,6 +2,7 @@ import type { Collection, Db, Document } from 'mongodb';
 import { isDuplicateKey } from '../mongo/errors.ts';
 import { msAfter, msOf, NOW_MS } from '../mongo/store-time.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { LONG_AGO, type Moment, momentOf, msSince } from '../runtime/moment.ts';
 import { identityText, isGone, type ProcessIdentity, parseIdentity, thisProcess } from '../runtime/process-identity.ts';
 
 /**
@@ -63,7 +64,8 @@ export class Lease {
   readonly #ttlMs: number;
   readonly #me: string;
   #epoch = 0;
-  #deadlineMs = 0;
+  /** From before the request: the store's time is later than that, never earlier. */
+  #renewed: Moment = LONG_AGO;
   #watched: Watched | undefined;
 
   constructor(options: LeaseOptions) {
@@ -78,7 +80,7 @@ export class Lease {
    * Whether this process may act now. Check it right before every effect that only the holder may have (a write to a carrier).
    */
   get held(): boolean {
-    return this.#epoch > 0 && this.#clock.monotonicMs() < this.#deadlineMs;
+    return this.#epoch > 0 && msSince(this.#renewed, this.#clock) < this.#ttlMs - MARGIN_MS;
   }
 
   /** The fencing number; 0 while not held. */
@@ -88,7 +90,7 @@ export class Lease {
 
   /** Whether it is time for the next `keep`. A failed `keep` is due again sooner than a successful one. */
   get due(): boolean {
-    return this.#clock.monotonicMs() >= this.#deadlineMs + MARGIN_MS - (this.#ttlMs * 2) / 3;
+    return msSince(this.#renewed, this.#clock) >= this.#ttlMs / 3;
   }
 
   /**
@@ -101,17 +103,17 @@ export class Lease {
   async keep(): Promise<boolean> {
     const before = this.#watched;
     this.#watched = undefined;
-    let askedMs = this.#clock.monotonicMs();
+    let asked = momentOf(this.#clock);
     let lease = await this.#take(this.#epoch > 0 ? { epoch: this.#epoch, owner: this.#me } : undefined);
     if (lease.owner !== this.#me) {
-      const seen = this.#watch(lease, before, askedMs);
+      const seen = this.#watch(lease, before, asked.monotonicMs);
       if (isGone(parseIdentity(lease.owner), parseIdentity(this.#me))) lease = await this.#take(lease);
       else if (seen.lastMs - seen.sinceMs >= this.#ttlMs / 2) lease = await this.#take(undefined, seen);
       this.#watched = seen;
     }
     if (lease.owner === this.#me && lease.epoch !== this.#epoch) {
       // It was taken just now, or earlier by a request whose answer was lost. Only a renewal tells how long it is ours.
-      askedMs = this.#clock.monotonicMs();
+      asked = momentOf(this.#clock);
       lease = await this.#take(lease);
     }
     if (lease.owner !== this.#me) {
@@ -119,8 +121,7 @@ export class Lease {
       return false;
     }
     this.#epoch = lease.epoch;
-    // Counted from before the request: the store's time is later than that, never earlier.
-    this.#deadlineMs = askedMs + this.#ttlMs - MARGIN_MS;
+    this.#renewed = asked;
     return true;
   }
 
@@ -131,14 +132,14 @@ export class Lease {
   static async renew(leases: readonly Lease[]): Promise<boolean> {
     const [first] = leases;
     if (first === undefined || !leases.every((lease) => lease.held)) return false;
-    const askedMs = first.#clock.monotonicMs();
+    const asked = momentOf(first.#clock);
     const { matchedCount } = await first.#leases.updateMany(
       // A process that takes one of our leases writes its own name there.
       { _id: { $in: leases.map(({ name }) => name) }, owner: first.#me },
       [{ $set: { until: msAfter('$$NOW', first.#ttlMs) } }],
     );
     if (matchedCount < leases.length) return false;
-    for (const lease of leases) lease.#deadlineMs = askedMs + lease.#ttlMs - MARGIN_MS;
+    for (const lease of leases) lease.#renewed = asked;
     return true;
   }
 

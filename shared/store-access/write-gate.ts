@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { type WriteGuard, WriteRefused } from '../mongo/guarded-connection.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
+import { LONG_AGO, type Moment, momentOf, msSince } from '../runtime/moment.ts';
 import { thisProcess } from '../runtime/process-identity.ts';
 import { within } from '../runtime/within.ts';
 import { type AccessDocument, noteClosed, readAccess, STATE_COLLECTION } from './access-store.ts';
@@ -28,11 +29,11 @@ const IN_FLIGHT_MS = 45_000;
  * Knows whether this process may write to the store, and refuses its writes otherwise. It looks every three seconds, so no
  * request costs a read.
  *
- * | state   | writes                              | it becomes                                                                    |
- * | ------- | ----------------------------------- | ----------------------------------------------------------------------------- |
+ * | state   | writes                                 | it becomes                                                                     |
+ * | ------- | -------------------------------------- | ------------------------------------------------------------------------------ |
  * | open    | pass, if it has looked in the last 5 s | closing: when it sees that the store is read-only; closed: when it looked late |
- * | closing | pass: what is in hand is stored     | closed: when the parts have paused, after `PAUSE_MS` at the latest            |
- * | closed  | are refused                         | open: when the store is open and the parts have paused; then they resume                         |
+ * | closing | pass: what is in hand is stored        | closed: when the parts have paused, after `PAUSE_MS` at the latest             |
+ * | closed  | are refused                            | open: when the store is open and the parts have paused; then they resume       |
  *
  * When a process is closed and its last write is answered, it says so in the store (`noteClosed`).
  */
@@ -42,7 +43,7 @@ export class WriteGate implements WriteGuard {
   #db: Db | undefined;
   #parts: WritingParts | undefined;
   #state: 'open' | 'closing' | 'closed' = 'open';
-  #lookedMs = 0;
+  #looked: Moment = LONG_AGO;
   #looking: Promise<void> | undefined;
   #turn: Promise<void> = Promise.resolve();
   #paused: Promise<void> | undefined;
@@ -67,7 +68,7 @@ export class WriteGate implements WriteGuard {
   /** Looks for the first time. Returns why the store is closed. Until then everything passes. */
   async begin(db: Db): Promise<AccessDocument | undefined> {
     const access = await readAccess(db);
-    this.#lookedMs = this.#clock.monotonicMs();
+    this.#looked = momentOf(this.#clock);
     if (access !== undefined) {
       this.#state = 'closed';
     }
@@ -109,7 +110,7 @@ export class WriteGate implements WriteGuard {
   async write(collection: string, send: () => Promise<unknown>): Promise<unknown> {
     if (collection === STATE_COLLECTION || this.#db === undefined) return send();
     // Again when the answer itself came late.
-    while (this.#state === 'open' && this.#clock.monotonicMs() - this.#lookedMs > FRESH_MS) await this.#look();
+    while (this.#state === 'open' && this.#isLate) await this.#look();
     if (this.#state === 'closed') throw new WriteRefused('The store is read-only.');
     this.#inFlight += 1;
     try {
@@ -118,6 +119,10 @@ export class WriteGate implements WriteGuard {
       this.#inFlight -= 1;
       if (this.#inFlight === 0) this.#allAnswered?.();
     }
+  }
+
+  get #isLate(): boolean {
+    return msSince(this.#looked, this.#clock) > FRESH_MS;
   }
 
   /** One look at a time, for all who wait for it. */
@@ -130,10 +135,10 @@ export class WriteGate implements WriteGuard {
 
   async #lookOnce(): Promise<void> {
     if (this.#db === undefined) return;
-    const beganMs = this.#clock.monotonicMs();
+    const late = this.#isLate;
+    const began = momentOf(this.#clock);
     const access = await askAccess(this.#db);
-    const late = beganMs - this.#lookedMs > FRESH_MS;
-    this.#lookedMs = beganMs;
+    this.#looked = began;
     if (access === undefined) {
       if (this.#state !== 'open') this.#then(() => this.#openAgain());
     } else if (this.#state === 'open') {

@@ -1,15 +1,16 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
 
-/** A clock that a test turns by hand: wall and monotonic time move together. */
+/** A clock that a test turns by hand: wall and monotonic time move together, unless the machine is suspended. */
 export class ManualClock implements Clock {
   #ms: number;
+  #suspendedMs = 0;
 
   constructor(start: Date = new Date('2026-11-21T10:00:00Z')) {
     this.#ms = start.getTime();
   }
 
   now(): Date {
-    return new Date(this.#ms);
+    return new Date(this.#ms + this.#suspendedMs);
   }
 
   monotonicMs(): number {
@@ -18,5 +19,9 @@ export class ManualClock implements Clock {
 
   turn(ms: number): void {
     this.#ms += ms;
+  }
+
+  suspend(ms: number): void {
+    this.#suspendedMs += ms;
   }
 }

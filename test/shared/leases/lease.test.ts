@@ -80,6 +80,18 @@ describe('leases', () => {
     expect(mine.held).to.equal(false);
   });
 
+  it('is no longer held when the machine was suspended', async () => {
+    const clock = new ManualClock();
+    const mine = lease('s', { clock, ttlMs: 15_000 });
+    await mine.keep();
+
+    clock.suspend(12_000);
+
+    expect([mine.held, mine.due]).to.deep.equal([false, true]);
+    expect(await mine.keep()).to.equal(true);
+    expect([mine.held, mine.due, mine.epoch]).to.deep.equal([true, false, 1]);
+  });
+
   it('is taken by another when it has run out', async () => {
     const [frozen, taker] = [lease('d', { ttlMs: 300 }), lease('d', { identity: elsewhere })];
     await frozen.keep();

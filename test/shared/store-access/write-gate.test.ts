@@ -99,15 +99,20 @@ describe('the gate before the writes of a process', () => {
     expect(await isNoted()).to.equal(false);
   });
 
-  it('of a process that was frozen while the store was closed passes nothing, not even what it has in hand', async () => {
-    await gate.begin(own.db);
-    await closeAccess(store.db, PERIOD);
-    clock.turn(6_000);
+  for (const [what, standStill] of [
+    ['process that was frozen', () => clock.turn(6_000)],
+    ['machine that was suspended', () => clock.suspend(6_000)],
+  ] as const) {
+    it(`of a ${what} while the store was closed passes nothing, not even what it has in hand`, async () => {
+      await gate.begin(own.db);
+      await closeAccess(store.db, PERIOD);
+      standStill();
 
-    expect(await refusalOf(write('late'))).to.be.instanceOf(WriteRefused);
-    expect(gate.open).to.equal(false);
-    expect(await things()).to.deep.equal([]);
-  });
+      expect(await refusalOf(write('late'))).to.be.instanceOf(WriteRefused);
+      expect(gate.open).to.equal(false);
+      expect(await things()).to.deep.equal([]);
+    });
+  }
 
   it('of a process that was frozen while nothing happened passes its next write', async () => {
     await gate.begin(own.db);
