@@ -11,8 +11,17 @@ export function appPids(pm2Home: string): number[] {
     return []; // No such directory: PM2 has not started any process yet.
   }
   return names
-    .map((name) => Number(readFileSync(join(pm2Home, 'pids', name), 'utf8')))
+    .map((name) => readPid(join(pm2Home, 'pids', name)))
     .filter((pid) => Number.isInteger(pid) && pid > 0 && isOurs(pid));
+}
+
+/** 0 when PM2 writes or has removed the file at this moment. */
+function readPid(file: string): number {
+  try {
+    return Number(readFileSync(file, 'utf8'));
+  } catch {
+    return 0;
+  }
 }
 
 /** Waits until all have ended; kills the rest after `timeoutMs`. */
