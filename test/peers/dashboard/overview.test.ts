@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Request } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
 import { recordInbound } from '../../../shared/conversations/store.ts';
 import { topUp } from '../../../shared/ledger/change.ts';
@@ -11,7 +11,7 @@ import { HourCounter } from '../../../workers/maintenance/statistics/count-hours
 import { copyTemplates, makeProvider } from '../../support/chatapp.ts';
 import { makeMessage } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
 
 const CUSTOMER = '919876543210';
 const HOUR_MS = 3_600_000;
@@ -158,6 +158,45 @@ describe('overview, credits and inbox in the dashboard', () => {
     const other = await world.dashboard.visit(`/dashboard/inbox/${CUSTOMER}`, viewer);
     await other.getByText('my order?').waitFor();
     expect(await other.getByLabel('Your answer').count()).to.equal(0);
+  });
+
+  /** What a second click posts that follows the success of the first one. */
+  async function secondClick(page: Page, path: string, button: string, said: string): Promise<number> {
+    let posts = 0;
+    page.on('request', (asked) => {
+      if (asked.url().endsWith(path)) posts++;
+    });
+    const send = page.getByRole('button', { name: button });
+    await send.click();
+    await page.getByText(said).waitFor();
+    await send.click({ force: true }); // also where it is disabled
+    await until(page, `!document.querySelector('form button[type=submit]').disabled`);
+    return posts - 1;
+  }
+
+  it('a double click sends an answer once, and what one writes meanwhile stays', async () => {
+    await wrote('Hello?', 0, '919876543212');
+    const page = await world.dashboard.visit('/dashboard/inbox/919876543212', sender);
+    const box = page.getByLabel('Your answer');
+    await box.fill('Yes?');
+    await page.route('**/v2/chatapp/send-text', async (route) => {
+      await box.fill('How may I help?');
+      await route.continue();
+    });
+
+    expect(await secondClick(page, '/send-text', 'Send answer', 'Answer sent.')).to.equal(0);
+    expect(await box.inputValue()).to.equal('How may I help?');
+  });
+
+  it('a double click sends a template once, and its values are gone', async () => {
+    await wrote('long ago', 30, '919876543213');
+    const page = await world.dashboard.visit('/dashboard/inbox/919876543213', sender);
+    await page.getByLabel('Template').selectOption({ label: 'order_update (en_US)' });
+    await page.getByLabel('Values').fill('Asha\n1234');
+
+    expect(await secondClick(page, '/chatapp/send', 'Send template', 'Template sent.')).to.equal(0);
+    expect(await page.getByLabel('Values').inputValue()).to.equal('');
+    expect(await world.db.collection('messages').countDocuments({ to: '919876543213', direction: 'out' })).to.equal(1);
   });
 
   it('a page that reads again because of news says that nobody asked for it', async () => {

@@ -26,12 +26,18 @@ interface FormProps {
   /** A second act with the same values. Its button stands behind the first one, and Enter in a field does not press it. */
   readonly next?: { readonly words: string; readonly act: Act } | undefined;
   readonly onCancel?: () => void;
+  /** The form stays, and each press sends once more: it is busy for as long after a success as a second click takes. */
+  readonly sendsAgain?: boolean;
   readonly disabled?: boolean;
   readonly children?: ComponentChildren;
 }
 
+/** The second click of a double one, or one that was made because nothing seemed to happen. */
+const SECOND_CLICK_MS = 700;
+
 /** A form. What was typed stays when sending fails, and the first field with an error gets the focus. */
-export function Form({ submit, look = 'primary', onSubmit, next, onCancel, disabled = false, children }: FormProps) {
+export function Form(props: FormProps) {
+  const { submit, look = 'primary', onSubmit, next, onCancel, sendsAgain = false, disabled = false, children } = props;
   const form = useRef<HTMLFormElement>(null);
   const [problem, setProblem] = useState<ApiProblem>();
   const [busy, setBusy] = useState(false);
@@ -45,6 +51,7 @@ export function Form({ submit, look = 'primary', onSubmit, next, onCancel, disab
     try {
       await act(new FormValues(form.current));
       setProblem(undefined);
+      if (sendsAgain) await new Promise((over) => setTimeout(over, SECOND_CLICK_MS));
     } catch (error) {
       setProblem(asProblem(error));
     }

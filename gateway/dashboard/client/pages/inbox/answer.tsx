@@ -28,13 +28,13 @@ export function Answer({ customer, onSent }: AnswerProps) {
   }
   const send = async () => {
     await create('/v2/chatapp/send-text', { to: customer.customer, message: text });
-    setText('');
+    setText((now) => (now === text ? '' : now)); // Somebody may have gone on to write.
     toast('Answer sent.');
     onSent();
   };
   return (
     <Card title="Answer">
-      <Form submit="Send answer" onSubmit={send}>
+      <Form submit="Send answer" onSubmit={send} sendsAgain>
         <TextArea name="message" label="Your answer" rows={3} value={text} onInput={setText} />
       </Form>
     </Card>

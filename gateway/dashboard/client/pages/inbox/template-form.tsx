@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { create } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { Empty } from '../../parts/empty.tsx';
@@ -18,10 +19,12 @@ interface TemplateFormProps {
 
 /** Sends an approved template with its values. Which values are missing is said by the gateway. */
 export function TemplateForm({ to, onSent }: TemplateFormProps) {
+  const [sent, setSent] = useState(0);
   const list = useLoad<Templates>('/v2/chatapp/templates');
   const send = async (values: FormValues) => {
     const [template = '', language = ''] = values.text('template').split(' ');
     await create('/v2/chatapp/send', { to, template, language, params: values.lines('params') });
+    setSent((count) => count + 1);
     toast('Template sent.');
     onSent();
   };
@@ -31,13 +34,14 @@ export function TemplateForm({ to, onSent }: TemplateFormProps) {
         const approved = templates.filter(({ status }) => status === 'approved');
         if (approved.length === 0) return <Empty icon="template">No template is approved yet.</Empty>;
         return (
-          <Form submit="Send template" onSubmit={send}>
+          <Form submit="Send template" onSubmit={send} sendsAgain>
             <Select
               name="template"
               label="Template"
               options={approved.map(({ name, language }) => [`${name} ${language}`, `${name} (${language})`])}
             />
             <TextArea
+              key={sent} // The values of one message are not those of the next.
               name="params"
               label="Values"
               hint="One on each line, in the order of the template."
