@@ -128,6 +128,23 @@ describe('sending in the dashboard', () => {
     expect(batch).to.include({ total: 2, duplicates: 1 });
   });
 
+  it('sends to no number that nobody wrote, and shows to which', async () => {
+    const page = await world.dashboard.visit('/dashboard/send/many', sender);
+    const table = 'name,phone\nAsha,919876543210.0\nRavi,+44 (0)20 7946 0958\nMira,9.19877E+11\n';
+    await page.getByLabel('Recipients', { exact: true }).fill(table);
+    await page.getByRole('cell', { name: '919876543210', exact: true }).waitFor();
+    await page.getByLabel('Sender').fill('HARKRA');
+    await page.getByLabel('Text').fill('We are open');
+
+    await page.getByRole('button', { name: 'Check' }).click();
+
+    await page.getByText('Recipient 2 (+44 (0)20 7946 0958): Write it as it is dialled from abroad').waitFor();
+    await page.getByText('Recipient 3 (9.19877E+11): It is a decimal number').waitFor();
+    expect(await page.getByText('Recipient 1').count()).to.equal(0);
+    await page.getByLabel('Column with the number').selectOption('name');
+    await page.getByRole('cell', { name: '919876543210.0', exact: true }).waitFor();
+  });
+
   it('leaves out no recipient without a word: a slip in the first line, several numbers in one', async () => {
     const page = await world.dashboard.visit('/dashboard/send/many', sender);
     const box = page.getByLabel('Recipients', { exact: true });

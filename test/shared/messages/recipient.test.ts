@@ -19,6 +19,10 @@ describe('recipientProblem', () => {
     ['91 98765 43210', /Remove spaces/],
     ['(919)876-543210', /Remove spaces/],
     ['919876543210\n', /Remove spaces/],
+    ['+44 (0)20 7946 0958', /without \(0\)/],
+    ['919876543210.0', /column as text/],
+    ['919876543210,0', /column as text/],
+    ['9.19877E+11', /column as text/],
     ['91987654321o', /only the digits/],
     ['٩١٩٨٧٦٥٤٣٢١٠', /only the digits/],
   ];

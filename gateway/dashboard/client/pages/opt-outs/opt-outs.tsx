@@ -14,7 +14,7 @@ import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { useUrlFilter } from '../../parts/url-filter.ts';
-import { digitsOf } from '../send/content.ts';
+import { digitsOf } from '../send/phone-number.ts';
 
 interface OptOut {
   readonly opt_out_id: string;

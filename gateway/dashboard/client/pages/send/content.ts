@@ -30,8 +30,3 @@ export function contentOf(values: FormValues): Content {
     ...(time === undefined ? {} : { schedule_time: instantIn(time, values.text('zone')) }),
   };
 }
-
-/** Numbers as people write them: `+91 98765-43210`. */
-export function digitsOf(number: string): string {
-  return number.replaceAll(/[\s()+.-]/g, '');
-}

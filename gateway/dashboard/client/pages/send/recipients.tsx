@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import { Select, TextArea } from '../../parts/field.tsx';
 import { counted } from '../../parts/number.ts';
 import { Table } from '../../parts/table.tsx';
-import { digitsOf } from './content.ts';
 import { parseCsv } from './csv.ts';
+import { digitsOf, looksLikeNumber } from './phone-number.ts';
 
 /** Recipients as they were pasted, or read from a file. */
 export interface Sheet {
@@ -30,10 +30,6 @@ function looksLikeHead(cell: string): boolean {
   return cell === '' || (/\p{L}/u.test(cell) && (cell.match(/\d/g) ?? []).length <= 2);
 }
 
-export function looksLikeNumber(cell: string): boolean {
-  return /^\d{8,15}$/.test(digitsOf(cell));
-}
-
 const PREVIEW = 5;
 
 interface Line {
@@ -41,11 +37,15 @@ interface Line {
   readonly index: number;
 }
 
-/** A box to paste into, a file to read, and a preview of its columns. */
+/** A box to paste into, a file to read, and a preview of its columns, with the numbers as they are sent. */
 export function RecipientFields() {
   const [text, setText] = useState('');
   const sheet = sheetOf(text);
   const guess = Math.max(0, sheet.rows[0]?.findIndex(looksLikeNumber) ?? 0);
+  // A choice is of these columns: it does not outlive them.
+  const columns = `${guess} ${sheet.heads.join()}`;
+  const [chosen, setChosen] = useState({ columns, column: guess });
+  const column = chosen.columns === columns ? chosen.column : guess;
   const read = async (file: File | undefined) => setText((await file?.text()) ?? '');
   return (
     <>
@@ -70,8 +70,8 @@ export function RecipientFields() {
           name="number_column"
           label="Column with the number"
           options={sheet.heads.map((head, i) => [String(i), head] as const)}
-          initial={String(guess)}
-          key={`${guess} ${sheet.heads.join()}`}
+          value={String(column)}
+          onInput={(value) => setChosen({ columns, column: Number(value) })}
         />
       )}
       {sheet.heads.length > 0 && (
@@ -85,7 +85,10 @@ export function RecipientFields() {
             caption="Preview of the recipients"
             rows={sheet.rows.slice(0, PREVIEW).map((cells, index) => ({ cells, index }))}
             rowKey={({ index }) => String(index)}
-            columns={sheet.heads.map((head, i) => ({ head, cell: ({ cells }: Line) => cells[i] ?? '' }))}
+            columns={sheet.heads.map((head, i) => ({
+              head,
+              cell: ({ cells: { [i]: cell = '' } }: Line) => (i === column ? digitsOf(cell) : cell),
+            }))}
           />
         </>
       )}
