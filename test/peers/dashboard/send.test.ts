@@ -128,6 +128,34 @@ describe('sending in the dashboard', () => {
     expect(batch).to.include({ total: 2, duplicates: 1 });
   });
 
+  it('reads a file as what it is, says why it cannot, and takes it again when it is corrected', async () => {
+    const page = await world.dashboard.visit('/dashboard/send/many', sender);
+    const box = page.getByLabel('Recipients', { exact: true });
+    const input = page.getByLabel('Or read them from a CSV file');
+    const choose = async (buffer: Buffer) => {
+      const chooser = page.waitForEvent('filechooser');
+      await input.click();
+      const value = await input.inputValue(); // where it is empty, the same file is a change
+      await (await chooser).setFiles({ name: 'list.csv', mimeType: 'text/csv', buffer });
+      return value;
+    };
+    const table = 'phone,name\n919876543210,José\n';
+
+    await choose(Buffer.from(table));
+    await page.getByRole('cell', { name: 'José' }).waitFor();
+    expect(await choose(Buffer.from(table, 'latin1'))).to.equal('');
+    await page.getByText('It is not UTF-8').waitFor();
+    expect([await box.inputValue(), await input.getAttribute('aria-invalid')]).to.deep.equal(['', 'true']);
+    expect(await world.dashboard.look(page, 'send-many-file')).to.deep.equal([]);
+    await choose(Buffer.from(`\ufeff${table}`, 'utf16le'));
+    await page.getByRole('cell', { name: 'José' }).waitFor();
+    expect(await page.getByText('It is not UTF-8').count()).to.equal(0);
+
+    await page.evaluate(`File.prototype.arrayBuffer = () => Promise.reject(new DOMException('', 'NotReadableError'))`);
+    await choose(Buffer.from(table));
+    await page.getByText('The file cannot be read.').waitFor();
+  });
+
   it('sends to no number that nobody wrote, and shows to which', async () => {
     const page = await world.dashboard.visit('/dashboard/send/many', sender);
     const table = 'name,phone\nAsha,919876543210.0\nRavi,+44 (0)20 7946 0958\nMira,9.19877E+11\n';

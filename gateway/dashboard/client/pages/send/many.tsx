@@ -6,9 +6,10 @@ import { PageHead } from '../../parts/page.tsx';
 import { type Content, contentOf } from './content.ts';
 import { ContentFields, useTemplates, WhenFields } from './fields.tsx';
 import { digitsOf, looksLikeNumber } from './phone-number.ts';
-import { RecipientFields, sheetOf } from './recipients.tsx';
+import { RecipientFields } from './recipients.tsx';
 import { type Accepted, SendForm } from './send-form.tsx';
 import { Sent } from './sent.tsx';
+import { sheetOf } from './sheet.ts';
 import { SendTabs } from './tabs.tsx';
 
 /** One text, or one template, to up to 10,000 recipients. */

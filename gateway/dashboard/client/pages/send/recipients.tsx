@@ -1,34 +1,10 @@
 import { useState } from 'preact/hooks';
 import { Select, TextArea } from '../../parts/field.tsx';
+import { FileField } from '../../parts/file-field.tsx';
 import { counted } from '../../parts/number.ts';
 import { Table } from '../../parts/table.tsx';
-import { parseCsv } from './csv.ts';
 import { digitsOf, looksLikeNumber } from './phone-number.ts';
-
-/** Recipients as they were pasted, or read from a file. */
-export interface Sheet {
-  readonly rows: readonly (readonly string[])[];
-  /** The heads of the columns, numbered when the first row has none. */
-  readonly heads: readonly string[];
-  readonly hasHead: boolean;
-}
-
-export function sheetOf(text: string): Sheet {
-  const rows = parseCsv(text);
-  const [first = []] = rows;
-  const hasHead = rows.length > 0 && first.every(looksLikeHead);
-  const width = Math.max(0, ...rows.map((row) => row.length));
-  return {
-    rows: hasHead ? rows.slice(1) : rows,
-    heads: Array.from({ length: width }, (_, i) => (hasHead && first[i]) || `Column ${i + 1}`),
-    hasHead,
-  };
-}
-
-/** `name`, `param 1`. A number with a slip in it is none: it would be left out without a word. */
-function looksLikeHead(cell: string): boolean {
-  return cell === '' || (/\p{L}/u.test(cell) && (cell.match(/\d/g) ?? []).length <= 2);
-}
+import { sheetOf, textOf } from './sheet.ts';
 
 const PREVIEW = 5;
 
@@ -46,25 +22,30 @@ export function RecipientFields() {
   const columns = `${guess} ${sheet.heads.join()}`;
   const [chosen, setChosen] = useState({ columns, column: guess });
   const column = chosen.columns === columns ? chosen.column : guess;
-  const read = async (file: File | undefined) => setText((await file?.text()) ?? '');
+  const [isUtf8, setUtf8] = useState(true);
+  const read = (octets: Uint8Array) => {
+    const written = textOf(octets);
+    setText(written ?? ''); // Nobody sends to the recipients before, and believes that they are those of the file.
+    setUtf8(written !== undefined);
+  };
   return (
     <>
       <TextArea
         name="recipients"
         label="Recipients"
         value={text}
-        onInput={setText}
+        onInput={(written) => {
+          setText(written);
+          setUtf8(true);
+        }}
         rows={6}
         hint="One line for each: the number, or the columns of a table with the values of the template."
       />
-      <label class="field">
-        <span>Or read them from a CSV file</span>
-        <input
-          type="file"
-          accept=".csv,text/csv,text/plain"
-          onChange={(event) => read(event.currentTarget.files?.[0])}
-        />
-      </label>
+      <FileField
+        label="Or read them from a CSV file"
+        onRead={read}
+        fault={isUtf8 ? undefined : 'It is not UTF-8: its letters would go out as others. Save it as “CSV UTF-8”.'}
+      />
       {sheet.heads.length > 1 && (
         <Select
           name="number_column"

@@ -4,6 +4,7 @@ import type { ApiProblem } from '../../api/problem.ts';
 import { asProblem } from '../../api/problem.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { FileField } from '../../parts/file-field.tsx';
 import { counted, number } from '../../parts/number.ts';
 import { Problem } from '../../parts/problem.tsx';
 import { Table } from '../../parts/table.tsx';
@@ -42,12 +43,11 @@ export function ImportDialog({ onClose, onDone }: ImportDialogProps) {
     }
     setBusy(false);
   };
-  const choose = async (chosen: File | undefined) => {
+  const choose = (octets: Uint8Array) => {
     setPreview(undefined);
-    if (chosen === undefined) return;
-    const pieces = piecesOf(new Uint8Array(await chosen.arrayBuffer()));
+    const pieces = piecesOf(octets);
     setFile(pieces);
-    await run(pieces, true);
+    return run(pieces, true);
   };
   return (
     <Dialog title="Import the export of your DLT platform" side="right" onClose={onClose}>
@@ -55,15 +55,7 @@ export function ImportDialog({ onClose, onDone }: ImportDialogProps) {
         A CSV file of at most 1 MB with columns for template id, header and content. Nothing is imported before you see
         what is in it.
       </p>
-      <div class="field">
-        <label for="import-file">CSV file</label>
-        <input
-          id="import-file"
-          type="file"
-          accept=".csv,text/csv,text/plain"
-          onChange={(event) => choose(event.currentTarget.files?.[0])}
-        />
-      </div>
+      <FileField label="CSV file" onRead={choose} />
       {problem && <Problem problem={problem} />}
       {preview && <Preview of={preview} />}
       {file && preview && (
