@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { endSessions } from '../../../shared/users/session-store.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { LOOKS } from './access.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
@@ -120,6 +121,17 @@ describe('the frame around all pages of the dashboard', () => {
     await page.goto(`${world.dashboard.url}/healthz`);
     await page.goBack();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+
+  it('signs out also when the session has ended meanwhile', async () => {
+    const leaving = await signedIn(world.db, 'viewer', world.account);
+    const page = await world.dashboard.visit('/dashboard/credits', leaving);
+    await endSessions(world.db, leaving.user._id);
+    await page.locator('.side .who').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByRole('heading', { name: 'Credits' }).waitFor({ state: 'detached' });
   });
 
   it('says that a page is for others, that there is none, and that nobody answers', async () => {

@@ -40,7 +40,7 @@ export async function loadSession(): Promise<void> {
   try {
     setSession(await get<Session>('/v2/session'));
   } catch (error) {
-    if (!(error instanceof ApiProblem) || error.status !== 401) throw error;
+    if (!isSignedOut(error)) throw error;
     setSession(null);
   }
 }
@@ -49,14 +49,23 @@ export async function signIn(credentials: object): Promise<void> {
   setSession(await post<Session>('/v2/session', credentials));
 }
 
+/** Also when the session has ended already: the page may show nothing of the account any more. */
 export async function signOut(): Promise<void> {
-  await remove('/v2/session');
+  try {
+    await remove('/v2/session');
+  } catch (error) {
+    if (!isSignedOut(error)) throw error;
+  }
   setSession(null);
 }
 
 /** Whether the user may. The gateway decides again on each call; this only hides what would be refused. */
 export function may(permission: Permission): boolean {
   return session.value?.scopes.includes(permission) ?? false;
+}
+
+function isSignedOut(error: unknown): boolean {
+  return error instanceof ApiProblem && error.status === 401;
 }
 
 function setSession(now: Session | null): void {
