@@ -11,10 +11,19 @@ import { HourCounter } from '../../../workers/maintenance/statistics/count-hours
 import { copyTemplates, makeProvider } from '../../support/chatapp.ts';
 import { makeMessage } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
+import { LOOKS } from './access.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
 
 const CUSTOMER = '919876543210';
 const HOUR_MS = 3_600_000;
+
+interface Step {
+  readonly at: string;
+  readonly total: number;
+}
+
+const utcDay = (at: string): string =>
+  new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 
 describe('overview, credits and inbox in the dashboard', () => {
   let world: GatewayWithDashboard;
@@ -102,6 +111,20 @@ describe('overview, credits and inbox in the dashboard', () => {
     await page.waitForURL('**/dashboard/messages?state=expired**');
     await page.locator('tbody tr').nth(2).waitFor();
     expect(await page.locator('tbody tr').count()).to.equal(3);
+  });
+
+  it('days are those of UTC, also in New York', async () => {
+    const page = await world.dashboard.visit('/dashboard', viewer, LOOKS.wide, { timezoneId: 'America/New_York' });
+    const counted = page.waitForResponse('**/v2/account/statistics?period=30d');
+    await page.getByRole('link', { name: '30 days' }).click();
+    const { series } = await (await counted).json();
+    const top = series.toSorted((a: Step, b: Step) => b.total - a.total)[0];
+
+    await page.getByText(`Peak ${top.total} on ${utcDay(top.at)}.`).waitFor();
+    await page.getByText('Days are those of UTC.').waitFor();
+    await page.getByText('As a table').click();
+    const last = page.getByRole('region', { name: 'Messages by state' }).getByRole('row').last();
+    expect(await last.getByRole('cell').first().textContent()).to.equal(utcDay(series.at(-1).at));
   });
 
   it('the statement says what each line was for, by kind, and as a file', async () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { batchCollection } from '../../../shared/batches/store.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
+import { LOOKS } from './access.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
 
 describe('sending in the dashboard', () => {
@@ -45,6 +46,25 @@ describe('sending in the dashboard', () => {
     await page.getByText('delivered', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Its timeline' }).click();
     await page.getByRole('heading', { level: 1, name: 'Message' }).waitFor();
+  });
+
+  it('says on the clock of the page when promotional hours begin', async () => {
+    const zone = { timezoneId: 'America/New_York' };
+    const page = await world.dashboard.visit('/dashboard/send', sender, LOOKS.wide, zone);
+    await page.route('**/v2/send', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({
+        response,
+        json: { ...(await response.json()), deferred_until: '2026-11-26T10:00:00+05:30' },
+      });
+    });
+    await page.getByLabel('Recipient').fill('919876543219');
+    await page.getByLabel('Sender').fill('HARKRA');
+    await page.getByLabel('Text').fill('Only today');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('button', { name: 'Send for 1 credit' }).click();
+
+    await page.getByText('which begin at 25 Nov 2026, 23:30.').waitFor();
   });
 
   it('a second click, or a second Enter, that was for the check sends nothing', async () => {

@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { number } from './number.ts';
 import { Table } from './table.tsx';
-import { exactTime } from './time.tsx';
+import { exactTime, utcDay } from './time.tsx';
 
 export type PlotTone = 'accent' | 'good' | 'warn' | 'bad' | 'soft';
 
@@ -13,21 +13,25 @@ interface PlotProps {
   readonly summary: string;
   /** ISO 8601, evenly spaced. */
   readonly times: readonly string[];
+  /** The times are the beginnings of days in UTC. */
+  readonly days: boolean;
   readonly series: readonly { readonly name: string; readonly tone: PlotTone; readonly values: readonly number[] }[];
 }
 
 const HEIGHT = 240;
 const HOUR = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' });
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+const DAY_PARTS = { day: 'numeric', month: 'short' } as const;
+const DAY = new Intl.DateTimeFormat('en-GB', DAY_PARTS);
+const UTC_DAY = new Intl.DateTimeFormat('en-GB', { ...DAY_PARTS, timeZone: 'UTC' });
 
 /** Lines over time. A canvas says nothing to a screen reader, so a sentence and a table with the same numbers stand beside it. */
-export function Plot({ title, summary, times, series }: PlotProps) {
+export function Plot({ title, summary, times, days, series }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const heading = useId();
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const draw = () => drawPlot(element, times, series);
+    const draw = () => drawPlot(element, { times, days, series });
     let plot = draw();
     const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
     resized.observe(element);
@@ -46,7 +50,7 @@ export function Plot({ title, summary, times, series }: PlotProps) {
       dark.removeEventListener('change', redraw);
       plot.destroy();
     };
-  }, [times, series]);
+  }, [times, days, series]);
   return (
     <figure class="plot" aria-labelledby={heading}>
       <figcaption id={heading}>
@@ -68,7 +72,7 @@ export function Plot({ title, summary, times, series }: PlotProps) {
           rows={times.map((_, at) => at)}
           rowKey={String}
           columns={[
-            { head: 'Time', cell: (at) => exactTime(times[at] ?? '') },
+            { head: days ? 'Day (UTC)' : 'Time', cell: (at) => (days ? utcDay : exactTime)(times[at] ?? '') },
             ...series.map(({ name, values }) => ({
               head: name,
               kind: 'number' as const,
@@ -81,7 +85,7 @@ export function Plot({ title, summary, times, series }: PlotProps) {
   );
 }
 
-function drawPlot(box: HTMLElement, times: PlotProps['times'], series: PlotProps['series']): uPlot {
+function drawPlot(box: HTMLElement, { times, days, series }: Pick<PlotProps, 'times' | 'days' | 'series'>): uPlot {
   const grid = { stroke: colour(box, '--line'), width: 1 };
   const axis = { stroke: colour(box, '--soft'), font: '12px system-ui', grid, ticks: { show: false } };
   return new uPlot(
@@ -90,9 +94,10 @@ function drawPlot(box: HTMLElement, times: PlotProps['times'], series: PlotProps
       height: HEIGHT,
       legend: { show: false },
       cursor: { y: false },
+      ...(days && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC') }),
       scales: { y: { range: (_plot, _low, high) => [0, Math.max(high * 1.1, 4)] } },
       axes: [
-        { ...axis, values: (_plot, seconds) => seconds.map(timeLabel) },
+        { ...axis, values: (_plot, seconds) => seconds.map((one) => timeLabel(one, days)) },
         { ...axis, size: 56, values: (_plot, values) => values.map(number) },
       ],
       series: [
@@ -111,8 +116,9 @@ function drawPlot(box: HTMLElement, times: PlotProps['times'], series: PlotProps
 }
 
 /** "14:00", and the day at its beginning. */
-function timeLabel(seconds: number): string {
+function timeLabel(seconds: number, days: boolean): string {
   const date = new Date(seconds * 1_000);
+  if (days) return UTC_DAY.format(date);
   const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
   return (isMidnight ? DAY : HOUR).format(date);
 }

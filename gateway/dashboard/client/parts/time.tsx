@@ -11,6 +11,7 @@ const JUST_NOW_MS = 45_000;
 const relative = new Intl.RelativeTimeFormat('en-GB', { numeric: 'always' });
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
 const medium = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 const short = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 
 interface TimeProps {
@@ -36,6 +37,11 @@ export function Time({ at, none = '–', full = false }: TimeProps) {
 /** For whatever has no element, as the labels of an axis. */
 export function exactTime(at: string): string {
   return exact.format(new Date(at));
+}
+
+/** "22 Nov 2026": the day of UTC that begins then. In local time it would be another one west of Greenwich. */
+export function utcDay(at: string): string {
+  return day.format(new Date(at));
 }
 
 function ago(ms: number): string {

@@ -7,7 +7,7 @@ import { amount, number } from '../../parts/number.ts';
 import { Card, Loading, PageHead } from '../../parts/page.tsx';
 import { Plot } from '../../parts/plot.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Time, utcDay } from '../../parts/time.tsx';
 import { BalanceStats, type Overview } from '../credits/balance-stats.tsx';
 import { ErrorTable } from './error-table.tsx';
 import { FirstSteps } from './first-steps.tsx';
@@ -51,7 +51,7 @@ export function OverviewPage() {
 }
 
 function Period({ statistics }: { readonly statistics: Statistics }) {
-  const { series, operators, errors, counted_at } = statistics;
+  const { step, series, operators, errors, counted_at } = statistics;
   return (
     <>
       <Stats>
@@ -62,6 +62,7 @@ function Period({ statistics }: { readonly statistics: Statistics }) {
           title="Messages by state"
           summary={peak(statistics)}
           times={series.map(({ at }) => at)}
+          days={step === 'day'}
           series={[
             { name: 'Delivered or read', tone: 'good', values: series.map(arrived) },
             { name: 'Sent, no receipt yet', tone: 'accent', values: series.map(({ sent }) => sent) },
@@ -76,6 +77,7 @@ function Period({ statistics }: { readonly statistics: Statistics }) {
           ) : (
             <>
               Counted <Time at={counted_at} />. Messages are counted at the time at which they were made.
+              {step === 'day' && ' Days are those of UTC.'}
             </>
           )}
         </p>
@@ -90,13 +92,14 @@ function Period({ statistics }: { readonly statistics: Statistics }) {
   );
 }
 
-/** "Peak 36 at 22 Nov, 19:00". */
-function peak({ series }: Statistics): string {
+/** "Peak 36 at 22 Nov, 19:00", or of a day "Peak 36 on 22 Nov 2026". */
+function peak({ step, series }: Statistics): string {
   const top = series.reduce<Statistics['series'][number] | undefined>(
     (most, step) => (most === undefined || step.total > most.total ? step : most),
     undefined,
   );
   if (top === undefined || top.total === 0) return 'No messages in this period.';
+  if (step === 'day') return `Peak ${amount(top.total)} on ${utcDay(top.at)}.`;
   const at = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
   return `Peak ${amount(top.total)} at ${at.format(new Date(top.at))}.`;
 }

@@ -23,6 +23,8 @@ export interface Counts {
 /** `GET /v2/account/statistics`. */
 export interface Statistics extends Counts {
   readonly from: string;
+  /** Of the series. Days are those of UTC. */
+  readonly step: 'hour' | 'day';
   readonly counted_at: string | null;
   readonly series: readonly (Counts & { readonly at: string })[];
   readonly operators: readonly OperatorRow[];

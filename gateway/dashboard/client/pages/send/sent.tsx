@@ -4,6 +4,7 @@ import { useLoad } from '../../api/load.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Notice } from '../../parts/notice.tsx';
+import { Time } from '../../parts/time.tsx';
 import { type Message, messageHref, STATUS_TONES } from '../messages/message.ts';
 import type { Accepted } from './send-form.tsx';
 
@@ -28,7 +29,11 @@ export function Sent({ accepted, again }: SentProps) {
           Booked. <a href="/dashboard/schedules">See what waits</a>
         </p>
       )}
-      {accepted.deferred_until && <p>It waits for the promotional hours, which begin at {accepted.deferred_until}.</p>}
+      {accepted.deferred_until && (
+        <p>
+          It waits for the promotional hours, which begin at <Time at={accepted.deferred_until} full />.
+        </p>
+      )}
       <Button onClick={again}>Send another</Button>
     </Notice>
   );
