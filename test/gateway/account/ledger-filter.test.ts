@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import request from 'supertest';
+import { ledgerFile } from '../../../gateway/account/ledger-file.ts';
 import type { AccountDocument, LedgerReason } from '../../../shared/accounts/account.ts';
 import { type LedgerEntryDocument, ledgerEntryId } from '../../../shared/ledger/entry.ts';
 import { ledgerCollection } from '../../../shared/ledger/store.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
@@ -112,6 +114,25 @@ describe('the statement, filtered and as a file', () => {
     expect((await request(site.url).head('/v2/ledger.csv').set('Authorization', `Bearer ${site.key}`)).status).to.equal(
       200,
     );
+  });
+
+  it('as a file that would be too long: its last line says so, and how to go on', async () => {
+    await enter(1_203);
+    const { db, account } = site;
+    const file = async (until?: string) => {
+      const filter = until === undefined ? {} : { until: new Date(until) };
+      const pieces = [];
+      for await (const piece of ledgerFile(db, systemClock, account, filter, 1_000)) pieces.push(piece);
+      return pieces.join('').split('\r\n').slice(0, -1);
+    };
+
+    const lines = await file();
+
+    const [, until] =
+      /^Cut off after 1000 entries\. Ask for older ones with until=(\S+),{8}$/.exec(lines.at(-1) ?? '') ?? [];
+    const rest = await file(until);
+    const seqs = [...lines.slice(1, -1), ...rest.slice(1)].map((line) => Number.parseInt(line, 10));
+    expect([...new Set(seqs)]).to.deep.equal(Array.from({ length: 1_203 }, (_, i) => 1_203 - i));
   });
 
   it("never another account's", async () => {

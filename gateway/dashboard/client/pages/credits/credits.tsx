@@ -27,7 +27,11 @@ export function CreditsPage() {
   );
   return (
     <>
-      <PageHead title="Credits" lead="What is left, and every change of it, the newest first." actions={file} />
+      <PageHead
+        title="Credits"
+        lead="What is left, and every change of it, the newest first. A file has up to 100,000: for older ones, fill in “Before”."
+        actions={file}
+      />
       <Loading of={overview}>
         {(data) => (
           <Stats>
