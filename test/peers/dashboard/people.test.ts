@@ -155,6 +155,21 @@ describe('people on the dashboard', () => {
     expect([await nameOf(asha.user._id), await nameOf(ravi._id)]).to.deep.equal(['Typed by Asha', 'other']);
   });
 
+  it('the box for a second factor shows what holds, also when the change fails', async () => {
+    const page = await world.dashboard.visit('/dashboard/users', owner);
+    const box = page.getByLabel('Everybody needs a second factor');
+    await box.waitFor();
+    await page.route('**/v2/account/sign-in', (route) =>
+      route.request().method() === 'PATCH'
+        ? route.fulfill({ status: 503, json: { title: 'Not now' } })
+        : route.continue(),
+    );
+    await box.click();
+
+    await page.getByText('Not now.').waitFor();
+    await until(page, `!document.querySelector('[name=second_factor]').checked`);
+  });
+
   it('an owner changes a role, disables and removes, and is asked before', async () => {
     const { db, account, dashboard } = world;
     const leaver = await signedIn(db, 'developer', account, {

@@ -12,10 +12,16 @@ interface SignIn {
 export function SignInPolicy() {
   const policy = useLoad<SignIn>('/v2/account/sign-in');
   const change = (all: boolean) => {
-    patch<SignIn>('/v2/account/sign-in', { second_factor: all ? 'all' : 'owners' }).then((now) => {
-      policy.setData(now);
-      toast(all ? 'Everybody needs a second factor from now on.' : 'Only owners need a second factor from now on.');
-    }, toastProblem);
+    patch<SignIn>('/v2/account/sign-in', { second_factor: all ? 'all' : 'owners' }).then(
+      (now) => {
+        policy.setData(now);
+        toast(all ? 'Everybody needs a second factor from now on.' : 'Only owners need a second factor from now on.');
+      },
+      (error) => {
+        toastProblem(error);
+        policy.reload(); // The box shows what holds, not what was clicked.
+      },
+    );
   };
   return (
     <Card title="Signing in">
