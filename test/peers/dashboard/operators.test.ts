@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { findAccount, updateAccount } from '../../../shared/accounts/store.ts';
 import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
 import { createCarrier, setCarrierStatus } from '../../../shared/carriers/store.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
@@ -80,6 +81,27 @@ describe('the dashboard: operators', function () {
     await page.getByRole('button', { name: 'Resume account' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Resume account' }).click();
     await page.getByText('is active').waitFor();
+  });
+
+  it('settings that were not touched stay as others have set them, and none is taken away', async () => {
+    const { dashboard, db, account } = world;
+    await updateAccount(db, account, { country: 'IN' });
+    const page = await dashboard.visit(`/dashboard/admin/accounts/${account}`, operator);
+    const country = page.getByLabel('Country of numbers without a code');
+    const save = page.getByRole('button', { name: 'Save settings' });
+    await updateAccount(db, account, { senders: 'registered', country: 'GB' });
+
+    await country.fill('');
+    await save.click();
+    await page.getByText('It must be a country in two letters').waitFor();
+    await country.fill('IN');
+    await page.getByLabel('Check of recipients').selectOption('on');
+    await save.click();
+
+    await page.getByText('Settings saved.').waitFor();
+    const { senders, country: kept, numberCheck } = (await findAccount(db, account)) ?? {};
+    expect([senders, kept, numberCheck]).to.deep.equal(['registered', 'GB', 'on']);
+    await updateAccount(db, account, { senders: 'any', numberCheck: 'off' });
   });
 
   it('a sender and a template are decided about', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import request from 'supertest';
+import { createKey, listKeys, updateKey } from '../../../shared/keys/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
 import { createEndpoint, listEndpoints, noteHealth, removeEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
@@ -40,6 +41,31 @@ describe('the dashboard: settings', () => {
     await dialog.waitFor({ state: 'detached' });
     return text ?? '';
   }
+
+  it('who renames a key on an old page undoes no restriction of others', async () => {
+    const { dashboard, db } = world;
+    const account = await makeAccount(db, 1);
+    const made = { account, name: 'Shop', scopes: ['send', 'read'], perMinute: 60 } as const;
+    const { id } = await createKey(db, systemClock, made);
+    const page = await dashboard.visit('/dashboard/keys', await signedIn(db, 'developer', account));
+    await page.getByRole('button', { name: 'Shop' }).click();
+    await page.getByRole('button', { name: 'Change settings' }).click();
+    await updateKey(db, id, { scopes: ['read'], allowedIps: ['203.0.113.7'] });
+
+    await page.getByLabel('Requests a minute').fill('');
+    await page.getByRole('button', { name: 'Save settings' }).click();
+    await page.locator('[aria-invalid=true]').waitFor();
+    await page.getByLabel('Requests a minute').fill('60');
+    await page.getByLabel('Name').fill('Shop in Pune');
+    await page.getByRole('button', { name: 'Save settings' }).click();
+
+    await page.getByText('Settings saved.').first().waitFor();
+    const [key] = await listKeys(db, account);
+    const { name, scopes, allowedIps, perMinute } = key ?? {};
+    expect({ name, scopes, allowedIps, perMinute }).to.deep.equal({
+      ...{ name: 'Shop in Pune', scopes: ['read'], allowedIps: ['203.0.113.7'], perMinute: 60 },
+    });
+  });
 
   it('a key is made, used, rotated and revoked', async () => {
     const { dashboard } = world;

@@ -3,6 +3,7 @@ import { create, patch, remove } from '../../api/http.ts';
 import { may } from '../../api/session.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
+import { changed } from '../../parts/changed.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { CopyId } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -99,12 +100,13 @@ function EditDialog({ of, path, onClose, onChange }: ActProps & { readonly of: K
         submit="Save settings"
         onCancel={onClose}
         onSubmit={async (values) => {
-          await patch(path, {
+          const now = {
             name: values.text('name'),
-            scopes: values.all('scopes'),
+            scopes: values.all('scopes').sort(),
             allowed_ips: values.lines('allowed_ips'),
-            per_minute: values.number('per_minute'),
-          });
+            per_minute: values.number('per_minute') ?? null, // Emptied, it is refused.
+          };
+          await patch(path, changed(now, { ...of, scopes: [...of.scopes].sort(), allowed_ips: of.allowed_ips ?? [] }));
           onChange();
           onClose();
           toast('Settings saved. They hold within some seconds.');

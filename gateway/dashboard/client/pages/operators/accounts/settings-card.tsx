@@ -1,4 +1,5 @@
 import { patch } from '../../../api/http.ts';
+import { changed } from '../../../parts/changed.ts';
 import { Field, Select } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
 import type { FormValues } from '../../../parts/form-values.ts';
@@ -13,20 +14,29 @@ interface SettingsCardProps {
 }
 
 export function SettingsCard({ account, onChange }: SettingsCardProps) {
-  const { settings } = account;
+  const { settings, name, expiry_date } = account;
+  const shown = {
+    ...settings,
+    name,
+    expiry_date,
+    entity_id: settings.entity_id ?? '',
+    country: settings.country ?? '',
+  };
   const save = async (values: FormValues) => {
-    const { account: changed } = await patch<{ account: AccountDetail }>(`/v2/admin/accounts/${account.account_id}`, {
+    // Emptied, a PE id or a country is refused: they can be changed, not taken away.
+    const now = {
       name: values.text('name'),
+      expiry_date: values.text('expiry_date'),
       senders: values.text('senders'),
       dlt: values.text('dlt'),
+      entity_id: values.text('entity_id'),
       number_check: values.text('number_check'),
+      country: values.text('country').toUpperCase(),
       log: values.text('log'),
-      // A day that is over may stay, but not be set.
-      ...(values.text('expiry_date') !== account.expiry_date && { expiry_date: values.text('expiry_date') }),
-      ...(values.optional('entity_id') && { entity_id: values.text('entity_id') }),
-      ...(values.optional('country') && { country: values.text('country').toUpperCase() }),
-    });
-    onChange(changed);
+    };
+    const path = `/v2/admin/accounts/${account.account_id}`;
+    const answer = await patch<{ account: AccountDetail }>(path, changed(now, shown));
+    onChange(answer.account);
     toast('Settings saved. Gateways and workers see them within seconds.');
   };
   return (
@@ -36,14 +46,25 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
         <Field name="expiry_date" label="Credits may be spent until" type="date" initial={account.expiry_date} />
         <Select name="senders" label="Senders" options={SENDER_RULES} initial={settings.senders} />
         <Select name="dlt" label="India's DLT" options={SWITCH} initial={settings.dlt} />
-        <Field name="entity_id" label="PE id" optional inputMode="numeric" initial={settings.entity_id ?? ''} />
+        <Field
+          name="entity_id"
+          label="PE id"
+          optional={settings.entity_id === null}
+          inputMode="numeric"
+          initial={shown.entity_id}
+        />
         <Select
           name="number_check"
           label="Check of recipients"
           options={NUMBER_CHECKS}
           initial={settings.number_check}
         />
-        <Field name="country" label="Country of numbers without a code" optional initial={settings.country ?? ''} />
+        <Field
+          name="country"
+          label="Country of numbers without a code"
+          optional={settings.country === null}
+          initial={shown.country}
+        />
         <Select name="log" label="Kept for timelines" options={LOGS} initial={settings.log} />
       </Form>
     </Card>
