@@ -21,6 +21,15 @@ export function Empty({ icon = 'list', children, action }: EmptyProps) {
   );
 }
 
+/** In place of a list while nothing was found among the entries that the gateway has looked at, which are not all. */
+export function NothingYet() {
+  return (
+    <Empty icon="search">
+      Nothing among those looked at so far. Load more to look further, or say more in the filter.
+    </Empty>
+  );
+}
+
 /** In place of a list whose filter finds nothing. */
 export function NoResults({ clear }: { readonly clear: () => void }) {
   return (

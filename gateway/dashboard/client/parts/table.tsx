@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Listed } from '../api/pages.ts';
 import { Button } from './button.tsx';
+import { NothingYet } from './empty.tsx';
 import { Problem } from './problem.tsx';
 import { Skeleton } from './skeleton.tsx';
 
@@ -68,7 +69,7 @@ export function Table<T>({ caption, rows, rowKey, columns, compared = false }: T
 
 interface PagedTableProps<T> extends Omit<TableProps<T>, 'rows'> {
   readonly list: Listed<T>;
-  /** An `Empty`; a `NoResults` while a filter is set. */
+  /** When all was looked at: an `Empty`; a `NoResults` while a filter is set. */
   readonly empty: ComponentChildren;
 }
 
@@ -79,7 +80,7 @@ export function PagedTable<T>({ list, empty, ...table }: PagedTableProps<T>) {
     <>
       {problem && <Problem problem={problem} retry={rows === undefined ? reload : loadMore} />}
       {rows === undefined && problem === undefined && <Skeleton />}
-      {rows !== undefined && (rows.length === 0 ? empty : <Table {...table} rows={rows} />)}
+      {rows !== undefined && (rows.length > 0 ? <Table {...table} rows={rows} /> : hasMore ? <NothingYet /> : empty)}
       {hasMore && (
         <div class="pager">
           <Button onClick={loadMore} busy={isLoadingMore}>

@@ -51,9 +51,7 @@ export function CreditsPage() {
         columns={COLUMNS}
         empty={
           filter.isSet ? (
-            list.hasMore ? null : (
-              <NoResults clear={filter.clear} />
-            )
+            <NoResults clear={filter.clear} />
           ) : (
             <Empty icon="credits">No credits yet. Your service provider adds them.</Empty>
           )

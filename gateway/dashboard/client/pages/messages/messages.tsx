@@ -47,7 +47,7 @@ export function MessagesPage() {
         caption="Messages"
         rowKey={({ message_id }) => message_id}
         columns={COLUMNS}
-        empty={<Nothing filter={filter} hasMore={list.hasMore} />}
+        empty={<Nothing filter={filter} />}
       />
     </>
   );
@@ -83,15 +83,7 @@ function digits(number: string): string {
   return number.replaceAll(/[\s()+.-]/g, '');
 }
 
-function Nothing({ filter, hasMore }: { readonly filter: UrlFilter<Name>; readonly hasMore: boolean }) {
-  if (hasMore) {
-    return (
-      <Empty icon="search">
-        Nothing among the newest messages that were looked at. Load more to look further back, or name a recipient or a
-        time.
-      </Empty>
-    );
-  }
+function Nothing({ filter }: { readonly filter: UrlFilter<Name> }) {
   if (filter.isSet) return <NoResults clear={filter.clear} />;
   return (
     <Empty icon="messages" action={may('send') && <LinkButton href="/dashboard/send">Send a message</LinkButton>}>
