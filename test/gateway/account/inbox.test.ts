@@ -2,12 +2,13 @@ import { expect } from 'chai';
 import request from 'supertest';
 import { recordInbound } from '../../../shared/conversations/store.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
-import { type AccountId, idDay, inboundMessageId, newId } from '../../../shared/runtime/ids.ts';
+import { type AccountId, idDay, newId } from '../../../shared/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { signedIn } from '../../support/signed-in.ts';
+import { wrote } from '../../support/wrote.ts';
 
 const MINUTE_MS = 60_000;
 const CUSTOMER = '919876543210';
@@ -19,27 +20,8 @@ describe('the inbox of an account', () => {
   const insert = (message: object) => site.db.collection<AnyMessage>('messages').insertOne(message as AnyMessage);
   const ids = ({ body }: request.Response): string[] => body.data.map((one: { message_id: string }) => one.message_id);
 
-  /** Stores a message that the customer wrote so many minutes ago. */
-  async function wrote(customer: string, minutesAgo: number, body: string, account: AccountId = site.account) {
-    const at = new Date(Date.now() - minutesAgo * MINUTE_MS);
-    const _id = inboundMessageId(account, newId('req'), at);
-    const {
-      text: _,
-      sender: __,
-      segments: ___,
-      ...base
-    } = makeMessage({ _id, account, state: 'received', to: '918000000001' });
-    const own = {
-      channel: 'chatapp',
-      direction: 'in',
-      from: customer,
-      upstreamId: _id,
-      inbound: { type: 'text', body },
-    };
-    await insert({ ...base, day: idDay(_id), history: [{ state: 'received', at }], ...own });
-    await recordInbound(site.db, [{ account, customer, at }]);
-    return _id;
-  }
+  const customerWrote = (customer: string, minutesAgo: number, body: string, account: AccountId = site.account) =>
+    wrote(site.db, account, { customer, minutesAgo, body });
 
   /** Stores a message to the customer, sent so many minutes ago. */
   async function sent(customer: string, minutesAgo: number, content: object) {
@@ -56,10 +38,10 @@ describe('the inbox of an account', () => {
   }
 
   it('customers, the one who wrote last first, with the session and the last text', async () => {
-    await wrote(CUSTOMER, 30, 'first');
-    await wrote(CUSTOMER, 20, 'second');
-    await wrote('919876543211', 26 * 60, 'long ago');
-    await wrote('919876543212', 5, 'just now');
+    await customerWrote(CUSTOMER, 30, 'first');
+    await customerWrote(CUSTOMER, 20, 'second');
+    await customerWrote('919876543211', 26 * 60, 'long ago');
+    await customerWrote('919876543212', 5, 'just now');
 
     const { body } = await ask('/v2/account/inbox');
 
@@ -101,9 +83,9 @@ describe('the inbox of an account', () => {
       language: 'en_US',
       params: ['secret code'],
     });
-    const question = await wrote(CUSTOMER, 30, 'Where is it?');
+    const question = await customerWrote(CUSTOMER, 30, 'Where is it?');
     const answer = await sent(CUSTOMER, 20, { kind: 'text', text: 'a text of ours' });
-    await wrote('919876543211', 10, 'somebody else');
+    await customerWrote('919876543211', 10, 'somebody else');
 
     const response = await ask(`/v2/account/inbox/${CUSTOMER}`);
 
@@ -120,7 +102,9 @@ describe('the inbox of an account', () => {
     const all: string[] = [];
     for (let n = 0; n < 9; n++) {
       all.push(
-        n % 3 === 0 ? await sent(CUSTOMER, 100 - n, { kind: 'text', text: 'x' }) : await wrote(CUSTOMER, 100 - n, 'y'),
+        n % 3 === 0
+          ? await sent(CUSTOMER, 100 - n, { kind: 'text', text: 'x' })
+          : await customerWrote(CUSTOMER, 100 - n, 'y'),
       );
     }
 
@@ -136,7 +120,7 @@ describe('the inbox of an account', () => {
   });
 
   it('a long text is cut', async () => {
-    await wrote(CUSTOMER, 1, 'x'.repeat(10_000));
+    await customerWrote(CUSTOMER, 1, 'x'.repeat(10_000));
 
     const [only] = (await ask(`/v2/account/inbox/${CUSTOMER}`)).body.data;
 
@@ -146,9 +130,9 @@ describe('the inbox of an account', () => {
 
   it("another account's customer is answered like an unknown one, also with their cursor", async () => {
     const theirs = await makeAccount(site.db, 1);
-    await wrote('919876549999', 1, 'private', theirs);
+    await customerWrote('919876549999', 1, 'private', theirs);
     const theirKey = await makeKey(site.db, theirs);
-    await wrote('919876549998', 1, 'private', theirs);
+    await customerWrote('919876549998', 1, 'private', theirs);
     const { body } = await ask('/v2/account/inbox?limit=1', theirKey);
 
     const [foreign, unknown] = await Promise.all(
@@ -175,7 +159,7 @@ describe('the inbox of an account', () => {
     };
     const first = await received('919000000001', 'STOP');
     const second = await received('56161', 'VOTE 1');
-    await wrote(CUSTOMER, 1, 'not an SMS');
+    await customerWrote(CUSTOMER, 1, 'not an SMS');
 
     const all = await ask('/v2/account/received-sms');
 
@@ -186,7 +170,7 @@ describe('the inbox of an account', () => {
   });
 
   it('a viewer may look, and may not answer', async () => {
-    await wrote(CUSTOMER, 1, 'hello');
+    await customerWrote(CUSTOMER, 1, 'hello');
     const { headers } = await signedIn(site.db, 'viewer', site.account);
     const get = (path: string) => request(site.url).get(path).set(headers);
 

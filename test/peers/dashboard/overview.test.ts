@@ -3,14 +3,14 @@ import type { Page, Request } from 'playwright-core';
 import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
 import { recordInbound } from '../../../shared/conversations/store.ts';
 import { topUp } from '../../../shared/ledger/change.ts';
-import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { idDay, inboundMessageId, newId } from '../../../shared/runtime/ids.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
 import { HourCounter } from '../../../workers/maintenance/statistics/count-hours.ts';
 import { copyTemplates, makeProvider } from '../../support/chatapp.ts';
 import { makeMessage } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
+import { wrote } from '../../support/wrote.ts';
 import { LOOKS } from './access.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
 
@@ -37,29 +37,6 @@ describe('overview, credits and inbox in the dashboard', () => {
   after(() => world.close());
 
   const count = () => new HourCounter({ db: world.db, clock: systemClock, messageDays: 90, held: () => true }).run();
-
-  /** Stores a message that a customer wrote so many hours ago. */
-  async function wrote(body: string, hoursAgo = 0, customer = CUSTOMER): Promise<void> {
-    const { db, account } = world;
-    const at = new Date(Date.now() - hoursAgo * HOUR_MS);
-    const _id = inboundMessageId(account, newId('req'), at);
-    const {
-      text: _,
-      sender: __,
-      segments: ___,
-      ...base
-    } = makeMessage({ _id, account, state: 'received', to: '918000000001' });
-    const own = {
-      channel: 'chatapp',
-      direction: 'in',
-      from: customer,
-      upstreamId: _id,
-      inbound: { type: 'text', body },
-    };
-    const message = { ...base, day: idDay(_id), history: [{ state: 'received', at }], ...own };
-    await db.collection<AnyMessage>('messages').insertOne(message as unknown as AnyMessage);
-    await recordInbound(db, [{ account, customer, at }]);
-  }
 
   it('an account without messages is told how to begin', async () => {
     const page = await world.dashboard.visit('/dashboard', sender);
@@ -146,7 +123,10 @@ describe('overview, credits and inbox in the dashboard', () => {
     await page.getByText('Nobody has written yet.').waitFor();
     expect(await world.dashboard.look(page, 'inbox-empty')).to.deep.equal([]);
 
-    await wrote('Where is <img src=x onerror=alert(1)> my order?');
+    await wrote(world.db, world.account, {
+      customer: CUSTOMER,
+      body: 'Where is <img src=x onerror=alert(1)> my order?',
+    });
     await page.getByRole('link', { name: CUSTOMER }).waitFor();
     expect(await world.dashboard.look(page, 'inbox')).to.deep.equal([]);
     await page.getByRole('link', { name: CUSTOMER }).click();
@@ -165,7 +145,7 @@ describe('overview, credits and inbox in the dashboard', () => {
   });
 
   it('outside the session a template is sent, and a viewer has no box', async () => {
-    await wrote('long ago', 30, '919876543211');
+    await wrote(world.db, world.account, { customer: '919876543211', body: 'long ago', minutesAgo: 30 * 60 });
     await copyTemplates(world.db, world.account, TEMPLATES);
     const page = await world.dashboard.visit('/dashboard/inbox/919876543211', sender);
     await page.getByText('Closed: templates only').waitFor();
@@ -198,7 +178,7 @@ describe('overview, credits and inbox in the dashboard', () => {
   }
 
   it('a double click sends an answer once, and what one writes meanwhile stays', async () => {
-    await wrote('Hello?', 0, '919876543212');
+    await wrote(world.db, world.account, { customer: '919876543212', body: 'Hello?' });
     const page = await world.dashboard.visit('/dashboard/inbox/919876543212', sender);
     const box = page.getByLabel('Your answer');
     await box.fill('Yes?');
@@ -212,7 +192,7 @@ describe('overview, credits and inbox in the dashboard', () => {
   });
 
   it('a double click sends a template once, and its values are gone', async () => {
-    await wrote('long ago', 30, '919876543213');
+    await wrote(world.db, world.account, { customer: '919876543213', body: 'long ago', minutesAgo: 30 * 60 });
     const page = await world.dashboard.visit('/dashboard/inbox/919876543213', sender);
     await page.getByLabel('Template').selectOption({ label: 'order_update (en_US)' });
     await page.getByLabel('Values').fill('Asha\n1234');

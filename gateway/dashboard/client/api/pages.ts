@@ -10,6 +10,8 @@ export interface Listed<T> {
   /** Undefined until the first page has come. */
   readonly rows: readonly T[] | undefined;
   readonly problem: ApiProblem | undefined;
+  /** Does again what `problem` is about. */
+  readonly retry: () => void;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
   readonly loadMore: () => void;
@@ -48,6 +50,7 @@ export function usePages<T>(path: string, query: Query = {}, noun = 'data'): Lis
   return {
     rows: begun === undefined ? undefined : [...entries<T>(begun, noun), ...now.rows],
     problem: now.problem ?? first.problem,
+    retry: now.problem === undefined ? first.reload : loadMore,
     hasMore: now.cursor !== null,
     isLoadingMore: now.loading ?? false,
     loadMore,

@@ -75,10 +75,10 @@ interface PagedTableProps<T> extends Omit<TableProps<T>, 'rows'> {
 
 /** A list of the API with all its states: on its way, failed, empty, and more to load. */
 export function PagedTable<T>({ list, empty, ...table }: PagedTableProps<T>) {
-  const { rows, problem, hasMore, isLoadingMore, loadMore, reload } = list;
+  const { rows, problem, retry, hasMore, isLoadingMore, loadMore } = list;
   return (
     <>
-      {problem && <Problem problem={problem} retry={rows === undefined ? reload : loadMore} />}
+      {problem && <Problem problem={problem} retry={retry} />}
       {rows === undefined && problem === undefined && <Skeleton />}
       {rows !== undefined && (rows.length > 0 ? <Table {...table} rows={rows} /> : hasMore ? <NothingYet /> : empty)}
       {hasMore && (
