@@ -1,5 +1,10 @@
+import { expect } from 'chai';
 import type { AuditDocument } from '../../../shared/audit/entry.ts';
+import { createKey } from '../../../shared/keys/store.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
+import { makeKey } from '../../support/gateway.ts';
+import { makeAccount } from '../../support/make.ts';
 import { signedIn } from '../../support/signed-in.ts';
 import { wrote } from '../../support/wrote.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
@@ -49,5 +54,60 @@ describe('lists in the dashboard', () => {
 
     await page.getByText('second').waitFor();
     await page.getByText('The gateway does not answer.').waitFor({ state: 'detached' });
+  });
+
+  it('news moves nobody who reads further below: it is told of, and shown when asked for', async () => {
+    const { db, dashboard } = world;
+    const account = await makeAccount(db, 0);
+    for (let index = 0; index < 60; index++) {
+      await wrote(db, account, { customer: `9198765${43_210 + index}`, body: 'hello', minutesAgo: 60 + index });
+    }
+    const page = await dashboard.visit('/dashboard/inbox', await signedIn(db, 'viewer', account));
+    const rows = page.locator('tbody tr');
+    await rows.nth(49).waitFor();
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await rows.nth(59).waitFor();
+
+    await wrote(db, account, { customer: '447700900123', body: 'news' });
+    const show = page.getByRole('button', { name: 'Show what is new' });
+    await show.waitFor();
+    expect(await rows.count()).to.equal(60);
+    expect(await dashboard.look(page, 'list-with-news', ['phone', 'wide-dark'])).to.deep.equal([]);
+    await show.click();
+
+    await rows.nth(0).getByText('447700900123').waitFor();
+    await rows.nth(60).waitFor();
+    await show.waitFor({ state: 'detached' });
+  });
+
+  it('what stands on a later page is read anew with it: its panel stays, with what was changed', async () => {
+    const { db, dashboard } = world;
+    const account = await makeAccount(db, 0);
+    await createKey(db, systemClock, { account, name: 'Billing', scopes: ['send'] });
+    for (let index = 0; index < 50; index++) await makeKey(db, account);
+    const page = await dashboard.visit('/dashboard/keys', await signedIn(db, 'owner', account));
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.getByRole('button', { name: 'Billing' }).click();
+    await page.getByRole('button', { name: 'Change settings' }).click();
+    await page.getByLabel('Name').fill('Invoices');
+    await page.getByRole('button', { name: 'Save settings' }).click();
+
+    await page.getByRole('dialog', { name: 'Invoices' }).waitFor();
+    expect(await page.locator('tbody tr').count()).to.equal(51);
+  });
+
+  it('a conversation whose messages cannot be read says so', async () => {
+    const { db, account, dashboard } = world;
+    const customer = '919876543212';
+    await wrote(db, account, { customer, body: 'Is it open?' });
+    const page = await dashboard.visit('/dashboard/inbox', await signedIn(db, 'viewer', account));
+    const messages = `**/v2/account/inbox/${customer}`;
+    await page.route(messages, (route) => route.abort());
+
+    await page.getByRole('link', { name: customer }).click();
+    await page.getByText('The gateway does not answer.').waitFor();
+    await page.unroute(messages);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Is it open?').waitFor();
   });
 });

@@ -2,46 +2,80 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { get, type Query, queryText } from './http.ts';
 import { type ApiProblem, asProblem } from './problem.ts';
 
-export interface Loaded<T> {
-  readonly data: T | undefined;
-  /** Why there is no data, or why it could not be read anew. */
-  readonly problem: ApiProblem | undefined;
+interface Again {
   /** Reads again; what is shown stays until the answer comes. */
   readonly reload: () => void;
   /** The same, because the stream told of something: an open page does not keep its session from ending. */
   readonly follow: () => void;
+}
+
+export interface Loaded<T> extends Again {
+  readonly data: T | undefined;
+  /** Why there is no data, or why it could not be read anew. */
+  readonly problem: ApiProblem | undefined;
   /** Shows this from now on, for what an answer has just said. */
   readonly setData: (data: T) => void;
+}
+
+/** What goes with each call of a reading. */
+export interface Calls {
+  readonly signal: AbortSignal;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Reading<T> {
+  /** `isFollowing`: nothing but the stream asks for it. */
+  readonly read: (calls: Calls, isFollowing: boolean) => Promise<T>;
+  readonly show: (answer: T, isFollowing: boolean) => void;
+  readonly fail: (problem: ApiProblem) => void;
+}
+
+/** Reads when the component appears, when `url` changes, and again when it is asked to. Only the last answer is shown. */
+export function useReading<T>(url: string, { read, show, fail }: Reading<T>): Again {
+  const [times, setTimes] = useState(0);
+  const follows = useRef(false);
+  /** The user asked for it and has no answer yet: whatever begins it again, it is what the user asked for. */
+  const isAwaited = useRef(true);
+  useEffect(() => {
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const headers: Record<string, string> = follows.current ? { 'x-dashboard-auto': '1' } : {};
+    if (!follows.current) isAwaited.current = true;
+    follows.current = false;
+    const isFollowing = !isAwaited.current;
+    const end = (tell: () => void) => {
+      if (signal.aborted) return;
+      isAwaited.current = false;
+      tell();
+    };
+    read({ signal, headers }, isFollowing).then(
+      (answer) => end(() => show(answer, isFollowing)),
+      (error) => end(() => fail(asProblem(error))),
+    );
+    return () => leaving.abort();
+  }, [url, times]);
+  const again = useCallback((isFollow: boolean) => {
+    follows.current = isFollow;
+    if (!isFollow) isAwaited.current = true;
+    setTimes((count) => count + 1);
+  }, []);
+  return { reload: useCallback(() => again(false), [again]), follow: useCallback(() => again(true), [again]) };
 }
 
 /** Reads `path` when the component appears, and when path or query change. */
 export function useLoad<T>(path: string, query: Query = {}): Loaded<T> {
   const url = path + queryText(query);
   const [state, setState] = useState<{ url?: string; data?: T; problem?: ApiProblem }>({});
-  const [times, setTimes] = useState(0);
-  const follows = useRef(false);
-  useEffect(() => {
-    const leaving = new AbortController();
-    const headers: Record<string, string> = follows.current ? { 'x-dashboard-auto': '1' } : {};
-    follows.current = false;
-    get<T>(url, {}, { signal: leaving.signal, headers }).then(
-      (data) => setState({ url, data }),
-      (error) => {
-        if (leaving.signal.aborted) return;
-        setState((old) => ({ ...(old.url === url ? old : { url }), problem: asProblem(error) }));
-      },
-    );
-    return () => leaving.abort();
-  }, [url, times]);
+  const again = useReading<T>(url, {
+    read: (calls) => get<T>(url, {}, calls),
+    show: (data) => setState({ url, data }),
+    fail: (problem) => setState((old) => ({ ...(old.url === url ? old : { url }), problem })),
+  });
   const fresh = state.url === url ? state : {};
   return {
+    ...again,
     data: fresh.data,
     problem: fresh.problem,
-    reload: useCallback(() => setTimes((count) => count + 1), []),
-    follow: useCallback(() => {
-      follows.current = true;
-      setTimes((count) => count + 1);
-    }, []),
     setData: useCallback((data: T) => setState({ url, data }), [url]),
   };
 }

@@ -1,10 +1,21 @@
-import { useCallback, useState } from 'preact/hooks';
-import { get, type Query } from './http.ts';
-import { useLoad } from './load.ts';
+import { useState } from 'preact/hooks';
+import { get, type Query, queryText } from './http.ts';
+import { type Calls, useReading } from './load.ts';
+import {
+  followed,
+  joined,
+  loaded,
+  loading,
+  notLoaded,
+  notShown,
+  type PageList,
+  type Pages,
+  shown,
+} from './page-list.ts';
 import { type ApiProblem, asProblem } from './problem.ts';
 
 /** A list as the API answers it: `{data, next_cursor, has_more}`; a few lists name their entries otherwise. */
-type Answer = Readonly<Record<string, unknown>> & { readonly next_cursor: string | null; readonly has_more: boolean };
+type Answer = Readonly<Record<string, unknown>> & { readonly next_cursor: string | null };
 
 export interface Listed<T> {
   /** Undefined until the first page has come. */
@@ -15,50 +26,51 @@ export interface Listed<T> {
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
   readonly loadMore: () => void;
-  /** From the first page again. */
+  /** There is news, which `reload` shows: it does not move what is read further below. */
+  readonly hasNews: boolean;
+  /** Reads again all pages that are shown. */
   readonly reload: () => void;
-  /** The same, because the stream told of something. */
+  /** Reads the first page, because the stream told of something. */
   readonly follow: () => void;
-}
-
-interface More<T> {
-  /** The page that these rows follow. */
-  readonly after?: Answer;
-  readonly rows: readonly T[];
-  readonly cursor: string | null;
-  readonly loading?: boolean;
-  readonly problem?: ApiProblem;
 }
 
 /** A list, page by page. `noun`: the member of the answer that has the entries. */
 export function usePages<T>(path: string, query: Query = {}, noun = 'data'): Listed<T> {
-  const first = useLoad<Answer>(path, query);
-  const [more, setMore] = useState<More<T>>({ rows: [], cursor: null });
-  const begun = first.data;
-  const now: More<T> = more.after === begun ? more : { rows: [], cursor: begun?.next_cursor ?? null };
-  const loadMore = useCallback(async () => {
-    if (begun === undefined || now.cursor === null || now.loading === true) return;
-    const base = { after: begun, rows: now.rows, cursor: now.cursor };
-    setMore({ ...base, loading: true });
-    try {
-      const page = await get<Answer>(path, { ...query, cursor: now.cursor });
-      setMore({ after: begun, rows: [...now.rows, ...entries<T>(page, noun)], cursor: page.next_cursor });
-    } catch (error) {
-      setMore({ ...base, problem: asProblem(error) });
-    }
-  }, [begun, now, path, query, noun]);
-  return {
-    rows: begun === undefined ? undefined : [...entries<T>(begun, noun), ...now.rows],
-    problem: now.problem ?? first.problem,
-    retry: now.problem === undefined ? first.reload : loadMore,
-    hasMore: now.cursor !== null,
-    isLoadingMore: now.loading ?? false,
-    loadMore,
-    reload: first.reload,
-    follow: first.follow,
+  const url = path + queryText(query);
+  const [state, setState] = useState<PageList<T>>({ url });
+  const list: PageList<T> = state.url === url ? state : { url };
+  const { pages, problem, failed, isLoadingMore = false, hasNews = false } = list;
+  const readPage = async (cursor: string | undefined, calls?: Calls): Promise<Pages<T>> => {
+    const answer = await get<Answer>(path, { ...query, cursor }, calls);
+    // docs/openapi.json says what it holds.
+    return { rows: (answer[noun] ?? []) as readonly T[], cursor: answer.next_cursor, count: 1 };
   };
-}
-
-function entries<T>(answer: Answer, noun: string): readonly T[] {
-  return (answer[noun] ?? []) as readonly T[]; // docs/openapi.json says what it holds.
+  const set = (now: (list: PageList<T>) => PageList<T>) => setState((old) => now(old.url === url ? old : { url }));
+  const { reload, follow } = useReading<Pages<T>>(url, {
+    read: async (calls, isFollowing) => {
+      const count = isFollowing ? 1 : (pages?.count ?? 1);
+      let read = await readPage(undefined, calls);
+      while (read.count < count && read.cursor !== null) read = joined(read, await readPage(read.cursor, calls));
+      return read;
+    },
+    show: (read, isFollowing) => set((old) => (isFollowing ? followed(old, read) : shown(old, read))),
+    fail: (why) => set((old) => notShown(old, why)),
+  });
+  const loadMore = async () => {
+    if (pages === undefined || pages.cursor === null || isLoadingMore) return;
+    setState(loading);
+    try {
+      const next = await readPage(pages.cursor);
+      setState((old) => loaded(old, pages, next));
+    } catch (error) {
+      setState((old) => notLoaded(old, pages, asProblem(error)));
+    }
+  };
+  return {
+    rows: pages?.rows,
+    problem,
+    retry: failed === 'more' ? loadMore : reload,
+    hasMore: typeof pages?.cursor === 'string',
+    ...{ isLoadingMore, loadMore, hasNews, reload, follow },
+  };
 }

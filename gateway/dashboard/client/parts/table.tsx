@@ -1,9 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Listed } from '../api/pages.ts';
-import { Button } from './button.tsx';
-import { NothingYet } from './empty.tsx';
-import { Problem } from './problem.tsx';
-import { Skeleton } from './skeleton.tsx';
+import { Paged } from './paged.tsx';
 
 export interface Column<T> {
   readonly head: string;
@@ -69,25 +66,15 @@ export function Table<T>({ caption, rows, rowKey, columns, compared = false }: T
 
 interface PagedTableProps<T> extends Omit<TableProps<T>, 'rows'> {
   readonly list: Listed<T>;
-  /** When all was looked at: an `Empty`; a `NoResults` while a filter is set. */
+  /** As that of `Paged`. */
   readonly empty: ComponentChildren;
 }
 
-/** A list of the API with all its states: on its way, failed, empty, and more to load. */
+/** A list of the API as a table. */
 export function PagedTable<T>({ list, empty, ...table }: PagedTableProps<T>) {
-  const { rows, problem, retry, hasMore, isLoadingMore, loadMore } = list;
   return (
-    <>
-      {problem && <Problem problem={problem} retry={retry} />}
-      {rows === undefined && problem === undefined && <Skeleton />}
-      {rows !== undefined && (rows.length > 0 ? <Table {...table} rows={rows} /> : hasMore ? <NothingYet /> : empty)}
-      {hasMore && (
-        <div class="pager">
-          <Button onClick={loadMore} busy={isLoadingMore}>
-            Load more
-          </Button>
-        </div>
-      )}
-    </>
+    <Paged list={list} empty={empty}>
+      {(rows) => <Table {...table} rows={rows} />}
+    </Paged>
   );
 }

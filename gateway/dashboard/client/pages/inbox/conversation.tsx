@@ -3,8 +3,9 @@ import { useLive } from '../../api/live.ts';
 import { type Loaded, useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
-import { Button } from '../../parts/button.tsx';
+import { Empty } from '../../parts/empty.tsx';
 import { Loading, PageHead } from '../../parts/page.tsx';
+import { Paged } from '../../parts/paged.tsx';
 import { exactTime } from '../../parts/time.tsx';
 import type { PageProps } from '../../router/page.ts';
 import { Answer } from './answer.tsx';
@@ -34,18 +35,15 @@ export function ConversationPage({ params: { customer = '' } }: PageProps) {
             <p class="conversation-head">
               <SessionBadge customer={data} /> <Paid customer={data} />
             </p>
-            <ol class="bubbles" aria-label="Messages, the newest first">
-              {(list.rows ?? []).map((message) => (
-                <Bubble key={message.message_id} message={message} />
-              ))}
-            </ol>
-            {list.hasMore && (
-              <div class="pager">
-                <Button onClick={list.loadMore} busy={list.isLoadingMore}>
-                  Load more
-                </Button>
-              </div>
-            )}
+            <Paged list={list} empty={<Empty icon="chat">The messages are not kept any more.</Empty>}>
+              {(messages) => (
+                <ol class="bubbles" aria-label="Messages, the newest first">
+                  {messages.map((message) => (
+                    <Bubble key={message.message_id} message={message} />
+                  ))}
+                </ol>
+              )}
+            </Paged>
             {may('send') && <Answer customer={data} onSent={reload} />}
           </>
         )}
