@@ -1,8 +1,8 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { remove } from '../../api/http.ts';
-import { useLive } from '../../api/live.ts';
-import { type Loaded, useLoad } from '../../api/load.ts';
+import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
+import { useReadAgain } from '../../api/read-again.ts';
 import { may } from '../../api/session.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, LinkButton } from '../../parts/button.tsx';
@@ -24,7 +24,8 @@ import { Progress } from './progress.tsx';
 /** One bulk request, as it goes on. */
 export function BatchPage({ params }: PageProps) {
   const path = `/v2/batches/${encodeURIComponent(params.batch_id ?? '')}`;
-  const batch = useFollowed(path);
+  const batch = useLoad<Batch>(path);
+  useReadAgain(batch, isOpen);
   const [stopping, setStopping] = useState(false);
   const stop = async () => {
     const { message } = await remove<{ readonly message: string }>(path);
@@ -52,27 +53,7 @@ export function BatchPage({ params }: PageProps) {
   );
 }
 
-/** Counting a batch costs the gateway something, so it is read again at most this often. */
-const AGAIN_MS = 3_000;
-
-/** The batch, read again while its messages move: the stream tells when any of the account's newest messages did. */
-function useFollowed(path: string): Loaded<Batch> {
-  const batch = useLoad<Batch>(path);
-  const newest = useLive<{ readonly data: readonly Message[] }>('messages');
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const { follow, data } = batch;
-  const open = data !== undefined && isOpen(data);
-  useEffect(() => {
-    if (newest === undefined || !open) return;
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      follow();
-    }, AGAIN_MS);
-  }, [newest, open, follow]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return batch;
-}
-
+/** Counts move while messages leave, and then while receipts come. */
 function isOpen({ state, counts }: Batch): boolean {
   return state === 'processing' || state === 'stopping' || (counts?.sent ?? 0) > 0;
 }
@@ -111,7 +92,7 @@ function Whole({ batch, path }: { readonly batch: Batch; readonly path: string }
       <Card title="Facts">
         <Facts facts={facts.filter(([, value]) => value !== undefined)} />
       </Card>
-      {counts && failedOf(counts) > 0 && <Failures key={failedOf(counts)} path={path} id={id} />}
+      {counts && failedOf(counts) > 0 && <Failures path={path} id={id} count={failedOf(counts)} />}
     </>
   );
 }
@@ -120,8 +101,15 @@ interface Failure extends Pick<Message, 'message_id' | 'to' | 'status' | 'error_
   readonly explanation?: { readonly cause: string; readonly advice: string };
 }
 
-function Failures({ path, id }: { readonly path: string; readonly id: string }) {
+interface FailuresProps {
+  readonly path: string;
+  readonly id: string;
+  readonly count: number;
+}
+
+function Failures({ path, id, count }: FailuresProps) {
   const list = usePages<Failure>(`${path}/failures`);
+  useEffect(() => list.follow(), [count, list.follow]);
   const file = (
     <LinkButton href={`${path}/failures?format=csv`} download={`${id}-failures.csv`} icon="down">
       Download as CSV

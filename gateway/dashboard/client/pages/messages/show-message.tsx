@@ -1,7 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
-import { useLive } from '../../api/live.ts';
-import { useLoad } from '../../api/load.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { CopyId } from '../../parts/copy.tsx';
 import { Facts } from '../../parts/facts.tsx';
@@ -11,32 +8,20 @@ import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Words } from '../../parts/words.tsx';
 import type { PageProps } from '../../router/page.ts';
-import { type Message, STATUS_TONES, type WholeMessage } from './message.ts';
+import { useFollowedMessage } from './followed-message.ts';
+import { STATUS_TONES, type WholeMessage } from './message.ts';
 import { Timeline } from './timeline.tsx';
 
 /** Everything that is known of one message. */
 export function MessagePage({ params }: PageProps) {
   const id = params.message_id ?? '';
-  const message = useFollowed(id);
+  const message = useFollowedMessage<WholeMessage>(`/v2/messages/${encodeURIComponent(id)}`, id);
   return (
     <>
       <PageHead title="Message" lead={<CopyId id={id} />} back={{ href: '/dashboard/messages', label: 'Messages' }} />
       <Loading of={message}>{(data) => <Whole message={data} />}</Loading>
     </>
   );
-}
-
-/** The message, read again when the stream tells of another state. It tells the newest messages only. */
-function useFollowed(id: string) {
-  const message = useLoad<WholeMessage>(`/v2/messages/${encodeURIComponent(id)}`);
-  const newest = useLive<{ readonly data: readonly Message[] }>('messages');
-  const status = newest?.data.find(({ message_id }) => message_id === id)?.status;
-  const { follow } = message;
-  const shown = message.data?.status;
-  useEffect(() => {
-    if (status !== undefined && shown !== undefined && status !== shown) follow();
-  }, [status, shown, follow]);
-  return message;
 }
 
 function Whole({ message }: { readonly message: WholeMessage }) {

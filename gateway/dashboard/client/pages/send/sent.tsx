@@ -1,10 +1,8 @@
-import { useEffect } from 'preact/hooks';
-import { useLive } from '../../api/live.ts';
-import { useLoad } from '../../api/load.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Time } from '../../parts/time.tsx';
+import { useFollowedMessage } from '../messages/followed-message.ts';
 import { type Message, messageHref, STATUS_TONES } from '../messages/message.ts';
 import type { Accepted } from './send-form.tsx';
 
@@ -40,14 +38,7 @@ export function Sent({ accepted, again }: SentProps) {
 }
 
 function FollowedMessage({ id }: { readonly id: string }) {
-  const read = useLoad<Message>(`/v2/status/${id}`);
-  const newest = useLive<{ readonly data: readonly Message[] }>('messages');
-  const live = newest?.data.find(({ message_id }) => message_id === id)?.status;
-  const { follow } = read;
-  useEffect(() => {
-    if (live !== undefined) follow();
-  }, [live, follow]);
-  const status = live ?? read.data?.status ?? 'queued';
+  const status = useFollowedMessage<Message>(`/v2/status/${id}`, id).data?.status ?? 'queued';
   return (
     <p>
       Accepted. <a href={messageHref(id)}>Its timeline</a> <Badge tone={STATUS_TONES[status]}>{status}</Badge>
