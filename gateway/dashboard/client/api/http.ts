@@ -5,6 +5,9 @@ import { signInAgain, userHeader } from './signed-in.ts';
 /** Undefined and empty values are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** What a page asks by itself does not keep its session from ending. */
+export const AUTOMATIC = { 'x-dashboard-auto': '1' } as const;
+
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Calls of the API. Each gives the body of the answer, or throws an `ApiProblem`. */

@@ -1,4 +1,6 @@
+import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
+import { AUTOMATIC, get } from './http.ts';
 import { session } from './session.ts';
 
 /**
@@ -11,7 +13,12 @@ type Listener = (value: unknown) => void;
 const SETTLE_MS = 50;
 /** After an answer that was no stream, then twice as long each time. A stream that only ended is opened again by the browser. */
 const AGAIN_MS = 15_000;
-const AGAIN_MS_MAX = 300_000;
+const AGAIN_MS_MAX = 60_000;
+/** A gateway that restarts is back within this time. */
+const SILENT_MS = 10_000;
+
+/** Somebody listens, and nothing can be heard: what is shown may be old. */
+export const isSilent = signal(false);
 
 const listeners = new Map<string, Set<Listener>>();
 /** The last value of each event, for who listens later. */
@@ -21,6 +28,8 @@ let stream: EventSource | undefined;
 let told = '';
 let timer: ReturnType<typeof setTimeout> | undefined;
 let againMs = AGAIN_MS;
+let againTimer: ReturnType<typeof setTimeout> | undefined;
+let silentTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** The newest value of an event, such as `balance`; undefined until the first one has come. docs/openapi.json lists the events. */
 export function useLive<T>(name: string): T | undefined {
@@ -29,25 +38,25 @@ export function useLive<T>(name: string): T | undefined {
     const listener: Listener = (next) => setValue(next as T);
     const all = listeners.get(name) ?? new Set();
     listeners.set(name, all.add(listener));
-    settle(SETTLE_MS);
+    settle();
     return () => {
       all.delete(listener);
       if (all.size > 0) return;
       listeners.delete(name);
       known.delete(name);
-      settle(SETTLE_MS);
+      settle();
     };
   }, [name]);
   return value;
 }
 
-document.addEventListener('visibilitychange', () => settle(SETTLE_MS));
+document.addEventListener('visibilitychange', settle);
 // Whoever signs in again over an open page goes on where the stream ended.
-session.subscribe(() => settle(SETTLE_MS));
+session.subscribe(settle);
 
-function settle(ms: number): void {
+function settle(): void {
   clearTimeout(timer);
-  timer = setTimeout(reopen, ms);
+  timer = setTimeout(reopen, SETTLE_MS);
 }
 
 /** Opens the stream that tells what is listened to now, if it is another one. */
@@ -58,7 +67,10 @@ function reopen(): void {
   stream?.close();
   stream = undefined;
   told = wanted;
-  if (wanted === '') return;
+  if (wanted === '') {
+    hear();
+    return;
+  }
   const path = session.value?.scopes.includes('admin') ? '/v2/admin/stream' : '/v2/account/stream';
   const opened = new EventSource(`${path}?events=${wanted}&user=${session.value?.user.user_id}`);
   stream = opened;
@@ -69,14 +81,34 @@ function reopen(): void {
       for (const listener of listeners.get(name) ?? []) listener(value);
     });
   }
-  // The session has ended: the next call of the page asks to sign in.
-  opened.addEventListener('end', () => opened.close());
+  opened.addEventListener('end', () => {
+    opened.close();
+    if (opened === stream) void lose();
+  });
   opened.addEventListener('error', () => {
-    if (opened !== stream || opened.readyState !== EventSource.CLOSED) return;
-    settle(againMs);
-    againMs = Math.min(againMs * 2, AGAIN_MS_MAX);
+    if (opened !== stream) return;
+    silentTimer ??= setTimeout(() => {
+      isSilent.value = true;
+    }, SILENT_MS);
+    if (opened.readyState === EventSource.CLOSED) void lose();
   });
   opened.addEventListener('open', () => {
     againMs = AGAIN_MS;
+    hear();
   });
+}
+
+/** The stream was refused or ended, and the browser does not open it again. */
+async function lose(): Promise<void> {
+  // When the session has ended, this asks to sign in, and is answered after that.
+  await get('/v2/profile', {}, { headers: AUTOMATIC }).catch(() => undefined);
+  clearTimeout(againTimer);
+  againTimer = setTimeout(reopen, againMs);
+  againMs = Math.min(againMs * 2, AGAIN_MS_MAX);
+}
+
+function hear(): void {
+  clearTimeout(silentTimer);
+  silentTimer = undefined;
+  isSilent.value = false;
 }

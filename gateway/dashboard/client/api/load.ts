@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { get, type Query, queryText } from './http.ts';
+import { AUTOMATIC, get, type Query, queryText } from './http.ts';
 import { type ApiProblem, asProblem } from './problem.ts';
 
 interface Again {
@@ -39,7 +39,7 @@ export function useReading<T>(url: string, { read, show, fail }: Reading<T>): Ag
   useEffect(() => {
     const leaving = new AbortController();
     const { signal } = leaving;
-    const headers: Record<string, string> = follows.current ? { 'x-dashboard-auto': '1' } : {};
+    const headers: Record<string, string> = follows.current ? AUTOMATIC : {};
     if (!follows.current) isAwaited.current = true;
     follows.current = false;
     const isFollowing = !isAwaited.current;

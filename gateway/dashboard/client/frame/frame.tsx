@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { Brand } from '../parts/brand.tsx';
 import type { Page } from '../router/page.ts';
 import { Navigation, NavigationDrawer } from './navigation.tsx';
+import { Silence } from './silence.tsx';
 import { UserMenu } from './user-menu.tsx';
 
 interface FrameProps {
@@ -28,6 +29,7 @@ export function Frame({ pages, current, children }: FrameProps) {
         <UserMenu />
       </aside>
       <main id="main" tabIndex={-1}>
+        <Silence />
         {children}
       </main>
     </div>
