@@ -1,9 +1,11 @@
 import type { Db } from 'mongodb';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
-import { providersByCallback } from '../../shared/providers/store.ts';
+import { providersByCallback, providersByGraphId } from '../../shared/providers/store.ts';
 import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
-import { type CallbackId, isCallbackId } from '../../shared/runtime/ids.ts';
+import { type AccountId, type CallbackId, isCallbackId } from '../../shared/runtime/ids.ts';
 import type { GatewayDeps } from '../process/deps.ts';
+import type { OwnedId } from './read-callback.ts';
+import { sameText } from './same-text.ts';
 
 const REMEMBERED_MAX = 20_000;
 
@@ -13,19 +15,28 @@ export interface CallbackProvider extends Pick<ProviderDocument, '_id' | 'phoneN
   readonly verifyToken: string;
 }
 
-/** Finds providers by the id in their callback address. */
+/** Finds providers by the id in their callback address, and by their numbers and business accounts. */
 export class CallbackProviders {
   readonly #box: GatewayDeps['box'];
   readonly #providers: FreshCache<CallbackId, ProviderDocument>;
+  /** By the id of a number or of a business account. */
+  readonly #owners: FreshCache<string, ProviderDocument[]>;
 
   constructor({ box, clock, config, db }: Pick<GatewayDeps, 'box' | 'clock' | 'config'> & { readonly db: Db }) {
     this.#box = box;
+    const limits = { freshMs: config.keyCacheMs, maxEntries: REMEMBERED_MAX, clock };
     this.#providers = new FreshCache({
-      freshMs: config.keyCacheMs,
-      maxEntries: REMEMBERED_MAX,
-      clock,
+      ...limits,
       readMany: async (callbacks) =>
         new Map((await providersByCallback(db, callbacks)).map((provider) => [provider.callback, provider])),
+    });
+    this.#owners = new FreshCache({
+      ...limits,
+      readMany: async (ids) => {
+        const providers = await providersByGraphId(db, ids);
+        const having = (id: string) => providers.filter((one) => one.phoneNumberId === id || one.businessId === id);
+        return new Map(ids.map((id) => [id, having(id)] as const).filter(([, found]) => found.length > 0));
+      },
     });
   }
 
@@ -43,5 +54,19 @@ export class CallbackProviders {
       appSecret: this.#box.open(appSecret),
       verifyToken: this.#box.open(verifyToken),
     };
+  }
+
+  /**
+   * The accounts that a change is for, which was posted to the address of `poster`. All numbers of an app may post to
+   * one address, so others than the poster's are looked for too. Only accounts with the same app secret are found: the
+   * post is signed with it, so nobody can write to an account of another app.
+   */
+  async owners(poster: CallbackProvider, by: OwnedId, id: string): Promise<readonly AccountId[]> {
+    // Most posts are such. A business account may have numbers of several accounts, a number belongs to one.
+    if (by === 'phoneNumberId' && id === poster.phoneNumberId) return [poster._id];
+    const providers = (await this.#owners.get(id)) ?? [];
+    return providers
+      .filter((one) => one[by] === id && sameText(this.#box.open(one.appSecret), poster.appSecret))
+      .map(({ _id }) => _id);
   }
 }

@@ -1,4 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Request } from 'express';
 import type { Unauthorized } from '../access/unauthorized.ts';
 import { CALLER_GONE } from '../http/access-log.ts';
@@ -8,7 +7,9 @@ import type { GatewayDeps } from '../process/deps.ts';
 import { parseCallbackBody } from './callback-body.ts';
 import { type CallbackProvider, CallbackProviders } from './callback-providers.ts';
 import { CallbackStore } from './callback-store.ts';
-import { type CallbackPost, readCallback } from './read-callback.ts';
+import { LogLimit } from './log-limit.ts';
+import { type CallbackPost, type FindOwners, readCallback } from './read-callback.ts';
+import { sameText } from './same-text.ts';
 import { readSignedBody } from './signed-body.ts';
 
 /** The largest post, as providers document it. */
@@ -32,6 +33,7 @@ export class Callback {
   readonly #unauthorized: Unauthorized;
   readonly #providers: CallbackProviders;
   readonly #store: CallbackStore;
+  readonly #logLimit: LogLimit;
   readonly #counted: ReturnType<GatewayDeps['metrics']['counter']>;
 
   constructor(deps: CallbackDeps, unauthorized: Unauthorized) {
@@ -39,6 +41,7 @@ export class Callback {
     this.#unauthorized = unauthorized;
     this.#providers = new CallbackProviders(deps);
     this.#store = new CallbackStore(deps.db);
+    this.#logLimit = new LogLimit(deps.clock);
     this.#counted = deps.metrics.counter(
       'chatapp_callback_items_total',
       'Entries of provider callbacks, by what was done with them.',
@@ -71,24 +74,25 @@ export class Callback {
     }
     const json = parseCallbackBody(body.bytes);
     if (json === undefined) return sendProblem(res, 'malformed_body');
-    const post = await readCallback(json, provider, this.#deps.clock.now());
-    if (post.items.length > 0) await this.#store.keep(post);
+    const findOwners: FindOwners = (by, id) => this.#providers.owners(provider, by, id);
+    const post = await readCallback(json, findOwners, this.#deps.clock.now());
+    await Promise.all(post.parts.filter(({ items }) => items.length > 0).map((part) => this.#store.keep(part)));
     this.#count(post, provider);
     sendJson(res, 200, { status: 'success' });
   }
 
-  #count({ items, ignored, cut }: CallbackPost, { _id: account }: CallbackProvider): void {
+  #count({ parts, ignored, strays }: CallbackPost, { _id: poster }: CallbackProvider): void {
+    const { log } = this.#deps;
     for (const [fate, count] of Object.entries(ignored)) this.#counted.inc({ fate }, count);
-    if (items.length > 0) this.#counted.inc({ fate: 'kept' }, items.length);
-    if (cut === 0) return;
-    this.#counted.inc({ fate: 'cut' }, cut);
-    // No provider documents items of this size, so an operator should look.
-    this.#deps.log.warn('callback_items_cut', { account, items: cut });
+    for (const { account, items, cut } of parts) {
+      if (items.length > 0) this.#counted.inc({ fate: 'kept' }, items.length);
+      if (cut === 0) continue;
+      this.#counted.inc({ fate: 'cut' }, cut);
+      // No provider documents items of this size, so an operator should look.
+      log.warn('callback_items_cut', { account, items: cut });
+    }
+    for (const [whose, entries] of strays) {
+      if (this.#logLimit.allows(whose)) log.warn('callback_for_nobody', { account: poster, whose, entries });
+    }
   }
-}
-
-/** Compares in constant time, even texts of different lengths. */
-function sameText(a: string, b: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
 }

@@ -7,8 +7,8 @@ import {
   type StatusItem,
 } from '../../shared/chat-inbox/inbox-item.ts';
 import type { Inbound } from '../../shared/conversations/store.ts';
-import type { ProviderDocument } from '../../shared/providers/provider.ts';
-import { isMessageId } from '../../shared/runtime/ids.ts';
+import { GRAPH_ID } from '../../shared/providers/provider-form.ts';
+import { type AccountId, isMessageId } from '../../shared/runtime/ids.ts';
 import type { JsonObject } from '../http/context.ts';
 import { Slice } from '../http/slice.ts';
 import { billingOf, contentOf, errorOf } from './item-content.ts';
@@ -18,94 +18,145 @@ import { weightOf } from './weight.ts';
 
 /** The content of one post, ready to be stored. */
 export interface CallbackPost {
+  /** One for each account that something is for. */
+  readonly parts: readonly AccountPart[];
+  /** How many entries were left out, by reason, for the metrics. */
+  readonly ignored: Readonly<Record<Ignored, number>>;
+  /** How many of them were for whom: `number_106540352242922` or `business_102290129340398`. */
+  readonly strays: ReadonlyMap<string, number>;
+}
+
+export interface AccountPart {
+  readonly account: AccountId;
   readonly items: readonly InboxItemDocument[];
   /** Customers who wrote. Their sessions are open now. */
   readonly inbound: readonly Inbound[];
-  /** How many entries were left out, by reason, for the metrics. */
-  readonly ignored: Readonly<Record<Ignored, number>>;
   /** How many items were too large and lost a part. */
   readonly cut: number;
 }
 
 /**
- * `foreign`: for another phone number. `other`: changes of fields that we do not use, statuses that we do not know.
- * `unreadable`: an id is missing or does not have 1 to 512 characters.
+ * `foreign`: for a number or business account that none of the accounts has. `other`: changes of fields that we do not
+ * use, statuses that we do not know. `unreadable`: an id is missing or does not have 1 to 512 characters.
  */
 export type Ignored = 'foreign' | 'other' | 'unreadable';
+
+/** Whose the phone number or the business account with this id is, among the accounts that the poster may write to. */
+export type FindOwners = (by: OwnedId, id: string) => Promise<readonly AccountId[]>;
+export type OwnedId = 'phoneNumberId' | 'businessId';
 
 const UPSTREAM_ID_MAX = 512;
 const STATUSES: readonly string[] = ['sent', 'delivered', 'read', 'failed'] satisfies StatusItem['status'][];
 
 /**
  * Reads a post in the WhatsApp Cloud API's shape ("Components" of its webhooks reference): any number of entries and
- * changes, each with messages, statuses, or both. The signature proves only the sender, so nothing else is trusted:
- * values that are missing or of the wrong type are left out. Messages of unknown types are kept. Stores nothing. Ids
- * derive from the content, so the same post gives the same items. Works in slices, because 3 MB can hold 26,000
- * messages.
+ * changes, each with messages, statuses, or both. All numbers of an app may post to one address, so each change has its
+ * own account. The signature proves only the sender, so nothing else is trusted: values that are missing or of the wrong
+ * type are left out. Messages of unknown types are kept. Stores nothing. Ids derive from the content, so the same post
+ * gives the same items. Works in slices, because 3 MB can hold 26,000 messages.
  *
  * No provider sends an item that weighs more than `ITEM_WEIGHT_MAX`, and such an item would burden every reader.
  * Refusing the post would not help: the provider would repeat it for seven days, with everything else in it. Dropping
  * the item could lose a customer's message or the fate of one of ours. So it is cut: the result keeps who wrote and
  * when, or which message reached which status and why, and the first 16,384 characters of a text.
  */
-export async function readCallback(
-  body: JsonObject,
-  provider: Pick<ProviderDocument, '_id' | 'phoneNumberId' | 'businessId'>,
-  now: Date,
-): Promise<CallbackPost> {
-  const reader = new Reader(provider, now);
+export async function readCallback(body: JsonObject, findOwners: FindOwners, now: Date): Promise<CallbackPost> {
+  const post = new PostReader(findOwners, now);
+  const slice = new Slice();
   for (const entry of list(body.entry)) {
-    await reader.pause();
+    if (slice.over) await slice.rest();
     for (const change of list(object(entry).changes)) {
-      await reader.pause();
+      if (slice.over) await slice.rest();
       const { field, value } = object(change);
-      if (field === 'messages') await reader.value(object(value));
-      else if (TEMPLATE_FIELDS.has(String(field))) reader.template(object(entry), object(value));
-      else reader.ignored.other++;
+      if (field === 'messages') await post.value(object(value));
+      else if (TEMPLATE_FIELDS.has(String(field))) await post.template(object(entry), object(value));
+      else post.ignored.other++;
     }
   }
-  return reader;
+  return { parts: [...post.readers.values()], ignored: post.ignored, strays: post.strays };
 }
 
-class Reader implements CallbackPost {
+/** Hands each change to the readers of its accounts. */
+class PostReader {
+  readonly readers = new Map<AccountId, Reader>();
+  readonly ignored = { foreign: 0, other: 0, unreadable: 0 };
+  readonly strays = new Map<string, number>();
+  readonly #findOwners: FindOwners;
+  readonly #now: Date;
+
+  constructor(findOwners: FindOwners, now: Date) {
+    this.#findOwners = findOwners;
+    this.#now = now;
+  }
+
+  async value(value: JsonObject): Promise<void> {
+    const entries = list(value.messages).length + list(value.statuses).length;
+    const id = object(value.metadata).phone_number_id;
+    for (const reader of await this.#readersOf('phoneNumberId', id, entries)) await reader.value(value);
+  }
+
+  /** Templates belong to the business account, which `entry` names. */
+  async template(entry: JsonObject, value: JsonObject): Promise<void> {
+    for (const reader of await this.#readersOf('businessId', entry.id, 1)) reader.template(entry, value);
+  }
+
+  async #readersOf(by: OwnedId, given: unknown, entries: number): Promise<readonly Reader[]> {
+    const id = typeof given === 'string' && GRAPH_ID.test(given) ? given : undefined;
+    const owners = id === undefined ? [] : await this.#findOwners(by, id);
+    if (owners.length === 0 && entries > 0) {
+      this.ignored.foreign += entries;
+      const stray = `${by === 'phoneNumberId' ? 'number' : 'business'}_${id ?? 'unknown'}`;
+      this.strays.set(stray, (this.strays.get(stray) ?? 0) + entries);
+    }
+    return owners.map((account) => this.#readerOf(account));
+  }
+
+  #readerOf(account: AccountId): Reader {
+    const known = this.readers.get(account);
+    if (known !== undefined) return known;
+    const reader = new Reader({ _id: account }, this.#now, this.ignored);
+    this.readers.set(account, reader);
+    return reader;
+  }
+}
+
+/** What is for one account. */
+class Reader implements AccountPart {
   readonly items: InboxItemDocument[] = [];
   readonly inbound: Inbound[] = [];
-  readonly ignored = { foreign: 0, other: 0, unreadable: 0 };
   cut = 0;
-  readonly #provider: Pick<ProviderDocument, '_id' | 'phoneNumberId' | 'businessId'>;
+  readonly ignored: Record<Ignored, number>;
+  readonly #provider: { readonly _id: AccountId };
   readonly #now: Date;
   readonly #slice = new Slice();
   /** Changes of templates so far. */
   #templates = 0;
 
-  constructor(provider: Pick<ProviderDocument, '_id' | 'phoneNumberId' | 'businessId'>, now: Date) {
+  constructor(provider: { readonly _id: AccountId }, now: Date, ignored: Record<Ignored, number>) {
     this.#provider = provider;
     this.#now = now;
+    this.ignored = ignored;
+  }
+
+  get account(): AccountId {
+    return this.#provider._id;
   }
 
   async value(value: JsonObject): Promise<void> {
-    const messages = list(value.messages);
-    const statuses = list(value.statuses);
-    if (object(value.metadata).phone_number_id !== this.#provider.phoneNumberId) {
-      this.ignored.foreign += messages.length + statuses.length;
-      return;
-    }
     const contacts = list(value.contacts);
-    for (const message of messages) {
+    for (const message of list(value.messages)) {
       this.#message(object(message), contacts);
       await this.pause();
     }
-    for (const status of statuses) {
+    for (const status of list(value.statuses)) {
       this.#status(object(status));
       await this.pause();
     }
   }
 
-  /** Templates belong to the business account, which `entry` names. */
   template(entry: JsonObject, value: JsonObject): void {
     const what = readTemplateChange(value, entry.time, this.#now);
-    if (entry.id !== this.#provider.businessId) this.ignored.foreign++;
-    else if (what === undefined) this.ignored.unreadable++;
+    if (what === undefined) this.ignored.unreadable++;
     else {
       const known = hash('sha256', JSON.stringify([entry.time, value]), 'base64url');
       // Changes of one post are worked off in its order: the last one is what holds.

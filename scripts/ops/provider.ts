@@ -40,7 +40,9 @@ const NOTES =
   `The first time, --base-url, --phone-number-id, --business-id, --display-number and both secrets are required. Later only\n` +
   `the given options change. Secrets are never options, because the list of processes would show them. The access token comes\n` +
   `from ${TOKEN_VARIABLE}, the app secret from ${SECRET_VARIABLE}, or from stdin; otherwise the command asks for it. The first time\n` +
-  'it shows the callback address and, only this once, the verify token. Enter both at the provider where you set up its webhook.';
+  'it shows the callback address and, only this once, the verify token. Enter both at the provider where you set up its webhook.\n' +
+  'An app at Meta has one callback address: for further accounts at the same app (with the same app secret) leave it as it is.\n' +
+  'Each business account must be subscribed to the app (POST /ID/subscribed_apps), or nothing of it is posted: docs/operating.md.';
 
 export const PROVIDER_COMMANDS: readonly Command[] = [
   defineCommand({
@@ -182,6 +184,8 @@ function shown({ provider, created, verifyToken }: SetProvider) {
       `verify token  ${verifyToken}`,
       'Now enter the callback address (with the public https address of the gateways before it) and the verify token at the provider:',
       'the token is not shown again (--new-verify-token makes another). The field to subscribe to is `messages`.',
+      'If another account has its number at the same app, leave the address there as it is: what is posted to it finds this account too.',
+      `Then subscribe the business account to the app, or nothing is posted: POST ${provider.baseUrl}/${provider.businessId}/subscribed_apps`,
     );
   }
   const json = { ...view(provider), created, ...(verifyToken === undefined ? {} : { verify_token: verifyToken }) };

@@ -103,6 +103,18 @@ export const INDEXES: readonly Index[] = [
     serves: 'chat-app callback: whose it is',
   },
   {
+    collection: 'providers',
+    key: { phoneNumberId: 1 },
+    options: { name: 'number' },
+    serves: 'chat-app callback: whose a number of the same app is',
+  },
+  {
+    collection: 'providers',
+    key: { businessId: 1 },
+    options: { name: 'business' },
+    serves: 'chat-app callback: whose a business account of the same app is',
+  },
+  {
     collection: 'message_log',
     key: { expiresAt: 1 },
     options: { name: 'expiry', expireAfterSeconds: 0 },

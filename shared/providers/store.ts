@@ -102,6 +102,13 @@ export async function providersByCallback(
     .toArray();
 }
 
+/** The providers whose number or business account has one of these ids, in no order. */
+export async function providersByGraphId(db: Db, ids: readonly string[]): Promise<readonly ProviderDocument[]> {
+  return providers(db)
+    .find({ $or: [{ phoneNumberId: { $in: ids } }, { businessId: { $in: ids } }] })
+    .toArray();
+}
+
 /** All of them, by account. */
 export async function listProviders(db: Db): Promise<readonly ProviderDocument[]> {
   return providers(db).find().sort({ _id: 1 }).toArray();

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { BSON } from 'mongodb';
-import { readCallback } from '../../../gateway/chatapp/read-callback.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { callbackPost, statusOf, textMessage } from '../../support/chat-callback.ts';
+import { mergeParts, readAlone } from '../../support/read-callback.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const SENT = new Date('2026-11-21T09:59:50Z');
 const PROVIDER = { _id: newId('acc'), phoneNumberId: '1055', businessId: '2055' } as const;
 const CUSTOMER = '919876543210';
 
-const read = (body: object) => readCallback({ ...body }, PROVIDER, NOW);
+const read = async (body: object) => mergeParts(await readAlone(body, PROVIDER, NOW));
 const readMessage = (message: object, more: object = {}) =>
   read(callbackPost({ messages: [{ from: CUSTOMER, id: 'wamid.1', timestamp: '1795255190', ...message }], ...more }));
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { readCallback } from '../../../gateway/chatapp/read-callback.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
+import { mergeParts, readAlone } from '../../support/read-callback.ts';
 
 const PROVIDER = { _id: newId('acc'), phoneNumberId: '1055', businessId: '2055' } as const;
-const read = (body: object) => readCallback({ ...body }, PROVIDER, new Date());
+const read = async (body: object) => mergeParts(await readAlone(body, PROVIDER));
 const TIME = 1_763_719_190;
 const toldAt = new Date(TIME * 1_000);
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { CallbackStore } from '../../../gateway/chatapp/callback-store.ts';
-import { readCallback } from '../../../gateway/chatapp/read-callback.ts';
 import type { ChatTemplateDocument } from '../../../shared/chat-templates/chat-template.ts';
 import { listChatTemplates, replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { makeChatTemplate } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
+import { readAlone } from '../../support/read-callback.ts';
 import { inboxWorld } from './inbox-world.ts';
 import { graphError, json } from './provider-server.ts';
 
@@ -85,7 +85,8 @@ describe('chatapp worker: copies of the templates', () => {
       for (const [event, time] of posts) {
         const value = { event, message_template_name: 'hello', message_template_language: 'en' };
         const changes = [{ field: 'message_template_status_update', value }];
-        await keep.keep(await readCallback({ entry: [{ id: '2055', time, changes }] }, provider, new Date()));
+        const { parts } = await readAlone({ entry: [{ id: '2055', time, changes }] }, provider);
+        for (const part of parts) await keep.keep(part);
         await eventually(
           async () => (await world.store.db.collection('chat_inbox').countDocuments({ due: { $exists: true } })) === 0,
           'it is worked off',

@@ -1,0 +1,21 @@
+import { type CallbackPost, readCallback } from '../../gateway/chatapp/read-callback.ts';
+import type { ProviderDocument } from '../../shared/providers/provider.ts';
+
+/** Reads a post to the address of a provider that has its app for itself. */
+export function readAlone(
+  body: object,
+  provider: Pick<ProviderDocument, '_id' | 'phoneNumberId' | 'businessId'>,
+  now = new Date(),
+): Promise<CallbackPost> {
+  return readCallback({ ...body }, async (by, id) => (provider[by] === id ? [provider._id] : []), now);
+}
+
+/** What a post has for all accounts. */
+export function mergeParts({ parts, ignored }: CallbackPost) {
+  return {
+    items: parts.flatMap(({ items }) => items),
+    inbound: parts.flatMap(({ inbound }) => inbound),
+    cut: parts.reduce((sum, { cut }) => sum + cut, 0),
+    ignored,
+  };
+}
