@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { Unauthorized } from '../access/unauthorized.ts';
 import { CALLER_GONE } from '../http/access-log.ts';
 import { sendJson, sendProblem, sendText } from '../http/answer.ts';
@@ -9,12 +10,15 @@ import { type CallbackProvider, CallbackProviders } from './callback-providers.t
 import { CallbackStore } from './callback-store.ts';
 import { LogLimit } from './log-limit.ts';
 import { type CallbackPost, type FindOwners, readCallback } from './read-callback.ts';
+import type { Notice } from './read-notice.ts';
 import { sameText } from './same-text.ts';
 import { readSignedBody } from './signed-body.ts';
 
 /** The largest post, as providers document it. */
 const BYTES_MAX = 3_145_728;
 const CHALLENGE_MAX = 1_024;
+/** The most notices of a post that are logged. A real post has one or two. */
+const NOTICES_MAX = 100;
 
 type CallbackDeps = Pick<GatewayDeps, 'box' | 'clock' | 'config' | 'db' | 'log' | 'metrics'>;
 
@@ -33,7 +37,8 @@ export class Callback {
   readonly #unauthorized: Unauthorized;
   readonly #providers: CallbackProviders;
   readonly #store: CallbackStore;
-  readonly #logLimit: LogLimit;
+  readonly #strays: LogLimit;
+  readonly #notices: LogLimit;
   readonly #counted: ReturnType<GatewayDeps['metrics']['counter']>;
 
   constructor(deps: CallbackDeps, unauthorized: Unauthorized) {
@@ -41,7 +46,8 @@ export class Callback {
     this.#unauthorized = unauthorized;
     this.#providers = new CallbackProviders(deps);
     this.#store = new CallbackStore(deps.db);
-    this.#logLimit = new LogLimit(deps.clock);
+    this.#strays = new LogLimit(deps.clock);
+    this.#notices = new LogLimit(deps.clock);
     this.#counted = deps.metrics.counter(
       'chatapp_callback_items_total',
       'Entries of provider callbacks, by what was done with them.',
@@ -84,15 +90,24 @@ export class Callback {
   #count({ parts, ignored, strays }: CallbackPost, { _id: poster }: CallbackProvider): void {
     const { log } = this.#deps;
     for (const [fate, count] of Object.entries(ignored)) this.#counted.inc({ fate }, count);
-    for (const { account, items, cut } of parts) {
+    for (const { account, items, cut, notices } of parts) {
       if (items.length > 0) this.#counted.inc({ fate: 'kept' }, items.length);
+      if (notices.length > 0) this.#tell(account, notices);
       if (cut === 0) continue;
       this.#counted.inc({ fate: 'cut' }, cut);
       // No provider documents items of this size, so an operator should look.
       log.warn('callback_items_cut', { account, items: cut });
     }
     for (const [whose, entries] of strays) {
-      if (this.#logLimit.allows(whose)) log.warn('callback_for_nobody', { account: poster, whose, entries });
+      if (this.#strays.allows(whose)) log.warn('callback_for_nobody', { account: poster, whose, entries });
+    }
+  }
+
+  #tell(account: AccountId, notices: readonly Notice[]): void {
+    this.#counted.inc({ fate: 'notice' }, notices.length);
+    for (const notice of notices.slice(0, NOTICES_MAX)) {
+      if (!this.#notices.allows(JSON.stringify([account, notice]))) continue;
+      this.#deps.log.warn('provider_notice', { account, ...notice });
     }
   }
 }

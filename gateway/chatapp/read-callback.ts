@@ -13,6 +13,7 @@ import type { JsonObject } from '../http/context.ts';
 import { Slice } from '../http/slice.ts';
 import { billingOf, contentOf, errorOf } from './item-content.ts';
 import { list, object } from './loose-json.ts';
+import { ACCOUNT_FIELDS, type Notice, readErrorNotice, readNotice } from './read-notice.ts';
 import { readTemplateChange, TEMPLATE_FIELDS } from './read-template-change.ts';
 import { weightOf } from './weight.ts';
 
@@ -33,6 +34,8 @@ export interface AccountPart {
   readonly inbound: readonly Inbound[];
   /** How many items were too large and lost a part. */
   readonly cut: number;
+  /** For operators. They are not stored. */
+  readonly notices: readonly Notice[];
 }
 
 /**
@@ -70,6 +73,7 @@ export async function readCallback(body: JsonObject, findOwners: FindOwners, now
       const { field, value } = object(change);
       if (field === 'messages') await post.value(object(value));
       else if (TEMPLATE_FIELDS.has(String(field))) await post.template(object(entry), object(value));
+      else if (ACCOUNT_FIELDS.has(String(field))) await post.notice(object(entry), String(field), object(value));
       else post.ignored.other++;
     }
   }
@@ -90,7 +94,8 @@ class PostReader {
   }
 
   async value(value: JsonObject): Promise<void> {
-    const entries = list(value.messages).length + list(value.statuses).length;
+    const { messages, statuses, errors } = value;
+    const entries = list(messages).length + list(statuses).length + list(errors).length;
     const id = object(value.metadata).phone_number_id;
     for (const reader of await this.#readersOf('phoneNumberId', id, entries)) await reader.value(value);
   }
@@ -98,6 +103,11 @@ class PostReader {
   /** Templates belong to the business account, which `entry` names. */
   async template(entry: JsonObject, value: JsonObject): Promise<void> {
     for (const reader of await this.#readersOf('businessId', entry.id, 1)) reader.template(entry, value);
+  }
+
+  async notice(entry: JsonObject, field: string, value: JsonObject): Promise<void> {
+    for (const reader of await this.#readersOf('businessId', entry.id, 1))
+      reader.notices.push(readNotice(field, value));
   }
 
   async #readersOf(by: OwnedId, given: unknown, entries: number): Promise<readonly Reader[]> {
@@ -124,6 +134,7 @@ class PostReader {
 class Reader implements AccountPart {
   readonly items: InboxItemDocument[] = [];
   readonly inbound: Inbound[] = [];
+  readonly notices: Notice[] = [];
   cut = 0;
   readonly ignored: Record<Ignored, number>;
   readonly #provider: { readonly _id: AccountId };
@@ -150,6 +161,10 @@ class Reader implements AccountPart {
     }
     for (const status of list(value.statuses)) {
       this.#status(object(status));
+      await this.pause();
+    }
+    for (const error of list(value.errors)) {
+      this.notices.push(readErrorNotice(object(error)));
       await this.pause();
     }
   }

@@ -183,7 +183,8 @@ function shown({ provider, created, verifyToken }: SetProvider) {
     lines.push(
       `verify token  ${verifyToken}`,
       'Now enter the callback address (with the public https address of the gateways before it) and the verify token at the provider:',
-      'the token is not shown again (--new-verify-token makes another). The field to subscribe to is `messages`.',
+      'the token is not shown again (--new-verify-token makes another). The field to subscribe to is `messages`;',
+      'docs/operating.md names those for templates and for warnings about the business account.',
       'If another account has its number at the same app, leave the address there as it is: what is posted to it finds this account too.',
       `Then subscribe the business account to the app, or nothing is posted: POST ${provider.baseUrl}/${provider.businessId}/subscribed_apps`,
     );

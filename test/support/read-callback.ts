@@ -15,6 +15,7 @@ export function mergeParts({ parts, ignored }: CallbackPost) {
   return {
     items: parts.flatMap(({ items }) => items),
     inbound: parts.flatMap(({ inbound }) => inbound),
+    notices: parts.flatMap(({ notices }) => notices),
     cut: parts.reduce((sum, { cut }) => sum + cut, 0),
     ignored,
   };

@@ -150,7 +150,7 @@ describe('chatapp/read-callback', () => {
       callbackPost({ messages: [textMessage('wamid.A')], statuses: [statusOf('w', 'sent')] }, '1056'),
     );
     const field = await read({
-      entry: [{ changes: [{ field: 'account_update', value: { event: 'PAUSED' } }] }],
+      entry: [{ id: '2055', changes: [{ field: 'message_echoes', value: { event: 'PAUSED' } }] }],
     });
     const status = await read(callbackPost({ statuses: [statusOf('wamid.A', 'warning')] }));
     const nameless = await read(
