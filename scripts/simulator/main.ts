@@ -1,3 +1,4 @@
+import { readEnvironment } from './environment.ts';
 import { providerLine, smscLine, webhookLine } from './lines.ts';
 import { startProvider } from './provider.ts';
 import { startReceiver } from './receiver.ts';
@@ -54,7 +55,7 @@ function fail(error: unknown): void {
   process.exit(1);
 }
 
-const command = readCommand(process.argv.slice(2), process.env);
+const command = readCommand(process.argv.slice(2), readEnvironment(process.env));
 switch (command.kind) {
   case 'run':
     run(command.settings).catch(fail);

@@ -6,7 +6,7 @@ import { SMSC_DEFAULTS, type SmscOptions } from './smsc/options.ts';
 import { RECEIPT_DIALECTS } from './smsc/receipt-dialects.ts';
 import { RECEIPT_FORMS } from './smsc/receipts.ts';
 
-/** Settings of the command. A flag overrides its environment variable, and the variable overrides the default. */
+/** Settings of the command. A flag overrides its environment variable, the variable a line of `.env`, and that the default. */
 export interface Settings {
   readonly smsc: Partial<SmscOptions>;
   readonly provider: Partial<ProviderOptions>;
@@ -163,7 +163,7 @@ function help(): string {
     '',
     ...lines,
     '',
-    'Each can be an environment variable instead: --smsc-port is SIMULATOR_SMSC_PORT.',
+    'Each can be an environment variable instead, or a line of .env: --smsc-port is SIMULATOR_SMSC_PORT.',
     'The last digits of a destination choose what happens to a message: see docs/magic-numbers.md.',
   ].join('\n');
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -17,7 +17,11 @@ interface Run {
 }
 
 function run(...argv: string[]): Run {
-  const child = fork(MAIN, argv, { execArgv: ['--import', 'tsx'], silent: true });
+  return runIn({}, ...argv);
+}
+
+function runIn(env: Record<string, string>, ...argv: string[]): Run {
+  const child = fork(MAIN, argv, { execArgv: ['--import', 'tsx'], silent: true, env: { ...process.env, ...env } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -106,6 +110,19 @@ describe('the simulator as a process', () => {
     esme.close();
 
     expect(output().trimEnd().split('\n')).length(1);
+  });
+
+  it('reads .env like the processes of the product: a variable goes before it, unless it is empty', async () => {
+    const file = join(folder, '.env');
+    writeFileSync(file, 'SIMULATOR_SMSC_PORT=of-the-file\nSIMULATOR_RATE=of-the-file\n');
+
+    const port = runIn({ HARKARA_ENV_FILE: file, SIMULATOR_SMSC_PORT: '', SIMULATOR_RATE: '1' });
+    const rate = runIn({ HARKARA_ENV_FILE: file, SIMULATOR_SMSC_PORT: '0' });
+    running.push(port, rate);
+
+    expect([await port.ended, await rate.ended]).deep.equal([2, 2]);
+    expect(port.output()).include('--smsc-port must be a whole number').and.include('"of-the-file"');
+    expect(rate.output()).include('--rate must be a whole number').and.include('"of-the-file"');
   });
 
   it('ends with a sentence when its port is taken or a setting is wrong', async () => {
