@@ -70,15 +70,15 @@ function app(name, folder) {
 }
 
 /**
- * Each setting by name, unset ones too (empty: the default), or a reload would keep what they were at the first start. Not the
- * secrets: PM2 shows and saves what it is given. Processes read those themselves.
+ * Each setting as the caller's environment has it; empty without one, or a reload would keep that of an earlier caller. Nothing of
+ * `.env`, which every process reads itself: PM2 saves what it is given, and would start with it after a reboot, however old. No
+ * secrets: PM2 also shows what it is given.
  */
 function settings() {
   try {
     const file = envFile(process.env);
-    const found = readEnvironment();
-    const config = loadConfig(found);
-    const given = Object.values(SETTINGS).map(({ env }) => [env, found[env] ?? '']);
+    const config = loadConfig(readEnvironment());
+    const given = Object.values(SETTINGS).map(({ env }) => [env, process.env[env] ?? '']);
     const kept = withoutSecrets(process.env, readEnvFile(file), resolve(root, config.dataDir));
     return { config, env: { NODE_ENV: 'production', HARKARA_ENV_FILE: file, ...Object.fromEntries(given), ...kept } };
   } catch (error) {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -7,6 +7,7 @@ import { buildIfNeeded } from '../scripts/dev/build.ts';
 import { usualGateways } from '../shared/processes/gateway-count.ts';
 import { NODE_FLAGS } from '../shared/processes/node-flags.ts';
 import { DAMAGED_EXIT_CODE } from '../shared/runtime/lifecycle.ts';
+import { eventually } from './support/eventually.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -123,10 +124,51 @@ describe('ecosystem.config.js', () => {
     });
   });
 
-  it('hands on each setting but secrets, unset ones too: a reload forgets none', () => {
+  it('hands on each setting of its caller but secrets, unset ones too: a reload forgets none', () => {
     const [app] = apps({ LOG_LEVEL: 'warn' });
 
-    expect(app?.env).to.include({ NODE_ENV: 'production', LOG_LEVEL: 'warn', MONGODB_URI: '' });
+    expect(app?.env).to.include({ NODE_ENV: 'production', LOG_LEVEL: 'warn', PORT: '', MONGODB_URI: '' });
+  });
+
+  describe('with settings in .env', () => {
+    let folder: string;
+    let pm2: (...words: string[]) => Shown;
+    before(() => {
+      folder = mkdtempSync(join(tmpdir(), 'harkara-pm2-'));
+      const { PATH = '' } = process.env;
+      const env = { PATH, PM2_HOME: join(folder, 'pm2'), PM2_DISABLE_VERSION_CHECK: 'true' };
+      const script = join(ROOT, 'node_modules', 'pm2', 'bin', 'pm2');
+      pm2 = (...words) => {
+        // What PM2 starts after a reboot has nothing but this in its environment.
+        const own = words[0] === 'resurrect' ? {} : { HARKARA_ENV_FILE: join(folder, '.env') };
+        return spawnSync(process.execPath, [script, ...words], {
+          cwd: ROOT,
+          env: { ...env, ...own },
+          encoding: 'utf8',
+        });
+      };
+    });
+    after(() => {
+      pm2('kill');
+      rmSync(folder, { recursive: true, force: true });
+    });
+
+    const store = (name: string) => join(folder, name, 'store', 'data.mdb');
+    const write = (dataDir: string) =>
+      writeFileSync(join(folder, '.env'), `HARKARA_DATA_DIR=${join(folder, dataDir)}\n`);
+
+    it('starts after a reboot with those of now, not with those that `pm2 save` met', async () => {
+      write('before');
+      pm2('start', 'ecosystem.config.js', '--only', 'embedded-db');
+      pm2('save');
+      expect(existsSync(store('before'))).to.equal(true);
+
+      write('after');
+      pm2('kill');
+      pm2('resurrect');
+
+      await eventually(() => existsSync(store('after')), 'a store where .env says');
+    });
   });
 
   it('says in one sentence which setting is wrong', () => {

@@ -34,13 +34,13 @@ export function withoutSecrets(
 }
 
 /**
- * The environment as PM2's caller had it. Throws `StartError` when other users can open the handed-over secrets, or when those
+ * The environment as PM2's caller had it: by an empty variable PM2 was told that the caller has none. Throws `StartError` when other users can open the handed-over secrets, or when those
  * secrets are gone and `.env` does not have them either. (They may have moved to `.env` after PM2's list was saved.)
  */
 export function readHandedSecrets(environment: NodeJS.ProcessEnv, fromFile: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { [HANDED_VARIABLE]: file, ...rest } = environment;
   if (file === undefined) return environment;
-  for (const name of SECRET_VARIABLES) if (rest[name] === '') delete rest[name];
+  for (const name of Object.keys(rest)) if (rest[name] === '') delete rest[name];
   if (file === '') return rest;
   if (!existsSync(file)) {
     if (SECRET_SETTINGS.some((name) => isSecret(name, fromFile[name]))) return rest;

@@ -82,6 +82,15 @@ describe('the environment of a process', () => {
       expect(readFileSync(handed(), 'utf8')).not.to.include('token');
     });
 
+    it('lets .env say what the caller does not: empty means that PM2 was to forget a variable', () => {
+      write('PORT=4000\nLOG_LEVEL=warn\n');
+      const given = withoutSecrets({}, readEnvFile(file), folder);
+
+      const seen = readEnvironment({ HARKARA_ENV_FILE: file, PORT: '', LOG_LEVEL: 'debug', ...given });
+
+      expect(seen).to.include({ PORT: '4000', LOG_LEVEL: 'debug' });
+    });
+
     it("hands over that the caller wants the default instead of the file's", () => {
       write('MONGODB_URI=mongodb://user:word@db.example/\n');
 
