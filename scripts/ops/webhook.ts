@@ -13,6 +13,7 @@ import {
   rotateSecret,
   TooManyEndpoints,
 } from '../../shared/webhooks/endpoint-store.ts';
+import { openSecrets } from '../../shared/webhooks/posting/target.ts';
 import { postTestEvent } from '../../shared/webhooks/posting/test-event.ts';
 import { isAcknowledged, resultWords } from '../../shared/webhooks/result-words.ts';
 import { newSecret } from '../../shared/webhooks/sign.ts';
@@ -185,13 +186,16 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     options: {},
     async run({ webhook }, { db, clock, box }) {
       const secret = newSecret();
-      if ((await rotateSecret(await db(), clock, box().seal(secret), webhook)) === undefined) {
+      const own = box();
+      const rotated = await rotateSecret(await db(), clock, own.seal(secret), webhook);
+      if (rotated === undefined) {
         throw new Failure(`There is no webhook ${webhook}: \`webhook list <account>\` shows them.`);
       }
-      return {
-        text: `${secret}\nKeep it now, it is not shown again. For 24 hours posts have both signatures.`,
-        json: { webhook, secret },
-      };
+      const signatures =
+        openSecrets(rotated.secrets, own).errors.length === 0
+          ? 'For 24 hours posts have both signatures.'
+          : 'The old one cannot be read, so only the new one signs.';
+      return { text: `${secret}\nKeep it now, it is not shown again. ${signatures}`, json: { webhook, secret } };
     },
   }),
   defineCommand({

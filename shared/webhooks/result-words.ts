@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<string, string>> = {
   too_many_interim_answers: 'Your server sent too many interim answers (1xx).',
   refused_address: 'The address leads to a private or reserved address. Nothing was posted.',
   refused_url: 'The address may not be used any more. Register one that begins with https://.',
-  no_secret: 'The secret of the webhook cannot be read. Rotate it.',
+  no_secret: 'The secret of the webhook cannot be read. Rotate it: only the new one signs then.',
 };
 
 /**

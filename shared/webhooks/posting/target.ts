@@ -31,16 +31,30 @@ export function openTarget(endpoint: EndpointDocument, { guard, box, log }: Targ
   const url = new URL(text);
   const hostname = literalAddress(url.hostname) ?? url.hostname;
   const address = { id, host: url.host, hostname, origin: url.origin, path: url.pathname + url.search };
-  try {
-    const keys = secrets.map(({ sealed, expiresAt }) => ({
-      key: secretKey(box.open(sealed)),
-      ...(expiresAt === undefined ? {} : { expiresAt }),
-    }));
-    return { ...address, keys };
-  } catch (error) {
-    log.error('secret_unreadable', { endpoint: id, ...errorFields(error) });
-    return { ...address, keys: [], problem: 'no_secret' };
-  }
+  const { keys, errors } = openSecrets(secrets, box);
+  if (keys.some(({ expiresAt }) => expiresAt === undefined)) return { ...address, keys };
+  log.error('secret_unreadable', { endpoint: id, ...errorFields(errors[0]) });
+  return { ...address, keys: [], problem: 'no_secret' };
+}
+
+/**
+ * The keys of the secrets that can be opened, and why the others cannot. Old ones are left out, so that a rotation helps when the
+ * secret key is lost. Only the newest has no `expiresAt`: without it nothing can be signed for long.
+ */
+export function openSecrets(
+  secrets: EndpointDocument['secrets'],
+  box: SecretBox,
+): Pick<PostTarget, 'keys'> & { readonly errors: readonly unknown[] } {
+  const errors: unknown[] = [];
+  const keys = secrets.flatMap(({ sealed, expiresAt }) => {
+    try {
+      return [{ key: secretKey(box.open(sealed)), ...(expiresAt === undefined ? {} : { expiresAt }) }];
+    } catch (error) {
+      errors.push(error);
+      return [];
+    }
+  });
+  return { keys, errors };
 }
 
 /** For an endpoint that leads nowhere. */

@@ -100,12 +100,32 @@ describe('npm run ops: webhooks', () => {
 
       const rotated = await world.json(`webhook rotate ${made.webhook}`);
 
+      expect((await world.run(`webhook rotate ${made.webhook}`)).out).to.include('posts have both signatures');
       expect(rotated.secret)
         .to.match(/^whsec_/)
         .and.not.equal(made.secret);
       expect((await world.run(`webhook list ${account}`)).out).not.to.include('whsec_');
       await world.json(`webhook remove ${made.webhook}`);
       expect(await world.run(`webhook rotate ${made.webhook}`)).to.include({ code: 1 });
+    });
+
+    it('changes a secret that cannot be read, and then only the new one signs', async () => {
+      const account = await world.newAccount();
+      const receiver = await openReceiver((_, res) => res.writeHead(200).end());
+      const { webhook } = await world.json(`webhook create ${account} ${receiver.url}/lost`, allowed);
+      const other = { ...allowed, HARKARA_SECRET_KEY: 'ab'.repeat(32) };
+      const before = await world.run(`webhook test ${webhook}`, other);
+
+      const rotated = await world.run(`webhook rotate ${webhook}`, other);
+      const tested = await world.run(`webhook test ${webhook}`, other);
+      await receiver.close();
+
+      expect(before.out).to.include('The secret of the webhook cannot be read. Rotate it');
+      expect(rotated.out).to.include('The old one cannot be read, so only the new one signs.');
+      expect(tested.out).to.include('acknowledged');
+      const [secret = ''] = rotated.out.split('\n');
+      expect(verify(secret, present(receiver.received[0]))).to.include({ event: 'webhook.test' });
+      expect((await world.run(`webhook rotate ${webhook}`, other)).out).to.include('only the new one signs');
     });
 
     it('is removed, which makes room for another and forgets its secret', async () => {

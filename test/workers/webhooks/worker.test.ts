@@ -97,6 +97,43 @@ describe('webhooks worker', () => {
     expect(target.received).to.deep.equal([]);
   });
 
+  it('after a rotation, an old secret that cannot be opened stops nothing: the new one signs', async () => {
+    const target = await world().receiver();
+    const registered = await world().register(target.url);
+    const fresh = newSecret();
+    const expiresAt = new Date(world().clock.now().getTime() + 60_000);
+    const lost = { sealed: createSecretBox(randomBytes(32)).seal(newSecret()), expiresAt };
+    await world()
+      .db.collection<EndpointDocument>('endpoints')
+      .updateOne({ _id: registered.endpoint._id }, { $set: { secrets: [{ sealed: world().box.seal(fresh) }, lost] } });
+    await world().deliver(registered);
+    await world().startWorker();
+
+    const received = present(await eventually(() => target.received[0], 'arrived'));
+
+    expect(verify(fresh, received)).to.have.property('event');
+  });
+
+  it('an old secret that can still be opened does not sign alone', async () => {
+    const target = await world().receiver();
+    const registered = await world().register(target.url);
+    const [old] = registered.endpoint.secrets;
+    const expiresAt = new Date(world().clock.now().getTime() + 60_000);
+    const sealed = createSecretBox(randomBytes(32)).seal(newSecret());
+    await world()
+      .db.collection<EndpointDocument>('endpoints')
+      .updateOne(
+        { _id: registered.endpoint._id },
+        { $set: { secrets: [{ sealed }, { sealed: old?.sealed ?? '', expiresAt }] } },
+      );
+    const delivery = present((await world().deliver(registered))[0]);
+    await world().startWorker();
+
+    const waiting = await world().inState(delivery, 'waiting');
+
+    expect(waiting.attempts.map(({ result }) => result)).to.deep.equal(['no_secret']);
+  });
+
   it('a registered url that is not allowed any more is not posted to', async () => {
     const target = await world().receiver();
     const delivery = present((await world().deliver(await world().register(target.url)))[0]);
