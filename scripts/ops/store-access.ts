@@ -1,5 +1,6 @@
 import { readSchema } from '../../shared/schema/version-store.ts';
 import { openAccess, readAccess } from '../../shared/store-access/access-store.ts';
+import { accessWords } from '../../shared/store-access/refusal.ts';
 import { operator } from './audited.ts';
 import { type Command, type Context, defineCommand, Failure } from './command.ts';
 import { choice, required } from './parameters.ts';
@@ -62,16 +63,11 @@ export const STORE_ACCESS_COMMANDS: readonly Command[] = [
       withOwnStore(context, async ({ db }) => {
         const access = await readAccess(db);
         const schema = (await readSchema(db))?.version ?? null;
-        const { mode = 'open', since = null, to } = access ?? {};
-        const words = {
-          open: 'in use',
-          read_only: 'read-only',
-          moved: `moved to ${to}`,
-          copying: 'an unfinished copy',
-        };
+        const { mode = 'open', since = null, to = null } = access ?? {};
+        const words = access === undefined ? 'neither read-only nor moved' : accessWords(access);
         return {
-          text: `Schema ${schema ?? 'none: the store is empty'}; ${words[mode]}${since === null ? '' : ` since ${since.toISOString()}`}.`,
-          json: { schema, access: mode, since, moved_to: to ?? null },
+          text: `Schema ${schema ?? 'none: the store is empty'}; ${words}.`,
+          json: { schema, access: mode, since, moved_to: to },
         };
       }),
   }),

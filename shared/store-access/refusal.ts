@@ -10,3 +10,9 @@ export function startRefusal({ mode, since, to }: AccessDocument): string | unde
   }
   return undefined;
 }
+
+/** What a store is to which nobody writes: `read-only since 2026-11-21T10:00:00.000Z`. */
+export function accessWords({ mode, since, to }: AccessDocument): string {
+  const what = { read_only: 'read-only', moved: `moved to ${to}`, copying: 'an unfinished copy' }[mode];
+  return `${what} since ${since.toISOString()}`;
+}

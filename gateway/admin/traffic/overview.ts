@@ -3,6 +3,7 @@ import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { livingApps } from '../../../shared/processes/report.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { countWaitingSenders } from '../../../shared/senders/store.ts';
+import { readAccess } from '../../../shared/store-access/access-store.ts';
 import { countWaitingTemplates } from '../../../shared/templates/own-store.ts';
 import { countWaitingRequests } from '../../../shared/templates/request-store.ts';
 import { sendJson } from '../../http/answer.ts';
@@ -28,7 +29,7 @@ export function createOperatorsOverview({ db, clock }: Pick<GatewayDeps, 'db' | 
 /** It has no "now": the stream tells it when it changes. */
 export async function readOverview(db: Db, clock: Clock): Promise<object> {
   const now = clock.now();
-  const [carriers, queues, providers, waiting, accounts, suspended, missing] = await Promise.all([
+  const [carriers, queues, providers, waiting, accounts, suspended, missing, closed] = await Promise.all([
     readCarriers(db, now),
     readQueues(db),
     readProviders(db),
@@ -36,9 +37,10 @@ export async function readOverview(db: Db, clock: Clock): Promise<object> {
     db.collection<AccountDocument>('accounts').estimatedDocumentCount(),
     db.collection<AccountDocument>('accounts').countDocuments({ held: true }, { limit: COUNTED_MAX }),
     missingProcesses(db),
+    readAccess(db),
   ]);
   return {
-    wrong: wrongNow({ carriers, queues, providers, missing, now }),
+    wrong: wrongNow({ carriers, queues, providers, missing, closed, now }),
     carriers: {
       all: carriers.length,
       bound: carriers.filter(({ condition }) => condition === 'bound').length,

@@ -1,4 +1,6 @@
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { AccessDocument } from '../../../shared/store-access/access-store.ts';
+import { accessWords, startRefusal } from '../../../shared/store-access/refusal.ts';
 import type { readCarriers } from '../carriers/list.ts';
 import type { readProviders } from '../providers.ts';
 import type { WaitingLane } from './queues.ts';
@@ -6,8 +8,8 @@ import type { WaitingLane } from './queues.ts';
 /** Something that a person should look at. `bad`: customers' messages do not leave. */
 export interface Wrong {
   readonly severity: 'bad' | 'look';
-  readonly about: 'process' | 'carrier' | 'queue' | 'provider';
-  /** The carrier, the account of the provider, the path, the app. */
+  readonly about: 'store' | 'process' | 'carrier' | 'queue' | 'provider';
+  /** The carrier, the account of the provider, the path, the app; of the store: `read_only`, `moved` or `copying`. */
   readonly id: string;
   readonly words: string;
 }
@@ -18,6 +20,8 @@ interface Seen {
   readonly providers: Awaited<ReturnType<typeof readProviders>>;
   /** Apps of which no process lives. */
   readonly missing: readonly string[];
+  /** Why nobody may write to the store. */
+  readonly closed: AccessDocument | undefined;
   readonly now: Date;
 }
 
@@ -25,10 +29,11 @@ interface Seen {
 const WAIT_MINUTES: Readonly<Record<string, number>> = { otp: 1, transactional: 5, low: 30, promotional: 60 };
 
 /** What is wrong, the worst first. Pure. */
-export function wrongNow({ carriers, queues, providers, missing, now }: Seen): readonly Wrong[] {
+export function wrongNow({ carriers, queues, providers, missing, closed, now }: Seen): readonly Wrong[] {
+  // While nobody may write, processes report nothing and carriers are given back: that is no trouble of their own.
   const found = [
-    ...missing.map(processWrong),
-    ...carriers.flatMap(carrierWrong),
+    ...(closed === undefined ? missing.map(processWrong) : [storeWrong(closed)]),
+    ...carriers.filter(({ condition }) => closed === undefined || condition !== 'unheld').flatMap(carrierWrong),
     ...queues.flatMap((queue) => queueWrong(queue, now)),
     ...providers.flatMap(providerWrong),
   ];
@@ -36,6 +41,11 @@ export function wrongNow({ carriers, queues, providers, missing, now }: Seen): r
     ...found.filter(({ severity }) => severity === 'bad'),
     ...found.filter(({ severity }) => severity === 'look'),
   ];
+}
+
+function storeWrong(closed: AccessDocument): Wrong {
+  const readOnly = `The store is ${accessWords(closed)}: nothing is written, sent or posted. To end that, unless a copy is being made: npm run ops -- store read-only off.`;
+  return { severity: 'bad', about: 'store', id: closed.mode, words: startRefusal(closed) ?? readOnly };
 }
 
 function processWrong(app: string): Wrong {

@@ -3,6 +3,7 @@ import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { createCarrier } from '../../../shared/carriers/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
+import { closeAccess, openAccess } from '../../../shared/store-access/access-store.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { operatorAtGateway } from './world.ts';
 
@@ -56,6 +57,25 @@ describe('carriers and routes, by operators', () => {
     expect(words).to.include('AIRTEL: bind refused: wrong password (0x0E) since 2026-11-22T14:02:00.000Z');
     expect(words).to.include('No smpp process is running. Start it with PM2.');
     expect(body.carriers).to.deep.equal({ all: 2, bound: 0 });
+  });
+
+  it('while the store is closed to writers, that is what is wrong, and not what follows from it', async () => {
+    const since = new Date('2026-11-22T15:00:00Z');
+    const closed = { period: 'one', since };
+    await closeAccess(world.db, { ...closed, mode: 'read_only' });
+    const { wrong } = (await world.get('/overview')).body;
+    const [, jio] = (await world.get('/carriers')).body.carriers;
+    await closeAccess(world.db, { ...closed, mode: 'moved', to: 'mongodb://db1/harkara' });
+    const moved = (await world.get('/overview')).body.wrong;
+    await openAccess(world.db, closed);
+
+    expect(wrong[0]).to.deep.include({ severity: 'bad', about: 'store', id: 'read_only' });
+    expect(wrong[0].words)
+      .to.include('The store is read-only since 2026-11-22T15:00:00.000Z')
+      .and.to.include('store read-only off');
+    expect(wrong.slice(1).map(({ id }: { id: string }) => id)).to.deep.equal(['airtel']);
+    expect(jio.words).to.equal('held by no process: the store is read-only since 2026-11-22T15:00:00.000Z');
+    expect(moved[0].words).to.include('were moved to mongodb://db1/harkara').and.to.include('store reopen');
   });
 
   it('have settings as a form, whose every value can be sent back', async () => {
