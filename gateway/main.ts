@@ -1,7 +1,7 @@
 import { createChatAccepter } from '../shared/conversations/open.ts';
 import { GroupAccepter } from '../shared/payment/accept.ts';
+import { openSecretBox } from '../shared/processes/open-secret-box.ts';
 import { runReader } from '../shared/processes/run-app.ts';
-import { createSecretBox, loadSecretKey } from '../shared/runtime/secret-box.ts';
 import { createHostResolver } from '../shared/webhooks/resolve-host.ts';
 import { createApp } from './app.ts';
 import { GatewayServer } from './http/server.ts';
@@ -19,7 +19,7 @@ runReader('gateway', async ({ config, db, gate, listen, clock, log, metrics, lif
   const accepters = { accepter, batchAccepter: accepter, booker: accepter };
   const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
   const chatAccepter = createChatAccepter({ db, clock, log, prices });
-  const box = createSecretBox(loadSecretKey(config.secretKey, config.dataDir));
+  const box = await openSecretBox(config, db);
   const keyUses = new KeyUses({ db, clock, log, gate });
   life.onStop('key_uses', keyUses.start());
   const deps = {

@@ -7,10 +7,10 @@ import { forgetHandedSecrets } from '../../shared/config/handed-secrets.ts';
 import { type Config, loadConfig } from '../../shared/config/settings.ts';
 import { checkStore } from '../../shared/mongo/check-store.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
+import { openSecretBox } from '../../shared/processes/open-secret-box.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { DirectoryLock } from '../../shared/runtime/directory-lock.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
-import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
 import { buildIfNeeded } from './build.ts';
 import { endReason } from './end-reason.ts';
 import { followLines } from './follow.ts';
@@ -95,7 +95,7 @@ async function seed({ config }: RunSettings): Promise<Demo> {
   stopping.addEventListener('abort', () => void store.close());
   try {
     stopping.throwIfAborted();
-    const box = createSecretBox(loadSecretKey(config.secretKey, config.dataDir));
+    const box = await openSecretBox(config, store.db);
     return await seedDemo(store.db, systemClock, box, config);
   } finally {
     await store.close();

@@ -67,10 +67,11 @@ export const CARRIER_TEST_COMMANDS: readonly Command[] = [
       const store = await db();
       const found = (await listConditions(store, clock.now())).find(({ carrier }) => carrier._id === name);
       if (found === undefined) throw new Failure(`There is no carrier "${name}"; \`carrier list\` shows them.`);
-      const carrier = { ...found.carrier, ...openedTrust(box(), found.carrier) };
+      const own = await box();
+      const carrier = { ...found.carrier, ...openedTrust(own, found.carrier) };
       const isHeld = found.condition === 'bound' || found.condition === 'partly_bound';
       return runTest({
-        ...{ carrier, password: box().open(carrier.password), clock, sending },
+        ...{ carrier, password: own.open(carrier.password), clock, sending },
         orphans: isHeld ? new OrphanStore(store, name) : undefined,
         waitMs: waitSeconds * 1_000,
       });

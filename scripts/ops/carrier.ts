@@ -46,7 +46,7 @@ export const CARRIER_COMMANDS: readonly Command[] = [
         const password = await secret(PASSWORD_VARIABLE, passwordStdin);
         const { host, port, systemId, ...rest } = given;
         const input = { _id: carrier, name: name ?? carrier, host, port, systemId, password };
-        const made = await createCarrier(store, clock, box(), { ...settingsFrom(rest), ...input });
+        const made = await createCarrier(store, clock, await box(), { ...settingsFrom(rest), ...input });
         return {
           text: `${carrier} is created. \`carrier list\` shows in a moment whether it is bound.`,
           json: carrierView(made),
@@ -75,7 +75,7 @@ export const CARRIER_COMMANDS: readonly Command[] = [
           ...(password || passwordStdin ? { password: await secret(PASSWORD_VARIABLE, passwordStdin) } : {}),
         };
         if (Object.keys(change).length === 0) throw new Failure('Nothing to change: see `carrier update --help`.');
-        const updated = await updateCarrier(await db(), box(), carrier, change);
+        const updated = await updateCarrier(await db(), await box(), carrier, change);
         return { text: `${carrier} is updated: ${Object.keys(change).join(', ')}.`, json: carrierView(updated) };
       }),
   }),

@@ -32,7 +32,8 @@ export interface Context {
   tell(text: string): void;
   /** When no store answers, throws a `Failure` that says what to do. */
   db(): Promise<Db>;
-  box(): SecretBox;
+  /** Like `openSecretBox`, and throws as `db` does. */
+  box(): Promise<SecretBox>;
   /** A secret that must not appear in the list of processes: from the variable, from stdin, or asked for on the terminal. */
   secret(variable: SecretVariable, fromStdin: boolean): Promise<string>;
 }

@@ -4,9 +4,9 @@ import type { Config } from '../../shared/config/settings.ts';
 import { connectStore, type Store } from '../../shared/mongo/connect.ts';
 import { embeddedSocketPath, embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
 import { type WriteGuard, WriteRefused } from '../../shared/mongo/guarded-connection.ts';
+import { openSecretBox } from '../../shared/processes/open-secret-box.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
-import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
 import { type AccessDocument, readAccess } from '../../shared/store-access/access-store.ts';
 import { startRefusal } from '../../shared/store-access/refusal.ts';
 import { type Context, Failure } from './command.ts';
@@ -20,16 +20,17 @@ export function openContext(
   { err: tell, canvas }: { readonly err: Context['tell']; readonly canvas?: Canvas },
 ): Context & { close(): Promise<void> } {
   let store: Store | undefined;
+  const db = async () => {
+    store ??= await open(config);
+    return store.db;
+  };
   return {
     config,
     clock: systemClock,
     progress: new Progress(canvas, systemClock),
     tell,
-    db: async () => {
-      store ??= await open(config);
-      return store.db;
-    },
-    box: () => createSecretBox(loadSecretKey(config.secretKey, config.dataDir)),
+    db,
+    box: async () => openSecretBox(config, await db()),
     secret: readSecret,
     close: async () => store?.close(),
   };

@@ -99,7 +99,7 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
         throw new Failure('Nothing to change: see `provider set --help`.');
       }
       try {
-        return shown(await setProvider(store, clock, box(), account, change));
+        return shown(await setProvider(store, clock, await box(), account, change));
       } catch (error) {
         if (error instanceof BadProvider) throw new Failure(`Not set. ${error.message}`);
         throw error;

@@ -42,7 +42,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       if (!verdict.ok) throw new Failure(`${url} is refused. ${verdict.detail} See \`webhook create --help\`.`);
       const store = await db();
       await existing(store, account);
-      const { endpoint, secret, created } = await createEndpoint(store, clock, box(), {
+      const { endpoint, secret, created } = await createEndpoint(store, clock, await box(), {
         account,
         channel: 'sms',
         url,
@@ -168,7 +168,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       }
       const guard = new AddressGuard(guardOptions(config));
       // Nothing is logged: if the secret cannot be read, the result says so.
-      const deps = { clock, box: box(), guard, timeoutMs: config.webhookTimeoutMs, log: { error: () => {} } };
+      const deps = { clock, box: await box(), guard, timeoutMs: config.webhookTimeoutMs, log: { error: () => {} } };
       const { result, durationMs, excerpt } = await postTestEvent(deps, endpoint);
       const answer = excerpt === undefined ? '' : `\n${excerpt}`;
       return {
@@ -186,7 +186,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     options: {},
     async run({ webhook }, { db, clock, box }) {
       const secret = newSecret();
-      const own = box();
+      const own = await box();
       const rotated = await rotateSecret(await db(), clock, own.seal(secret), webhook);
       if (rotated === undefined) {
         throw new Failure(`There is no webhook ${webhook}: \`webhook list <account>\` shows them.`);

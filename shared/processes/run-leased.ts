@@ -15,11 +15,11 @@ interface Worker {
 export function runLeased(
   app: string,
   partitions: number,
-  make: (deps: AppDeps & LeasedWorkerOptions) => Worker,
+  make: (deps: AppDeps & LeasedWorkerOptions) => Worker | Promise<Worker>,
 ): void {
   runApp(app, async (deps) => {
     const { db, clock, life } = deps;
-    const worker = make({
+    const worker = await make({
       ...deps,
       leases: Array.from({ length: partitions }, (_, n) => new Lease({ name: `${app}:${n}`, db, clock })),
       leaseRoundMs: LEASE_TTL_MS / 3,

@@ -44,6 +44,10 @@ export function createSecretBox(key: Buffer): SecretBox {
   };
 }
 
+export function secretKeyFile(dataDir: string): string {
+  return join(dataDir, 'secret.key');
+}
+
 /**
  * The key from `setting` (64 hex digits), else from `<dataDir>/secret.key`. A missing file is created; a file with a wider mode
  * is set to 0600. Throws `StartError` when the key is malformed, the file belongs to another user, or the directory cannot be
@@ -51,7 +55,7 @@ export function createSecretBox(key: Buffer): SecretBox {
  */
 export function loadSecretKey(setting: string, dataDir: string): Buffer {
   if (setting !== '') return parseKey(setting, 'HARKARA_SECRET_KEY');
-  const file = join(dataDir, 'secret.key');
+  const file = secretKeyFile(dataDir);
   if (!existsSync(file)) {
     makeOwnDirectory(dataDir);
     // Written completely, then linked into place: when several processes start at the same moment, one creates the key and the

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import request from 'supertest';
@@ -91,6 +93,20 @@ describe('the gateway process', function () {
     expect(await exited).to.deep.equal([1, null]);
     expect(err()).to.equal(`127.0.0.1:${port} is in use by another program. Stop it, or set PORT to another port.\n`);
     holder.close();
+  });
+
+  it('ends with 1 and one sentence when the secret key of the store is lost', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'harkara-'));
+    await store.db.collection<{ _id: string }>('carriers').insertOne({ _id: 'acme' });
+
+    const { err, exited } = start({ PORT: '0', HARKARA_DATA_DIR: dataDir });
+    const how = await exited;
+    await store.db.collection('carriers').deleteMany({});
+
+    expect(how).to.deep.equal([1, null]);
+    expect(err()).to.include(`There is no secret key (HARKARA_SECRET_KEY, or ${join(dataDir, 'secret.key')})`);
+    expect(readdirSync(dataDir)).to.deep.equal([]);
+    rmSync(dataDir, { recursive: true });
   });
 
   it('ends with 1 and one sentence for each bad setting', async () => {

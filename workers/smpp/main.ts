@@ -1,10 +1,10 @@
 import { promotionalHours } from '../../shared/messages/promotional-hours.ts';
+import { openSecretBox } from '../../shared/processes/open-secret-box.ts';
 import { runApp } from '../../shared/processes/run-app.ts';
-import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
 import { SmppWorker } from './worker.ts';
 
 runApp('smpp', async ({ config, db, listen, clock, log, metrics, life }) => {
-  const box = createSecretBox(loadSecretKey(config.secretKey, config.dataDir));
+  const box = await openSecretBox(config, db);
   const worker = new SmppWorker({
     db,
     listen,
