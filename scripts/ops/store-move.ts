@@ -44,16 +44,21 @@ export const STORE_MOVE_COMMANDS: readonly Command[] = [
 async function move(
   { clock, config, progress }: Context,
   action: string,
-  source: Place,
-  target: Place,
+  source: NamedStore,
+  target: NamedStore,
 ): Promise<Answer> {
   const moved = await moveStore({ source, target, action, progress, clock, config, actor: operator() });
   const { documents, bytes, ledgers, balances, left } = moved;
   const copied = `${documents.toLocaleString('en')} documents (${(bytes / 1_048_576).toFixed(1)} MB) are in ${target.name}, each compared with ${source.name}.`;
   const checked = `${ledgers} of ${ledgers} ledgers are whole on both sides, with credits of ${balances.toLocaleString('en')} in all.`;
-  const next = `${source.name} is marked as moved. Set MONGODB_URI and MONGODB_DATABASE for ${target.name}, take secret.key along, and start the product.`;
+  const next = `${source.name} is marked as moved. ${target.settings}, take secret.key along, and start the product.`;
   const rest = left.length === 0 ? [] : [`Not the product's, and not copied: ${left.join(', ')}.`];
   return { text: [copied, checked, ...rest, next].join('\n'), json: { from: source.name, to: target.name, ...moved } };
+}
+
+/** `settings`: what makes the product use it. */
+interface NamedStore extends Place {
+  readonly settings: string;
 }
 
 interface Values {
@@ -65,7 +70,7 @@ interface Values {
 async function withBoth(
   context: Context,
   values: Values,
-  work: (own: Place, other: Place) => Promise<Answer>,
+  work: (own: NamedStore, other: NamedStore) => Promise<Answer>,
 ): Promise<Answer> {
   const { config } = context;
   const address = await addressOf(context, values);
@@ -74,11 +79,12 @@ async function withBoth(
   try {
     const ours = await openOwnStore(config);
     try {
+      const { mongodbUri, mongodbDatabase, dataDir } = config;
       const own =
-        config.mongodbUri === ''
-          ? `the embedded store in ${config.dataDir}`
-          : placeName(config.mongodbUri, config.mongodbDatabase);
-      return await work({ db: ours.db, name: own }, { db: theirs.db, name: placeName(address, name) });
+        mongodbUri === ''
+          ? { name: `the embedded store in ${dataDir}`, settings: 'Leave MONGODB_URI out of .env' }
+          : onMongo(mongodbUri, mongodbDatabase);
+      return await work({ db: ours.db, ...own }, { db: theirs.db, ...onMongo(address, name) });
     } catch (error) {
       if (!isStoreTrouble(error)) throw error;
       const why = error instanceof Error ? error.message : String(error);
@@ -109,6 +115,11 @@ async function openOther({ config }: Context, mongodbUri: string, mongodbDatabas
     if (!(error instanceof StartError)) throw error;
     throw new StartError(error.message.replace('MONGODB_URI', placeName(mongodbUri, mongodbDatabase)));
   }
+}
+
+function onMongo(address: string, database: string): Pick<NamedStore, 'name' | 'settings'> {
+  const name = placeName(address, database);
+  return { name, settings: `Set MONGODB_URI and MONGODB_DATABASE for ${name}` };
 }
 
 /** The store's address for people and for the audit: without user, password and options. */

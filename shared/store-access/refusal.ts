@@ -3,7 +3,10 @@ import type { AccessDocument } from './access-store.ts';
 /** Why a process must not start on this store, and what to do; undefined when it may. */
 export function startRefusal({ mode, since, to }: AccessDocument): string | undefined {
   if (mode === 'moved') {
-    return `The data of this store were moved to ${to} at ${since.toISOString()}: set MONGODB_URI (and MONGODB_DATABASE) to where they are now. To use this store again, as it was then: npm run ops -- store reopen.`;
+    const settings = to?.startsWith('mongodb')
+      ? 'set MONGODB_URI (and MONGODB_DATABASE) to where they are now'
+      : 'remove MONGODB_URI to use them';
+    return `The data of this store were moved to ${to} at ${since.toISOString()}: ${settings}. To use this store again, as it was then: npm run ops -- store reopen.`;
   }
   if (mode === 'copying') {
     return `This store is a copy that is not complete, begun at ${since.toISOString()}: run the command again that copies (npm run ops -- store export or import), or drop this database.`;

@@ -35,7 +35,12 @@ export class MoveWorld {
   }
 
   /** Runs the words that an operator types at the product on `store`. */
-  async ops(store: TestStore, ...words: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+  ops(store: TestStore, ...words: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+    return this.opsWith(this.envOf(store), ...words);
+  }
+
+  /** The same with these settings. */
+  async opsWith(env: Record<string, string>, ...words: readonly string[]) {
     const said = { out: '', err: '' };
     const terminal = {
       out: (text: string) => {
@@ -45,7 +50,7 @@ export class MoveWorld {
         said.err += text;
       },
     };
-    const code = await runOps([...words], terminal, () => loadConfig(this.envOf(store)));
+    const code = await runOps([...words], terminal, () => loadConfig(env));
     return { code, ...said };
   }
 

@@ -89,6 +89,23 @@ describe('npm run ops: moving all data to another store and back', function () {
     }
   });
 
+  it('says with which settings the product uses the data from then on, in both directions', async () => {
+    await world.fill(1);
+    const { db, uri } = world.target;
+
+    const { out } = await world.export();
+    const shown = await world.ops(world.target, 'store', 'show');
+    const embedded = { HARKARA_DATA_DIR: world.dir };
+    const back = await world.opsWith(embedded, 'store', 'import', uri, '--database', db.databaseName);
+    const refused = await world.ops(world.target, 'account', 'create', '--name', 'Late');
+
+    expect(out).to.match(/is marked as moved\. Set MONGODB_URI and MONGODB_DATABASE for mongodb:/);
+    expect(shown.out).to.equal('Schema 3; neither read-only nor moved.');
+    expect(back).to.include({ code: 0, err: '' });
+    expect(back.out).to.include('is marked as moved. Leave MONGODB_URI out of .env, take secret.key along');
+    expect(refused.err).to.include(`the embedded store in ${world.dir}`).and.to.include('remove MONGODB_URI to use');
+  });
+
   it('goes on after kill -9 at any time, and meanwhile neither store can be used', async () => {
     await world.fill(6_000);
     const before = await bytesOf(world.source.db);
