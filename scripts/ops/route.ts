@@ -133,9 +133,13 @@ export const ROUTE_COMMANDS: readonly Command[] = [
         matchText(one.match),
         groupsText(one.groups),
         `${one.waitSeconds} s`,
+        one.price ?? '-',
       ]);
       const empty = 'There are no routes: the carriers’ `paths` say who takes what.';
-      return { text: table(['ROUTE', 'ORDER', 'MATCHES', 'CARRIERS', 'WAIT'], rows, empty), json: all.map(view) };
+      return {
+        text: table(['ROUTE', 'ORDER', 'MATCHES', 'CARRIERS', 'WAIT', 'PRICE'], rows, empty),
+        json: all.map(view),
+      };
     },
   }),
   defineCommand({
@@ -219,12 +223,15 @@ function missing(name: string): Failure {
 }
 
 function shown(one: RouteDocument, done?: string, hint = '') {
-  const { _id, match, groups: all, waitSeconds, order, price } = one;
-  const next = all.length === 0 ? '' : `, the next one after ${waitSeconds} s`;
-  const lines = [
-    `${_id}${done === undefined ? '' : ` is ${done}`}: ${matchText(match)} → ${groupsText(all)}${next}${order === 0 ? '' : `, order ${order}`}${price === undefined ? '' : `, sold for ${price}`}.`,
-    hint,
+  const { _id, match, groups: all, waitSeconds, order, price, costs = {} } = one;
+  const details = [
+    `${matchText(match)} → ${groupsText(all)}`,
+    ...(all.length === 0 ? [] : [`the next one after ${waitSeconds} s`]),
+    ...(order === 0 ? [] : [`order ${order}`]),
+    ...(price === undefined ? [] : [`sold for ${price}`]),
+    ...Object.entries(costs).map(([carrier, cost]) => `${carrier} costs ${cost}`),
   ];
+  const lines = [`${_id}${done === undefined ? '' : ` is ${done}`}: ${details.join(', ')}.`, hint];
   return { text: lines.filter((line) => line !== '').join('\n'), json: view(one) };
 }
 

@@ -21,6 +21,15 @@ describe('npm run ops: routes', () => {
     await world.store.db.collection('routes').deleteMany({});
   });
 
+  it('tell what they are sold for and what each carrier costs', async () => {
+    await world.run('route add priced --carriers airtel,jio');
+    const set = await world.run(['route', 'set', 'priced', '--price', '0.12', '--costs', 'airtel=0.10 INR,jio=0.1']);
+    const shown = await world.run('route show priced');
+
+    expect(set.out).to.include(', sold for 0.12, airtel costs 0.10 INR, jio costs 0.1.');
+    expect(shown.out).to.include(', sold for 0.12, airtel costs 0.10 INR, jio costs 0.1.');
+  });
+
   it('are added, shown, changed and removed; every change is in the audit', async () => {
     const added = await world.run('route add india --country IN --carriers airtel:70,jio:30;backup --wait-seconds 20');
     const changed = await world.json([
@@ -48,7 +57,7 @@ describe('npm run ops: routes', () => {
       waitSeconds: 20,
       price: '0.12 INR',
     });
-    expect(listed.out).to.match(/india +0 +prefix 91,92 +airtel:70,jio:30;backup +20 s/);
+    expect(listed.out).to.match(/india +0 +prefix 91,92 +airtel:70,jio:30;backup +20 s +0.12 INR/);
     expect((await world.run('route show india')).err).to.include('There is no route "india"');
     const audit = await world.store.db.collection<AuditDocument>('audit').find({ 'subject.id': 'india' }).toArray();
     expect(audit.map(({ action, outcome }) => `${action} ${outcome}`)).to.deep.equal([
