@@ -48,7 +48,8 @@ function readParameters(
       allowPositionals: true,
     });
   } catch (error) {
-    throw new UsageError(`${firstSentence(error)}. See \`${call(command)} --help\`.`);
+    const why = /^Unknown option '-\d/.test(messageOf(error)) ? NEGATIVE : firstSentence(messageOf(error));
+    throw new UsageError(`${why}. See \`${call(command)} --help\`.`);
   }
 
   const problems: string[] = [];
@@ -73,9 +74,15 @@ function readParameters(
   return { values, json: parsed.values.json === true };
 }
 
+/** Without `--`, a word that begins with a dash is an option. */
+const NEGATIVE = 'Give a negative number at the end, after --, like `-- -100`';
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** The first sentence of Node's message: "Unknown option '--nmae'. To specify a positional argument …" */
-function firstSentence(error: unknown): string {
-  const words = error instanceof Error ? error.message : String(error);
+function firstSentence(words: string): string {
   return (words.split('. ')[0] ?? words).replaceAll('\n', ' ').replace(/\.$/, '');
 }
 

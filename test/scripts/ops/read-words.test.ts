@@ -74,10 +74,24 @@ describe('words of npm run ops', () => {
     expect(readWords(commands, ['alone', '--json'])).to.include({ kind: 'run', json: true });
   });
 
+  it('a negative number stands at the end, after --', () => {
+    const debt = defineCommand({
+      ...{ noun: 'debt', verb: 'set', about: 'Sets a debt.' },
+      args: { amount: required(integer('AMOUNT', -100, 100), 'how much') },
+      options: { loud: flag('make a noise') },
+      run: async () => ({ text: '', json: null }),
+    });
+
+    const read = readWords([debt], ['debt', 'set', '--loud', '--', '-100']);
+
+    expect(read.kind === 'run' && read.values).to.deep.equal({ amount: -100, loud: true });
+  });
+
   const wrong: readonly [what: string, words: string, says: string][] = [
     ['an unknown noun', 'thng list', 'There is no "thng": say thing or alone.'],
     ['an unknown verb', 'thing make', 'There is no "thing make": say create or list.'],
     ['an unknown option', 'thing list --colour red', "Unknown option '--colour'"],
+    ['a negative number', `thing create ${ACCOUNT} -12 --name x`, 'Give a negative number at the end, after --, like'],
     [
       'a value with a dash',
       `thing create ${ACCOUNT} 3 --name -x`,
