@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { SecretVariable } from '../../shared/config/secrets.ts';
+import type { AskedSecret } from '../../shared/config/secrets.ts';
 import type { Config } from '../../shared/config/settings.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
@@ -35,7 +35,7 @@ export interface Context {
   /** Like `openSecretBox`, and throws as `db` does. */
   box(): Promise<SecretBox>;
   /** A secret that must not appear in the list of processes: from the variable, from stdin, or asked for on the terminal. */
-  secret(variable: SecretVariable, fromStdin: boolean): Promise<string>;
+  secret(variable: AskedSecret, fromStdin: boolean): Promise<string>;
 }
 
 /** A command's answer: `text` for people, `json` for programs. `ok: false` makes the exit code 1. */

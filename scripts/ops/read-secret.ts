@@ -1,17 +1,28 @@
 import { text } from 'node:stream/consumers';
 import { readEnvironment } from '../../shared/config/environment.ts';
-import type { SecretVariable } from '../../shared/config/secrets.ts';
+import type { AskedSecret } from '../../shared/config/secrets.ts';
 import { UsageError } from './command.ts';
+
+/** What is read, and the option that reads it from stdin. */
+const SECRETS: Readonly<Record<AskedSecret, { readonly what: string; readonly option: string }>> = {
+  STORE_URI: { what: "the other store's address", option: '--uri-stdin' },
+  SMPP_PASSWORD: { what: 'the password', option: '--password-stdin' },
+  CHATAPP_TOKEN: { what: 'the access token', option: '--token-stdin' },
+  CHATAPP_APP_SECRET: { what: 'the app secret', option: '--app-secret-stdin' },
+};
 
 /**
  * Reads a secret without a trace in the shell's history or the list of processes: with `fromStdin` all of stdin (without a
  * trailing line break), else the variable in the environment or `.env`, else a question on the terminal without echo.
  */
-export async function readSecret(variable: SecretVariable, fromStdin: boolean): Promise<string> {
+export async function readSecret(variable: AskedSecret, fromStdin: boolean): Promise<string> {
   if (fromStdin) return (await text(process.stdin)).replace(/\r?\n$/, '');
   const given = readEnvironment()[variable];
   if (given !== undefined) return given;
-  if (!process.stdin.isTTY) throw new UsageError(`Give the secret in ${variable}, or on stdin (see --help).`);
+  const { what, option } = SECRETS[variable];
+  if (!process.stdin.isTTY) {
+    throw new UsageError(`Give ${what} on stdin with ${option}, or in ${variable} (.env or the environment).`);
+  }
   return ask(`${variable}: `);
 }
 

@@ -13,7 +13,8 @@ export const SECRET_VARIABLES = [
   'CHATAPP_APP_SECRET',
 ] as const;
 
-export type SecretVariable = (typeof SECRET_VARIABLES)[number];
+/** What `ops` asks for. */
+export type AskedSecret = Exclude<(typeof SECRET_VARIABLES)[number], (typeof SECRET_SETTINGS)[number]>;
 
 /** Whether a variable holds a secret. A MongoDB address without user and password does not. */
 export function isSecret(name: string, value: string | undefined): boolean {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readSecret } from '../../../scripts/ops/read-secret.ts';
+import type { AskedSecret } from '../../../shared/config/secrets.ts';
 
 describe('a secret that ops wants', () => {
   let folder: string;
@@ -21,6 +22,17 @@ describe('a secret that ops wants', () => {
 
   it('may stand in .env, like every setting', async () => {
     expect(await readSecret('CHATAPP_TOKEN', false)).to.equal('of-the-file');
+  });
+
+  it('is asked for on a terminal; elsewhere the sentence names the option and the variable', async () => {
+    const { isTTY } = process.stdin;
+    process.stdin.isTTY = false;
+    const refusal = (variable: AskedSecret) => readSecret(variable, false).catch(String);
+    const [password, address] = [await refusal('SMPP_PASSWORD'), await refusal('STORE_URI')];
+    process.stdin.isTTY = isTTY;
+
+    expect(password).to.include('Give the password on stdin with --password-stdin, or in SMPP_PASSWORD');
+    expect(address).to.include("Give the other store's address on stdin with --uri-stdin, or in STORE_URI");
   });
 
   it('is that of the environment first', async () => {
