@@ -14,6 +14,7 @@ import { CARRIER_OPTIONS, settingsFrom } from './carrier-options.ts';
 import { carrierView, settingRows } from './carrier-view.ts';
 import { type Answer, type Command, defineCommand, Failure } from './command.ts';
 import { flag, name, optional, required, words } from './parameters.ts';
+import { givenOptions } from './read-words.ts';
 import { sheet, table } from './show.ts';
 
 const PASSWORD_VARIABLE = 'SMPP_PASSWORD';
@@ -76,7 +77,8 @@ export const CARRIER_COMMANDS: readonly Command[] = [
         };
         if (Object.keys(change).length === 0) throw new Failure('Nothing to change: see `carrier update --help`.');
         const updated = await updateCarrier(await db(), await box(), carrier, change);
-        return { text: `${carrier} is updated: ${Object.keys(change).join(', ')}.`, json: carrierView(updated) };
+        const options = givenOptions({ ...given, password, passwordStdin });
+        return { text: `${carrier} is updated: ${options}.`, json: carrierView(updated) };
       }),
   }),
   defineCommand({

@@ -17,6 +17,7 @@ import { keyViews } from '../../shared/keys/view.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, instant, integer, list, name, optional, required, withDefault, words } from './parameters.ts';
+import { givenOptions } from './read-words.ts';
 import { sheet, table } from './show.ts';
 
 const key = required(
@@ -154,7 +155,8 @@ export const KEY_COMMANDS: readonly Command[] = [
       allowIp: optional(addresses, ALLOW_ABOUT),
     },
     notes: ALLOW_NOTES,
-    async run({ key, name, scopes, perMinute, allowIp }, { db, clock }) {
+    async run({ key, ...given }, { db, clock }) {
+      const { name, scopes, perMinute, allowIp } = given;
       const change = {
         ...(name === undefined ? {} : { name }),
         ...(scopes === undefined ? {} : { scopes }),
@@ -166,7 +168,7 @@ export const KEY_COMMANDS: readonly Command[] = [
       await existingKey(store, key);
       await updateKey(store, key, change);
       const [shown] = await keyViews(store, clock.now(), [await existingKey(store, key)]);
-      return { text: `Key ${key} is updated: ${Object.keys(change).join(', ')}.`, json: shown };
+      return { text: `Key ${key} is updated: ${givenOptions(given)}.`, json: shown };
     },
   }),
   defineCommand({

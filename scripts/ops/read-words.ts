@@ -91,6 +91,12 @@ export function optionName(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
+/** The options among a command's values that were given, as they are typed. */
+export function givenOptions(values: Readonly<Record<string, unknown>>): string {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== false);
+  return given.map(([name]) => `--${optionName(name)}`).join(', ');
+}
+
 /** How a person runs it. */
 export function call(command: Command): string {
   return ['npm run ops --', command.noun, command.verb].filter((word) => word !== '').join(' ');

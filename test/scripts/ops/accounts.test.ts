@@ -189,6 +189,9 @@ describe('npm run ops: accounts, keys, credits', () => {
       expect(made).to.deep.include({ account: null, scopes: ['admin'] });
       const listed: { id: string }[] = await world.json('key list');
       expect(listed.map(({ id }) => id)).to.include(made.id);
+      expect((await world.run(`key update ${plain.id} --allow-ip any --per-minute 60`)).out).to.equal(
+        `Key ${plain.id} is updated: --per-minute, --allow-ip.\n`,
+      );
       expect(await world.run(`key update ${plain.id} --scopes send,admin`)).to.include({ code: 2 });
       for (const wrong of [`${account} --scopes admin`, '--scopes send', '--scopes admin,read']) {
         expect(await world.run(`key create --name other ${wrong}`), wrong).to.include({ code: 1, out: '' });

@@ -120,12 +120,14 @@ describe('npm run ops: senders and carriers', () => {
       );
 
       const updated = await world.json('carrier update latin --long-text sar --tlvs none');
+      const told = await world.run('carrier update latin --status-class 0x58=failover --window-size 20 --password');
 
       expect(updated).to.deep.include({
         texts: { alphabet: 'latin1', longText: 'sar' },
         addresses: { sourceShort: { ton: 2, npi: 1, digits: 'plain' } },
         submits: { tlvs: [] },
       });
+      expect(told.out).to.equal('latin is updated: --window-size, --status-class, --password.\n');
       const { out } = await world.run('carrier show latin');
       expect(out).to.match(/--alphabet +latin1 +\* /);
       expect(out).to.match(/--source-name +5\/0 +a sender that is a name/);
