@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Db } from 'mongodb';
+import { findNumber } from '../../shared/numbers/store.ts';
 import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
 import { changeOptOuts, listOptOuts, optOutPlace } from '../../shared/opt-outs/store.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
@@ -101,10 +102,21 @@ function change(verb: string, kind: 'out' | 'in', about: string): Command {
       if (kind === 'in' && before === undefined)
         throw new Failure(`${customer} has not opted out of ${ofWhat(scope)}.`);
       await changeOptOuts(store, [{ account, customer, scope, kind, at: clock.now(), source: 'ops' }]);
-      const text = `${customer} ${kind === 'out' ? 'gets no messages' : 'may get messages'} of ${ofWhat(scope)}.`;
+      const text =
+        kind === 'in'
+          ? `${customer} may get messages of ${ofWhat(scope)}.`
+          : await blockedWords(store, account, customer, scope);
       return { text, json: { account, customer, number: scope === WHOLE_ACCOUNT ? null : scope } };
     },
   });
+}
+
+/** The customer can answer to a number only: an opt-out of any of them holds for the account's names too (`blocks`). */
+async function blockedWords(db: Db, account: AccountId, customer: string, scope: string): Promise<string> {
+  if (scope === WHOLE_ACCOUNT) return `${customer} gets no messages of the account.`;
+  const own = (await findNumber(db, scope)).some((one) => one.account === account);
+  const warning = own ? '' : `\n${scope} is no number of the account: \`number list --account ${account}\` shows them.`;
+  return `${customer} gets no messages of the number ${scope}, nor of any sender name of the account.${warning}`;
 }
 
 function ofWhat(scope: string): string {

@@ -41,6 +41,18 @@ describe('npm run ops: opt-outs', () => {
     );
   });
 
+  it('an opt-out of one number says what it blocks, and whether the account has that number', async () => {
+    const account = await world.newAccount();
+    await world.json(`number add 919000000007 ${account}`);
+
+    const own = await world.run(`opt-out add ${account} 919876543210 --number 919000000007`);
+    const other = await world.run(`opt-out add ${account} 919876543210 --number 56767`);
+
+    const blocked = '919876543210 gets no messages of the number 919000000007, nor of any sender name of the account.';
+    expect(own.out).to.equal(`${blocked}\n`);
+    expect(other.out).to.include(`56767 is no number of the account: \`number list --account ${account}\` shows them.`);
+  });
+
   it('import reads a list of numbers alone, with a mark, quotes, empty lines and Windows line ends', async () => {
     const account = await world.newAccount();
     const text = '\ufeffcustomer,number,since\r\n"919876543210","56161","2026-01-31T12:00:00Z"\r\n\r\n919876543211\r\n';
