@@ -26,7 +26,8 @@ export function connectFailure(
   }
   const what = embedded ? 'The embedded store' : 'MONGODB_URI';
   const said = membersOf(error) ?? (error instanceof Error ? error.message : String(error));
-  return { why: `${what} does not answer as MongoDB within ${Math.round(waitMs / 1000)} s: ${said}`, final: false };
+  const within = waitMs === 0 ? '' : ` within ${Math.round(waitMs / 1000)} s`;
+  return { why: `${what} does not answer as MongoDB${within}: ${said}`, final: false };
 }
 
 /** The state of the replica set in which no primary was found; undefined when it is something else. */

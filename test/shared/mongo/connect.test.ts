@@ -71,7 +71,7 @@ describe('connectStore', () => {
     expect(error).to.be.instanceOf(StartError);
     expect(error)
       .to.have.property('message')
-      .that.matches(/^The embedded store does not answer as MongoDB within 0 s: /);
+      .that.matches(/^The embedded store does not answer as MongoDB: /);
   });
 
   it('says in one sentence when MONGODB_URI is no address', async () => {
