@@ -57,6 +57,7 @@ export function restoreStore(dir: string, file: string): Promise<void> {
     for (const path of [tables, log]) {
       if (existsSync(path)) throw new StartError(`${path} exists. Move the store in ${dir} away, then restore.`);
     }
+    if (!existsSync(file)) throw new StartError(`There is no file ${file}.`);
     const copy = `${tables}.restoring`;
     try {
       copyFileSync(file, copy);

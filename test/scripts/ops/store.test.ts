@@ -226,6 +226,16 @@ describe('npm run ops: the embedded store as a whole', () => {
     }
   });
 
+  it('restore of a file that is not there says so', async () => {
+    const elsewhere = tempDir();
+    const missing = join(elsewhere, 'missing');
+
+    const refused = await ops(`store restore ${missing}`, elsewhere);
+
+    expect(refused).to.deep.equal({ code: 1, out: '', err: `There is no file ${missing}.` });
+    rmSync(elsewhere, { recursive: true });
+  });
+
   it('compact gives back the room of what was removed, and keeps the rest', async () => {
     await start();
     await fill(0, 20_000);
