@@ -65,7 +65,7 @@ export const SIGN_IN_PROBLEMS = {
     '4064',
     403,
     'Not from the dashboard',
-    'The request has a session cookie but does not come from our own pages. Send `X-Dashboard: 1` from the same origin. Behind a proxy, PUBLIC_URL must be the address that browsers use.',
+    'Sign-ins, and requests with a session cookie, must come from our own pages. Send `X-Dashboard: 1` from the same origin. Behind a proxy, PUBLIC_URL must be the address that browsers use.',
   ),
   second_factor_needed: fault(
     '4065',

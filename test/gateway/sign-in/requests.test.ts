@@ -104,7 +104,11 @@ describe('requests with a session (ASVS 3, 8, 14, 16)', () => {
         const call = world.call(method, path, from);
         expectProblem(await (method === 'post' ? call.send(body) : call), 'origin_refused');
       }
-      expectProblem(await world.signIn({ username: 'x', password: 'y' }, '203.0.113.7', headers), 'origin_refused');
+      const noCookie = await world.signIn({ username: 'x', password: 'y' }, '203.0.113.7', headers);
+      expectProblem(noCookie, 'origin_refused');
+      expect(noCookie.body.detail).to.match(
+        /^Sign-ins, and requests with a session cookie, must come from our own pages/,
+      );
       expect(await fingerprint(world.db)).to.deep.equal(before);
     });
   }
