@@ -37,7 +37,7 @@ function usage(command: Command): string {
 }
 
 function words(command: Command): string {
-  const args = Object.keys(command.args).map((name) => `<${name}>`);
+  const args = Object.entries(command.args).map(([name, { required }]) => (required ? `<${name}>` : `[<${name}>]`));
   const must = Object.entries(command.options)
     .filter(([, parameter]) => parameter.required)
     .map(([name, parameter]) => `--${optionName(name)} ${parameter.value}`);

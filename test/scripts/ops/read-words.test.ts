@@ -156,6 +156,17 @@ describe('words of npm run ops', () => {
     expect(line(wide, '--wide')).to.equal(`  --wide ${value}`);
   });
 
+  it('help shows which arguments may be left out', () => {
+    const command = defineCommand({
+      ...{ noun: 'thing', verb: 'move', about: 'Moves a thing.', options: {} },
+      args: { amount: required(integer('AMOUNT', 1, 10), 'how many'), to: optional(name, 'where') },
+      run: async () => ({ text: '', json: null }),
+    });
+
+    expect(helpForAll([command])).to.include('thing move <amount> [<to>]');
+    expect(helpForOne(command)).to.match(/^npm run ops -- thing move <amount> \[<to>\]\n/);
+  });
+
   it('help names every command, argument and option', () => {
     const all = helpForAll(commands);
     const one = helpForOne(commands[0] as Command); // defined above
