@@ -169,7 +169,10 @@ function linked(
 
 async function existingUser(db: Db, username: string): Promise<UserDocument> {
   const user = await findUserByName(db, username);
-  if (user === undefined) throw new Failure(`Nobody signs in as ${username}: \`user list\` shows who does.`);
+  if (user === undefined)
+    throw new Failure(
+      `Nobody signs in as ${username}: \`user list --account acc_…\` and \`user list --operator\` show who does.`,
+    );
   return user;
 }
 

@@ -39,7 +39,9 @@ describe('npm run ops: users', () => {
     expect(await whose(again.link)).to.equal('asha@example.com');
     await world.json('user remove asha@example.com');
     expect(await list()).to.deep.equal([]);
-    expect((await world.run('user reset asha@example.com')).err).to.include('Nobody signs in as asha@example.com');
+    expect((await world.run('user reset asha@example.com')).err).to.include(
+      'Nobody signs in as asha@example.com: `user list --account acc_…` and `user list --operator` show who does.',
+    );
   });
 
   it('operators belong to no account', async () => {
