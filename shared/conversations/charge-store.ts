@@ -1,11 +1,12 @@
 import type { Db } from 'mongodb';
 import { isApplied } from '../ledger/applied.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
+import { findEachForSure, findForSure } from '../mongo/find-one.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { AccountId, ConversationId, MessageId } from '../runtime/ids.ts';
 import { fateOf, judgeCharge, type Member } from './charge.ts';
 import { type ConversationDocument, type ConversationKey, conversationKey } from './conversation.ts';
-import { ensureConversations, passOn, readConversations, voidConversation } from './store.ts';
+import { conversationCollection, ensureConversations, passOn, voidConversation } from './store.ts';
 
 /** The charge for one conversation. */
 export interface Charge {
@@ -80,21 +81,21 @@ export async function lookAtCharges(
  * Why it is safe while messages are leaving: a sender first claims its message and then looks at the charge (depart.ts). Here the
  * opener's failure is stored first and the other messages are read afterwards. So either this code sees the claimed message as
  * perhaps taken, or the sender sees that the charge is in question and asks here. When two ask at once, the compare-and-set on
- * the customer's document lets one decide.
+ * the customer's document lets one decide. What "void" rests on is read for sure (mongo/find-one.ts): the credits go back by it.
  */
 export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | 'void'> {
   const { account, customer, conversation } = charge;
   const key = keyOfCharge(charge);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const document = (await readConversations(db, [key])).get(key);
-    if (document === undefined) {
+    const document = await findForSure(conversationCollection(db), { _id: key });
+    if (document === null) {
       await ensureConversations(db, [{ account, customer }]);
       continue;
     }
     if (document.voided?.includes(conversation)) return 'void';
     // Store the refusal before reading the others: every message that leaves later then sees it.
     const opener = openerOf(charge, document);
-    const member = opener === undefined ? undefined : (await readMembers(db, [opener])).get(opener);
+    const [member] = opener === undefined ? [] : await readForSure(db, [opener]);
     const others = member?.fate === 'refused' ? await readOthers(db, conversation, member._id) : [];
     const verdict = judgeCharge(member, others);
     if (verdict.kind === 'stands') return 'stands';
@@ -125,8 +126,16 @@ async function readMembers(db: Db, ids: readonly MessageId[]): Promise<ReadonlyM
   return new Map(found.map((message) => [message._id, memberOf(message)]));
 }
 
+async function readForSure(db: Db, ids: readonly MessageId[]): Promise<readonly Member[]> {
+  const found = await findEachForSure(
+    db.collection<ChatMessageDocument>('messages'),
+    ids.map((_id) => ({ _id })),
+  );
+  return found.map(memberOf);
+}
+
 /**
- * The other messages of a conversation, up to the first one that was taken. Those accepted after `opener` come first: when
+ * The other messages of a conversation, up to the first one that was taken. When none was, they are asked again for sure. Those accepted after `opener` come first: when
  * openers fail one after the other, none reads again what failed before it.
  */
 async function readOthers(db: Db, conversation: ConversationId, opener: MessageId): Promise<readonly Member[]> {
@@ -142,5 +151,8 @@ async function readOthers(db: Db, conversation: ConversationId, opener: MessageI
       if (member.fate === 'taken') return others;
     }
   }
-  return others;
+  return readForSure(
+    db,
+    others.map(({ _id }) => _id),
+  );
 }

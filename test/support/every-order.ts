@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Collection, Db } from 'mongodb';
 import { AllOrders, type Step } from './orders.ts';
 import type { Prng } from './prng.ts';
@@ -10,6 +11,8 @@ interface Waiting extends Step {
 }
 
 const WRITING = /^(delete|findOneAnd|insert|update|bulkWrite)/;
+/** The update of a write that only reads (shared/mongo/find-one.ts). */
+const CHANGES_NOTHING = { $unset: { nothing: '' } };
 const ASKING = /^(delete|findOneAnd|insert|update|bulkWrite|countDocuments|findOne$)/;
 
 /** Makes the actors of one run, on new data. `check` fails if what they came to is wrong. */
@@ -17,8 +20,9 @@ type World = () => Promise<{ readonly actors: readonly Actor[]; check(): Promise
 
 /**
  * Lets actors run against one store in every order of their commands on `collections` (other commands do not wait). Orders that
- * differ only where it does not matter (which of two reads comes first, or of commands on two collections) are run once. An
- * actor must give one command at a time. Returns how many orders there were.
+ * differ only where it does not matter (which of two reads comes first, or of commands on two collections) are run once. What
+ * an actor asks of one collection at once goes one after the other; else it must give one command at a time. Returns how many
+ * orders there were.
  */
 export async function everyOrder(db: Db, collections: readonly string[], world: World): Promise<number> {
   const all = new AllOrders();
@@ -118,18 +122,30 @@ function inTurns(db: Db, turn: Turn): Db {
 }
 
 function collectionInTurns(collection: Collection, name: string, turn: Turn): object {
+  const oneByOne = queue();
   return new Proxy(collection, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property);
       if (typeof value !== 'function' || typeof property !== 'string') return value;
       if (property === 'find') return (...args: unknown[]) => cursorInTurns(value.apply(target, args), name, turn);
       if (!ASKING.test(property)) return value.bind(target);
-      return async (...args: unknown[]): Promise<unknown> => {
-        await turn(name, WRITING.test(property));
-        return value.apply(target, args);
-      };
+      return (...args: unknown[]): Promise<unknown> =>
+        oneByOne(async () => {
+          await turn(name, WRITING.test(property) && !isDeepStrictEqual(args[1], CHANGES_NOTHING));
+          return value.apply(target, args);
+        });
     },
   });
+}
+
+/** Does each work when those before it are done. */
+function queue(): (work: () => Promise<unknown>) => Promise<unknown> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = last.then(work);
+    last = done.catch(() => {});
+    return done;
+  };
 }
 
 function cursorInTurns(cursor: object, name: string, turn: Turn): object {

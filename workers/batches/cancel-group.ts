@@ -5,6 +5,7 @@ import { applyCredits } from '../../shared/ledger/change.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { CANCELLED, CANCELLED_REASON } from '../../shared/messages/cancelled.ts';
 import type { HistoryEntry, MessageDocument } from '../../shared/messages/message.ts';
+import { findEachForSure } from '../../shared/mongo/find-one.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { batchMessageRange, type MessageId } from '../../shared/runtime/ids.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
@@ -70,8 +71,9 @@ export async function cancelGroup(
 }
 
 /**
- * The messages of `found` that carry the refund after this update. Some may have carried it before; others may have
- * left since they were read.
+ * The messages of `found` that carry the refund after this update. Some carried it before, and others have left since they were
+ * read. `found` may come from a primary that was replaced, and what it cancelled may be undone. So a message that is found with
+ * the refund is cancelled again if it waits, and counts only if it has the refund for sure.
  */
 async function cancelSlice(
   db: Db,
@@ -80,15 +82,17 @@ async function cancelSlice(
   refund: ReturnType<typeof groupRefundId>,
 ): Promise<readonly MessageDocument[]> {
   const messages = db.collection<MessageDocument>('messages');
-  const waiting = found.filter((message) => message.refund === undefined);
   const set = { state: 'rejected', errorCode: CANCELLED, errorReason: CANCELLED_REASON, refund } as const;
   const { modifiedCount } = await messages.updateMany(
-    { _id: { $in: waiting.map((message) => message._id) }, v: group.v, state: { $in: WAITING } },
+    { _id: { $in: found.map((message) => message._id) }, v: group.v, state: { $in: WAITING } },
     { $set: set, $unset: { due: '' }, $push: { history: entryOf(group) }, $inc: { v: 1 } },
   );
   crashPoint('stop:cancelled');
-  if (modifiedCount < waiting.length) {
-    return messages.find({ _id: { $in: found.map((message) => message._id) }, refund }).toArray();
+  if (modifiedCount < found.length) {
+    return findEachForSure(
+      messages,
+      found.map(({ _id }) => ({ _id, refund })),
+    );
   }
   return found.map((message) =>
     message.refund === undefined

@@ -55,8 +55,11 @@ export async function stopBatch(deps: StopDeps, found: Pick<BatchDocument, '_id'
  * For a stopped batch whose last messages were with a carrier: cancels those that came back (because they were
  * throttled, for example). Returns whether none can come back any more.
  */
-export async function stopLeftovers(deps: StopDeps, batch: BatchDocument): Promise<boolean> {
+export async function stopLeftovers(deps: StopDeps, found: BatchDocument): Promise<boolean> {
   const { db } = deps;
+  // As above: a group that is undone would share its refund's id with the next one.
+  const batch = found.stopGroup === undefined ? found : await findForSure(batchCollection(db), { _id: found._id });
+  if (batch === null) return false;
   const { _id, total, reserved, stopped, stopGroups = 0, stopGroup } = batch;
   const groups = await cancelWaiting(deps, batch);
   if (groups === undefined) return false;

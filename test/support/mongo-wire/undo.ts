@@ -20,6 +20,21 @@ export const rolledBack =
     else link.tell(withConcernError(command, reply, told));
   };
 
+/**
+ * The read comes to a primary that was replaced. It shows what `update` did there to the documents of `filter`: no other server has
+ * that, and it is rolled back. `db` as above.
+ */
+export const readsUndone =
+  (db: Db, collection: string, filter: Document, update: Document): Handler =>
+  async (command, link) => {
+    const documents = db.collection<Document>(collection);
+    const before = await documents.find(filter, EXACT).toArray();
+    await documents.updateMany(filter, update);
+    const reply = await link.ask(command.message);
+    for (const document of before) await documents.replaceOne({ _id: document._id }, document);
+    link.tell(reply);
+  };
+
 /** The connection is cut before the command is done; the server does it long after the driver has given it up, when `late` says. */
 export const doneLate =
   (db: Db, late: (work: () => Promise<unknown>) => void): Handler =>
