@@ -31,6 +31,7 @@ export function pruneWorld() {
     clock,
     log: silentLog,
     retention: DAYS,
+    store: 'embedded',
     held: () => true,
     onRemoved: () => {},
     ...overrides,

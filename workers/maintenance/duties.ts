@@ -10,6 +10,7 @@ import type { Announcer } from '../../shared/webhooks/announce.ts';
 import { finishPending } from './finish-pending.ts';
 import { type PruneDeps, pruneConversations, pruneOld, type Retention } from './prune.ts';
 import { pruneUnpaid } from './pruning/unpaid-batches.ts';
+import type { StoreKind } from './pruning/walk.ts';
 import { Reroute } from './reroute.ts';
 import { HourCounter } from './statistics/count-hours.ts';
 import { sweepDue } from './sweep-due.ts';
@@ -24,6 +25,7 @@ export interface DutiesDeps {
   readonly metrics: Metrics;
   readonly announcer: Announcer;
   readonly retention: Retention;
+  readonly store: StoreKind;
   /** How long a stop waits for duties that are running. */
   readonly stopMs: number;
 }

@@ -15,6 +15,7 @@ runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
     metrics,
     announcer,
     retention: { messages: config.messageDays, deliveries: config.deliveryDays, batches: config.batchDays },
+    store: config.mongodbUri === '' ? 'embedded' : 'mongodb',
     stopMs: STOP_MS,
   });
   life.onStop('duties', () => duties.stop());

@@ -8,7 +8,7 @@ import { deliveryWalk } from './pruning/deliveries.ts';
 import { isRedoOpen, messageWalk } from './pruning/messages.ts';
 import { scheduleWalk } from './pruning/schedules.ts';
 import { strayChunkWalk } from './pruning/unpaid-batches.ts';
-import { type PrunePace, pruneAlong } from './pruning/walk.ts';
+import { type PrunePace, pruneAlong, type StoreKind } from './pruning/walk.ts';
 
 /** How long ended things are kept, in days (settings MESSAGE_DAYS, DELIVERY_DAYS, BATCH_DAYS). */
 export interface Retention {
@@ -24,6 +24,7 @@ export interface PruneDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly retention: Retention;
+  readonly store: StoreKind;
   /** Whether we still hold the lease. */
   held(): boolean;
   onRemoved(what: string, count: number): void;
@@ -31,11 +32,13 @@ export interface PruneDeps {
 
 const DAY_MS = 86_400_000;
 /**
- * The shortest pause between two commands. The pause is at least nine times the last command's duration, so that a
- * busy store gets less to do.
+ * The pause between two groups, by how long the last one took: a busy store gets less to do. With MongoDB most of that time is the
+ * network and the wait for a majority of the members. The shortest pause in milliseconds.
  */
-const PAUSE_MS = 50;
-const PAUSE_PER_WORK = 9;
+const PAUSES: Readonly<Record<StoreKind, { readonly leastMs: number; readonly perWork: number }>> = {
+  embedded: { leastMs: 50, perWork: 9 },
+  mongodb: { leastMs: 5, perWork: 3 },
+};
 const PAUSE_MAX_MS = 5_000;
 
 /** Removes what is old, group by group. Throws the driver's error; the next run continues. */
@@ -73,13 +76,15 @@ export async function pruneConversations(deps: PruneDeps): Promise<void> {
 /** By the name of what is removed. */
 type Walks = Record<string, ReturnType<typeof pruneAlong>>;
 
-function paceOf({ clock, held }: PruneDeps): PrunePace {
+function paceOf({ clock, store, held }: PruneDeps): PrunePace {
+  const { leastMs, perWork } = PAUSES[store];
   let sinceMs = clock.monotonicMs();
   return {
+    store,
     mayGoOn: held,
     pause: async () => {
       const tookMs = clock.monotonicMs() - sinceMs;
-      await setTimeout(Math.min(Math.max(PAUSE_MS, PAUSE_PER_WORK * tookMs), PAUSE_MAX_MS));
+      await setTimeout(Math.min(Math.max(leastMs, perWork * tookMs), PAUSE_MAX_MS));
       sinceMs = clock.monotonicMs();
     },
   };

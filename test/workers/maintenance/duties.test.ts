@@ -36,6 +36,7 @@ describe('maintenance duties', () => {
       metrics: new Metrics(),
       announcer,
       retention: { messages: 90, deliveries: 30, batches: 90 },
+      store: 'embedded',
       stopMs,
     });
     await duties.keepLease();

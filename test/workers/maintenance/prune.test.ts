@@ -9,7 +9,7 @@ import type { OrphanDocument } from '../../../shared/settlement/orphan.ts';
 import { oldestOwed, redoIntents } from '../../../shared/settlement/redo-intents.ts';
 import { Settler } from '../../../shared/settlement/settle.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
-import { pruneOld } from '../../../workers/maintenance/prune.ts';
+import { type PruneDeps, pruneOld } from '../../../workers/maintenance/prune.ts';
 import { messageWalk } from '../../../workers/maintenance/pruning/messages.ts';
 import { candidateKeys } from '../../../workers/smpp/dialect/message-ids.ts';
 import { ORPHAN_MS } from '../../../workers/smpp/receipts/orphan-store.ts';
@@ -90,6 +90,19 @@ describe('maintenance: what ended long ago is removed', () => {
       if (!died) break;
     }
     expect(deaths).to.be.greaterThan(8);
+  });
+
+  it('in groups: small ones on the embedded store, large ones on MongoDB, where each waits for a majority', async () => {
+    const groupsOn = async (store: PruneDeps['store']): Promise<number[]> => {
+      const groups: number[] = [];
+      await put(Array.from({ length: 1_040 }, () => delivered(100)));
+      const onRemoved = (what: string, count: number) => void (what === 'messages' && groups.push(count));
+      await pruneOld(deps({ store, onRemoved }));
+      return groups;
+    };
+
+    expect(await groupsOn('mongodb')).to.deep.equal([1_000, 40]);
+    expect(await groupsOn('embedded')).to.deep.equal([...Array(20).fill(50), 40]);
   });
 
   it('ends between two groups when the lease goes', async () => {

@@ -25,7 +25,8 @@ export function batchWalk(db: Db, { messagesBefore, batchesBefore }: OldBatches,
   const batches = batchCollection(db);
   const below = lowestId('bat', messagesBefore > batchesBefore ? messagesBefore : batchesBefore);
   return {
-    group: 50,
+    // Each batch has commands and a pause of its own.
+    group: { embedded: 50, mongodb: 50 },
     look: (after, limit) =>
       batches
         .find<Found>(

@@ -15,7 +15,7 @@ export function conversationWalk(db: Db, before: Date): PruneWalk<Found> {
   const conversations = conversationCollection(db);
   const since = lowestId('cnv', before);
   return {
-    group: 100,
+    group: { embedded: 100, mongodb: 2_000 },
     look: (after, limit) =>
       conversations
         .find<Found>(after === undefined ? {} : { _id: { $gt: after } }, { projection: { _id: 1 } })

@@ -15,7 +15,7 @@ export function deliveryWalk(db: Db, before: Date): PruneWalk<Found> {
   const deliveries = deliveriesOf(db);
   const below = lowestId('evt', before);
   return {
-    group: 100,
+    group: { embedded: 100, mongodb: 2_000 },
     look: (after, limit) =>
       deliveries
         .find<Found>(

@@ -36,7 +36,7 @@ export function messageWalk(db: Db, before: Date): PruneWalk<Found> {
   const messages = db.collection<AnyMessage>('messages');
   const below = lowestId('msg', before);
   return {
-    group: 50,
+    group: { embedded: 50, mongodb: 1_000 },
     look: (after, limit) =>
       messages
         .find<Found>(

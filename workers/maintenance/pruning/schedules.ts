@@ -13,7 +13,7 @@ export function scheduleWalk(db: Db, before: Date): PruneWalk<Found> {
   const schedules = db.collection<ScheduleDocument>('schedules');
   const below = lowestId('sch', before);
   return {
-    group: 100,
+    group: { embedded: 100, mongodb: 2_000 },
     look: (after, limit) =>
       schedules
         .find<Found>(

@@ -69,7 +69,7 @@ export function strayChunkWalk(db: Db, clock: Clock): PruneWalk<FoundChunk> {
   const $lt = `${lowestId('bat', new Date(clock.now().getTime() - STRAY_MS))}:` as const;
   return {
     // A chunk has up to 0.5 MB.
-    group: 20,
+    group: { embedded: 20, mongodb: 20 },
     look: (after, limit) =>
       chunks
         .find<FoundChunk>({ _id: { $lt, ...(after === undefined ? {} : { $gt: after }) } }, { projection: { _id: 1 } })

@@ -1,11 +1,16 @@
 /**
- * Removes old documents in small groups along `_id`, which sorts by time. Each command keeps the store busy for some
- * milliseconds only, and a pause follows. A walk can end between any two commands (the lease was lost, the process
+ * On the embedded store everybody waits while a command is done. MongoDB does many at once, and a replica set takes longer to tell
+ * its members of a small group than to remove it.
+ */
+export type StoreKind = 'embedded' | 'mongodb';
+
+/**
+ * Removes old documents in groups along `_id`, which sorts by time. A pause follows each group. A walk can end between any two commands (the lease was lost, the process
  * died). Removed documents stay removed, and the next walk continues with the rest.
  */
 export interface PruneWalk<Found extends { readonly _id: string }> {
-  /** How many documents one command looks at: as many as the store reads and removes within some 10 ms. */
-  readonly group: number;
+  /** How many documents one command looks at: as many as the embedded store reads and removes within some 10 ms, MongoDB some 50 ms. */
+  readonly group: Readonly<Record<StoreKind, number>>;
   /** The documents with old ids after `after`, in the order of their ids, whether they can be removed or not. */
   look(after: Found['_id'] | undefined, limit: number): Promise<readonly Found[]>;
   /**
@@ -17,6 +22,7 @@ export interface PruneWalk<Found extends { readonly _id: string }> {
 
 /** How fast a walk goes, and how long. */
 export interface PrunePace {
+  readonly store: StoreKind;
   /** Whether the lease is still held. Asked before each command. */
   mayGoOn(): boolean;
   /** Waits between two commands, so that others can use the store. */
@@ -26,15 +32,16 @@ export interface PrunePace {
 /** Goes on by one group each time, and yields how many documents were removed. Throws the driver's error. */
 export async function* pruneAlong<Found extends { readonly _id: string }>(
   walk: PruneWalk<Found>,
-  { mayGoOn }: PrunePace,
+  { store, mayGoOn }: PrunePace,
 ): AsyncGenerator<number, void> {
+  const group = walk.group[store];
   let after: Found['_id'] | undefined;
   while (mayGoOn()) {
-    const found = await walk.look(after, walk.group);
+    const found = await walk.look(after, group);
     after = found.at(-1)?._id;
     if (after === undefined || !mayGoOn()) return;
     yield await walk.remove(found);
-    if (found.length < walk.group) return;
+    if (found.length < group) return;
   }
 }
 
