@@ -32,6 +32,7 @@ import type { Canvas } from './store/progress.ts';
 import { STORE_COMMANDS } from './store.ts';
 import { STORE_ACCESS_COMMANDS } from './store-access.ts';
 import { STORE_MOVE_COMMANDS } from './store-move.ts';
+import { STORE_PREPARE_COMMANDS } from './store-prepare.ts';
 import { TEMPLATE_COMMANDS } from './template.ts';
 import { TEMPLATE_REQUEST_COMMANDS } from './template-request.ts';
 import { USER_COMMANDS } from './user.ts';
@@ -64,6 +65,7 @@ export const COMMANDS: readonly Command[] = [
   ...AUDIT_COMMANDS,
   ...STORE_COMMANDS,
   ...STORE_ACCESS_COMMANDS,
+  ...STORE_PREPARE_COMMANDS,
   ...STORE_MOVE_COMMANDS,
   ...ENV_EXAMPLE_COMMANDS,
   ...CRASH_POINTS_COMMANDS,

@@ -150,6 +150,7 @@ describe('the audit', () => {
     for (const verb of ['rotate', 'disable', 'enable']) await change(`webhook ${verb} ${webhook}`);
     await change(`webhook replay ${webhook} --since 2026-01-01T00:00:00Z`);
     await change(`webhook remove ${webhook}`);
+    await change('store prepare');
 
     const text = JSON.stringify(await entries());
     const told = [

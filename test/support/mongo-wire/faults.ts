@@ -95,6 +95,7 @@ export const CODES = {
   InterruptedDueToReplStateChange: 11_602,
   ShutdownInProgress: 91,
   IngressRequestRateLimitExceeded: 462,
+  IndexBuildAlreadyInProgress: 285,
   WriteConcernTimeout: 64,
   NotPrimaryNoSecondaryOk: 13_435,
   Unauthorized: 13,
