@@ -135,8 +135,8 @@ async function readForSure(db: Db, ids: readonly MessageId[]): Promise<readonly 
 }
 
 /**
- * The other messages of a conversation, up to the first one that was taken. When none was, they are asked again for sure. Those accepted after `opener` come first: when
- * openers fail one after the other, none reads again what failed before it.
+ * The other messages of a conversation, up to the first one that was taken. When none was, they are asked again for sure. Those
+ * accepted after `opener` come first: when openers fail one after the other, none reads again what failed before it.
  */
 async function readOthers(db: Db, conversation: ConversationId, opener: MessageId): Promise<readonly Member[]> {
   const others: Member[] = [];

@@ -5,8 +5,8 @@
 export type StoreKind = 'embedded' | 'mongodb';
 
 /**
- * Removes old documents in groups along `_id`, which sorts by time. A pause follows each group. A walk can end between any two commands (the lease was lost, the process
- * died). Removed documents stay removed, and the next walk continues with the rest.
+ * Removes old documents in groups along `_id`, which sorts by time. A pause follows each group. A walk can end between any two
+ * commands (the lease was lost, the process died). Removed documents stay removed, and the next walk continues with the rest.
  */
 export interface PruneWalk<Found extends { readonly _id: string }> {
   /** How many documents one command looks at: as many as the embedded store reads and removes within some 10 ms, MongoDB some 50 ms. */
