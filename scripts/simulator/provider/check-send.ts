@@ -22,7 +22,8 @@ const BUTTONS_MAX = 3;
  * test a client.
  */
 export function checkSend(body: Json, templates: readonly Template[]): CheckedSend {
-  const to = typeof body.to === 'string' ? body.to.replace(/^\+/, '') : '';
+  const given = typeof body.to === 'string' ? body.to : '';
+  const to = given.replace(/^\+/, '');
   const type = typeof body.type === 'string' ? body.type : 'text';
   const refused = (error: GraphError, details: string): CheckedSend => ({
     ok: false,
@@ -32,6 +33,8 @@ export function checkSend(body: Json, templates: readonly Template[]): CheckedSe
   });
   if (body.messaging_product !== 'whatsapp') return refused(ERRORS.parameter, 'messaging_product must be whatsapp');
   if (!/^[1-9]\d{6,14}$/.test(to)) return refused(ERRORS.parameter, 'to is not a phone number');
+  // The Cloud API takes it, prepends the business's country code, and the message goes to somebody else.
+  if (to === given) return refused(ERRORS.parameter, 'to must begin with a plus sign and the country code');
   const opaque = body.biz_opaque_callback_data;
   if (opaque !== undefined && (typeof opaque !== 'string' || opaque.length > 512)) {
     return refused(ERRORS.parameter, 'biz_opaque_callback_data must be at most 512 characters');

@@ -82,7 +82,7 @@ export class Sends {
     }
   }
 
-  #answer({ id, to }: TakenSend, { answer, statuses = [] }: MagicCustomer, response: ServerResponse): void {
+  #answer({ id, to, body }: TakenSend, { answer, statuses = [] }: MagicCustomer, response: ServerResponse): void {
     const { options, delays } = this.#deps;
     const { answerDelayMs, statusDelayMs } = options;
     if (answer === 'never') return;
@@ -94,7 +94,7 @@ export class Sends {
     delays.after(answer === 'late' ? afterStatusesMs : answerDelayMs, () =>
       sendJson(response, 200, {
         messaging_product: 'whatsapp',
-        contacts: [{ input: to, wa_id: to }],
+        contacts: [{ input: body.to, wa_id: to }],
         messages: [{ id, message_status: 'accepted' }],
       }),
     );

@@ -26,7 +26,7 @@ const COUPON = button('copy_code', '1', { type: 'coupon_code', coupon_code: '25O
 
 function check(name: string, components: readonly object[] | undefined, language = 'en_US') {
   const template = { name, language: { code: language }, ...(components === undefined ? {} : { components }) };
-  return checkSend({ messaging_product: 'whatsapp', to: '919876543210', type: 'template', template }, TEMPLATES);
+  return checkSend({ messaging_product: 'whatsapp', to: '+919876543210', type: 'template', template }, TEMPLATES);
 }
 
 describe('the simulated chat-app provider: templates', () => {

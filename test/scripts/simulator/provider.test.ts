@@ -73,7 +73,7 @@ describe('the simulated chat-app provider', () => {
     return { status: answer.status, id: json.messages?.[0]?.id, code: json.error?.code };
   }
   const template = (to: string, texts: readonly string[] = ['Asha', '1234']) => ({
-    to,
+    to: `+${to}`,
     type: 'template',
     template: {
       name: 'order_update',
@@ -103,15 +103,16 @@ describe('the simulated chat-app provider', () => {
     ['a wrong number of parameters', template('919876543210', ['Asha']), 400, 132000],
     [
       'a template that it does not have',
-      { to: '919876543210', type: 'template', template: { name: 'nothing', language: { code: 'en_US' } } },
+      { to: '+919876543210', type: 'template', template: { name: 'nothing', language: { code: 'en_US' } } },
       404,
       132001,
     ],
-    ['a text outside the session', { to: '919876543299', type: 'text', text: { body: 'Hi' } }, 400, 131047],
+    ['a text outside the session', { to: '+919876543299', type: 'text', text: { body: 'Hi' } }, 400, 131047],
     ['a number that is none', template('98'), 400, 100],
+    ['a number without its plus sign', { ...template('919876543210'), to: '919876543210' }, 400, 100],
     [
       'a caption on audio',
-      { to: '919876543299', type: 'audio', audio: { link: 'https://example.com/a.ogg', caption: 'x' } },
+      { to: '+919876543299', type: 'audio', audio: { link: 'https://example.com/a.ogg', caption: 'x' } },
       400,
       100,
     ],
@@ -126,7 +127,7 @@ describe('the simulated chat-app provider', () => {
     provider.says('919876543212', 'Show me');
 
     const link = 'https://media.example.com/unfetchable.jpg';
-    const { status, id } = await send({ to: '919876543212', type: 'image', image: { link } });
+    const { status, id } = await send({ to: '+919876543212', type: 'image', image: { link } });
 
     expect(status).equal(200);
     await eventually(() => statusesOf(id).length === 1, 'the status');
@@ -148,7 +149,7 @@ describe('the simulated chat-app provider', () => {
       type: 'text',
       text: { body: 'Where is my order?' },
     });
-    expect(await send({ to: '919876543211', type: 'text', text: { body: 'On its way' } })).deep.include({
+    expect(await send({ to: '+919876543211', type: 'text', text: { body: 'On its way' } })).deep.include({
       status: 200,
     });
     // The statuses of that text follow.

@@ -6,6 +6,7 @@ export interface Send {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
+  /** The customer's number. Without a plus sign it would be taken for one of the business's country, which is India. */
   readonly to: string;
   /** `biz_opaque_callback_data`. */
   readonly ours: string;
@@ -58,7 +59,7 @@ export async function openProvider(answer: Answer = (_, __, accept) => accept())
         path: req.url ?? '',
         headers: req.headers,
         body,
-        to: String(body.to),
+        to: String(body.to).startsWith('+') ? String(body.to).slice(1) : `91${body.to}`,
         ours: String(body.biz_opaque_callback_data),
         atMs: performance.now(),
       };
@@ -67,7 +68,7 @@ export async function openProvider(answer: Answer = (_, __, accept) => accept())
         send.wamid = `wamid.${++count}`;
         json(res, 200, {
           messaging_product: 'whatsapp',
-          contacts: [{ input: send.to, wa_id: send.to }],
+          contacts: [{ input: body.to, wa_id: send.to }],
           messages: [{ id: send.wamid, message_status: 'accepted' }],
         });
       });

@@ -5,14 +5,18 @@ import { templateOf } from './template-payload.ts';
 /**
  * The JSON of one send, in the Cloud API's shape (WhatsApp Cloud API, "Messages": `POST
  * /{version}/{phone_number_id}/messages`). `biz_opaque_callback_data` carries our message id. Statuses repeat it, so
- * a send whose answer never came can be settled.
+ * a send whose answer never came can be settled. `to`: digits with the country code, as a message has it.
  */
 export function sendPayload(id: MessageId, to: string, content: ChatContent): Buffer {
   return Buffer.from(
-    JSON.stringify({ messaging_product: 'whatsapp', ...bodyOf(to, content), biz_opaque_callback_data: id }),
+    JSON.stringify({ messaging_product: 'whatsapp', ...bodyOf(`+${to}`, content), biz_opaque_callback_data: id }),
   );
 }
 
+/**
+ * `to` has the plus sign: to a number without it the provider prepends the country code of the business, so the message
+ * could reach a stranger ("WhatsApp user phone number formats").
+ */
 function bodyOf(to: string, content: ChatContent): object {
   switch (content.kind) {
     case 'text':

@@ -3,7 +3,7 @@ import type { ChatContent } from '../../../../shared/messages/chat-message.ts';
 import { newId } from '../../../../shared/runtime/ids.ts';
 import { sendPayload } from '../../../../workers/chatapp/provider/payload.ts';
 
-const TO = '919999999999';
+const TO = '+6591234567';
 
 /** Contents with the JSON that the Cloud API's documentation (v23) shows for them. */
 const CASES: readonly { readonly name: string; readonly content: ChatContent; readonly json: object }[] = [
@@ -108,7 +108,7 @@ describe('sendPayload', () => {
     it(`has the provider's shape for ${name}, and our message id`, () => {
       const id = newId('msg');
 
-      const payload = JSON.parse(sendPayload(id, TO, content).toString('utf8'));
+      const payload = JSON.parse(sendPayload(id, '6591234567', content).toString('utf8'));
 
       expect(payload).to.deep.equal({ ...json, biz_opaque_callback_data: id });
     });
