@@ -2,6 +2,7 @@ import type { TemplateButton, TemplateComponents } from '../../shared/chat-templ
 import { describeParam, type TemplateParam } from '../../shared/chat-templates/template-params.ts';
 import { isNumber, withValues } from '../../shared/chat-templates/variables.ts';
 import type { FilledButton, FilledHeader, FilledTemplate, FilledVariable } from '../../shared/messages/chat-message.ts';
+import { fileNameOf } from '../../shared/messages/file-name.ts';
 import type { FieldProblems } from '../http/fields.ts';
 import { characters } from './fields.ts';
 import type { GivenButtons, GivenHeader } from './template-fields.ts';
@@ -96,18 +97,12 @@ function filledHeader(
   }
   const url = given?.url ?? entries.find(({ param }) => param.fills === 'media')?.value ?? '';
   if (header.format !== 'document') return { kind: header.format, url };
-  return { kind: 'document', url, filename: given?.filename ?? filenameIn(url) };
+  return { kind: 'document', url, filename: given?.filename ?? fileNameOf(url) };
 }
 
 /** Writes degrees with seven decimals (a centimetre), never in exponential form. */
 function degrees(value: number): string {
   return value.toFixed(7).replace(/\.?0+$/, '');
-}
-
-/** The name of the file, always with an extension, because phones choose the icon by it. */
-function filenameIn(url: string): string {
-  const last = URL.canParse(url) ? new URL(url).pathname.split('/').at(-1) : undefined;
-  return last !== undefined && /^[\w.-]{1,200}\.pdf$/i.test(last) ? last : 'document.pdf';
 }
 
 function filledButton(

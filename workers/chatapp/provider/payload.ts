@@ -1,4 +1,5 @@
 import type { ChatContent } from '../../../shared/messages/chat-message.ts';
+import { fileNameOf } from '../../../shared/messages/file-name.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
 import { templateOf } from './template-payload.ts';
 
@@ -34,6 +35,8 @@ function bodyOf(to: string, content: ChatContent): object {
         type: content.type,
         [content.type]: {
           link: content.url,
+          // Without a name the customer sees "Untitled".
+          ...(content.type === 'document' ? { filename: fileNameOf(content.url) } : {}),
           ...(content.caption === undefined ? {} : { caption: content.caption }),
         },
       };

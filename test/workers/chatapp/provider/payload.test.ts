@@ -61,9 +61,24 @@ const CASES: readonly { readonly name: string; readonly content: ChatContent; re
     },
   },
   {
-    name: 'a document without one',
-    content: { kind: 'media', type: 'document', url: 'https://example.com/i.pdf' },
-    json: { messaging_product: 'whatsapp', to: TO, type: 'document', document: { link: 'https://example.com/i.pdf' } },
+    name: 'a document without one, with the name that its link has',
+    content: { kind: 'media', type: 'document', url: 'https://example.com/invoices/0815.pdf?key=1' },
+    json: {
+      messaging_product: 'whatsapp',
+      to: TO,
+      type: 'document',
+      document: { link: 'https://example.com/invoices/0815.pdf?key=1', filename: '0815.pdf' },
+    },
+  },
+  {
+    name: 'a document whose link has no name',
+    content: { kind: 'media', type: 'document', url: 'https://example.com/invoices/0815', caption: 'Invoice' },
+    json: {
+      messaging_product: 'whatsapp',
+      to: TO,
+      type: 'document',
+      document: { link: 'https://example.com/invoices/0815', filename: 'document.pdf', caption: 'Invoice' },
+    },
   },
   {
     name: 'audio',
