@@ -80,8 +80,10 @@ function parameterProblem({ type, url = '' }: TemplateButton, parameter: Json, k
         ? undefined
         : 'wanted: a coupon_code of at most 15 letters and digits';
     default: {
-      const token = object(parameter.action)?.flow_token;
-      return only('action', 'action') && filled(token) ? undefined : 'wanted: an action with a flow_token';
+      const { flow_token: token, flow_action_data: data } = object(parameter.action) ?? {};
+      if (!only('action', 'action') || !filled(token)) return 'wanted: an action with a flow_token';
+      const good = data === undefined || Object.keys(object(data) ?? {}).length > 0;
+      return good ? undefined : 'flow_action_data must be a non-empty object';
     }
   }
 }

@@ -164,7 +164,7 @@ const CASES: readonly Case[] = [
     what: 'a flow',
     listed: onlyButtons({ type: 'FLOW', text: 'Sign up', flow_id: '123' }),
     request: {},
-    sent: '{"type":"button","sub_type":"flow","index":"0","parameters":[{"type":"action","action":{"flow_token":"unused","flow_action_data":{}}}]}',
+    sent: '{"type":"button","sub_type":"flow","index":"0","parameters":[{"type":"action","action":{"flow_token":"unused"}}]}',
   },
   {
     what: 'a one-time password, listed as url',

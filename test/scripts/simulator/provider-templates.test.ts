@@ -49,7 +49,7 @@ describe('the simulated chat-app provider: templates', () => {
     ['coupon', [body('25'), COUPON]],
     ['login_code', [body('482913'), url('0', '482913')]],
     ['catalogue', [body('Asha')]],
-    ['sign_up', [button('flow', '0', { type: 'action', action: { flow_token: 'unused', flow_action_data: {} } })]],
+    ['sign_up', [button('flow', '0', { type: 'action', action: { flow_token: 'unused' } })]],
   ];
   for (const [name, components] of GOOD) {
     it(`takes ${name} as documented, with ${components?.length ?? 0} components`, () => {
@@ -105,6 +105,13 @@ describe('the simulated chat-app provider: templates', () => {
       [header({ type: 'location', location: { ...PLACE, latitude: 12 } }), body('A')],
       100,
       /location\.latitude/,
+    ],
+    [
+      'a flow with empty data',
+      'sign_up',
+      [button('flow', '0', { type: 'action', action: { flow_token: 'unused', flow_action_data: {} } })],
+      132_018,
+      /non-empty/,
     ],
     ['a header that the template has not', 'order_update', [header(IMAGE), body('a', 'b')], 132_018, /no header/],
     [

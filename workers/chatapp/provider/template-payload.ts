@@ -71,6 +71,6 @@ function buttonParameter(button: FilledButton): object {
       return { type: 'coupon_code', coupon_code: button.code };
     case 'flow':
       // "unused" is the provider's word for a flow that needs no token of its own (WhatsApp Flows, "Sending a Flow").
-      return { type: 'action', action: { flow_token: 'unused', flow_action_data: {} } };
+      return { type: 'action', action: { flow_token: 'unused' } };
   }
 }
