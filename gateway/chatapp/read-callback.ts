@@ -50,6 +50,11 @@ export type OwnedId = 'phoneNumberId' | 'businessId';
 
 const UPSTREAM_ID_MAX = 512;
 const STATUSES: readonly string[] = ['sent', 'delivered', 'read', 'failed'] satisfies StatusItem['status'][];
+/**
+ * `system` comes from the platform (the customer changed the number, say). `edit` and `revoke` change or delete a
+ * message that came before. Messages in a group open no session with their author either.
+ */
+const OPENS_NO_SESSION: readonly string[] = ['system', 'edit', 'revoke'];
 
 /**
  * Reads a post in the WhatsApp Cloud API's shape ("Components" of its webhooks reference): any number of entries and
@@ -198,8 +203,7 @@ class Reader implements AccountPart {
     const { body, more } = contentOf(type, message, this.#fits(message));
     const what: InboundItem = { kind: 'message', upstreamId, from, sentAt, type, body, ...(more && { more }) };
     this.#keep('in', upstreamId, what);
-    // A `system` message (the customer changed the number, say) comes from the platform, so it opens no session.
-    if (from !== null && type !== 'system') {
+    if (from !== null && message.group_id === undefined && !OPENS_NO_SESSION.includes(type)) {
       this.inbound.push({ account: this.#provider._id, customer: from, at: sentAt });
     }
   }

@@ -10,6 +10,9 @@ export interface Said {
   readonly taken: Promise<void>;
 }
 
+/** Types of messages that are no new message of the customer, so they open no session. */
+const NO_NEW_MESSAGE: readonly unknown[] = ['system', 'edit', 'revoke'];
+
 /** The customers with their phones. What a customer writes goes to the app, and opens that customer's session. */
 export class Customers {
   readonly #callbacks: Callbacks;
@@ -33,7 +36,8 @@ export class Customers {
   /** Sends a message of any type. `message` has that type's own members, as in the Cloud API. */
   sends(from: string, message: Readonly<Record<string, unknown>>): Said {
     const id = `wamid.${randomBytes(16).toString('base64url')}`;
-    this.#lastWroteAt.set(from, Date.now());
+    const inGroup = 'group_id' in message;
+    if (!inGroup && !NO_NEW_MESSAGE.includes(message.type)) this.#lastWroteAt.set(from, Date.now());
     const taken = this.#callbacks.add({
       contacts: [{ profile: { name: 'Simulated customer' }, wa_id: from }],
       messages: [{ from, id, timestamp: unixSeconds(), ...message }],

@@ -95,12 +95,20 @@ describe('chatapp/read-callback', () => {
     });
   }
 
-  it('opens no session by what the platform says of a customer', async () => {
-    const { items, inbound } = await readMessage({ type: 'system', system: { body: 'changed number', wa_id: '1' } });
+  const silent = [
+    ['changed number', { type: 'system', system: { body: 'changed number', wa_id: '1' } }],
+    ['', { type: 'edit', edit: { original_message_id: 'wamid.0' } }],
+    ['', { type: 'revoke', revoke: { original_message_id: 'wamid.0' } }],
+    ['hi all', { type: 'text', text: { body: 'hi all' }, group_id: 'Y2FwaV9ncm91cDox' }],
+  ] as const;
+  for (const [body, message] of silent) {
+    it(`opens no session by a message that is kept: ${JSON.stringify(message)}`, async () => {
+      const { items, inbound } = await readMessage(message);
 
-    expect(items[0]?.what).to.include({ type: 'system', body: 'changed number' });
-    expect(inbound).to.deep.equal([]);
-  });
+      expect(items[0]?.what).to.include({ type: message.type, body });
+      expect(inbound).to.deep.equal([]);
+    });
+  }
 
   it('keeps a message without a phone number, and takes it from the only contact', async () => {
     const unknown = await readMessage({ from: undefined, type: 'text', text: { body: 'x' } });

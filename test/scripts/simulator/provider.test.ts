@@ -156,6 +156,16 @@ describe('the simulated chat-app provider', () => {
     await eventually(() => provider.pendingCallbacks() === 0, 'all was taken');
   });
 
+  it('opens no session when a customer deletes a message, or writes in a group', async () => {
+    provider.sends('919876543213', { type: 'revoke', revoke: { original_message_id: 'wamid.0' } });
+    provider.sends('919876543213', { type: 'text', text: { body: 'Hi all' }, group_id: 'Y2FwaV9ncm91cDox' });
+
+    const { code } = await send({ to: '+919876543213', type: 'text', text: { body: 'Hello' } });
+
+    expect(code).equal(131047);
+    await eventually(() => provider.pendingCallbacks() === 0, 'all was taken');
+  });
+
   it('whoever lets a customer write is answered when the app has it: the session is open then', async () => {
     answers = [503, 503, 200];
 
