@@ -47,6 +47,7 @@ const MAGIC: readonly MagicCase[] = [
     language: 'hi',
   },
   { ending: '318', status: 'delivered', events: ['sent', 'delivered'] },
+  { ending: '319', status: 'rejected', events: ['rejected'], errorCode: 'country_not_allowed', refunded: true },
 ];
 
 describe('the chat-app channel, through real processes', function () {

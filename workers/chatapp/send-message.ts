@@ -55,6 +55,8 @@ export class MessageSender {
   readonly #options: MessageSenderOptions;
   /** Whether the store has a note that sends fail. */
   #noted: boolean;
+  /** Unknown codes that forbade a message. Each is logged once. */
+  readonly #forbidding = new Set<number>();
 
   constructor(options: MessageSenderOptions) {
     this.#options = options;
@@ -130,6 +132,7 @@ export class MessageSender {
   async #tell(message: ChatMessageDocument, verdict: SendVerdict): Promise<void> {
     const { breaker, stopChannel, markTemplate, copyTemplates, note, log } = this.#options;
     if ('copyIsOld' in verdict) copyTemplates();
+    if ('forbids' in verdict) this.#logForbidding(message, verdict.forbids);
     try {
       if (verdict.kind === 'stop') await stopChannel(verdict.reason, verdict.code);
       else if ('template' in verdict && verdict.template !== undefined) await markTemplate(message, verdict.template);
@@ -142,6 +145,12 @@ export class MessageSender {
       // The next message with the same verdict reports it again.
       log.warn('provider_news_not_stored', { message_id: message._id, ...errorFields(error) });
     }
+  }
+
+  #logForbidding({ _id, account }: ChatMessageDocument, code: number | undefined): void {
+    if (code === undefined || this.#forbidding.has(code)) return;
+    this.#forbidding.add(code);
+    this.#options.log.error('provider_forbids', { account, message_id: _id, code });
   }
 
   /** If this fails, the partition or the store is gone for good. The next holder finds the message `submitting`. */

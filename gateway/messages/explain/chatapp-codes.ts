@@ -66,6 +66,16 @@ export const CHATAPP_CODES: readonly ExplainedCodes[] = [
     'The provider could not fetch the file.',
     'Check that the address opens without a sign-in, is https, and gives the type and size that are allowed.',
   ),
+  explained(
+    'customer_blocked',
+    'Your business has blocked this customer at the provider.',
+    'Unblock the customer at the provider, then send the message again.',
+  ),
+  explained(
+    'country_not_allowed',
+    'The provider lets your business send no messages to the country of this number.',
+    'Look up at the provider for which countries and trades it allows messages.',
+  ),
   explained('recipient_is_sender', 'The recipient is your own number.', 'Give the number of the customer.'),
   explained(
     'unsupported_message_type',

@@ -46,6 +46,12 @@ export const ERRORS = {
     'Re-engagement message',
     'More than 24 hours have passed since the customer last replied.',
   ),
+  country: error(
+    403,
+    130497,
+    'Business account is restricted from messaging users in this country',
+    'The account may send no messages to users in this country.',
+  ),
   media: error(400, 131053, 'Media upload error', 'The media could not be downloaded.'),
   paused: error(400, 132015, 'Template is paused', 'The template is paused for low quality.'),
   disabled: error(400, 132016, 'Template is disabled', 'The template is disabled for good, for low quality.'),
@@ -133,6 +139,7 @@ export const MAGIC_CUSTOMERS: readonly (MagicCustomer & { readonly ending: strin
   { ending: '316', meaning: 'access token refused (190)', refuse: ERRORS.token },
   { ending: '317', meaning: 'template paused (132015)', refuse: ERRORS.paused },
   { ending: '318', meaning: 'delivered, not read', statuses: NOT_READ },
+  { ending: '319', meaning: 'refused with HTTP 403 (130497): not into this country', refuse: ERRORS.country },
 ];
 
 /** A media link that contains this is accepted and then fails, whatever the customer's number: the provider cannot fetch it. */

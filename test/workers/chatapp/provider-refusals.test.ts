@@ -4,6 +4,7 @@ import type { MessageState } from '../../../shared/messages/message.ts';
 import { findProvider, resumeProvider } from '../../../shared/providers/store.ts';
 import { readMessageLog } from '../../../shared/settlement/log-store.ts';
 import { eventually } from '../../support/eventually.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { graphError, json, type ProviderServer } from './provider-server.ts';
 import { chatWorld, customers } from './world.ts';
 
@@ -38,6 +39,27 @@ describe('chatapp worker: what the provider refuses', () => {
       expect(account.provider.sends).to.have.length(1);
     });
   }
+
+  it('an unknown code with HTTP 403: the channel goes on, and the code is logged once', async () => {
+    const account = await world.openAccount((send, res, accept) => {
+      if (send.to.endsWith('1')) json(res, 403, graphError(777));
+      else accept();
+    });
+    await world.queue(account, ...customers(21).map((to) => ({ to })));
+    const logged: unknown[] = [];
+    await world.startWorker({
+      log: {
+        ...silentLog,
+        error: (event, { message_id: _, ...fields } = {}) => void logged.push({ event, ...fields }),
+      },
+    });
+
+    await world.allIn(account, 'sent', 19);
+    await world.allIn(account, 'rejected', 2);
+
+    expect((await findProvider(world.store.db, account.id))?.status).to.equal('active');
+    expect(logged).to.deep.equal([{ event: 'provider_forbids', account: account.id, code: 777 }]);
+  });
 
   for (const [code, status] of [
     [132_015, 'paused'],

@@ -32,6 +32,8 @@ export type SendVerdict =
       readonly template?: string;
       /** Our copy of the template is probably old. */
       readonly copyIsOld?: true;
+      /** The provider's code, if we do not know it and it forbids the message: perhaps it forbids all. */
+      readonly forbids?: number;
     };
 
 /** An error of the Graph API, in answers and in statuses. */
@@ -74,6 +76,7 @@ export function judgeSend(exchange: Exchange): SendVerdict {
     ...wait,
     ...(rule.template === undefined ? {} : { template: rule.template }),
     ...(rule.copyIsOld === undefined ? {} : { copyIsOld: rule.copyIsOld }),
+    ...(rule === UNKNOWN && status === 403 ? { forbids: error.code } : {}),
   };
 }
 
@@ -117,12 +120,17 @@ function messageIdOf(body: Readonly<Record<string, unknown>> | undefined): strin
   return typeof id === 'string' && id !== '' && id.length <= ID_MAX ? id : undefined;
 }
 
-/** The rule for a code that the table does not have. The error's `is_transient` decides, and without it the HTTP status. */
+const UNKNOWN: ErrorRule = { do: 'refuse', code: 'provider_refused' };
+
+/**
+ * The rule for a code that the table does not have. The error's `is_transient` decides, and without it the HTTP status.
+ * 403 is said of a recipient too, so it stops nothing.
+ */
 function unknownCode(status: number, { isTransient }: GraphError): ErrorRule {
   if (status === 429) return { do: 'back_off', code: 'provider_throttled' };
   if (isTransient || status >= 500) return { do: 'retry', code: 'provider_unavailable' };
-  if (status === 401 || status === 403) return { do: 'stop', code: 'provider_access_denied' };
-  return { do: 'refuse', code: 'provider_refused' };
+  if (status === 401) return { do: 'stop', code: 'provider_access_denied' };
+  return UNKNOWN;
 }
 
 /**

@@ -20,7 +20,7 @@ export interface ErrorRule {
 
 const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] = [
   [[0, 190], { do: 'stop', code: 'provider_token_refused' }],
-  [[3, 10], { do: 'stop', code: 'provider_permission_missing' }],
+  [[3, 10, ...range(200, 299)], { do: 'stop', code: 'provider_permission_missing' }],
   [[131_005], { do: 'stop', code: 'provider_access_denied' }],
   [[131_031], { do: 'stop', code: 'provider_account_locked' }],
   [[131_042], { do: 'stop', code: 'provider_payment_problem' }],
@@ -38,6 +38,8 @@ const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] =
   [[131_008], { do: 'refuse', code: 'invalid_parameter', copyIsOld: true }],
   [[131_050], { do: 'refuse', code: 'marketing_opted_out' }],
   [[131_055, 131_063, 134_100, 134_101, 134_102], { do: 'refuse', code: 'marketing_not_enabled' }],
+  [[130_403], { do: 'refuse', code: 'customer_blocked' }],
+  [[130_497], { do: 'refuse', code: 'country_not_allowed' }],
   [[131_021], { do: 'refuse', code: 'recipient_is_sender' }],
   [[131_026], { do: 'refuse', code: 'undeliverable' }],
   [[131_047], { do: 'refuse', code: 'session_closed' }],
@@ -55,6 +57,10 @@ const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] =
 const RULES: ReadonlyMap<number, ErrorRule> = new Map(
   TABLE.flatMap(([codes, rule]) => codes.map((code) => [code, rule] as const)),
 );
+
+function range(first: number, last: number): readonly number[] {
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+}
 
 /** Undefined for an unknown code. */
 export function errorRule(code: number): ErrorRule | undefined {

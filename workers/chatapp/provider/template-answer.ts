@@ -27,12 +27,14 @@ export function judgeTemplateAnswer(exchange: Exchange): TemplateVerdict {
   const error = objectOf(body?.error);
   const code = typeof error?.code === 'number' ? error.code : undefined;
   const rule = code === undefined ? undefined : errorRule(code);
+  if (rule?.code === 'provider_permission_missing') {
+    // The account cannot help that, so the request waits for the operator.
+    return { kind: 'later', reason: 'the access token may not manage templates' };
+  }
   const passes = status >= 500 || status === 429 || status === 408 || error?.is_transient === true;
   if (error === undefined || code === undefined || passes || PASSING.includes(code) || rule?.do === 'stop') {
     return { kind: 'later', reason: `the provider answers HTTP ${status}, code ${code ?? 'none'}` };
   }
-  // 200 to 299: the token may not manage templates. The account cannot help that, so the request waits for the operator.
-  if (code >= 200 && code <= 299) return { kind: 'later', reason: 'the access token may not manage templates' };
   const reason = reasonOf(error, code);
   return error.error_subcode === TAKEN ? { kind: 'taken', reason } : { kind: 'refused', reason };
 }

@@ -26,9 +26,6 @@ function noAnswer(notSent: boolean, code: string): string {
   return notSent ? `no connection to the provider (${code})` : `no whole answer from the provider (${code})`;
 }
 
-/** Permission errors of the Graph API, beyond those of the error table (WhatsApp Cloud API, Error codes). */
-const PERMISSION_FIRST = 200;
-const PERMISSION_LAST = 299;
 /**
  * The Graph API's "Unsupported get request. Object with ID … does not exist, cannot be loaded due to missing
  * permissions".
@@ -37,9 +34,8 @@ const NO_SUCH_OBJECT = 100;
 
 function refusal(status: number, code: number | undefined): string {
   const rule = code === undefined ? undefined : errorRule(code);
-  const permission = code !== undefined && code >= PERMISSION_FIRST && code <= PERMISSION_LAST;
   if (rule?.code === 'provider_token_refused' || status === 401) return 'the access token is refused';
-  if (rule?.code === 'provider_permission_missing' || permission || status === 403) {
+  if (rule?.code === 'provider_permission_missing' || status === 403) {
     return "the access token may not read this business's templates";
   }
   if (rule?.do === 'back_off' || status === 429) return 'the provider asks for fewer requests';

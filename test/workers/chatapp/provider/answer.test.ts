@@ -14,7 +14,7 @@ function answered(status: number, body: object | string, retryAfterMs?: number):
 /** The Cloud API's error codes, from its documentation: what is done about each, and the code that we give it. */
 const CODES: readonly (readonly [codes: readonly number[], kind: SendVerdict['kind'], code: string])[] = [
   [[0, 190], 'stop', 'provider_token_refused'],
-  [[3, 10], 'stop', 'provider_permission_missing'],
+  [[3, 10, 200, 299], 'stop', 'provider_permission_missing'],
   [[4, 80_007, 130_429], 'back_off', 'provider_throttled'],
   [[131_056], 'customer_delay', 'customer_rate_limited'],
   [[131_048], 'refuse', 'spam_rate_limited'],
@@ -28,6 +28,8 @@ const CODES: readonly (readonly [codes: readonly number[], kind: SendVerdict['ki
   [[133_010, 133_016], 'stop', 'provider_number_not_registered'],
   [[368], 'stop', 'provider_policy_block'],
   [[100, 131_008, 131_009], 'refuse', 'invalid_parameter'],
+  [[130_403], 'refuse', 'customer_blocked'],
+  [[130_497], 'refuse', 'country_not_allowed'],
   [[131_021], 'refuse', 'recipient_is_sender'],
   [[131_026], 'refuse', 'undeliverable'],
   [[131_047], 'refuse', 'session_closed'],
@@ -90,6 +92,11 @@ describe('judgeSend', () => {
     ],
     ['an unknown code with a 5xx is tried again', answered(500, graphError(777)), { kind: 'retry' }],
     ['an unknown code with a 401 stops the channel', answered(401, graphError(777)), { kind: 'stop' }],
+    [
+      'an unknown code with a 403 is refused, and told',
+      answered(403, graphError(777)),
+      { kind: 'refuse', code: 'provider_refused', forbids: 777 },
+    ],
     ['an unknown code with a 429 slows down', answered(429, graphError(777)), { kind: 'back_off' }],
     [
       'a bare 429 slows down for as long as it says',
