@@ -56,6 +56,11 @@ export const CHATAPP_CODES: readonly ExplainedCodes[] = [
     'Send less, and only to customers who asked for it. Look at the quality of your templates.',
   ),
   explained(
+    'category_limit_reached',
+    'The provider found templates of yours in a wrong category, so it lets your account send few for some time.',
+    'Correct the categories of your templates. The limit ends by itself.',
+  ),
+  explained(
     'provider_throttled',
     'Your number sent faster than the provider allows.',
     `${SEND_LATER} Spread large sends over more time.`,
@@ -116,6 +121,7 @@ export const CHATAPP_CODES: readonly ExplainedCodes[] = [
       'provider_access_denied',
       'provider_certificate_problem',
       'provider_number_not_registered',
+      'provider_number_deleted',
       'provider_address_wrong',
     ],
     'The provider does not accept the login of your number.',
@@ -125,6 +131,11 @@ export const CHATAPP_CODES: readonly ExplainedCodes[] = [
     ['provider_account_locked', 'provider_policy_block'],
     'The provider locked your business account.',
     'Look into your account at the provider, which gives the reason and takes appeals.',
+  ),
+  explained(
+    'provider_name_not_approved',
+    'The provider has not approved the display name of your number, and lets it send nothing until then.',
+    'Request the approval of the display name at the provider.',
   ),
   explained(
     'provider_payment_problem',

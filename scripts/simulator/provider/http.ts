@@ -47,3 +47,16 @@ export function sendError(response: ServerResponse, error: GraphError): void {
     },
   });
 }
+
+/** Answers as the Graph API does when no object has this id, or when the token may not use it. */
+export function sendNoObject(response: ServerResponse, method: string, id: string): void {
+  sendJson(response, 400, {
+    error: {
+      message: `Unsupported ${method.toLowerCase()} request. Object with ID '${id}' does not exist, cannot be loaded due to missing permissions, or does not support this operation`,
+      type: 'GraphMethodException',
+      code: 100,
+      error_subcode: 33,
+      fbtrace_id: 'simulated',
+    },
+  });
+}

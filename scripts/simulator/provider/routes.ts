@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Delays } from '../pace/delays.ts';
 import type { Callbacks } from './callbacks.ts';
 import type { Customers, Said } from './customers.ts';
-import { jsonObject, readBody, sendError, sendJson } from './http.ts';
+import { jsonObject, readBody, sendError, sendJson, sendNoObject } from './http.ts';
 import { ERRORS } from './magic-customers.ts';
 import type { ProviderOptions } from './options.ts';
 import { pressed } from './presses.ts';
@@ -64,6 +64,7 @@ export class Routes {
     const call = { request, response, url, route, first, second, text: body.toString('utf8') };
     if (await this.#forPeople(call)) return;
     if (this.#cloudApi(call)) return;
+    if (/^v\d/.test(first)) return sendNoObject(response, request.method ?? '', second);
     sendError(response, { ...ERRORS.parameter, http: 404, details: `nothing at ${url.pathname}` });
   }
 

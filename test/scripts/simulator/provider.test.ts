@@ -134,6 +134,14 @@ describe('the simulated chat-app provider', () => {
     expect(statusesOf(id)).deep.equal(['failed']);
   });
 
+  it('knows no other number id', async () => {
+    const answer = await fetch(`${provider.url}/v23.0/1/messages`, { method: 'POST', body: '{}' });
+
+    const { error } = (await answer.json()) as { readonly error: object };
+    expect(answer.status).equal(400);
+    expect(error).deep.include({ type: 'GraphMethodException', code: 100, error_subcode: 33 });
+  });
+
   it('lets nobody in with another token', async () => {
     expect(await send(template('919876543210'), 'stolen')).deep.include({ status: 401, code: 190 });
   });

@@ -98,6 +98,19 @@ describe('chatapp worker: what the provider refuses', () => {
     });
   }
 
+  it('a number id that the provider does not know: the channel is stopped, and no message is lost', async () => {
+    const error = graphError(100, 'Unsupported post request', { type: 'GraphMethodException', error_subcode: 33 });
+    const account = await world.openAccount((_, res) => json(res, 400, error), { windowSize: 1 });
+    await world.queue(account, ...customers(5).map((to) => ({ to })));
+    await world.startWorker();
+    const { db } = world.store;
+
+    await eventually(async () => (await findProvider(db, account.id))?.stoppedReason, 'the channel is stopped');
+
+    await world.allIn(account, 'queued', 5);
+    expect(account.provider.sends).to.have.length(1);
+  });
+
   it('what the provider refused is kept for the timeline, a usual message is not', async () => {
     const account = await world.openAccount((send, res, accept) => {
       if (send.to.endsWith('1')) json(res, 400, graphError(131_026));

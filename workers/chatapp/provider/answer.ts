@@ -41,6 +41,11 @@ export interface GraphError {
   readonly code: number;
   readonly text: string;
   readonly isTransient: boolean;
+  /**
+   * Nothing of the request's content was looked at: the address has no such phone number, the token may not use it, or the
+   * app demands an `appsecret_proof`.
+   */
+  readonly accessDenied: boolean;
 }
 
 /** Ids of messages have some 60 characters. They become part of an index. */
@@ -68,7 +73,7 @@ export function judgeSend(exchange: Exchange): SendVerdict {
       ? { kind: 'unknown', code: `http_${status}` }
       : { ...plain, reason: `The provider answered HTTP ${status}`, ...wait };
   }
-  const rule = errorRule(error.code) ?? unknownCode(status, error);
+  const rule = error.accessDenied ? ACCESS_DENIED : (errorRule(error.code) ?? unknownCode(status, error));
   return {
     kind: rule.do,
     code: rule.code,
@@ -85,13 +90,24 @@ export function errorReason(code: number, text: string): string {
   return `(${code}) ${text}`.trim().slice(0, REASON_MAX);
 }
 
+/** "Invalid parameter": one of the message if the error's type is `OAuthException`. */
+const PARAMETER = 100;
+/** Subcode of "Unsupported post request. Object with ID … does not exist, cannot be loaded due to missing permissions". */
+const NO_SUCH_OBJECT = 33;
+
 /** The `error` of an answer in the Graph API's shape. Undefined for anything else, such as a proxy's page. */
 export function graphErrorOf(body: Readonly<Record<string, unknown>> | undefined): GraphError | undefined {
   const error = objectOf(body?.error);
   if (typeof error?.code !== 'number') return undefined;
   const details = objectOf(error.error_data)?.details;
   const text = typeof details === 'string' && details !== '' ? details : error.message;
-  return { code: error.code, text: typeof text === 'string' ? text : '', isTransient: error.is_transient === true };
+  return {
+    code: error.code,
+    text: typeof text === 'string' ? text : '',
+    isTransient: error.is_transient === true,
+    accessDenied:
+      error.code === PARAMETER && (error.error_subcode === NO_SUCH_OBJECT || error.type === 'GraphMethodException'),
+  };
 }
 
 /** Parsed in one go: up to 2 ms for this size, but 1.2 s for 2 MB. */
@@ -120,6 +136,7 @@ function messageIdOf(body: Readonly<Record<string, unknown>> | undefined): strin
   return typeof id === 'string' && id !== '' && id.length <= ID_MAX ? id : undefined;
 }
 
+const ACCESS_DENIED: ErrorRule = { do: 'stop', code: 'provider_access_denied' };
 const UNKNOWN: ErrorRule = { do: 'refuse', code: 'provider_refused' };
 
 /**
@@ -129,8 +146,7 @@ const UNKNOWN: ErrorRule = { do: 'refuse', code: 'provider_refused' };
 function unknownCode(status: number, { isTransient }: GraphError): ErrorRule {
   if (status === 429) return { do: 'back_off', code: 'provider_throttled' };
   if (isTransient || status >= 500) return { do: 'retry', code: 'provider_unavailable' };
-  if (status === 401) return { do: 'stop', code: 'provider_access_denied' };
-  return UNKNOWN;
+  return status === 401 ? ACCESS_DENIED : UNKNOWN;
 }
 
 /**

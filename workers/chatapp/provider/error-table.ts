@@ -1,6 +1,6 @@
 /**
  * What the provider's error codes mean for a send, as data (WhatsApp Cloud API, "Error codes"). Decides by `code`
- * alone, never by the text, because texts change.
+ * alone, never by the text, because texts change. Only of code 100 there are two kinds (answer.ts).
  *
  * `stop`: nothing can be sent until a person solves the problem; the message waits · `back_off`: the account is too
  * fast; the message keeps its place · `customer_delay`: too fast for this customer · `retry`: may succeed later ·
@@ -26,12 +26,16 @@ const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] =
   [[131_042], { do: 'stop', code: 'provider_payment_problem' }],
   [[131_045], { do: 'stop', code: 'provider_certificate_problem' }],
   [[133_010, 133_016], { do: 'stop', code: 'provider_number_not_registered' }],
+  [[33], { do: 'stop', code: 'provider_number_deleted' }],
+  [[131_037], { do: 'stop', code: 'provider_name_not_approved' }],
   [[368], { do: 'stop', code: 'provider_policy_block' }],
   [[4, 80_007, 130_429], { do: 'back_off', code: 'provider_throttled' }],
   [[131_056], { do: 'customer_delay', code: 'customer_rate_limited' }],
   [[131_000, 131_016], { do: 'retry', code: 'provider_unavailable' }],
   [[131_053], { do: 'retry_once', code: 'media_unavailable' }],
   [[131_048], { do: 'refuse', code: 'spam_rate_limited' }],
+  // Said of templates only, and it is lifted by itself. Answers in a session go on, so this stops nothing.
+  [[131_064], { do: 'refuse', code: 'category_limit_reached' }],
   [[131_049], { do: 'refuse', code: 'marketing_limit_reached' }],
   [[130_472], { do: 'refuse', code: 'customer_in_experiment' }],
   [[100, 131_009], { do: 'refuse', code: 'invalid_parameter' }],

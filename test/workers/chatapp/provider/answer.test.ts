@@ -18,6 +18,7 @@ const CODES: readonly (readonly [codes: readonly number[], kind: SendVerdict['ki
   [[4, 80_007, 130_429], 'back_off', 'provider_throttled'],
   [[131_056], 'customer_delay', 'customer_rate_limited'],
   [[131_048], 'refuse', 'spam_rate_limited'],
+  [[131_064], 'refuse', 'category_limit_reached'],
   [[131_049], 'refuse', 'marketing_limit_reached'],
   [[130_472], 'refuse', 'customer_in_experiment'],
   [[131_000, 131_016], 'retry', 'provider_unavailable'],
@@ -26,6 +27,8 @@ const CODES: readonly (readonly [codes: readonly number[], kind: SendVerdict['ki
   [[131_042], 'stop', 'provider_payment_problem'],
   [[131_045], 'stop', 'provider_certificate_problem'],
   [[133_010, 133_016], 'stop', 'provider_number_not_registered'],
+  [[33], 'stop', 'provider_number_deleted'],
+  [[131_037], 'stop', 'provider_name_not_approved'],
   [[368], 'stop', 'provider_policy_block'],
   [[100, 131_008, 131_009], 'refuse', 'invalid_parameter'],
   [[130_403], 'refuse', 'customer_blocked'],
@@ -85,6 +88,16 @@ describe('judgeSend', () => {
 
   const OTHERS: readonly (readonly [what: string, exchange: Exchange, verdict: object])[] = [
     ['an unknown code is refused', answered(400, graphError(777)), { kind: 'refuse', code: 'provider_refused' }],
+    [
+      'a wrong number id, or a token without access to it, stops the channel',
+      answered(400, graphError(100, 'Unsupported post request', { error_subcode: 33 })),
+      { kind: 'stop', code: 'provider_access_denied', reason: '(100) Unsupported post request' },
+    ],
+    [
+      'a missing appsecret_proof stops the channel',
+      answered(400, graphError(100, 'in detail', { type: 'GraphMethodException' })),
+      { kind: 'stop', code: 'provider_access_denied' },
+    ],
     [
       'an unknown code that calls itself transient is tried again',
       answered(400, graphError(777, 'x', { is_transient: true })),
