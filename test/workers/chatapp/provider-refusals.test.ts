@@ -160,17 +160,19 @@ describe('chatapp worker: what the provider refuses', () => {
     });
   });
 
-  for (const [tries, state] of [
-    [0, 'waiting'],
-    [1, 'rejected'],
-  ] as const satisfies readonly (readonly [number, MessageState])[]) {
-    it(`131053 at try ${tries + 1}: ${state}`, async () => {
-      const account = await world.openAccount(refusing(131_053));
+  for (const [code, tries, state, ours] of [
+    [131_053, 0, 'waiting', undefined],
+    [131_053, 1, 'rejected', 'media_unavailable'],
+    [1, 0, 'waiting', undefined],
+    [1, 1, 'rejected', 'provider_refused'],
+  ] as const satisfies readonly (readonly [number, number, MessageState, string | undefined])[]) {
+    it(`${code} at try ${tries + 1}: ${state}`, async () => {
+      const account = await world.openAccount(refusing(code));
       const [message] = await world.queue(account, { tries });
       await world.startWorker();
 
       const after = await world.until(message?._id ?? 'msg_', (stored) => stored.state === state);
-      if (state === 'rejected') expect(after.errorCode).to.equal('media_unavailable');
+      expect(after.errorCode).to.equal(ours);
     });
   }
 });

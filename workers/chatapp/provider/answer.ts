@@ -138,14 +138,17 @@ function messageIdOf(body: Readonly<Record<string, unknown>> | undefined): strin
 
 const ACCESS_DENIED: ErrorRule = { do: 'stop', code: 'provider_access_denied' };
 const UNKNOWN: ErrorRule = { do: 'refuse', code: 'provider_refused' };
+/** "Invalid request or possible server error". */
+const EITHER_FAULT = 1;
 
 /**
  * The rule for a code that the table does not have. The error's `is_transient` decides, and without it the HTTP status.
  * 403 is said of a recipient too, so it stops nothing.
  */
-function unknownCode(status: number, { isTransient }: GraphError): ErrorRule {
+function unknownCode(status: number, { code, isTransient }: GraphError): ErrorRule {
   if (status === 429) return { do: 'back_off', code: 'provider_throttled' };
   if (isTransient || status >= 500) return { do: 'retry', code: 'provider_unavailable' };
+  if (code === EITHER_FAULT) return { ...UNKNOWN, do: 'retry_once' };
   return status === 401 ? ACCESS_DENIED : UNKNOWN;
 }
 

@@ -99,6 +99,12 @@ describe('judgeSend', () => {
       { kind: 'stop', code: 'provider_access_denied' },
     ],
     [
+      'code 1, perhaps a fault of the provider, is tried once more',
+      answered(400, graphError(1)),
+      { kind: 'retry_once', code: 'provider_refused' },
+    ],
+    ['code 1 with a 5xx is tried again', answered(500, graphError(1)), { kind: 'retry', code: 'provider_unavailable' }],
+    [
       'an unknown code that calls itself transient is tried again',
       answered(400, graphError(777, 'x', { is_transient: true })),
       { kind: 'retry' },
