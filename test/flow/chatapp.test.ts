@@ -36,7 +36,7 @@ const MAGIC: readonly MagicCase[] = [
   { ending: '312', status: 'delivered', events: ['sent', 'delivered'] },
   { ending: '313', status: 'sent', events: ['sent'] },
   { ending: '314', status: 'delivered', events: ['sent', 'failed?', 'delivered'] },
-  { ending: '315', status: 'rejected', events: ['rejected'], errorCode: 'media_unavailable', refunded: true },
+  { ending: '315', status: 'failed', events: ['sent', 'failed'], errorCode: 'media_unavailable', refunded: true },
   // The provider pauses this template. It is another language of it, so that the other cases can go on.
   {
     ending: '317',

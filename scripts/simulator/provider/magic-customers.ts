@@ -86,6 +86,8 @@ function error(http: number, code: number, title: string, details: string): Grap
 
 const USUAL: readonly StatusPlan[] = [{ status: 'sent' }, { status: 'delivered' }, { status: 'read' }];
 const NOT_READ: readonly StatusPlan[] = [{ status: 'sent' }, { status: 'delivered' }];
+/** The provider fetches a link after its answer, so it tells by a status that it cannot. */
+const NOT_FETCHED: MagicCustomer = { statuses: [{ status: 'failed', error: ERRORS.media }] };
 
 /** The whole table. docs/magic-numbers.md has the same table for people. */
 export const MAGIC_CUSTOMERS: readonly (MagicCustomer & { readonly ending: string; readonly meaning: string })[] = [
@@ -135,7 +137,7 @@ export const MAGIC_CUSTOMERS: readonly (MagicCustomer & { readonly ending: strin
     meaning: 'failed, then delivered all the same',
     statuses: [{ status: 'sent' }, { status: 'failed', error: ERRORS.undeliverable }, { status: 'delivered' }],
   },
-  { ending: '315', meaning: 'media cannot be had (131053)', refuse: ERRORS.media },
+  { ending: '315', meaning: 'taken, then failed: media cannot be had (131053)', ...NOT_FETCHED },
   { ending: '316', meaning: 'access token refused (190)', refuse: ERRORS.token },
   { ending: '317', meaning: 'template paused (132015)', refuse: ERRORS.paused },
   { ending: '318', meaning: 'delivered, not read', statuses: NOT_READ },
@@ -144,15 +146,12 @@ export const MAGIC_CUSTOMERS: readonly (MagicCustomer & { readonly ending: strin
 
 /** A media link that contains this is accepted and then fails, whatever the customer's number: the provider cannot fetch it. */
 const UNFETCHABLE = 'unfetchable';
-const TAKEN_NOT_FETCHED: MagicCustomer = {
-  statuses: [{ status: 'failed', error: ERRORS.media }],
-};
 
 function ofMedia(body: Json): MagicCustomer | undefined {
   const header = list(object(body.template)?.components).find(({ type }) => type === 'header');
   const holders = [body, ...list(header?.parameters)];
   const links = holders.map((holder) => object(holder[String(holder.type)])?.link);
-  return links.some((link) => typeof link === 'string' && link.includes(UNFETCHABLE)) ? TAKEN_NOT_FETCHED : undefined;
+  return links.some((link) => typeof link === 'string' && link.includes(UNFETCHABLE)) ? NOT_FETCHED : undefined;
 }
 
 const ENDING_DIGITS = 3;

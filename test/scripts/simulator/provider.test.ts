@@ -123,16 +123,21 @@ describe('the simulated chat-app provider', () => {
     });
   }
 
-  it('takes media that it cannot fetch, and says so in a status', async () => {
-    provider.says('919876543212', 'Show me');
+  for (const [customer, file] of [
+    ['919876543212', 'unfetchable.jpg'],
+    ['919876543315', 'parcel.jpg'],
+  ] as const) {
+    it(`takes media that it cannot fetch, and says so in a status: ${file} to …${customer.slice(-3)}`, async () => {
+      provider.says(customer, 'Show me');
 
-    const link = 'https://media.example.com/unfetchable.jpg';
-    const { status, id } = await send({ to: '+919876543212', type: 'image', image: { link } });
+      const link = `https://media.example.com/${file}`;
+      const { status, id } = await send({ to: `+${customer}`, type: 'image', image: { link } });
 
-    expect(status).equal(200);
-    await eventually(() => statusesOf(id).length === 1, 'the status');
-    expect(statusesOf(id)).deep.equal(['failed']);
-  });
+      expect(status).equal(200);
+      await eventually(() => statusesOf(id).length === 1, 'the status');
+      expect(statusesOf(id)).deep.equal(['failed']);
+    });
+  }
 
   it('knows no other number id', async () => {
     const answer = await fetch(`${provider.url}/v23.0/1/messages`, { method: 'POST', body: '{}' });

@@ -4,7 +4,9 @@
  *
  * `stop`: nothing can be sent until a person solves the problem; the message waits · `back_off`: the account is too
  * fast; the message keeps its place · `customer_delay`: too fast for this customer · `retry`: may succeed later ·
- * `retry_once`: one more try, then refused · `refuse`: will never succeed.
+ * `retry_once`: one more try, then refused · `refuse`: will never succeed. All of this is for answers. A `failed` status
+ * is final, and only names its error by the rule's `code`: so it is with 131053 of a link, which the provider fetches
+ * after its answer.
  */
 export type ErrorDo = 'stop' | 'back_off' | 'customer_delay' | 'retry' | 'retry_once' | 'refuse';
 
