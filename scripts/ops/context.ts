@@ -3,11 +3,11 @@ import type { Db } from 'mongodb';
 import type { Config } from '../../shared/config/settings.ts';
 import { connectStore, type Store } from '../../shared/mongo/connect.ts';
 import { embeddedSocketPath, embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
-import { type WriteGuard, WriteRefused } from '../../shared/mongo/guarded-connection.ts';
+import { type FindHere, type WriteGuard, WriteRefused } from '../../shared/mongo/guarded-connection.ts';
 import { openSecretBox } from '../../shared/processes/open-secret-box.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
-import { type AccessDocument, readAccess } from '../../shared/store-access/access-store.ts';
+import { type AccessDocument, readAccess, readAccessHere } from '../../shared/store-access/access-store.ts';
 import { startRefusal } from '../../shared/store-access/refusal.ts';
 import { type Context, Failure } from './command.ts';
 import { readSecret } from './read-secret.ts';
@@ -59,28 +59,28 @@ async function open(config: Config): Promise<Store> {
  * waits some seconds for them instead.
  */
 class OpsGuard implements WriteGuard {
-  #db: Db | undefined;
+  #follows = false;
   #access: AccessDocument | undefined;
   #lookedMs = 0;
 
   async follow(db: Db): Promise<void> {
-    this.#db = db;
-    await this.#look(db);
+    this.#follows = true;
+    await this.#look(() => readAccess(db));
   }
 
-  async write(_collection: string, send: () => Promise<unknown>): Promise<unknown> {
+  async write(_collection: string, send: () => Promise<unknown>, find: FindHere): Promise<unknown> {
     // Again when the answer itself came late.
-    while (this.#db !== undefined && systemClock.monotonicMs() - this.#lookedMs >= OPS_LOOK_MS) {
-      await this.#look(this.#db);
+    while (this.#follows && systemClock.monotonicMs() - this.#lookedMs >= OPS_LOOK_MS) {
+      await this.#look(() => readAccessHere(find));
     }
     if (this.#access === undefined) return send();
     const readOnly = 'The store is read-only. To change something, end that first: npm run ops -- store read-only off.';
     throw new WriteRefused(startRefusal(this.#access) ?? readOnly);
   }
 
-  async #look(db: Db): Promise<void> {
+  async #look(read: () => Promise<AccessDocument | undefined>): Promise<void> {
     const beganMs = systemClock.monotonicMs();
-    this.#access = await readAccess(db);
+    this.#access = await read();
     this.#lookedMs = beganMs;
   }
 }

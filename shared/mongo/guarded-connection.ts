@@ -1,10 +1,16 @@
-import { MongoServerSelectionError, type TopologyDescription } from 'mongodb';
+import { type Document, MongoServerSelectionError, type TopologyDescription } from 'mongodb';
 import { Connection } from 'mongodb/lib/cmap/connection.js';
+
+/** Finds one document of the product's database. */
+export type FindHere = (collection: string, filter: Document) => Promise<Document | undefined>;
 
 /** Decides about every write of a client before it is sent. */
 export interface WriteGuard {
-  /** Sends a write to a collection, or rejects with `WriteRefused`. */
-  write(collection: string, send: () => Promise<unknown>): Promise<unknown>;
+  /**
+   * Sends a write to a collection, or rejects with `WriteRefused`. The write has its connection already, and `find` uses that one:
+   * when all connections have writes that wait, no other is free.
+   */
+  write(collection: string, send: () => Promise<unknown>, find: FindHere): Promise<unknown>;
 }
 
 /**
@@ -18,6 +24,11 @@ export class WriteRefused extends MongoServerSelectionError {
 }
 
 const NO_SERVER = {};
+
+/** What a server answers to `find`. */
+interface FindAnswer {
+  readonly cursor: { readonly firstBatch: readonly Document[] };
+}
 
 /** The commands by which the product, its libraries and ops change data. `aggregate` is none: nobody uses `$out` or `$merge`. */
 const WRITES = new Set([
@@ -39,10 +50,15 @@ const WRITES = new Set([
 export function guardedConnection(guard: WriteGuard): typeof Connection {
   return class GuardedConnection extends Connection {
     override command(...sent: Parameters<Connection['command']>): Promise<unknown> {
-      const [, command] = sent;
+      const [namespace, command] = sent;
       for (const name in command) {
         if (!WRITES.has(name)) break;
-        return guard.write(String(Reflect.get(command, name)), () => super.command(...sent));
+        const find: FindHere = async (collection, filter) => {
+          const look = { find: collection, filter, limit: 1, singleBatch: true };
+          const { cursor } = (await super.command(namespace, look)) as FindAnswer;
+          return cursor.firstBatch[0];
+        };
+        return guard.write(String(Reflect.get(command, name)), () => super.command(...sent), find);
       }
       return super.command(...sent);
     }

@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import type { FindHere } from '../mongo/guarded-connection.ts';
 import { identityText, type ProcessIdentity } from '../runtime/process-identity.ts';
 
 /** What the store says about who may use it, and how. Its documents may be written whatever they say. */
@@ -31,6 +32,11 @@ interface ClosedDocument {
 
 export async function readAccess(db: Db): Promise<AccessDocument | undefined> {
   return (await state<AccessDocument>(db).findOne({ _id: 'access' })) ?? undefined;
+}
+
+/** The same for a write that waits for it. */
+export async function readAccessHere(find: FindHere): Promise<AccessDocument | undefined> {
+  return (await find(STATE_COLLECTION, { _id: 'access' })) as AccessDocument | undefined; // what `closeAccess` stores
 }
 
 /** Closes the store to writers, or changes why it is closed. */

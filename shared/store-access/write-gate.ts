@@ -1,11 +1,11 @@
 import type { Db } from 'mongodb';
-import { type WriteGuard, WriteRefused } from '../mongo/guarded-connection.ts';
+import { type FindHere, type WriteGuard, WriteRefused } from '../mongo/guarded-connection.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
 import { LONG_AGO, type Moment, momentOf, msSince } from '../runtime/moment.ts';
 import { thisProcess } from '../runtime/process-identity.ts';
 import { within } from '../runtime/within.ts';
-import { type AccessDocument, noteClosed, readAccess, STATE_COLLECTION } from './access-store.ts';
+import { type AccessDocument, noteClosed, readAccess, readAccessHere, STATE_COLLECTION } from './access-store.ts';
 
 /** What a process does while the store may be written to. Each is called when the one before has ended. */
 export interface WritingParts {
@@ -107,10 +107,10 @@ export class WriteGate implements WriteGuard {
     clearTimeout(this.#timer);
   }
 
-  async write(collection: string, send: () => Promise<unknown>): Promise<unknown> {
+  async write(collection: string, send: () => Promise<unknown>, find: FindHere): Promise<unknown> {
     if (collection === STATE_COLLECTION || this.#db === undefined) return send();
     // Again when the answer itself came late.
-    while (this.#state === 'open' && this.#isLate) await this.#look();
+    while (this.#state === 'open' && this.#isLate) await this.#lookOnce(() => readAccessHere(find));
     if (this.#state === 'closed') throw new WriteRefused('The store is read-only.');
     this.#inFlight += 1;
     try {
@@ -125,7 +125,7 @@ export class WriteGate implements WriteGuard {
     return msSince(this.#looked, this.#clock) > FRESH_MS;
   }
 
-  /** One look at a time, for all who wait for it. */
+  /** One look at a time, for all who wait for it. Not for writes: it may wait for their connections. */
   #look(): Promise<void> {
     this.#looking ??= this.#lookOnce().finally(() => {
       this.#looking = undefined;
@@ -133,12 +133,12 @@ export class WriteGate implements WriteGuard {
     return this.#looking;
   }
 
-  async #lookOnce(): Promise<void> {
+  async #lookOnce(read?: () => Promise<AccessDocument | undefined>): Promise<void> {
     if (this.#db === undefined) return;
     const late = this.#isLate;
     const began = momentOf(this.#clock);
-    const access = await askAccess(this.#db);
-    this.#looked = began;
+    const access = await (read?.() ?? askAccess(this.#db));
+    if (began.monotonicMs > this.#looked.monotonicMs) this.#looked = began;
     if (access === undefined) {
       if (this.#state !== 'open') this.#then(() => this.#openAgain());
     } else if (this.#state === 'open') {

@@ -123,7 +123,7 @@ describe('npm run ops: the chat-app channel', () => {
       const { code, err } = await ops('provider', 'set', account, ...GOOD);
 
       expect(code).to.equal(2);
-      expect(err).to.include('Give the secret in CHATAPP_APP_SECRET');
+      expect(err).to.include('Give the app secret on stdin with --app-secret-stdin, or in CHATAPP_APP_SECRET');
     });
 
     it('set: the account must be there', async () => {

@@ -100,7 +100,7 @@ describe('npm run ops: moving all data to another store and back', function () {
     const refused = await world.ops(world.target, 'account', 'create', '--name', 'Late');
 
     expect(out).to.match(/is marked as moved\. Set MONGODB_URI and MONGODB_DATABASE for mongodb:/);
-    expect(shown.out).to.equal('Schema 3; neither read-only nor moved.');
+    expect(shown.out).to.match(/^Schema \d+; neither read-only nor moved\.$/);
     expect(back).to.include({ code: 0, err: '' });
     expect(back.out).to.include('is marked as moved. Leave MONGODB_URI out of .env, take secret.key along');
     expect(refused.err).to.include(`the embedded store in ${world.dir}`).and.to.include('remove MONGODB_URI to use');

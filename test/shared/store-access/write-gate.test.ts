@@ -148,13 +148,36 @@ describe('the gate before the writes of a process', () => {
 
   it('asks on another connection when one has died without a word', async () => {
     await gate.begin(own.db);
-    clock.turn(6_000);
     const look = proxy.inject({ command: 'find', collection: 'store_state', happens: silent });
 
-    await within(20_000, write('soon'));
-
+    expect(await within(20_000, gate.isOpenNow())).to.equal(true);
     expect(look.met).to.equal(1);
-    expect(await things()).to.deep.equal(['soon']);
+  });
+
+  it('is held up by a dead connection for the write of that one alone', async () => {
+    await gate.begin(own.db);
+    clock.turn(6_000);
+    const look = proxy.inject({ command: 'find', collection: 'store_state', happens: silent });
+    const stuck = refusalOf(write('stuck'));
+    await eventually(() => look.met === 1, 'it looks');
+
+    await within(20_000, write('soon'));
+    const stored = await things();
+    await own.close();
+
+    expect(stored).to.deep.equal(['soon']);
+    expect(await stuck).to.be.instanceOf(Error);
+  });
+
+  it('looks for writes that hold all connections of the process', async function () {
+    this.timeout(20_000);
+    await gate.begin(own.db);
+    clock.turn(6_000);
+    const ids = Array.from({ length: 100 }, (_, i) => String(i).padStart(3, '0'));
+
+    await Promise.all(ids.map((id) => write(id)));
+
+    expect(await things()).to.deep.equal(ids);
   });
 
   it('of a process that starts while the store is closed passes nothing, and its parts begin when it opens', async () => {
@@ -200,7 +223,11 @@ describe('the gate before the writes of a process', () => {
     });
     await gate.begin(own.db);
     await gate.follow({ pause: async () => {}, resume: async () => {} }, () => {});
-    const writing = gate.write('things', () => held);
+    const writing = gate.write(
+      'things',
+      () => held,
+      async () => undefined,
+    );
     await closeAccess(store.db, PERIOD);
     await eventually(async () => !(await gate.isOpenNow()), 'it closes, and waits for the write in flight');
     await openAccess(store.db, PERIOD);
