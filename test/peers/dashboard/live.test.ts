@@ -56,7 +56,8 @@ describe('a page of the dashboard that moves by itself', () => {
     await page.getByRole('alert').getByText('not live').waitFor();
     expect(await dashboard.look(page, 'not-live', ['phone', 'wide-dark'])).to.deep.equal([]);
     await page.unroute('**/v2/account/stream?*');
-    await page.getByRole('alert').waitFor({ state: 'detached' });
+    // The pause between its tries has grown meanwhile, to a minute at most.
+    await page.getByRole('alert').waitFor({ state: 'detached', timeout: 120_000 });
   });
 
   it('asks to sign in when its session has ended, and then goes on', async () => {

@@ -89,6 +89,7 @@ describe('the dashboard: operators', function () {
     const page = await dashboard.visit(`/dashboard/admin/accounts/${account}`, operator);
     const country = page.getByLabel('Country of numbers without a code');
     const save = page.getByRole('button', { name: 'Save settings' });
+    await country.waitFor(); // The page has read the settings before others change them.
     await updateAccount(db, account, { senders: 'registered', country: 'GB' });
 
     await country.fill('');
