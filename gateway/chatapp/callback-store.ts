@@ -4,7 +4,7 @@ import { recordInbound } from '../../shared/conversations/store.ts';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { Grouper } from '../../shared/runtime/grouper.ts';
-import type { AccountPart } from './read-callback.ts';
+import type { AccountPart } from './account-part.ts';
 
 /** The most parts of posts that share commands. */
 const GROUP_MAX = 100;

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { remove } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
@@ -109,7 +109,12 @@ interface FailuresProps {
 
 function Failures({ path, id, count }: FailuresProps) {
   const list = usePages<Failure>(`${path}/failures`);
-  useEffect(() => list.follow(), [count, list.follow]);
+  const read = useRef(count);
+  useEffect(() => {
+    if (count === read.current) return; // The list reads itself when it appears.
+    read.current = count;
+    list.follow();
+  }, [count, list.follow]);
   const file = (
     <LinkButton href={`${path}/failures?format=csv`} download={`${id}-failures.csv`} icon="down">
       Download as CSV
