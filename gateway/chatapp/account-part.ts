@@ -122,6 +122,7 @@ export class PartReader implements AccountPart {
       return;
     }
     const ours = status.biz_opaque_callback_data;
+    const recipient = digits(status.recipient_id);
     const error = errorOf(status);
     const billing = this.#fits(status) ? billingOf(status) : undefined;
     const what: StatusItem = {
@@ -129,6 +130,7 @@ export class PartReader implements AccountPart {
       upstreamId,
       ...(typeof ours === 'string' && isMessageId(ours) && { ours }),
       status: status.status,
+      ...(recipient !== undefined && { recipient }),
       at: this.#time(status.timestamp),
       ...(error !== undefined && { error }),
       ...(billing !== undefined && { billing }),

@@ -17,10 +17,14 @@ export interface OpenConversation {
   readonly until: Date;
 }
 
-/** An opening as the account document carries it until it is followed up. */
-export interface Opening extends OpenConversation {
-  /** The customer's number, digits. */
+/** A conversation, and which document of the customer has it (conversations/names.ts). */
+export interface PaidConversation extends OpenConversation {
+  /** The number that the message was written to that opened it, digits. */
   readonly customer: string;
+}
+
+/** An opening as the account document carries it until it is followed up. */
+export interface Opening extends PaidConversation {
   /** Set when the opener had been accepted before, in a conversation that was refunded since. */
   readonly again?: true;
 }

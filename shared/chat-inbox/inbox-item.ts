@@ -61,6 +61,8 @@ export interface StatusItem {
   /** Our message id, when the provider returns what the send carried (`biz_opaque_callback_data`). */
   readonly ours?: string;
   readonly status: 'sent' | 'delivered' | 'read' | 'failed';
+  /** The customer's number as the provider knows it, digits. Absent when it says none. */
+  readonly recipient?: string;
   readonly at: Date;
   readonly error?: { readonly code: number; readonly title: string; readonly details?: string };
   /** `pricing` and `conversation` as received, for later reconciliation. */

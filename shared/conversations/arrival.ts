@@ -1,4 +1,4 @@
-import type { OpenConversation } from '../accounts/opening.ts';
+import type { PaidConversation } from '../accounts/opening.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { ChatAcceptOutcome } from './accept-outcome.ts';
@@ -10,7 +10,7 @@ export interface Arrival extends ChatOrder {
   /** From this moment of the store's time on, it is no longer accepted. */
   readonly payBy: Date | undefined;
   /** Makes the document to store when the message goes in `conversation`. */
-  messageIn(conversation: OpenConversation): ChatMessageDocument;
+  messageIn(conversation: PaidConversation): ChatMessageDocument;
 }
 
 /** The answer to an arrival. `failed`: nothing happened to it, for this reason. */

@@ -11,7 +11,7 @@ import { conversationCollection, ensureConversations, passOn, voidConversation }
 /** The charge for one conversation. */
 export interface Charge {
   readonly account: AccountId;
-  /** The customer's number, digits. */
+  /** The number that the conversation was opened under, digits. */
   readonly customer: string;
   readonly conversation: ConversationId;
   /** The message that it was charged with; undefined when an older version stored the message that leads here. */
@@ -27,8 +27,8 @@ const TRIES_MAX = 1_000;
 const PAGE = 100;
 
 /** The charge for the conversation of this message. */
-export function chargeOf({ _id, account, to, conversation, opened, rides }: ChatMessageDocument): Charge {
-  return { account, customer: to, conversation, charged: opened === undefined ? rides : _id };
+export function chargeOf({ _id, account, to, customer, conversation, opened, rides }: ChatMessageDocument): Charge {
+  return { account, customer: customer ?? to, conversation, charged: opened === undefined ? rides : _id };
 }
 
 export function keyOfCharge({ account, customer }: Charge): ConversationKey {

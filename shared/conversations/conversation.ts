@@ -11,6 +11,10 @@ export interface ConversationDocument {
   readonly account: AccountId;
   /** The customer's number, digits. */
   readonly customer: string;
+  /** Other numbers of the same person, each with a document of its own (names.ts). The newest last. */
+  readonly aliases?: readonly string[];
+  /** When one of them was linked last, perhaps again. */
+  readonly linkedAt?: Date;
   /** Time of the customer's last message; absent when there was none. It only rises. */
   readonly lastInboundAt?: Date;
   /** The conversation that is paid for now, or was paid for last; absent when there was none. */

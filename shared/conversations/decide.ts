@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import type { AccountDocument } from '../accounts/account.ts';
-import type { OpenConversation, Opening } from '../accounts/opening.ts';
+import type { Opening, PaidConversation } from '../accounts/opening.ts';
 import { type Refusal, refusalOf } from '../ledger/refusal.ts';
 import { isoDate } from '../runtime/clock.ts';
 import { type MessageId, newId } from '../runtime/ids.ts';
 import { type ConversationDocument, conversationKey } from './conversation.ts';
+import { type ConversationDocuments, namesOf, sessionOf } from './names.ts';
 import { type ChatPrices, conversationPrice } from './pricing.ts';
 import { conversationUntil, isSessionOpen, openerAt, sessionUntil } from './session.ts';
 
@@ -25,12 +26,13 @@ export interface ChatOrder {
  */
 export interface ChatState {
   readonly account: Pick<AccountDocument, '_id' | 'status' | 'balance' | 'expiryDate' | 'chats' | 'opening'> | null;
-  readonly conversations: ReadonlyMap<string, ConversationDocument>;
+  /** Of the customers and of all their aliases. */
+  readonly conversations: ConversationDocuments;
 }
 
 export type ChatDecision =
   /** It goes in a conversation that is paid for, or that an earlier decision of this list opens. */
-  | { readonly kind: 'ride'; readonly conversation: OpenConversation }
+  | { readonly kind: 'ride'; readonly conversation: PaidConversation }
   | { readonly kind: 'open'; readonly opening: Opening }
   | { readonly kind: 'session_closed'; readonly closedAt: Date | undefined }
   | Refusal;
@@ -52,15 +54,19 @@ export function decideChats(
   if (refusal !== undefined) return orders.map(() => refusal);
   assert(account !== null, 'an account that is not there is refused');
   let { balance, chats = 0 } = account;
-  const paid = new Map<string, OpenConversation>();
+  const opened = new Map<string, PaidConversation>();
   return orders.map((order): ChatDecision => {
-    const document = conversations.get(conversationKey(account._id, order.to));
-    if (order.freeForm && !isSessionOpen(document, now)) {
-      return { kind: 'session_closed', closedAt: sessionUntil(document) };
+    const session = sessionOf(conversations, account._id, order.to);
+    if (order.freeForm && !isSessionOpen(session, now)) {
+      return { kind: 'session_closed', closedAt: sessionUntil(session) };
     }
-    const conversation = paid.get(order.to) ?? openConversation(order.to, account.opening, document, now);
+    const running = namesOf(conversations, account._id, order.to).flatMap((name) => {
+      const document = conversations.get(conversationKey(account._id, name));
+      return opened.get(name) ?? openConversation(name, account.opening, document, now) ?? [];
+    });
+    const [conversation] = running.sort((a, b) => b.until.getTime() - a.until.getTime());
     if (conversation !== undefined) return { kind: 'ride', conversation };
-    const by = openerAt(document, now);
+    const by = openerAt(session, now);
     const credits = conversationPrice(by, prices);
     const refused = refusalOf({ ...account, balance }, credits, today);
     if (refused !== undefined) return refused;
@@ -78,18 +84,18 @@ export function decideChats(
       customer: order.to,
       ...(order.again && { again: order.again }),
     };
-    paid.set(order.to, opening);
+    opened.set(order.to, opening);
     return { kind: 'open', opening };
   });
 }
 
-/** The customer's paid conversation, whether its document has it already or not. */
+/** The conversation that is paid for under this number, whether its document has it already or not. */
 function openConversation(
   customer: string,
   pending: Readonly<Record<string, Opening>> = {},
   document: ConversationDocument | undefined,
   now: Date,
-): OpenConversation | undefined {
+): PaidConversation | undefined {
   const { openings: written = 0, voided = [], current } = document ?? {};
   // If the document has the opening, the document is used, because it also says whether the opening was refunded.
   const unwritten = Object.values(pending)
@@ -97,5 +103,5 @@ function openConversation(
     .sort((a, b) => a.number - b.number)
     .at(-1);
   const newest = unwritten ?? current;
-  return newest !== undefined && now < newest.until ? newest : undefined;
+  return newest !== undefined && now < newest.until ? { ...newest, customer } : undefined;
 }

@@ -1,4 +1,4 @@
-import type { OpenConversation } from '../accounts/opening.ts';
+import type { PaidConversation } from '../accounts/opening.ts';
 import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../messages/chat-message.ts';
 import { type AccountId, idDay } from '../runtime/ids.ts';
 
@@ -9,7 +9,7 @@ export type ChatDraft = Pick<ChatMessageDocument, '_id' | 'to' | 'content' | 'va
 export function queuedChatMessage(
   account: AccountId,
   draft: ChatDraft,
-  { id, opener, group, credits }: OpenConversation,
+  { id, opener, group, credits, customer }: PaidConversation,
 ): ChatMessageDocument {
   return {
     _id: draft._id,
@@ -20,6 +20,7 @@ export function queuedChatMessage(
     conversation: id,
     ...(opener === draft._id ? { opened: { group, credits } } : { rides: opener }),
     to: draft.to,
+    ...(customer !== draft.to && { customer }),
     path: CHAT_PATH,
     lane: CHAT_LANE,
     content: draft.content,

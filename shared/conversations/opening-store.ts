@@ -170,6 +170,10 @@ function currentUpdate(account: AccountId, opening: Opening): SingleUpdate {
 export function openerUpdate({ opener, id, group, credits }: OpenConversation): SingleUpdate {
   return {
     filter: { _id: opener, 'opened.group': { $ne: group } },
-    update: { $set: { conversation: id, opened: { group, credits } }, $unset: { rides: '' }, $inc: { v: 1 } },
+    update: {
+      $set: { conversation: id, opened: { group, credits } },
+      $unset: { rides: '', customer: '' },
+      $inc: { v: 1 },
+    },
   };
 }

@@ -1,4 +1,4 @@
-import type { OpenConversation, Opening } from '../accounts/opening.ts';
+import type { Opening, PaidConversation } from '../accounts/opening.ts';
 import { OUTCOME_UNKNOWN } from './accept-outcome.ts';
 import type { Answered, Arrival } from './arrival.ts';
 import type { ChatDecision } from './decide.ts';
@@ -12,7 +12,7 @@ export interface PlannedOpener {
 /** A message that goes in a paid conversation. */
 export interface PlannedRider {
   readonly arrival: Arrival;
-  readonly conversation: OpenConversation;
+  readonly conversation: PaidConversation;
 }
 
 /** What to do now for a group of arrivals. Arrivals in none of the three lists are decided again afterwards. */

@@ -3,7 +3,7 @@ import type { AccountDocument } from '../accounts/account.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import { conversationKey } from './conversation.ts';
 import type { ChatOrder, ChatState } from './decide.ts';
-import { readConversations } from './store.ts';
+import { readCustomers } from './names.ts';
 
 /**
  * Reads what decisions about `orders` are based on. The account comes first. An opening that is no longer in its `opening` is
@@ -13,5 +13,5 @@ export async function readChatState(db: Db, account: AccountId, orders: readonly
   const projection = { status: 1, balance: 1, expiryDate: 1, chats: 1, opening: 1 };
   const before = await db.collection<AccountDocument>('accounts').findOne({ _id: account }, { projection });
   const keys = orders.map(({ to }) => conversationKey(account, to));
-  return { account: before, conversations: await readConversations(db, keys) };
+  return { account: before, conversations: await readCustomers(db, keys) };
 }

@@ -1,13 +1,13 @@
 import type { Db } from 'mongodb';
-import type { OpenConversation } from '../accounts/opening.ts';
+import type { OpenConversation, PaidConversation } from '../accounts/opening.ts';
 import { insertNew } from '../mongo/insert-new.ts';
 import { untilAnswered } from '../mongo/until-answered.ts';
 import { type SingleUpdate, updateEach } from '../mongo/update-each.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { AccountId, MessageId } from '../runtime/ids.ts';
+import type { AccountId } from '../runtime/ids.ts';
 import type { Log } from '../runtime/log.ts';
 import { OUTCOME_UNKNOWN } from './accept-outcome.ts';
-import type { Answer, Answered } from './arrival.ts';
+import type { Answer, Answered, Arrival } from './arrival.ts';
 import { openerUpdate } from './opening-store.ts';
 import type { PlannedRider } from './plan.ts';
 import { insertBy } from './rider-store.ts';
@@ -38,7 +38,7 @@ export async function ride(
       return true;
     }),
     board(deps, account, again, async () => {
-      const updates = again.map(({ arrival, conversation }) => riderUpdate(arrival._id, conversation));
+      const updates = again.map(({ arrival, conversation }) => riderUpdate(arrival, conversation));
       await updateEach(db, 'messages', updates);
       return true;
     }),
@@ -76,10 +76,15 @@ async function insertInTime(db: Db, { arrival, conversation }: PlannedRider): Pr
  * The update of a message that is stored already. A process that died may have opened and paid for the conversation with this
  * same message.
  */
-function riderUpdate(_id: MessageId, conversation: OpenConversation): SingleUpdate {
-  if (conversation.opener === _id) return openerUpdate(conversation);
+function riderUpdate({ _id, to }: Arrival, conversation: PaidConversation): SingleUpdate {
+  const { id, opener, customer } = conversation;
+  if (opener === _id) return openerUpdate(conversation);
+  const update = { conversation: id, rides: opener };
   return {
-    filter: { _id, conversation: { $ne: conversation.id } },
-    update: { $set: { conversation: conversation.id, rides: conversation.opener }, $inc: { v: 1 } },
+    filter: { _id, conversation: { $ne: id } },
+    update:
+      customer === to
+        ? { $set: update, $unset: { customer: '' }, $inc: { v: 1 } }
+        : { $set: { ...update, customer }, $inc: { v: 1 } },
   };
 }

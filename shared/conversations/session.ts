@@ -6,7 +6,7 @@ export const SESSION_MS = 24 * 3_600_000;
 /** A conversation lasts this long from the message that opens it. */
 const CONVERSATION_MS = 24 * 3_600_000;
 
-type Session = Pick<ConversationDocument, 'lastInboundAt'>;
+export type Session = Pick<ConversationDocument, 'lastInboundAt'>;
 
 /** When the customer's session ends, or ended; undefined when the customer never wrote. */
 export function sessionUntil(conversation: Session | undefined): Date | undefined {

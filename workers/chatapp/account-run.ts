@@ -6,6 +6,7 @@ import type { ProviderDocument, ProviderDuty } from '../../shared/providers/prov
 import { noteTrouble, stopProvider } from '../../shared/providers/store.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
+import type { Aliases } from './aliases.ts';
 import { ChatClaimer } from './claim.ts';
 import type { HeldPartition } from './held-partition.ts';
 import type { ChatMetrics } from './metrics.ts';
@@ -23,6 +24,7 @@ export interface AccountRunDeps {
   readonly metrics: ChatMetrics;
   readonly gates: ClaimGates;
   readonly samples: HeaderSamples;
+  readonly aliases: Aliases;
   readonly depart: SendLoopOptions['depart'];
   readonly onClaim: SendLoopOptions['onClaim'];
   random(): number;

@@ -10,6 +10,8 @@ import {
   refundOf,
   settleCharge,
 } from '../../shared/conversations/charge-store.ts';
+import { conversationKey } from '../../shared/conversations/conversation.ts';
+import { readCustomers, sessionOf } from '../../shared/conversations/names.ts';
 import type { ChatAccepter } from '../../shared/conversations/open.ts';
 import { isSessionOpen, sessionUntil } from '../../shared/conversations/session.ts';
 import { readConversations } from '../../shared/conversations/store.ts';
@@ -45,7 +47,7 @@ export interface DepartureDeps {
  * rider, becomes the one that the conversation is charged with. If the conversation was refunded already, the message
  * joins another conversation, or opens and pays for a new one.
  *
- * Two reads for all messages together. Their claims must be stored first: from then on, decisions about their
+ * Two reads for all messages together, one more for customers with aliases. Their claims must be stored first: from then on, decisions about their
  * conversations count them as perhaps sent (charge-store.ts).
  *
  * Rejects with the store's error. Then none of the messages may leave. Asking again is safe: each message pays once.
@@ -60,9 +62,9 @@ export async function checkDeparture(
 ): Promise<Map<MessageId, Departure>> {
   if (messages.length === 0) return new Map();
   const { db, clock } = deps;
-  const documents = await readConversations(
+  const documents = await readCustomers(
     db,
-    messages.map((message) => keyOfCharge(chargeOf(message))),
+    messages.flatMap((message) => [keyOfCharge(chargeOf(message)), conversationKey(message.account, message.to)]),
   );
   const documentOf = (charge: Charge) => documents.get(keyOfCharge(charge));
   // A message that opens its conversation depends on no other message.
@@ -75,12 +77,12 @@ export async function checkDeparture(
   const departures = new Map<MessageId, Departure>();
   await Promise.all(
     messages.map(async (message) => {
-      const document = documentOf(chargeOf(message));
+      const session = sessionOf(documents, message.account, message.to);
       const charge = charges.get(message.conversation) ?? 'stands';
       // If it is void, an earlier look may have tried to pay for another one: `leave` ends that.
       const departure =
-        charge !== 'void' && message.content.kind !== 'template' && !isSessionOpen(document, now)
-          ? sessionClosed(sessionUntil(document))
+        charge !== 'void' && message.content.kind !== 'template' && !isSessionOpen(session, now)
+          ? sessionClosed(sessionUntil(session))
           : await leave(deps, message, charge);
       if (departure !== undefined) departures.set(message._id, departure);
     }),

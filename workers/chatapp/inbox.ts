@@ -11,6 +11,7 @@ import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import { LeaseLostError } from '../../shared/settlement/intents.ts';
 import type { Settler } from '../../shared/settlement/settle.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
+import { type Aliases, toldPairs } from './aliases.ts';
 import { addEarlyDeliveries } from './early-deliveries.ts';
 import { inboundMessage } from './inbound.ts';
 import { matchStatuses, type ToldMessage } from './match-statuses.ts';
@@ -24,6 +25,7 @@ export interface InboxOptions {
   readonly log: Log;
   readonly metrics: ChatMetrics;
   readonly announcer: Announcer;
+  readonly aliases: Aliases;
   /** Marks items as done: they stay stored without `due`, so they are not taken again. */
   finish(ids: readonly string[]): Promise<void>;
   retry(id: string, due: Date): Promise<void>;
@@ -57,8 +59,9 @@ export class Inbox {
     numberOf: (account: AccountId) => string,
   ): Promise<void> {
     try {
-      await this.#receive(items, numberOf);
+      // Statuses first: by them the number is known that a customer's message comes from (aliases.ts).
       await this.#settle(items, settler);
+      await this.#receive(items, numberOf);
       await this.#noteTemplates(items);
     } catch (error) {
       if (isStoreTrouble(error) || error instanceof LeaseLostError) throw error;
@@ -103,9 +106,10 @@ export class Inbox {
   }
 
   async #settle(items: readonly InboxItemDocument[], settler: Settler): Promise<void> {
-    const { db, finish, metrics, clock } = this.#options;
+    const { db, finish, metrics, clock, aliases } = this.#options;
     const { told, unmatched } = await matchStatuses(db, items);
     if (told.length === 0 && unmatched.length === 0) return;
+    await aliases.learn(toldPairs(told));
     await addEarlyDeliveries(db, told);
     const settled = await settler.settle(
       told.map(({ message, statuses }) => ({

@@ -4,6 +4,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { OutcomeSettler } from '../../shared/settlement/settle-outcomes.ts';
+import type { Aliases } from './aliases.ts';
 import type { Breaker } from './breaker.ts';
 import type { ChatMetrics } from './metrics.ts';
 import type { Pacing } from './pacing.ts';
@@ -21,6 +22,7 @@ export interface SendContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: ChatMetrics;
+  readonly aliases: Aliases;
   /** Whether the partition is held at this moment. Asked right before each send. */
   held(): boolean;
   /** The provider said that the token, the number or the account is not allowed. */
@@ -79,6 +81,7 @@ export class MessageSender {
       metrics.sends.inc({ result: verdict.kind });
       if (verdict.kind === 'accepted') crashPoint('chat:answered');
       this.#learn(message, verdict, probe);
+      if (verdict.kind === 'accepted') await this.#link(message, verdict.customer);
       const stored = await this.#settle(message, outcomeOf(provider._id, verdict, probe));
       if (stored?.state === 'waiting' && stored.due !== undefined) {
         pacing.hold(message.to, stored.due.getTime() - clock.now().getTime() + BACK_IN_QUEUE_MS);
@@ -126,6 +129,16 @@ export class MessageSender {
         break;
     }
     breaker.succeeded(probe);
+  }
+
+  /** The provider may know the customer by another number. If this cannot be stored, the message's statuses say it again. */
+  async #link({ _id, account, to }: ChatMessageDocument, known: string | undefined): Promise<void> {
+    const { aliases, log } = this.#options;
+    try {
+      if (known !== undefined) await aliases.learn([{ account, customer: to, alias: known }]);
+    } catch (error) {
+      log.warn('customer_not_linked', { message_id: _id, ...errorFields(error) });
+    }
   }
 
   /** Stores what concerns other messages too: the channel is stopped, or a template must not be used. */

@@ -9,6 +9,7 @@ import type { SecretBox } from '../../shared/runtime/secret-box.ts';
 import type { MessageLog } from '../../shared/settlement/log-store.ts';
 import { createAnnouncer } from '../../shared/webhooks/announce.ts';
 import { AccountRuns, type KnownProvider } from './account-runs.ts';
+import { Aliases } from './aliases.ts';
 import { accountsWithWork } from './claim.ts';
 import { HeldPartitions } from './held-partitions.ts';
 import { Inbox } from './inbox.ts';
@@ -81,13 +82,15 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     const metrics = createChatMetrics(options.metrics);
     this.#metrics = metrics;
     const announcer = createAnnouncer({ db, clock });
-    this.#runs = new AccountRuns({ ...options, metrics });
+    const aliases = new Aliases(db, clock);
+    this.#runs = new AccountRuns({ ...options, metrics, aliases });
     const inbox = new Inbox({
       db,
       clock,
       log,
       metrics,
       announcer,
+      aliases,
       finish: (ids) => finishItems(db, ids),
       retry: (id, due) => retryItem(db, id, due),
       copyTemplates: (account) => this.#runs.copyTemplates(account),

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
-import type { ConversationDocument } from '../../../shared/conversations/conversation.ts';
+import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
+import { type ConversationDocuments, namesOf, readCustomers, sessionOf } from '../../../shared/conversations/names.ts';
 import { isSessionOpen, sessionUntil } from '../../../shared/conversations/session.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
@@ -29,23 +30,38 @@ export function createInbox({ db, clock, answerRead }: ReadingDeps): Handler {
       const found = await listInbox(db, account, cursor && placeOf(cursor), limit + 1);
       const page = found.slice(0, limit);
       const last = await lastMessages(db, account, page);
+      const keys = page.map(({ customer }) => conversationKey(account, customer));
+      const documents = await readCustomers(db, keys);
       const now = clock.now();
-      const data = page.map((one) => ({ ...customerRecord(one, now), last_message: last.get(one.customer) ?? null }));
+      const data = page.map(({ customer }) => ({
+        ...customerRecord(documents, account, customer, now),
+        last_message: last.get(customer) ?? null,
+      }));
       const end = page.at(-1);
       return pageOf('inbox', data, found.length > limit && end !== undefined ? textOf(end) : undefined);
     });
   };
 }
 
-/** Who a customer is, and how long one may write freely. */
-export function customerRecord(conversation: ConversationDocument, now: Date): object {
-  const { customer, lastInboundAt, current } = conversation;
-  const until = sessionUntil(conversation);
-  const paid = current !== undefined && current.until > now ? current : undefined;
+/** Who a customer is, and how long one may write freely, whichever number it is written to. */
+export function customerRecord(
+  documents: ConversationDocuments,
+  account: AccountId,
+  customer: string,
+  now: Date,
+): object {
+  const [, ...aliases] = namesOf(documents, account, customer);
+  const session = sessionOf(documents, account, customer);
+  const until = sessionUntil(session);
+  const [paid] = [customer, ...aliases]
+    .flatMap((name) => documents.get(conversationKey(account, name))?.current ?? [])
+    .filter((one) => one.until > now)
+    .sort((a, b) => b.until.getTime() - a.until.getTime());
   return {
     customer,
-    last_message_at: lastInboundAt === undefined ? null : isoTimestamp(lastInboundAt),
-    session_open: isSessionOpen(conversation, now),
+    aliases,
+    last_message_at: session.lastInboundAt === undefined ? null : isoTimestamp(session.lastInboundAt),
+    session_open: isSessionOpen(session, now),
     session_until: until === undefined ? null : isoTimestamp(until),
     /** The conversation that is paid for now: further messages in it cost nothing. */
     conversation:

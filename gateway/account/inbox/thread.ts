@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { conversationKey } from '../../../shared/conversations/conversation.ts';
-import { readConversations } from '../../../shared/conversations/store.ts';
+import { namesOf, readCustomers } from '../../../shared/conversations/names.ts';
 import { type AccountId, isMessageId, type MessageId } from '../../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendProblem } from '../../http/answer.ts';
@@ -13,11 +13,12 @@ import { messageRecord } from '../../messages/message-record.ts';
 import { customerRecord } from './inbox.ts';
 import { readSaid } from './texts.ts';
 
-/** Two walks, and the contents. */
+/** Two walks for each number of the customer, and the contents. */
 const MESSAGES_PER_REQUEST = 50;
 
 /**
  * GET /v2/account/inbox/{customer} (extension): the chat-app messages to and from one customer, newest first, with the session.
+ * Those of the customer's other numbers belong to it (conversations/names.ts).
  * A customer who is unknown to the account is answered like one that does not exist.
  */
 export function createThread({ db, clock, answerRead }: ReadingDeps): Handler {
@@ -33,37 +34,40 @@ export function createThread({ db, clock, answerRead }: ReadingDeps): Handler {
     const cost = Math.ceil(limit / MESSAGES_PER_REQUEST);
     const read = async (): Promise<object | undefined> => {
       const key = conversationKey(account, customer);
-      const conversation = (await readConversations(db, [key])).get(key);
-      if (conversation === undefined) return undefined;
-      const { messages, next } = await readThread(db, account, customer, after, limit);
+      const documents = await readCustomers(db, [key]);
+      if (!documents.has(key)) return undefined;
+      const names = namesOf(documents, account, customer);
+      const { messages, next } = await readThread(db, account, names, after, limit);
       const said = await readSaid(
         db,
         account,
         messages.map(({ _id }) => _id),
       );
       const data = messages.map((message) => ({ ...messageRecord(message), ...said.get(message._id) }));
-      return { ...customerRecord(conversation, clock.now()), ...pageOf('thread', data, next) };
+      return { ...customerRecord(documents, account, customer, clock.now()), ...pageOf('thread', data, next) };
     };
     await answerRead(res, cost, read, 'customer_not_found');
   };
 }
 
-/** What was written to a customer, and what the customer wrote, as one list. Each of the two is found by an index. */
+/** What was written to a customer, and what the customer wrote, as one list. Each of the lists is found by an index. */
 async function readThread(
   db: Db,
   account: AccountId,
-  customer: string,
+  names: readonly string[],
   after: MessageId | undefined,
   limit: number,
 ): Promise<MessagePage> {
-  const both = await Promise.all([
-    listMessages(db, account, { channel: 'chatapp', from: customer }, after, limit),
-    listMessages(db, account, { channel: 'chatapp', to: customer, direction: 'out' }, after, limit),
-  ]);
-  // Where one of the lists ends and may go on, the other one must not go further.
-  const ends = both.flatMap(({ next }) => next ?? []).sort();
+  const lists = await Promise.all(
+    names.flatMap((name) => [
+      listMessages(db, account, { channel: 'chatapp', from: name }, after, limit),
+      listMessages(db, account, { channel: 'chatapp', to: name, direction: 'out' }, after, limit),
+    ]),
+  );
+  // Where one of the lists ends and may go on, the others must not go further.
+  const ends = lists.flatMap(({ next }) => next ?? []).sort();
   const cut = ends.at(-1);
-  const all = both
+  const all = lists
     .flatMap(({ messages }) => messages)
     .filter(({ _id }) => cut === undefined || _id >= cut)
     .sort((a, b) => (a._id < b._id ? 1 : -1));

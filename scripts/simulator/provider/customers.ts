@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Callbacks } from './callbacks.ts';
 import type { ProviderOptions } from './options.ts';
 import { SESSION_MS, unixSeconds } from './status-value.ts';
+import { waIdOf } from './wa-id.ts';
 
 /** A message that a customer wrote. */
 export interface Said {
@@ -25,7 +26,7 @@ export class Customers {
   }
 
   sessionOpen(customer: string): boolean {
-    return Date.now() - (this.#lastWroteAt.get(customer) ?? 0) < SESSION_MS;
+    return Date.now() - (this.#lastWroteAt.get(waIdOf(customer)) ?? 0) < SESSION_MS;
   }
 
   says(from: string, text: string): Said {
@@ -34,7 +35,8 @@ export class Customers {
   }
 
   /** Sends a message of any type. `message` has that type's own members, as in the Cloud API. */
-  sends(from: string, message: Readonly<Record<string, unknown>>): Said {
+  sends(customer: string, message: Readonly<Record<string, unknown>>): Said {
+    const from = waIdOf(customer);
     const id = `wamid.${randomBytes(16).toString('base64url')}`;
     const inGroup = 'group_id' in message;
     if (!inGroup && !NO_NEW_MESSAGE.includes(message.type)) this.#lastWroteAt.set(from, Date.now());

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
+import { linkCustomers } from '../../../shared/conversations/names.ts';
 import { recordInbound } from '../../../shared/conversations/store.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import { type AccountId, idDay, newId } from '../../../shared/runtime/ids.ts';
@@ -96,6 +97,26 @@ describe('the inbox of an account', () => {
     expect(first).to.include({ template: 'order_update', language: 'en_US', status: 'sent' });
     expect(ours).to.include({ direction: 'out', type: 'text' });
     expect(response.text).not.to.match(/secret code|a text of ours/);
+  });
+
+  it('a customer whom the provider knows by another number has one conversation, whichever is asked for', async () => {
+    const [typed, known] = ['5531987654321', '553187654321'];
+    await linkCustomers(site.db, [{ account: site.account, customer: typed, alias: known }], new Date());
+    const ours = await sent(typed, 40, { kind: 'text', text: 'x' });
+    const theirs = await customerWrote(known, 30, 'Where is it?');
+
+    for (const [customer, alias] of [
+      [typed, known],
+      [known, typed],
+    ]) {
+      const response = await ask(`/v2/account/inbox/${customer}`);
+      expect(ids(response)).to.deep.equal([theirs, ours]);
+      expect(response.body).to.deep.include({ customer, aliases: [alias], session_open: true });
+    }
+    const rows = (await ask('/v2/account/inbox')).body.data;
+    expect(
+      rows.map(({ customer, aliases }: { customer: string; aliases: string[] }) => [customer, aliases]),
+    ).to.deep.equal([[known, [typed]]]);
   });
 
   it('pages of messages show every one once, in order', async () => {

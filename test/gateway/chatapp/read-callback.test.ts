@@ -49,6 +49,7 @@ describe('chatapp/read-callback', () => {
       upstreamId: 'wamid.A',
       ours,
       status: 'failed',
+      recipient: CUSTOMER,
       at: SENT,
       error: { code: 131047, title: 'Re-engagement message', details: 'More than 24 hours' },
       billing: { conversation: status.conversation, pricing: status.pricing },
@@ -230,6 +231,7 @@ describe('chatapp/read-callback', () => {
         kind: 'status',
         upstreamId: 'wamid.A',
         status: 'failed',
+        recipient: CUSTOMER,
         at: SENT,
         error: { code: 131_026, title: 't'.repeat(1_024), details: 'd'.repeat(1_024) },
       });

@@ -137,7 +137,7 @@ describe('a time to pay, in a store whose clock goes back', () => {
     const at = new Date(BEFORE);
     return queuedChatMessage(account, makeTemplateDraft(), {
       ...{ id: newId('cnv'), opener: newId('msg'), group: newId('grp') },
-      ...{ number: 1, by: 'business', credits: 2, openedAt: at, until: at },
+      ...{ number: 1, by: 'business', credits: 2, openedAt: at, until: at, customer: '919876543210' },
     });
   }
 });

@@ -16,7 +16,8 @@ export type Exchange =
 
 /** What an exchange means for the message and for the channel. */
 export type SendVerdict =
-  | { readonly kind: 'accepted'; readonly upstreamId: string }
+  /** `customer`: the number by which the provider knows the customer, digits. Absent when it says none. */
+  | { readonly kind: 'accepted'; readonly upstreamId: string; readonly customer?: string }
   /** The provider may have accepted it, or not. */
   | { readonly kind: 'unknown'; readonly code: string }
   /** Nothing of the request was written. */
@@ -63,7 +64,9 @@ export function judgeSend(exchange: Exchange): SendVerdict {
   if (status >= 200 && status < 300) {
     const upstreamId = messageIdOf(body);
     // The provider accepted it, but we do not have the id that statuses will name.
-    return upstreamId === undefined ? { kind: 'unknown', code: 'unreadable_answer' } : { kind: 'accepted', upstreamId };
+    if (upstreamId === undefined) return { kind: 'unknown', code: 'unreadable_answer' };
+    const customer = customerOf(body);
+    return { kind: 'accepted', upstreamId, ...(customer === undefined ? {} : { customer }) };
   }
   const error = graphErrorOf(body);
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
@@ -134,6 +137,13 @@ function messageIdOf(body: Readonly<Record<string, unknown>> | undefined): strin
   const messages = body?.messages;
   const id = Array.isArray(messages) ? objectOf(messages[0])?.id : undefined;
   return typeof id === 'string' && id !== '' && id.length <= ID_MAX ? id : undefined;
+}
+
+/** "WhatsApp user ID", which "may not match" the number that was written to (Cloud API, Messages: the answer). */
+function customerOf(body: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const contacts = body?.contacts;
+  const id = Array.isArray(contacts) ? objectOf(contacts[0])?.wa_id : undefined;
+  return typeof id === 'string' && /^[1-9]\d{6,14}$/.test(id) ? id : undefined;
 }
 
 const ACCESS_DENIED: ErrorRule = { do: 'stop', code: 'provider_access_denied' };

@@ -27,11 +27,17 @@ export function conversationWalk(db: Db, before: Date): PruneWalk<Found> {
         {
           _id: idsOf(found),
           // At least one of these times must exist. A document without any was just created for an opening (opening-store.ts).
-          $or: [{ lastInboundAt: { $lt: before } }, { 'current.until': { $lt: before } }, { voided: { $lt: since } }],
+          $or: [
+            { lastInboundAt: { $lt: before } },
+            { 'current.until': { $lt: before } },
+            { voided: { $lt: since } },
+            { linkedAt: { $lt: before } },
+          ],
           $nor: [
             { lastInboundAt: { $gte: before } },
             { 'current.until': { $gte: before } },
             { voided: { $gte: since } },
+            { linkedAt: { $gte: before } },
           ],
         },
         { hint: { _id: 1 } },

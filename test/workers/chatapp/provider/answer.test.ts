@@ -61,6 +61,26 @@ describe('judgeSend', () => {
     expect(judgeSend(answered(200, body))).to.deep.equal({ kind: 'accepted', upstreamId: 'wamid.A' });
   });
 
+  it('an accepted message names the customer as the provider knows it, if the answer says a number', () => {
+    const customerOf = (contacts: unknown) => {
+      const verdict = judgeSend(answered(200, { contacts, messages: [{ id: 'wamid.A' }] }));
+      return verdict.kind === 'accepted' ? verdict.customer : verdict.kind;
+    };
+
+    expect(customerOf([{ input: '+5531987654321', wa_id: '553187654321' }])).to.equal('553187654321');
+    for (const none of [
+      undefined,
+      {},
+      [],
+      [null],
+      [{ user_id: 'BR.1' }],
+      [{ wa_id: 553187654321 }],
+      [{ wa_id: '0' }],
+    ]) {
+      expect(customerOf(none), JSON.stringify(none)).to.equal(undefined);
+    }
+  });
+
   it('a message that is held for a quality check is accepted too', () => {
     const body = { messages: [{ id: 'wamid.A', message_status: 'held_for_quality_assessment' }] };
 

@@ -36,7 +36,7 @@ describe('ProviderClient', () => {
 
     const exchange = await client(server.url).send(PAYLOAD);
 
-    expect(judgeSend(exchange)).to.deep.equal({ kind: 'accepted', upstreamId: 'wamid.1' });
+    expect(judgeSend(exchange)).to.include({ kind: 'accepted', upstreamId: 'wamid.1' });
     const [send] = server.sends;
     expect(send?.path).to.equal('/v23.0/1055/messages');
     expect(send?.headers).to.include({

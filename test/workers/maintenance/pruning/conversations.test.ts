@@ -40,11 +40,15 @@ describe('maintenance: what ended long ago is removed, conversations', () => {
       customer('7', { openings: 1, judged: 1, voided: [voided(91)] }),
       customer('8', { openings: 2, judged: 2, voided: [voided(91), voided(89)] }),
       customer('9', { lastInboundAt: daysAgo(91), voided: [voided(89)] }),
+      // Only known as another number of a customer.
+      customer('a', { aliases: ['1'], linkedAt: daysAgo(91) }),
+      customer('b', { aliases: ['1'], linkedAt: daysAgo(89) }),
+      customer('c', { aliases: ['1'], linkedAt: daysAgo(91), ...current(89) }),
     ]);
 
     await pruneConversations(deps());
 
-    const left = ['acc_a:4', 'acc_a:5', 'acc_a:6', 'acc_a:8', 'acc_a:9'];
+    const left = ['acc_a:4', 'acc_a:5', 'acc_a:6', 'acc_a:8', 'acc_a:9', 'acc_a:b', 'acc_a:c'];
     expect(await idsIn('conversations')).to.deep.equal(left);
   });
 });

@@ -22,7 +22,8 @@ export function ConversationPage({ params: { customer = '' } }: PageProps) {
     head.reload();
     list.reload();
   };
-  useFollowed(customer, () => {
+  const aliases = head.data?.aliases ?? [];
+  useFollowed([customer, ...aliases], () => {
     head.follow();
     list.follow();
   });
@@ -34,6 +35,7 @@ export function ConversationPage({ params: { customer = '' } }: PageProps) {
           <>
             <p class="conversation-head">
               <SessionBadge customer={data} /> <Paid customer={data} />
+              {data.aliases.length > 0 && <span class="soft"> Also writes as {data.aliases.join(', ')}.</span>}
             </p>
             <Paged list={list} empty={<Empty icon="chat">The messages are not kept any more.</Empty>}>
               {(messages) => (
@@ -63,10 +65,10 @@ function Paid({ customer: { conversation } }: { readonly customer: Customer }) {
 }
 
 /** Reads again when something is new of this customer, or somebody wrote. A busy account has other news every second. */
-function useFollowed(customer: string, follow: () => void): void {
+function useFollowed(names: readonly string[], follow: () => void): void {
   const newest = useLive<{ readonly data: readonly InboxMessage[] }>('messages')?.data;
   const news = newest
-    ?.filter(({ to, from }) => to === customer || from === customer)
+    ?.filter(({ to, from }) => names.some((name) => name === to || name === from))
     .map(({ message_id, status }) => `${message_id} ${status}`)
     .join(',');
   const wrote = useLive<{ readonly message_id: string | null }>('inbox')?.message_id;

@@ -1,6 +1,8 @@
 /** Who wrote, and how long one may answer freely: `GET /v2/account/inbox`. */
 export interface Customer {
   readonly customer: string;
+  /** Other numbers of the same person. */
+  readonly aliases: readonly string[];
   readonly last_message_at: string | null;
   readonly session_open: boolean;
   readonly session_until: string | null;

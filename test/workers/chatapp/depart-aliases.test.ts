@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
+import { linkCustomers } from '../../../shared/conversations/names.ts';
+import { customerWrites, makeTemplateDraft, makeTextDraft } from '../../support/chat.ts';
+import { CLAIMED, CUSTOMER, departWorld, HOUR_MS, REFUSED } from './depart-world.ts';
+
+/** Another number of the customer. */
+const ALIAS = '9198765432101';
+
+describe('conversations/depart: a customer with two numbers', () => {
+  const world = departWorld();
+  const { accept, message, depart, refuse, set, balance, expectWholeLedger } = world;
+  const link = () =>
+    linkCustomers(world.store.db, [{ account: world.account, customer: CUSTOMER, alias: ALIAS }], new Date());
+  const documentOf = (customer: string) =>
+    world.store.db
+      .collection<ConversationDocument>('conversations')
+      .findOne({ _id: conversationKey(world.account, customer) });
+
+  it('lets a text to one number leave while the other number’s session is open, and no longer', async () => {
+    await link();
+    await customerWrites(world.store.db, world.account, ALIAS, world.clock.now());
+    const text = await accept(makeTextDraft());
+
+    expect(await depart([text])).to.deep.equal([{ kind: 'go', conversation: text.conversation }]);
+    world.clock.turn(24 * HOUR_MS);
+    const [late] = await depart([text]);
+    expect(late).to.include({ kind: 'refuse', code: 'session_closed' });
+  });
+
+  it('a message under the other number stands for the conversation when its opener fails', async () => {
+    const opener = await accept();
+    await link();
+    const rider = await accept(makeTemplateDraft({ to: ALIAS }));
+    await set(rider, CLAIMED);
+
+    await refuse(opener);
+
+    expect(await balance(), 'the rider may have been taken').to.equal(8);
+    expect((await documentOf(CUSTOMER))?.heirs).to.deep.equal([
+      { conversation: opener.conversation, opener: rider._id },
+    ]);
+    await set(rider, REFUSED);
+    await refuse(await message(rider._id));
+    expect(await balance()).to.equal(10);
+    await expectWholeLedger();
+  });
+
+  it('a message under the other number opens one of its own when the conversation was given back', async () => {
+    const opener = await accept();
+    await link();
+    const rider = await accept(makeTemplateDraft({ to: ALIAS }));
+    await refuse(opener);
+    expect(await balance()).to.equal(10);
+
+    const [departure] = await depart([rider]);
+
+    const moved = await message(rider._id);
+    expect(departure).to.deep.equal({ kind: 'go', conversation: moved.conversation });
+    expect(moved).to.have.property('opened');
+    expect(moved, 'it is in the document of its own number').not.to.have.property('customer');
+    expect((await documentOf(ALIAS))?.current?.id).to.equal(moved.conversation);
+    expect(await balance()).to.equal(8);
+    await refuse(moved);
+    expect(await balance()).to.equal(10);
+    await expectWholeLedger();
+  });
+
+  it('a message that moves into a conversation of the other number says so, and moves back', async () => {
+    const opener = await accept();
+    await link();
+    const [one, two] = [await accept(), await accept(makeTemplateDraft({ to: ALIAS }))];
+    await refuse(opener);
+    await depart([two]);
+
+    const [first] = await depart([one]);
+
+    const moved = await message(one._id);
+    expect(first).to.deep.equal({ kind: 'go', conversation: (await message(two._id)).conversation });
+    expect(moved).to.include({ rides: two._id, customer: ALIAS });
+    await refuse(await message(two._id));
+    await depart([moved]);
+    expect(await message(one._id)).not.to.have.property('customer');
+    expect(await balance()).to.equal(8);
+    await expectWholeLedger();
+  });
+});
