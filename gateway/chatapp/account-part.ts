@@ -7,6 +7,7 @@ import {
   type StatusItem,
 } from '../../shared/chat-inbox/inbox-item.ts';
 import type { Inbound } from '../../shared/conversations/store.ts';
+import { isUserId } from '../../shared/messages/recipient.ts';
 import { type AccountId, isMessageId } from '../../shared/runtime/ids.ts';
 import type { JsonObject } from '../http/context.ts';
 import { Slice } from '../http/slice.ts';
@@ -100,8 +101,14 @@ export class PartReader implements AccountPart {
       return;
     }
     const type = typeof message.type === 'string' ? message.type.slice(0, 64) : 'unknown';
-    const [only] = contacts;
-    const from = digits(message.from) ?? (contacts.length === 1 ? digits(object(only).wa_id) : undefined) ?? null;
+    const contact = object(contacts.length === 1 ? contacts[0] : undefined);
+    const from =
+      digits(message.from) ??
+      digits(contact.wa_id) ??
+      userId(message.from_user_id) ??
+      userId(contact.user_id) ??
+      userId(message.from) ??
+      null;
     const sentAt = this.#time(message.timestamp);
     const { body, more } = contentOf(type, message, this.#fits(message));
     const what: InboundItem = { kind: 'message', upstreamId, from, sentAt, type, body, ...(more && { more }) };
@@ -176,7 +183,12 @@ function isStatus(status: unknown): status is StatusItem['status'] {
   return typeof status === 'string' && STATUSES.includes(status);
 }
 
-/** A phone number. Undefined for the user ids that newer payloads can have in its place. */
+/** Of a customer who shows no number (WhatsApp Cloud API, "Business-scoped user IDs"). */
+function userId(value: unknown): string | undefined {
+  return typeof value === 'string' && isUserId(value) ? value : undefined;
+}
+
+/** A phone number. */
 function digits(value: unknown): string | undefined {
   return typeof value === 'string' && /^[1-9]\d{6,14}$/.test(value) ? value : undefined;
 }

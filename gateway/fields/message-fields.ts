@@ -1,5 +1,5 @@
 import { numberProblem } from '../../shared/accounts/number-check.ts';
-import { recipientProblem } from '../../shared/messages/recipient.ts';
+import { customerProblem, isUserId, recipientProblem } from '../../shared/messages/recipient.ts';
 import { ROUTES } from '../../shared/messages/routing.ts';
 import { isSenderForm } from '../../shared/senders/sender-form.ts';
 import { planText, type TextPlan } from '../../shared/sms/plan.ts';
@@ -11,16 +11,24 @@ import type { Given, Rule } from './request.ts';
 
 /** The fields that several requests share: those of "SMS message (request to send)", and our extensions. */
 
+const NUMBER = {
+  description: 'Recipient: digits, country code first, no plus sign.',
+  pattern: '^[1-9][0-9]{7,14}$',
+};
+
+const CUSTOMER = {
+  description:
+    'Recipient: digits, country code first, no plus sign; or, as `message.received` gave it in `from`, the user id of a customer who shows no number.',
+  pattern: '^([1-9][0-9]{7,14}|[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128})$',
+};
+
 /** A recipient. The account's settings and the channel can require more than the form of a number: docs/decisions/0027. */
 export function recipient(channel: 'sms' | 'chatapp'): Kind<string> {
-  const schema = {
-    description: 'Recipient: digits, country code first, no plus sign.',
-    pattern: '^[1-9][0-9]{7,14}$',
-  };
+  const [schema, problemOf] = channel === 'sms' ? [NUMBER, recipientProblem] : [CUSTOMER, customerProblem];
   return string(schema, (to, { account }) => {
-    const form = recipientProblem(to);
+    const form = problemOf(to);
     if (form !== undefined) return new Fault('invalid_phone', form);
-    const problem = numberProblem(to, account, channel);
+    const problem = isUserId(to) ? undefined : numberProblem(to, account, channel);
     return problem === undefined ? to : new Fault(problem.code, problem.detail);
   });
 }

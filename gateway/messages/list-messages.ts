@@ -1,6 +1,6 @@
 import { CHANNEL_NAMES } from '../../shared/channels/channels.ts';
 import type { MessageState } from '../../shared/messages/message.ts';
-import { recipientProblem } from '../../shared/messages/recipient.ts';
+import { customerProblem, isUserId } from '../../shared/messages/recipient.ts';
 import { STATES } from '../../shared/messages/status.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { type BatchId, idTime, isBatchId, isMessageId } from '../../shared/runtime/ids.ts';
@@ -42,12 +42,12 @@ export function createMessages({ db, answerRead }: ReadingDeps): Handler {
     const query = parseQuery(req, PARAMETERS, problems);
     const { to, from, reference, sender } = query;
     if (to !== undefined) {
-      const problem = recipientProblem(to);
+      const problem = customerProblem(to);
       if (problem !== undefined) problems.add('to', 'invalid_phone', problem);
     }
     // Companies write from short codes.
-    if (from !== undefined && !/^\d{3,15}$/.test(from))
-      problems.add('from', 'invalid_phone', 'It must be 3 to 15 digits.');
+    if (from !== undefined && !/^\d{3,15}$/.test(from) && !isUserId(from))
+      problems.add('from', 'invalid_phone', 'It must be 3 to 15 digits, or the user id of a chat-app customer.');
     const createdFrom = parseQueryTime('created_from', query.created_from, problems);
     const createdBefore = parseQueryTime('created_before', query.created_before, problems);
     const filter = {

@@ -1,4 +1,4 @@
-import { recipientProblem } from '../../shared/messages/recipient.ts';
+import { customerProblem } from '../../shared/messages/recipient.ts';
 
 export interface CustomerList {
   /** Without repeats, in the file's order. */
@@ -6,7 +6,7 @@ export interface CustomerList {
   readonly problems: readonly { readonly line: number; readonly detail: string }[];
 }
 
-/** Reads a file of customers: one number per line. Empty lines and text after `#` are ignored. */
+/** Reads a file of customers: one number or user id per line. Empty lines and text after `#` are ignored. */
 export function readCustomerList(text: string): CustomerList {
   const customers = new Set<string>();
   const problems: { line: number; detail: string }[] = [];
@@ -17,7 +17,7 @@ export function readCustomerList(text: string): CustomerList {
     const [number = ''] = line.split('#');
     const customer = number.trim();
     if (customer === '') continue;
-    const detail = recipientProblem(customer);
+    const detail = customerProblem(customer);
     if (detail === undefined) customers.add(customer);
     else problems.push({ line: index + 1, detail });
   }

@@ -7,8 +7,12 @@ import { accountId, integer, optional, required, withDefault, words } from './pa
 import { table } from './show.ts';
 
 const account = required(accountId, 'the account');
-const number = words('NUMBER', '8 to 15 digits, country code first', /^[1-9][0-9]{7,14}$/);
-const customer = required(number, "the customer's number");
+const name = words(
+  'CUSTOMER',
+  '8 to 15 digits, country code first; or a user id',
+  /^([1-9][0-9]{7,14}|[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128})$/,
+);
+const customer = required(name, 'the customer: a number, or the user id of one who shows none');
 /** Most bad lines of a file that are shown. */
 const SHOWN_PROBLEMS = 50;
 
@@ -50,7 +54,7 @@ export const OPT_IN_COMMANDS: readonly Command[] = [
     args: { account },
     options: {
       limit: withDefault(integer('N', 1, 10_000), '1000', 'most customers to show'),
-      after: optional(number, 'continue after this number'),
+      after: optional(name, 'continue after this customer'),
     },
     async run({ account, limit, after }, { db }) {
       const store = await db();
@@ -66,7 +70,7 @@ export const OPT_IN_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'opt-in',
     verb: 'import',
-    about: 'Adds the customers of a file, one number per line. If any line is bad, nothing is added.',
+    about: 'Adds the customers of a file, one number or user id per line. If any line is bad, nothing is added.',
     args: {
       account,
       file: required(words('FILE', 'a file', /^.+$/), 'text; empty lines and text after # are ignored'),

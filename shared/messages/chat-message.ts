@@ -85,7 +85,10 @@ export interface InboundMessageDocument extends StoredMessage {
   readonly channel: 'chatapp';
   readonly direction: 'in';
   readonly state: 'received';
-  /** Digits; null when the provider leaves it out (WhatsApp Cloud API, Webhooks: messages). `to` is the business's own number. */
+  /**
+   * Digits, or the user id of a customer who shows no number; null when the provider leaves both out (WhatsApp Cloud API, Webhooks:
+   * messages). `to` is the business's own number.
+   */
   readonly from: string | null;
   /** The provider's id. */
   readonly upstreamId: string;

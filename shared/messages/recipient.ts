@@ -20,3 +20,18 @@ export function recipientProblem(to: string): string | undefined {
   if (/^[+0-9\s().-]+$/.test(to)) return `Remove spaces, signs and brackets. ${FORM}.`;
   return `Use only the digits 0 to 9. ${FORM}.`;
 }
+
+/**
+ * Whether this is the id of a chat-app customer who shows no number: a country, a full stop, letters and digits (WhatsApp Cloud API,
+ * "Business-scoped user IDs": `US.13491208655302741918`; `US.ENT.…` is that of a portfolio of businesses).
+ */
+export function isUserId(text: string): boolean {
+  return USER_ID.test(text);
+}
+
+const USER_ID = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
+
+/** Why `to` is no chat-app customer, neither a phone number nor a user id; undefined when it is one. */
+export function customerProblem(to: string): string | undefined {
+  return isUserId(to) ? undefined : recipientProblem(to);
+}

@@ -140,6 +140,46 @@ describe('the chat-app channel, through real processes', function () {
     expect(await balance()).equal(before - USER_PRICE);
   });
 
+  it('a customer of Brazil answers from another number than was written to: one session, one conversation', async () => {
+    const before = await balance();
+    const [typed, known] = ['5531987654328', '553187654328'];
+    const template = await sendTemplate(typed);
+    await reaches(template.body.message_id, 'read');
+    provider.says(typed, 'Obrigado');
+    await eventually(
+      () => product.receiver.received().some(({ json }) => json.event === 'message.received' && json.from === known),
+      'what the customer wrote',
+      SETTLED_MS,
+    );
+
+    for (const to of [typed, known]) {
+      const text = await product.post('/v2/chatapp/send-text', { to, message: 'De nada' });
+      expect(text.status, JSON.stringify(text.body)).equal(200);
+      await reaches(text.body.message_id, 'read');
+    }
+    const thread = await product.get(`/v2/account/inbox/${known}`);
+    expect(thread.body).deep.include({ aliases: [typed], session_open: true });
+    expect(thread.body.data).lengthOf(4);
+    expect(await balance()).equal(before - BUSINESS_PRICE);
+  });
+
+  it('a customer who shows no number is answered by the user id', async () => {
+    const before = await balance();
+    const userId = 'IN.1648738043044942';
+    provider.says(userId, 'Do you deliver?');
+    await eventually(
+      () => product.receiver.received().some(({ json }) => json.event === 'message.received' && json.from === userId),
+      'what the customer wrote',
+      SETTLED_MS,
+    );
+
+    const text = await product.post('/v2/chatapp/send-text', { to: userId, message: 'We do.' });
+    expect(text.status, JSON.stringify(text.body)).equal(200);
+    await reaches(text.body.message_id, 'read');
+    expect(provider.taken().at(-1)?.body).include({ recipient: userId });
+    expect(await balance()).equal(before - USER_PRICE);
+  });
+
   it('media that the provider takes and cannot fetch: what was sent in the conversation keeps it paid, again and again', async () => {
     const before = await balance();
     // To this number the provider sends no status by itself.

@@ -1,5 +1,9 @@
 import type { Db } from 'mongodb';
+import type { InboxItemDocument } from '../../shared/chat-inbox/inbox-item.ts';
+import { conversationKey } from '../../shared/conversations/conversation.ts';
 import { linkCustomers, type Pair } from '../../shared/conversations/names.ts';
+import { readConversations } from '../../shared/conversations/store.ts';
+import { isUserId } from '../../shared/messages/recipient.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { ToldMessage } from './match-statuses.ts';
 
@@ -31,6 +35,21 @@ export class Aliases {
     if (fresh.size === 0) return;
     await linkCustomers(this.#db, [...fresh.values()], this.#clock.now());
     for (const key of fresh.keys()) this.#linked.add(key);
+  }
+
+  /**
+   * Links the number and the user id of customers who wrote, where both are told. Every message has a user id, so only those are
+   * linked that were written to, or from, without a number: they have a document.
+   */
+  async learnFrom(received: readonly InboxItemDocument[]): Promise<void> {
+    const pairs = received.flatMap(({ account, what }): readonly Pair[] => {
+      const userId = what.kind === 'message' ? what.more?.from_user_id : undefined;
+      if (what.kind !== 'message' || what.from === null || typeof userId !== 'string' || !isUserId(userId)) return [];
+      return [{ account, customer: userId, alias: what.from }];
+    });
+    const keyOf = ({ account, customer }: Pair) => conversationKey(account, customer);
+    const known = pairs.length === 0 ? new Map() : await readConversations(this.#db, pairs.map(keyOf));
+    await this.learn(pairs.filter((pair) => known.has(keyOf(pair))));
   }
 
   #forget(room: number): void {

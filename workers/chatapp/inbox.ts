@@ -73,13 +73,14 @@ export class Inbox {
   }
 
   async #receive(items: readonly InboxItemDocument[], numberOf: (account: AccountId) => string): Promise<void> {
-    const { db, announcer, finish, metrics } = this.#options;
+    const { db, announcer, aliases, finish, metrics } = this.#options;
     const received = items.flatMap((item) =>
       item.what.kind === 'message'
         ? [{ item, message: inboundMessage(item.account, numberOf(item.account), item.what, item.at) }]
         : [],
     );
     if (received.length === 0) return;
+    await aliases.learnFrom(received.map(({ item }) => item));
     await insertNew(
       db,
       'messages',

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
 import { type ConversationDocuments, namesOf, readCustomers, sessionOf } from '../../../shared/conversations/names.ts';
 import { isSessionOpen, sessionUntil } from '../../../shared/conversations/session.ts';
+import { isUserId } from '../../../shared/messages/recipient.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
@@ -96,7 +97,8 @@ async function lastMessages(
 type Place = `${number}:${string}`;
 
 function isPlace(text: string): text is Place {
-  return /^\d{1,15}:\d{1,20}$/.test(text);
+  const [, customer = ''] = /^\d{1,15}:(.+)$/.exec(text) ?? [];
+  return /^\d{1,20}$/.test(customer) || isUserId(customer);
 }
 
 function placeOf(text: Place): { readonly atMs: number; readonly customer: string } {

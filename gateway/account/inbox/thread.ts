@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import { conversationKey } from '../../../shared/conversations/conversation.ts';
 import { namesOf, readCustomers } from '../../../shared/conversations/names.ts';
+import { isUserId } from '../../../shared/messages/recipient.ts';
 import { type AccountId, isMessageId, type MessageId } from '../../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendProblem } from '../../http/answer.ts';
@@ -24,7 +25,8 @@ const MESSAGES_PER_REQUEST = 50;
 export function createThread({ db, clock, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const { customer } = req.params;
-    if (typeof customer !== 'string' || !/^\d{1,20}$/.test(customer)) return sendProblem(res, 'customer_not_found');
+    if (typeof customer !== 'string' || !(/^\d{1,20}$/.test(customer) || isUserId(customer)))
+      return sendProblem(res, 'customer_not_found');
     const problems = new FieldProblems();
     const query = parseQuery(req, ['limit', 'cursor'], problems);
     const limit = parseLimit(query.limit, problems);

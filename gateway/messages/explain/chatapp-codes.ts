@@ -81,6 +81,11 @@ export const CHATAPP_CODES: readonly ExplainedCodes[] = [
     'The provider lets your business send no messages to the country of this number.',
     'Look up at the provider for which countries and trades it allows messages.',
   ),
+  explained(
+    'number_needed',
+    'The provider sends such messages to phone numbers only: templates with a code, for example.',
+    'Ask the customer for the number, then send the message to it.',
+  ),
   explained('recipient_is_sender', 'The recipient is your own number.', 'Give the number of the customer.'),
   explained(
     'unsupported_message_type',

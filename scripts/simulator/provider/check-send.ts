@@ -2,6 +2,7 @@ import { checkTemplate } from './check-template.ts';
 import { filled, type Json, list, object } from './json.ts';
 import { ERRORS, type GraphError } from './magic-customers.ts';
 import type { Template } from './templates.ts';
+import { USER_ID } from './wa-id.ts';
 
 /** A send that was read, or the error that refuses it. */
 export type CheckedSend =
@@ -22,8 +23,9 @@ const BUTTONS_MAX = 3;
  * test a client.
  */
 export function checkSend(body: Json, templates: readonly Template[]): CheckedSend {
+  const userId = body.to === undefined && typeof body.recipient === 'string' ? body.recipient : undefined;
   const given = typeof body.to === 'string' ? body.to : '';
-  const to = given.replace(/^\+/, '');
+  const to = userId ?? given.replace(/^\+/, '');
   const type = typeof body.type === 'string' ? body.type : 'text';
   const refused = (error: GraphError, details: string): CheckedSend => ({
     ok: false,
@@ -32,7 +34,8 @@ export function checkSend(body: Json, templates: readonly Template[]): CheckedSe
     error: { ...error, details },
   });
   if (body.messaging_product !== 'whatsapp') return refused(ERRORS.parameter, 'messaging_product must be whatsapp');
-  if (!/^[1-9]\d{6,14}$/.test(to)) return refused(ERRORS.parameter, 'to is not a phone number');
+  if (userId !== undefined && !USER_ID.test(userId)) return refused(ERRORS.parameter, 'recipient is not a user id');
+  if (userId === undefined && !/^[1-9]\d{6,14}$/.test(to)) return refused(ERRORS.parameter, 'to is not a phone number');
   // The Cloud API takes it, prepends the business's country code, and the message goes to somebody else.
   if (to === given) return refused(ERRORS.parameter, 'to must begin with a plus sign and the country code');
   const opaque = body.biz_opaque_callback_data;

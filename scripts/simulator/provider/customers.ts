@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Callbacks } from './callbacks.ts';
 import type { ProviderOptions } from './options.ts';
 import { SESSION_MS, unixSeconds } from './status-value.ts';
-import { waIdOf } from './wa-id.ts';
+import { USER_ID, waIdOf } from './wa-id.ts';
 
 /** A message that a customer wrote. */
 export interface Said {
@@ -37,12 +37,13 @@ export class Customers {
   /** Sends a message of any type. `message` has that type's own members, as in the Cloud API. */
   sends(customer: string, message: Readonly<Record<string, unknown>>): Said {
     const from = waIdOf(customer);
+    const isUser = USER_ID.test(from);
     const id = `wamid.${randomBytes(16).toString('base64url')}`;
     const inGroup = 'group_id' in message;
     if (!inGroup && !NO_NEW_MESSAGE.includes(message.type)) this.#lastWroteAt.set(from, Date.now());
     const taken = this.#callbacks.add({
-      contacts: [{ profile: { name: 'Simulated customer' }, wa_id: from }],
-      messages: [{ from, id, timestamp: unixSeconds(), ...message }],
+      contacts: [{ profile: { name: 'Simulated customer' }, [isUser ? 'user_id' : 'wa_id']: from }],
+      messages: [{ [isUser ? 'from_user_id' : 'from']: from, id, timestamp: unixSeconds(), ...message }],
     });
     return { id, taken };
   }

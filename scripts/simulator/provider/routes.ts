@@ -10,6 +10,7 @@ import type { Sends } from './sends.ts';
 import type { TemplateReviews } from './template-reviews.ts';
 import { templatePage } from './templates.ts';
 import { UPLOAD_MAX, type Uploads } from './uploads.ts';
+import { USER_ID } from './wa-id.ts';
 
 /** When a person lets a customer write, the answer waits at most this long for the app to have it. */
 const TAKEN_WITHIN_MS = 5_000;
@@ -73,7 +74,7 @@ export class Routes {
    */
   async #forPeople({ response, route, first, second, text }: Call): Promise<boolean> {
     const { customers, sends } = this.#deps;
-    const isCustomer = first === 'customers' && PHONE.test(second);
+    const isCustomer = first === 'customers' && (PHONE.test(second) || USER_ID.test(second));
     if (route === 'PUT app' && second === '') await this.#enterApp(response, text);
     else if (isCustomer && route === 'POST says') await this.#answerSaid(response, customers.says(second, text));
     else if (isCustomer && route === 'POST sends') {

@@ -9,7 +9,7 @@ import { sendError, sendJson } from './http.ts';
 import { ERRORS, type GraphError, type MagicCustomer, magicCustomers } from './magic-customers.ts';
 import type { ProviderOptions, SeenSend, TakenSend } from './options.ts';
 import { statusValue } from './status-value.ts';
-import { waIdOf } from './wa-id.ts';
+import { USER_ID, waIdOf } from './wa-id.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 type Checked = ReturnType<typeof checkSend>;
@@ -95,7 +95,7 @@ export class Sends {
     delays.after(answer === 'late' ? afterStatusesMs : answerDelayMs, () =>
       sendJson(response, 200, {
         messaging_product: 'whatsapp',
-        contacts: [{ input: body.to, wa_id: waIdOf(to) }],
+        contacts: [USER_ID.test(to) ? { input: to, user_id: to } : { input: body.to, wa_id: waIdOf(to) }],
         messages: [{ id, message_status: 'accepted' }],
       }),
     );

@@ -1,7 +1,7 @@
 import type { CallbackValue } from './callbacks.ts';
 import type { StatusPlan } from './magic-customers.ts';
 import type { TakenSend } from './options.ts';
-import { waIdOf } from './wa-id.ts';
+import { USER_ID, waIdOf } from './wa-id.ts';
 
 export const SESSION_MS = 24 * 3_600_000;
 
@@ -13,7 +13,7 @@ export function statusValue(message: TakenSend, { status, error }: StatusPlan): 
         id: message.id,
         status,
         timestamp: unixSeconds(),
-        recipient_id: waIdOf(message.to),
+        ...(USER_ID.test(message.to) ? { recipient_user_id: message.to } : { recipient_id: waIdOf(message.to) }),
         ...(message.opaque === undefined ? {} : { biz_opaque_callback_data: message.opaque }),
         ...(status === 'sent' ? billing(message.to) : {}),
         ...(error === undefined

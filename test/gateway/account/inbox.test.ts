@@ -119,6 +119,20 @@ describe('the inbox of an account', () => {
     ).to.deep.equal([[known, [typed]]]);
   });
 
+  it('customers who show no number, page by page', async () => {
+    const customers = ['IN.1648738043044942', 'US.ENT.11815799212886844830'];
+    const asked = await Promise.all(customers.map((customer, n) => customerWrote(customer, 10 + n, 'hi')));
+
+    const first = await ask('/v2/account/inbox?limit=1');
+    const second = await ask(`/v2/account/inbox?limit=1&cursor=${first.body.next_cursor}`);
+
+    expect([first, second].map(({ body }) => body.data[0].customer)).to.deep.equal(customers);
+    for (const [n, customer] of customers.entries()) {
+      expect(ids(await ask(`/v2/account/inbox/${customer}`))).to.deep.equal([asked[n]]);
+      expect(ids(await ask(`/v2/messages?from=${customer}`))).to.deep.equal([asked[n]]);
+    }
+  });
+
   it('pages of messages show every one once, in order', async () => {
     const all: string[] = [];
     for (let n = 0; n < 9; n++) {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { recordInbound } from '../../../shared/conversations/store.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import { CUSTOMER, chatAtGateway } from '../../support/chat-gateway.ts';
@@ -44,6 +45,22 @@ describe('POST /v2/chatapp/send-text', () => {
         expect((await messages())[0]?.content).to.deep.equal({ kind: 'text', text: message });
       });
     }
+
+    it('takes the user id of a customer who shows no number, and finds the message by it', async () => {
+      const userId = 'US.13491208655302741918';
+      await chat.configure();
+      await recordInbound(chat.db, [{ account: chat.account, customer: userId, at: new Date() }]);
+
+      const { status, body } = await chat.post(PATH, { ...GOOD, to: userId });
+
+      expect(status, JSON.stringify(body)).to.equal(200);
+      expect((await messages())[0]).to.include({ to: userId });
+      const closed = await chat.post(PATH, { ...GOOD, to: 'US.13491208655302741919' });
+      expect(closed.body.code).to.equal('session_closed');
+      const list = await chat.get(`/v2/messages?to=${userId}`);
+      expect(list.body.data).to.have.lengthOf(1);
+      expect(list.body.data[0]).to.include({ message_id: body.message_id, to: userId });
+    });
 
     it('dry_run: costs nothing in a conversation that is paid for', async () => {
       await chat.configure();

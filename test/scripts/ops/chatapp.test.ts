@@ -155,6 +155,9 @@ describe('npm run ops: the chat-app channel', () => {
         new RegExp(`${ASHA} +20.*\nThere may be more: --after ${ASHA}\n`),
       );
       expect(await json('opt-in', 'list', account, '--after', ASHA)).to.have.length(1);
+      const userId = 'US.13491208655302741918';
+      expect(await json('opt-in', 'add', account, userId)).to.include({ customer: userId, added: true });
+      expect(await ops('opt-in', 'remove', account, userId)).to.include({ code: 0 });
       expect(await ops('opt-in', 'remove', account, ASHA)).to.include({ code: 0 });
       expect((await ops('opt-in', 'remove', account, ASHA)).err).to.include('is not on the list');
     });

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
+import type { InboxItemDocument } from '../../../shared/chat-inbox/inbox-item.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
+import { customerWrites } from '../../support/chat.ts';
 import { inboxWorld } from './inbox-world.ts';
+import { makeItem } from './make.ts';
 import type { ChatAccount } from './world.ts';
 
 const TYPED = '5531987654321';
@@ -42,6 +45,27 @@ describe('chatapp worker: numbers that the provider knows customers by', () => {
 
     expect(await aliasesOf(account, TYPED)).to.deep.equal([KNOWN]);
     expect(await aliasesOf(account, KNOWN)).to.deep.equal([TYPED]);
+  });
+
+  it('learns the number of a customer who was known by a user id, and no number of others', async () => {
+    const account = await world.openAccount();
+    const [known, unknown] = ['BR.1502576394655843', 'BR.1502576394655844'];
+    await customerWrites(world.store.db, account.id, known);
+    const wrote = (n: number, from: string, userId: string): InboxItemDocument =>
+      makeItem(account.id, {
+        ...{ kind: 'message', upstreamId: `wamid.${n}`, from, sentAt: new Date(), type: 'text', body: 'hi' },
+        more: { from_user_id: userId },
+      });
+    await world.post([wrote(1, KNOWN, known), wrote(2, '553187654322', unknown)]);
+    await world.startWorker();
+    await workedOff();
+
+    expect(await aliasesOf(account, known)).to.deep.equal([KNOWN]);
+    expect(await aliasesOf(account, KNOWN)).to.deep.equal([known]);
+    expect([await aliasesOf(account, unknown), await aliasesOf(account, '553187654322')]).to.deep.equal([
+      undefined,
+      undefined,
+    ]);
   });
 
   it('learns nothing from a status that names the number as it was written, or none', async () => {

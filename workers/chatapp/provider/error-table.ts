@@ -47,6 +47,7 @@ const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] =
   [[130_403], { do: 'refuse', code: 'customer_blocked' }],
   [[130_497], { do: 'refuse', code: 'country_not_allowed' }],
   [[131_021], { do: 'refuse', code: 'recipient_is_sender' }],
+  [[131_062], { do: 'refuse', code: 'number_needed' }],
   [[131_026], { do: 'refuse', code: 'undeliverable' }],
   [[131_047], { do: 'refuse', code: 'session_closed' }],
   [[131_051], { do: 'refuse', code: 'unsupported_message_type' }],

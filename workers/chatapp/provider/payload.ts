@@ -1,37 +1,45 @@
 import type { ChatContent } from '../../../shared/messages/chat-message.ts';
 import { fileNameOf } from '../../../shared/messages/file-name.ts';
+import { isUserId } from '../../../shared/messages/recipient.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
 import { templateOf } from './template-payload.ts';
 
 /**
  * The JSON of one send, in the Cloud API's shape (WhatsApp Cloud API, "Messages": `POST
  * /{version}/{phone_number_id}/messages`). `biz_opaque_callback_data` carries our message id. Statuses repeat it, so
- * a send whose answer never came can be settled. `to`: digits with the country code, as a message has it.
+ * a send whose answer never came can be settled. `to`: digits with the country code, or a user id, as a message has it.
  */
 export function sendPayload(id: MessageId, to: string, content: ChatContent): Buffer {
   return Buffer.from(
-    JSON.stringify({ messaging_product: 'whatsapp', ...bodyOf(`+${to}`, content), biz_opaque_callback_data: id }),
+    JSON.stringify({
+      messaging_product: 'whatsapp',
+      ...addressOf(to),
+      ...bodyOf(content),
+      biz_opaque_callback_data: id,
+    }),
   );
 }
 
 /**
- * `to` has the plus sign: to a number without it the provider prepends the country code of the business, so the message
- * could reach a stranger ("WhatsApp user phone number formats").
+ * A number has the plus sign: to one without it the provider prepends the country code of the business, so the message could
+ * reach a stranger ("WhatsApp user phone number formats"). A user id is a `recipient`: in `to` it is accepted, and lost.
  */
-function bodyOf(to: string, content: ChatContent): object {
+function addressOf(to: string): object {
+  return isUserId(to) ? { recipient: to } : { to: `+${to}` };
+}
+
+function bodyOf(content: ChatContent): object {
   switch (content.kind) {
     case 'text':
       return {
         recipient_type: 'individual',
-        to,
         type: 'text',
         text: { body: content.text, preview_url: false },
       };
     case 'template':
-      return { to, type: 'template', template: templateOf(content) };
+      return { type: 'template', template: templateOf(content) };
     case 'media':
       return {
-        to,
         type: content.type,
         [content.type]: {
           link: content.url,
@@ -42,7 +50,6 @@ function bodyOf(to: string, content: ChatContent): object {
       };
     case 'buttons':
       return {
-        to,
         type: 'interactive',
         interactive: {
           type: 'button',

@@ -33,6 +33,7 @@ const CODES: readonly (readonly [codes: readonly number[], kind: SendVerdict['ki
   [[100, 131_008, 131_009], 'refuse', 'invalid_parameter'],
   [[130_403], 'refuse', 'customer_blocked'],
   [[130_497], 'refuse', 'country_not_allowed'],
+  [[131_062], 'refuse', 'number_needed'],
   [[131_021], 'refuse', 'recipient_is_sender'],
   [[131_026], 'refuse', 'undeliverable'],
   [[131_047], 'refuse', 'session_closed'],

@@ -127,5 +127,12 @@ describe('sendPayload', () => {
 
       expect(payload).to.deep.equal({ ...json, biz_opaque_callback_data: id });
     });
+
+    it(`names a customer without a number as its recipient, for ${name}`, () => {
+      const payload = JSON.parse(sendPayload(newId('msg'), 'US.13491208655302741918', content).toString('utf8'));
+
+      expect(payload).to.include({ recipient: 'US.13491208655302741918' });
+      expect(payload).not.to.have.property('to');
+    });
   }
 });
