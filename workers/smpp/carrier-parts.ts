@@ -125,7 +125,7 @@ export class CarrierParts {
       { length: carrier.binds },
       (_, index) => new Bind<Segment>({ carrier, password, index, clock, log, delivers, mayWrite }),
     );
-    this.submitters = this.binds.map((bind) => this.#makeSubmitter(bind, tokens));
+    this.submitters = this.binds.map(() => this.#makeSubmitter(tokens));
     this.dispatch = this.#makeDispatch(tokens);
   }
 
@@ -135,6 +135,7 @@ export class CarrierParts {
       const submitter = this.submitters[index];
       if (submitter === undefined) continue; // Never: each bind has a submitter.
       bind.start({
+        onSession: (session) => submitter.setSession(session),
         onState: (state, trouble) => {
           if (state === 'bound') dispatch.room();
           this.#holding.onBindState(index, state, trouble);
@@ -184,10 +185,9 @@ export class CarrierParts {
     return new Inbound({ db, clock, log, metrics, carrier, teller, rules, held, slowDown: () => this.#slowDown() });
   }
 
-  #makeSubmitter(bind: Bind<Segment>, tokens: CarrierRate): BindSubmitter<Segment> {
+  #makeSubmitter(tokens: CarrierRate): BindSubmitter<Segment> {
     const { clock, metrics, carrier } = this.#supplies;
     return new BindSubmitter<Segment>({
-      bind,
       windowSize: carrier.windowSize,
       tokens,
       mayWrite: this.#holding.held,

@@ -25,10 +25,13 @@ export interface BindOptions {
 }
 
 /** The owner of a bind, which submits over it. */
-export interface BindUser<Context> {
+export interface BindUser<Context extends Submit> {
+  /** Submits go over this session from now, or over none. Called before `onState`. */
+  onSession(session: Session<Context> | undefined): void;
   /** The bind's state has changed. In state `backoff`, `trouble` says why it waits. */
   onState(state: BindState, trouble?: BindTrouble): void;
-  onAnswer(context: Context, answer: SubmitAnswer): void;
+  /** Returns false when the answer says that the session is not usable. The bind then ends the connection and binds again. */
+  onAnswer(context: Context, answer: SubmitAnswer): boolean;
   onTimeout(context: Context): void;
   /** A connection has ended. Gets every submit without an answer, exactly once, before the state changes. */
   onLost(lost: LostSubmits<Context>): void;
@@ -70,12 +73,6 @@ export class Bind<Context extends Submit> {
     return this.#state;
   }
 
-  /** The session that takes a submit now. Undefined while no session can. */
-  get session(): Session<Context> | undefined {
-    const [session] = this.#sessions;
-    return this.#state === 'bound' && session?.open === true && !session.congested ? session : undefined;
-  }
-
   start(user: BindUser<Context>): void {
     this.#user = user;
     this.#connect(user);
@@ -86,12 +83,10 @@ export class Bind<Context extends Submit> {
     for (const session of this.#sessions) session.pauseReading(ms);
   }
 
-  /** Ends the connection and binds again after a pause, because the carrier said that this session is not usable. */
-  recycle(): void {
-    if (this.#state === 'bound') void this.#recycle();
-  }
-
-  /** What else is written on it was refused or taken, too: without those answers nobody would know. */
+  /**
+   * Ends a session that the carrier calls unusable. What else is written on it was refused or taken, too: without those answers
+   * nobody would know.
+   */
   async #recycle(): Promise<void> {
     this.#become('draining');
     await this.#drained(RECYCLE_DRAIN_MS);
@@ -135,7 +130,9 @@ export class Bind<Context extends Submit> {
           opening -= 1;
           if (opening === 0) void this.#bind(sessions, commands);
         },
-        onAnswer: (context, answer) => user.onAnswer(context, answer),
+        onAnswer: (context, answer) => {
+          if (!user.onAnswer(context, answer) && this.#state === 'bound') void this.#recycle();
+        },
         onTimeout: (context) => user.onTimeout(context),
         onUnbind: (confirm) => void this.#onPeerUnbind(session, confirm),
         onClose: (reason, lost) => this.#onClose(user, session, reason, lost),
@@ -222,6 +219,7 @@ export class Bind<Context extends Submit> {
       return false;
     }
     this.#state = state;
+    this.#user?.onSession(state === 'bound' ? this.#sessions[0] : undefined);
     this.#user?.onState(state, trouble);
     return true;
   }

@@ -58,7 +58,8 @@ export class Answers {
     this.#resumes.close();
   }
 
-  onAnswer(submitter: BindSubmitter<Segment>, segment: Segment, answer: SubmitAnswer): void {
+  /** Returns false when the carrier says that the session is not usable. */
+  onAnswer(submitter: BindSubmitter<Segment>, segment: Segment, answer: SubmitAnswer): boolean {
     const { carrier, tokens, metrics, clock, measurements } = this.#options;
     const { statusClasses, statusPausesMs } = this.#statuses;
     const meaning = statusClass(answer.status, statusClasses);
@@ -76,7 +77,7 @@ export class Answers {
     if (isFinal(meaning)) this.#cancelRest(submitter, submission);
     if (!late) submitter.release();
     this.#conclude(submitter, submission);
-    if (meaning === 'bind') submitter.recycle();
+    return meaning !== 'bind';
   }
 
   onTimeout(submitter: BindSubmitter<Segment>, segment: Segment): void {

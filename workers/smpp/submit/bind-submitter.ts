@@ -1,8 +1,6 @@
 import type { CarrierRate } from './carrier-rate.ts';
 
 export interface BindSubmitterOptions<Segment> {
-  /** The bind that carries the submits. */
-  readonly bind: SubmitBind<Segment>;
   /** The most submits without an answer. */
   readonly windowSize: number;
   /** The carrier's rate limit, for all its binds together. */
@@ -14,12 +12,11 @@ export interface BindSubmitterOptions<Segment> {
   onRoom(): void;
 }
 
-/** The parts of a bind (session/bind.ts) that a submitter uses. */
-export interface SubmitBind<Segment> {
-  /** The session that takes a submit now. Undefined while there is none. */
-  readonly session: { submit(segment: Segment): void } | undefined;
-  /** Ends the connection and binds again, because the carrier said that this session is not usable. */
-  recycle(): void;
+/** The parts of a session (session/session.ts) that a submitter uses. */
+export interface SubmitSession<Segment> {
+  readonly open: boolean;
+  readonly congested: boolean;
+  submit(segment: Segment): void;
 }
 
 /**
@@ -29,6 +26,7 @@ export interface SubmitBind<Segment> {
  */
 export class BindSubmitter<Segment> {
   readonly #options: BindSubmitterOptions<Segment>;
+  #session: SubmitSession<Segment> | undefined;
   #waiting: Segment[] = [];
   #unanswered = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -37,9 +35,14 @@ export class BindSubmitter<Segment> {
     this.#options = options;
   }
 
+  /** The session of the bind while it is bound. Undefined while it is not. */
+  setSession(session: SubmitSession<Segment> | undefined): void {
+    this.#session = session;
+  }
+
   /** Whether the bind takes submits now. */
   get bound(): boolean {
-    return this.#options.bind.session !== undefined;
+    return this.#takes !== undefined;
   }
 
   get unanswered(): number {
@@ -79,9 +82,9 @@ export class BindSubmitter<Segment> {
 
   /** Writes what may be written now. */
   pump(): void {
-    const { bind, windowSize, tokens, mayWrite, onSubmit } = this.#options;
+    const { windowSize, tokens, mayWrite, onSubmit } = this.#options;
     while (this.#waiting.length > 0 && this.#unanswered < windowSize) {
-      const { session } = bind;
+      const session = this.#takes;
       if (session === undefined || !mayWrite()) return;
       if (!tokens.take()) {
         this.#pumpLater();
@@ -105,9 +108,10 @@ export class BindSubmitter<Segment> {
     return unwritten;
   }
 
-  /** Ends the connection and binds again, because the carrier said that this session is not usable. */
-  recycle(): void {
-    this.#options.bind.recycle();
+  /** The session that takes a submit now. */
+  get #takes(): SubmitSession<Segment> | undefined {
+    const session = this.#session;
+    return session?.open === true && !session.congested ? session : undefined;
   }
 
   #pumpLater(): void {

@@ -24,9 +24,13 @@ describe('smpp worker: a bind that is lost', () => {
   const clock = new ManualClock();
   let { log, lines } = keepLines();
   const states: BindState[] = [];
+  /** Whether the user has a session, by the state that it was told next. */
+  const withSession = new Map<BindState, boolean>();
+  let hasSession = false;
   beforeEach(() => {
     ({ log, lines } = keepLines());
     states.length = 0;
+    withSession.clear();
   });
   const waits = (): number[] =>
     lines.flatMap(({ event, fields }) => (event === 'bind_waits' ? [Number(fields.wait_ms)] : []));
@@ -46,8 +50,14 @@ describe('smpp worker: a bind that is lost', () => {
     bind.start(by);
   };
   const user: BindUser<never> = {
-    onState: (state) => void states.push(state),
-    onAnswer: () => {},
+    onSession: (session) => {
+      hasSession = session?.open === true;
+    },
+    onState: (state) => {
+      states.push(state);
+      withSession.set(state, hasSession);
+    },
+    onAnswer: () => true,
     onTimeout: () => {},
     onLost: () => {},
     unanswered: () => 0,
@@ -77,6 +87,21 @@ describe('smpp worker: a bind that is lost', () => {
     }
 
     expect(waits()).to.deep.equal([1_000, 2_000, 4_000, 5_000]);
+  });
+
+  it('lends its session for as long as it is bound', async () => {
+    smsc = await startSmsc();
+    start();
+    await eventually(() => bound() === 1, 'it is bound');
+    await bind?.stop(0);
+
+    expect([...withSession]).to.deep.equal([
+      ['connecting', false],
+      ['binding', false],
+      ['bound', true],
+      ['draining', false],
+      ['closed', false],
+    ]);
   });
 
   it('a way that its states do not know is refused and told: the connection ends, and it binds anew', async () => {

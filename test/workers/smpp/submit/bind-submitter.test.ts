@@ -5,18 +5,12 @@ import { BindSubmitter } from '../../../../workers/smpp/submit/bind-submitter.ts
 import { eventually } from '../../../support/eventually.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 
-function open(size: number, { perSecond = 0, ready = (): boolean => true } = {}) {
+function open(size: number, { perSecond = 0 } = {}) {
   const clock = new ManualClock();
   const written: number[] = [];
   let room = 0;
-  const session = { submit: (segment: number) => void written.push(segment) };
+  const session = { open: true, congested: false, submit: (segment: number) => void written.push(segment) };
   const submitter = new BindSubmitter<number>({
-    bind: {
-      get session() {
-        return ready() ? session : undefined;
-      },
-      recycle: () => {},
-    },
     windowSize: size,
     tokens: new TokenBucket({ clock, perSecond }),
     mayWrite: () => true,
@@ -25,7 +19,8 @@ function open(size: number, { perSecond = 0, ready = (): boolean => true } = {})
       room += 1;
     },
   });
-  return { submitter, written, clock, room: () => room };
+  submitter.setSession(session);
+  return { submitter, session, written, clock, room: () => room };
 }
 
 describe('BindSubmitter', () => {
@@ -96,17 +91,37 @@ describe('BindSubmitter', () => {
     submitter.clear();
   });
 
-  it('writes nothing while the bind is not ready', () => {
-    let up = false;
-    const { submitter, written } = open(10, { ready: () => up });
+  it('writes nothing while the bind has no session', () => {
+    const { submitter, session, written } = open(10);
+    submitter.setSession(undefined);
 
     submitter.add([1]);
-    const before = [...written];
-    up = true;
+    const before = { written: [...written], bound: submitter.bound };
+    submitter.setSession(session);
     submitter.pump();
 
-    expect([before, written]).to.deep.equal([[], [1]]);
+    expect(before).to.deep.equal({ written: [], bound: false });
+    expect([written, submitter.bound]).to.deep.equal([[1], true]);
   });
+
+  for (const [what, state] of [
+    ['has ended', { open: false }],
+    ['is read too slowly', { congested: true }],
+  ] as const) {
+    it(`writes nothing while its session ${what}`, () => {
+      const { submitter, session, written } = open(10);
+      const now = { ...session };
+      Object.assign(session, state);
+
+      submitter.add([1]);
+      const before = { written: [...written], bound: submitter.bound };
+      Object.assign(session, now);
+      submitter.pump();
+
+      expect(before).to.deep.equal({ written: [], bound: false });
+      expect(written).to.deep.equal([1]);
+    });
+  }
 
   it('gives back what was never written when the bind is gone', () => {
     const { submitter } = open(2);
