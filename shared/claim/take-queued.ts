@@ -1,7 +1,8 @@
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, Filter } from 'mongodb';
 import type { AnyMessage } from '../messages/any-message.ts';
-import type { Claim } from '../messages/message.ts';
+import type { Claim, MessageDocument } from '../messages/message.ts';
 import { enter } from '../messages/status.ts';
+import { findAtOnce } from '../mongo/find-at-once.ts';
 import { findEachForSure } from '../mongo/find-one.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
@@ -16,6 +17,22 @@ export interface TakerOptions {
   readonly holder: string;
   /** Epoch of the lease. */
   readonly epoch: number;
+}
+
+/**
+ * Reads the first messages that match, in the order of paths, lanes, accounts and ids. Expired messages are left to the
+ * maintenance.
+ */
+export function readQueued(
+  { db, clock }: Pick<TakerOptions, 'db' | 'clock'>,
+  filter: Filter<MessageDocument>,
+  limit: number,
+): Promise<MessageDocument[]> {
+  return findAtOnce<MessageDocument>(db, 'messages', {
+    filter: { ...filter, state: 'queued', validUntil: { $gt: clock.now() } },
+    sort: { path: 1, lane: 1, account: 1, _id: 1 },
+    limit,
+  });
 }
 
 /**

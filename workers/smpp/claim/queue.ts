@@ -1,7 +1,7 @@
 import type { Db, Filter } from 'mongodb';
 import type { ClaimGates } from '../../../shared/claim/claim-gates.ts';
+import { readQueued } from '../../../shared/claim/take-queued.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { findAtOnce } from '../../../shared/mongo/find-at-once.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { Quotas, quotaOf } from './quota.ts';
@@ -175,20 +175,4 @@ export class Queue {
   #read(filter: Filter<MessageDocument>, limit: number): Promise<MessageDocument[]> {
     return readQueued(this.#options, { ...filter, path: this.path, lane: this.lane }, limit);
   }
-}
-
-/**
- * Reads the first messages that match, in the order of paths, lanes, accounts and ids. Expired messages are left to the
- * maintenance.
- */
-export function readQueued(
-  { db, clock }: Pick<QueueOptions, 'db' | 'clock'>,
-  filter: Filter<MessageDocument>,
-  limit: number,
-): Promise<MessageDocument[]> {
-  return findAtOnce<MessageDocument>(db, 'messages', {
-    filter: { ...filter, state: 'queued', validUntil: { $gt: clock.now() } },
-    sort: { path: 1, lane: 1, account: 1, _id: 1 },
-    limit,
-  });
 }
