@@ -5,8 +5,7 @@ import { listCarriers } from '../../shared/carriers/store.ts';
 import { candidateKeys } from '../../workers/smpp/dialect/message-ids.ts';
 import { PROFILES } from '../../workers/smpp/dialect/profiles.ts';
 import { ReceiptDialect } from '../../workers/smpp/dialect/receipt-dialect.ts';
-import { incomingReceipt, parseDeliver } from '../../workers/smpp/receipts/incoming.ts';
-import type { ParsedReceipt } from '../../workers/smpp/receipts/receipt.ts';
+import { incomingReceipt, type ParsedReceipt, parseReceipt } from '../../workers/smpp/receipts/receipt.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { flag, integer, optional, required, words } from './parameters.ts';
 import { sheet, table } from './show.ts';
@@ -67,7 +66,7 @@ export const RECEIPT_COMMANDS: readonly Command[] = [
         ...(networkErrorCode === undefined ? {} : { networkErrorCode: Buffer.from(networkErrorCode, 'hex') }),
       };
       const dialect = new ReceiptDialect(found);
-      const parsed = parseDeliver(deliver, found, dialect, context.clock.now());
+      const parsed = parseReceipt(deliver, found, dialect, context.clock.now());
       if (parsed === undefined)
         throw new Failure('No id is found in it: it could mean no message. It would be logged.');
       const { part } = incomingReceipt(deliver, parsed, found, dialect) ?? {};

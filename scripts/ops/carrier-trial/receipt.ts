@@ -2,8 +2,8 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { messageKey } from '../../../workers/smpp/dialect/message-ids.ts';
 import { ReceiptDialect } from '../../../workers/smpp/dialect/receipt-dialect.ts';
-import { incomingReceipt, parseDeliver } from '../../../workers/smpp/receipts/incoming.ts';
 import type { OrphanStore } from '../../../workers/smpp/receipts/orphan-store.ts';
+import { incomingReceipt, parseReceipt } from '../../../workers/smpp/receipts/receipt.ts';
 import type { IncomingReceipt } from '../../../workers/smpp/receipts/receipt-match.ts';
 import type { Deliver } from '../../../workers/smpp/session/deliver-sm.ts';
 
@@ -33,7 +33,7 @@ export class TrialReceipt {
   }
 
   take(deliver: Deliver): boolean {
-    const parsed = parseDeliver(deliver, this.#carrier, this.#dialect, this.#clock.now());
+    const parsed = parseReceipt(deliver, this.#carrier, this.#dialect, this.#clock.now());
     const receipt = parsed && incomingReceipt(deliver, parsed, this.#carrier, this.#dialect);
     if (receipt === undefined || !receipt.candidates.some(({ key }) => this.#keys.has(key))) return false;
     this.#found ??= receipt;

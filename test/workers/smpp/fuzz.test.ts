@@ -12,6 +12,7 @@ import { dialect } from '../../support/dialect.ts';
 import { fuzz, mutate } from '../../support/fuzz.ts';
 import { pdu, receiptPdu } from '../../support/hostile-carrier.ts';
 import type { Prng } from '../../support/prng.ts';
+import { INTERMEDIATE, receiptDeliver } from '../../support/receipt-deliver.ts';
 
 const TLVS =
   '001e 0005 6162633100 0427 0001 02 0423 0003 030034 0424 0006 69643a312073 0202 0001 01 1400 0004 31323334 020c 0002 0001';
@@ -198,28 +199,32 @@ describe('fuzz: the receipt parser', () => {
         ...(random.below(3) === 0 ? { messageState: random.below(300) } : {}),
         ...(random.below(3) === 0 ? { networkErrorCode: random.bytes(random.below(5)) } : {}),
       };
-      const source = { text, intermediate: random.below(10) === 0, offsetMinutes: 330, at: new Date(), ...tlvs };
+      const intermediate = random.below(10) === 0;
+      const [at, carrier] = [new Date(), { receiptOffsetMinutes: 330 }];
+      const read = (told: string) =>
+        parseReceipt(
+          receiptDeliver(told, { ...tlvs, ...(intermediate ? { esmClass: INTERMEDIATE } : {}) }),
+          carrier,
+          GENERIC,
+          at,
+        );
 
-      const receipt = parseReceipt(source, GENERIC);
+      const receipt = read(text);
 
       if (receipt === undefined) return;
       const { ids, meaning, isKnown, word, error = '', doneAt, excerpt } = receipt;
       if (!MEANINGS.has(meaning)) throw new Error(`meaning ${meaning}`);
       if (!isKnown && meaning !== 'ignore') throw new Error('a word that nobody knows decides');
-      if (source.intermediate && meaning !== 'intermediate')
-        throw new Error('a final state of an intermediate receipt');
+      if (intermediate && meaning !== 'intermediate') throw new Error('a final state of an intermediate receipt');
       if (ids.length < 1 || ids.length > 2 || ids.some((id) => id.trim() !== id || id === '')) throw new Error('ids');
-      if ((word === '' && isKnown && !source.intermediate) || error.length > 16 || excerpt.length > 200)
+      if ((word === '' && isKnown && !intermediate) || error.length > 16 || excerpt.length > 200)
         throw new Error('too long or empty');
       if (doneAt !== undefined && Number.isNaN(doneAt.getTime())) throw new Error('a date that is none');
       if (/\stext:/i.test(excerpt)) throw new Error('the words of the customer are quoted');
       // What follows `text:` is the customer's own text: a change of it must change nothing.
       const echo = /(?:^|[\s\0])text:/i.exec(text);
       if (echo !== null) {
-        const other = parseReceipt(
-          { ...source, text: `${text.slice(0, echo.index)} text:id:666 stat:REJECTD err:999` },
-          GENERIC,
-        );
+        const other = read(`${text.slice(0, echo.index)} text:id:666 stat:REJECTD err:999`);
         expect(other).to.deep.equal(receipt);
       }
       for (const { key } of candidateKeys({ _id: 'x', idForm: 'learn' }, ids)) {
@@ -276,7 +281,7 @@ describe('fuzz: the receipt parser', () => {
         `id:${id} msc: stat:${word} lac:12 err:${error} done date:${done} text:`,
       ]);
 
-      const receipt = parseReceipt({ text, intermediate: false, offsetMinutes: 0, at }, GENERIC);
+      const receipt = parseReceipt(receiptDeliver(text), { receiptOffsetMinutes: 0 }, GENERIC, at);
 
       const doneAt = new Date(Math.floor(at.getTime() / resolutionMs) * resolutionMs);
       expect(receipt, text).to.deep.include({ ids: [id], meaning, word, error, doneAt });

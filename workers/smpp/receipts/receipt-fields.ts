@@ -1,3 +1,5 @@
+import type { Deliver } from '../session/deliver-sm.ts';
+
 /**
  * Reads the fields of a receipt's text (SMPP 3.4 Appendix B) as carriers really write them: in any order and case, with `:` or
  * `=`, separated by white space, `,` `;` `|` or quotes, or not separated at all (`id:1stat:DELIVRDerr:000`). Stops at `text:`,
@@ -11,6 +13,9 @@ export interface ReceiptFields {
   /** The text before the customer's words. */
   readonly head: string;
 }
+
+/** Only this many octets of a receipt are read. After them only the customer's text follows. */
+const MAX_OCTETS = 4_000;
 
 type Name = 'id' | 'stat' | 'err' | 'doneDate' | 'text' | 'other';
 
@@ -55,6 +60,26 @@ export function receiptFields(text: string): ReceiptFields {
     doneDate: value('doneDate'),
     head: whole.slice(0, end).trim(),
   };
+}
+
+/**
+ * The text of a receipt, whatever its data_coding. In UTF-16 every character of such a text has a zero octet. Some carriers send
+ * ASCII and call it UCS-2.
+ */
+export function receiptText({ body }: Pick<Deliver, 'body'>): string {
+  const octets = body.subarray(0, MAX_OCTETS);
+  const [first = 0, second = 0] = octets;
+  const mark = first * 256 + second;
+  if (mark === 0xfffe || (first >= SPACE && second === 0)) return utf16(octets);
+  if (mark !== 0xfeff && (first !== 0 || second < SPACE)) return octets.toString('latin1');
+  return utf16(Buffer.from(octets.subarray(0, octets.length & ~1)).swap16());
+}
+
+const SPACE = 0x20;
+
+/** Decodes UTF-16, without a byte order mark. */
+function utf16(littleEndian: Buffer): string {
+  return littleEndian.toString('utf16le').replace(/^\ufeff/, '');
 }
 
 /** The keys up to `text:`, which is the last one. */

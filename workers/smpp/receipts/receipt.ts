@@ -1,25 +1,17 @@
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { WordMeaning } from '../../../shared/carriers/settings/receipts.ts';
+import type { PartReceipt, ReceiptTlvs } from '../../../shared/settlement/message-log.ts';
+import { candidateKeys } from '../dialect/message-ids.ts';
 import { receiptDate } from '../dialect/receipt-dates.ts';
 import { type ReceiptDialect, standardMeaning } from '../dialect/receipt-dialect.ts';
-import { receiptFields } from './receipt-fields.ts';
+import type { Deliver } from '../session/deliver-sm.ts';
+import { receiptFields, receiptText } from './receipt-fields.ts';
+import type { IncomingReceipt } from './receipt-match.ts';
 
 /**
  * A delivery receipt, as text (SMPP 3.4 Appendix B and its many dialects) or as TLVs (§5.3.2.12, §5.3.2.35). Reading is pure and
  * tolerant: whatever can be read is used.
  */
-export interface ReceiptSource {
-  readonly text: string;
-  readonly receiptedMessageId?: string | undefined;
-  readonly messageState?: number | undefined;
-  readonly networkErrorCode?: Buffer | undefined;
-  /** True for an intermediate notification (esm_class 0x20). It is never final, whatever it says. */
-  readonly intermediate: boolean;
-  /** Zone of the dates in the text, in minutes east of UTC. */
-  readonly offsetMinutes: number;
-  /** When the receipt came. */
-  readonly at: Date;
-}
-
 export interface ParsedReceipt {
   /** The message ids in it, the most certain first: from the TLV, then from the text if that differs. */
   readonly ids: readonly string[];
@@ -35,15 +27,35 @@ export interface ParsedReceipt {
   readonly excerpt: string;
 }
 
+/** The bits 5 to 2 of esm_class in a deliver_sm (SMPP 3.4 §5.2.12). */
+const TYPE_BITS = 0x3c;
+const DELIVERY_RECEIPT = 0x04;
+const INTERMEDIATE_NOTIFICATION = 0x20;
 const MAX_EXCERPT = 200;
 const MAX_ERROR = 16;
 const MAX_WORD = 40;
 
-/** Reads a receipt. Undefined when it has no message id: we cannot use it. */
-export function parseReceipt(source: ReceiptSource, dialect: ReceiptDialect): ParsedReceipt | undefined {
-  const { id, stat, err, doneDate, head } = receiptFields(source.text);
-  const { messageState, networkErrorCode, offsetMinutes, at } = source;
-  const ids = [source.receiptedMessageId ?? '', id].map((one) => one.trim()).filter((one) => one !== '');
+/**
+ * Which kind of deliver_sm this is, by its esm_class, or by TLVs that no handset can send. `plain`: only its text can show
+ * whether it is a receipt, and anyone can type `id:1 stat:DELIVRD`.
+ */
+export function kindOf(deliver: Deliver): 'receipt' | 'plain' | 'message' {
+  const type = deliver.esmClass & TYPE_BITS;
+  if (type === DELIVERY_RECEIPT || type === INTERMEDIATE_NOTIFICATION) return 'receipt';
+  if (type !== 0) return 'message';
+  return deliver.receiptedMessageId !== undefined && deliver.messageState !== undefined ? 'receipt' : 'plain';
+}
+
+/** Reads a receipt that came at `at`. Undefined when it has no message id: we cannot use it. */
+export function parseReceipt(
+  deliver: Deliver,
+  { receiptOffsetMinutes }: Pick<CarrierDocument, 'receiptOffsetMinutes'>,
+  dialect: ReceiptDialect,
+  at: Date,
+): ParsedReceipt | undefined {
+  const { id, stat, err, doneDate, head } = receiptFields(receiptText(deliver));
+  const { receiptedMessageId = '', messageState, networkErrorCode } = deliver;
+  const ids = [receiptedMessageId, id].map((one) => one.trim()).filter((one) => one !== '');
   if (ids.length === 0) return undefined;
   const told = (stat === '' ? bareState(head) : stat).slice(0, MAX_WORD);
   const { meaning, isKnown } = dialect.read(told, messageState);
@@ -51,11 +63,13 @@ export function parseReceipt(source: ReceiptSource, dialect: ReceiptDialect): Pa
   const isOverruled = messageState !== undefined && (dialect.meaningOf(told) ?? meaning) !== meaning;
   const word = told === '' || isOverruled ? String(messageState ?? '') : told;
   const error = errorOf(err, networkErrorCode);
-  const doneAt = doneDate === '' ? undefined : receiptDate(doneDate, offsetMinutes, at);
+  const doneAt = doneDate === '' ? undefined : receiptDate(doneDate, receiptOffsetMinutes, at);
+  // An intermediate notification is never final, whatever it says.
+  const isIntermediate = (deliver.esmClass & TYPE_BITS) === INTERMEDIATE_NOTIFICATION;
   return {
     ids: [...new Set(ids)],
-    meaning: source.intermediate ? 'intermediate' : meaning,
-    isKnown: isKnown || source.intermediate,
+    meaning: isIntermediate ? 'intermediate' : meaning,
+    isKnown: isKnown || isIntermediate,
     word,
     excerpt: head.slice(0, MAX_EXCERPT),
     ...(error === undefined ? {} : { error }),
@@ -76,4 +90,46 @@ function errorOf(text: string, tlv: Buffer | undefined): string | undefined {
   if (tlv === undefined || tlv.length < 3) return undefined;
   const code = tlv.readUInt16BE(1);
   return code === 0 ? undefined : String(code);
+}
+
+/** The receipt with its keys. Undefined for an intermediate receipt, or when its ids cannot be ids. */
+export function incomingReceipt(
+  deliver: Deliver,
+  { ids, meaning, error, word, doneAt, excerpt }: ParsedReceipt,
+  carrier: CarrierDocument,
+  dialect: ReceiptDialect,
+): IncomingReceipt | undefined {
+  const candidates = candidateKeys(carrier, ids);
+  if (meaning === 'intermediate' || candidates.length === 0) return undefined;
+  const effect = meaning === 'hold' || meaning === 'ignore' ? meaning : undefined;
+  const state = effect === undefined ? (meaning as PartReceipt['state']) : 'failed';
+  const isFailure = state !== 'delivered';
+  const code = isFailure ? (error ?? (word === '' ? undefined : word)) : undefined;
+  // A receipt that changes nothing needs no reason for a failure. A state that is told as a number is no error of that number.
+  const reason = isFailure && effect !== 'ignore' ? dialect.reasonOf(state, error, word) : undefined;
+  return {
+    candidates,
+    from: deliver.from,
+    to: deliver.to,
+    excerpt,
+    ...tlvsOf(deliver),
+    ...(kindOf(deliver) === 'plain' ? { plain: true } : {}),
+    part: {
+      state,
+      operator: carrier.name,
+      ...(effect === undefined ? {} : { effect }),
+      ...(code === undefined ? {} : { error: code }),
+      ...(reason === undefined ? {} : { reason }),
+      ...(doneAt === undefined ? {} : { doneAt }),
+    },
+  };
+}
+
+function tlvsOf({ receiptedMessageId, messageState, networkErrorCode }: Deliver): { readonly tlvs?: ReceiptTlvs } {
+  const tlvs: ReceiptTlvs = {
+    ...(receiptedMessageId === undefined ? {} : { receiptedMessageId }),
+    ...(messageState === undefined ? {} : { messageState }),
+    ...(networkErrorCode === undefined ? {} : { networkErrorCode: networkErrorCode.toString('hex') }),
+  };
+  return Object.keys(tlvs).length === 0 ? {} : { tlvs };
 }

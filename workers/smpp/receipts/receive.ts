@@ -8,9 +8,8 @@ import type { Deliver } from '../session/deliver-sm.ts';
 import type { Measurements } from '../session/measurements.ts';
 import type { SmppMetrics } from '../session/metrics.ts';
 import type { DeliverTaker, DeliverVia } from '../session/session.ts';
-import { incomingReceipt, kindOf, parseDeliver, receiptText } from './incoming.ts';
-import type { ParsedReceipt } from './receipt.ts';
-import { shapeOf } from './receipt-fields.ts';
+import { incomingReceipt, kindOf, type ParsedReceipt, parseReceipt } from './receipt.ts';
+import { receiptText, shapeOf } from './receipt-fields.ts';
 import type { IncomingReceipt } from './receipt-match.ts';
 import type { ReceiptResult, ReceiptSettler } from './settle-receipts.ts';
 
@@ -48,7 +47,7 @@ export class Receive {
     const { carrier, dialect, clock, inbound } = this.#options;
     const kind = kindOf(deliver);
     if (kind === 'message' || (kind === 'plain' && !dialect.plain)) return inbound.take(deliver, answer, via);
-    const parsed = parseDeliver(deliver, carrier, dialect, clock.now());
+    const parsed = parseReceipt(deliver, carrier, dialect, clock.now());
     const receipt = parsed === undefined ? undefined : incomingReceipt(deliver, parsed, carrier, dialect);
     if (kind === 'plain' && (receipt === undefined || parsed?.isKnown !== true))
       return inbound.take(deliver, answer, via);

@@ -4,13 +4,14 @@ import type { ReceiptSettings } from '../../../../shared/carriers/settings/recei
 import { type ParsedReceipt, parseReceipt } from '../../../../workers/smpp/receipts/receipt.ts';
 import { shapeOf } from '../../../../workers/smpp/receipts/receipt-fields.ts';
 import { dialect } from '../../../support/dialect.ts';
+import { receiptDeliver } from '../../../support/receipt-deliver.ts';
 
 /** When the receipts of this file come. */
 const AT = new Date('2026-11-21T10:06:00Z');
 const DONE = '2026-11-21T10:05:00.000Z';
 
-function parse(text: string, set: Partial<ReceiptSettings> = {}): ParsedReceipt | undefined {
-  return parseReceipt({ text, intermediate: false, offsetMinutes: 0, at: AT }, dialect(set));
+function parse(text: string, set: Partial<ReceiptSettings> = {}, at = AT): ParsedReceipt | undefined {
+  return parseReceipt(receiptDeliver(text), { receiptOffsetMinutes: 0 }, dialect(set), at);
 }
 
 describe('parseReceipt: forms of the text', () => {
@@ -72,9 +73,8 @@ describe('parseReceipt: forms of the text', () => {
 
   it('ten zeros are no date, and ten digits are the date nearest to the receipt', () => {
     expect(parse('id:a stat:DELIVRD done date:0000000000')?.doneAt).to.equal(undefined);
-    const spring = { text: 'id:a stat:DELIVRD done date:1804021530', intermediate: false, offsetMinutes: 0 };
-    const read = (at: string): string | undefined =>
-      parseReceipt({ ...spring, at: new Date(at) }, dialect())?.doneAt?.toISOString();
+    const spring = 'id:a stat:DELIVRD done date:1804021530';
+    const read = (at: string): string | undefined => parse(spring, {}, new Date(at))?.doneAt?.toISOString();
 
     expect(read('2018-04-02T16:00:00Z')).to.equal('2018-04-02T15:30:00.000Z');
     expect(read('2027-03-04T16:00:00Z')).to.equal(new Date(1_804_021_530_000).toISOString());

@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import type { ReceiptSettings } from '../../../../shared/carriers/settings/receipts.ts';
 import { receiptDate } from '../../../../workers/smpp/dialect/receipt-dates.ts';
 import { type ParsedReceipt, parseReceipt } from '../../../../workers/smpp/receipts/receipt.ts';
+import type { Deliver } from '../../../../workers/smpp/session/deliver-sm.ts';
 import { dialect } from '../../../support/dialect.ts';
+import { INTERMEDIATE, receiptDeliver } from '../../../support/receipt-deliver.ts';
 
 const FOLDER = new URL('../../../fixtures/receipts/', import.meta.url);
 
@@ -17,8 +19,8 @@ function fixture(name: string): string {
 /** When the receipts of this file come. */
 const AT = new Date('2026-11-21T10:06:00Z');
 
-function parse(text: string, more: object = {}, set: Partial<ReceiptSettings> = {}): ParsedReceipt | undefined {
-  return parseReceipt({ text, intermediate: false, offsetMinutes: 0, at: AT, ...more }, dialect(set));
+function parse(text: string, more?: Partial<Deliver>, set?: Partial<ReceiptSettings>): ParsedReceipt | undefined {
+  return parseReceipt(receiptDeliver(text, more), { receiptOffsetMinutes: 0 }, dialect(set), AT);
 }
 
 type Row = readonly [
@@ -145,7 +147,7 @@ describe('parseReceipt', () => {
   }
 
   it('an intermediate notification is never final, whatever it says', () => {
-    expect(parse('id:1 stat:DELIVRD', { intermediate: true })?.meaning).to.equal('intermediate');
+    expect(parse('id:1 stat:DELIVRD', { esmClass: INTERMEDIATE })?.meaning).to.equal('intermediate');
   });
 
   it('quotes the text only up to the words of the customer', () => {

@@ -1,0 +1,11 @@
+import type { Deliver } from '../../workers/smpp/session/deliver-sm.ts';
+
+/** A deliver_sm that is a receipt with this text, in octets that keep every character. `more` overrules. */
+export function receiptDeliver(text: string, more: Partial<Deliver> = {}): Deliver {
+  const body = Buffer.from(`\ufeff${text}`, 'utf16le');
+  return { from: '', to: '', esmClass: RECEIPT, dataCoding: 0, body, ...more };
+}
+
+/** Values of esm_class (SMPP 3.4 §5.2.12). */
+const RECEIPT = 0x04;
+export const INTERMEDIATE = 0x20;
