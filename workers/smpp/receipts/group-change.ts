@@ -6,16 +6,11 @@ import type { Hit } from './receipt-lookup.ts';
 import { type IncomingReceipt, keysOf, mayMeanCopy } from './receipt-match.ts';
 import { decideHeld, decideReceipt, decideUnknown, type ReceiptDecision } from './receipt-outcome.ts';
 
-export interface Found extends Hit {
-  /** True if the message was found by the receipt's addresses and not by an id. */
-  readonly byAddress: boolean;
-}
-
 /** A receipt and the message that it means. `i` is the receipt's place in the group. */
 export interface Told {
   readonly i: number;
   readonly receipt: IncomingReceipt;
-  readonly hit: Found;
+  readonly hit: Hit;
 }
 
 /** How a carrier's receipts are applied. */
@@ -63,7 +58,7 @@ function decide(message: MessageDocument, { receipt, hit }: Told, rules: Receipt
   const { part } = receipt;
   if (part.effect === 'ignore') return { kind: 'none' };
   if (part.effect === 'hold') return decideHeld(message, part, new Date(now.getTime() + rules.holdMinutes * 60_000));
-  return hit.byAddress && !keysOf(message).has(hit.key)
+  return hit.byAddress === true && !keysOf(message).has(hit.key)
     ? decideUnknown(message, hit.key, part, now, (copy) => mayMeanCopy(copy, receipt, rules.carrier))
     : decideReceipt(message, hit.key, part, now, rules.parts);
 }
@@ -72,5 +67,5 @@ function resultOf({ receipt, hit }: Told, { kind }: ReceiptDecision): ReceiptRec
   if (receipt.part.effect === 'ignore') return 'ignored';
   if (kind === 'none') return 'duplicate';
   if (receipt.part.effect === 'hold') return 'held';
-  return hit.byAddress ? 'unknown_settled' : 'matched';
+  return hit.byAddress === true ? 'unknown_settled' : 'matched';
 }

@@ -8,6 +8,8 @@ import { fits, type IncomingReceipt, keysOf, submittedAs } from './receipt-match
 export interface Hit {
   readonly message: MessageDocument;
   readonly key: string;
+  /** The message was found by the receipt's addresses and not by an id. */
+  readonly byAddress?: true;
 }
 
 /** How many recently sent messages are remembered. Most receipts come within seconds, and then nothing must be read. */

@@ -9,11 +9,10 @@ import { LeaseLostError } from '../../../shared/settlement/intents.ts';
 import type { MessageLog } from '../../../shared/settlement/log-store.ts';
 import { isUnusualReceipt, type ReceiptRecord, receiptRecord } from '../../../shared/settlement/message-log.ts';
 import type { Settler } from '../../../shared/settlement/settle.ts';
-import { FreshOrphans, MAX_FRESH } from './fresh-orphans.ts';
-import { changeOf, type Found, type ReceiptRules, type Told } from './group-change.ts';
-import { OrphanStore } from './orphan-store.ts';
+import { changeOf, type ReceiptRules, type Told } from './group-change.ts';
+import { Orphans } from './orphans.ts';
 import { type Hit, ReceiptLookup } from './receipt-lookup.ts';
-import { awaitsAnswer, type IncomingReceipt, onlyUnknown } from './receipt-match.ts';
+import type { IncomingReceipt } from './receipt-match.ts';
 
 /**
  * `matched`: it settled a part. `unknown_settled`: it fitted the only submit without an answer. `not_receipt`: a text with
@@ -44,16 +43,14 @@ const PAUSE_MS = 20;
 export class ReceiptSettler {
   readonly #options: ReceiptSettlerOptions;
   readonly #lookup: ReceiptLookup;
-  readonly #orphans: OrphanStore;
+  readonly #orphans: Orphans;
   readonly #grouper: Grouper<IncomingReceipt, ReceiptResult>;
-  readonly #fresh: FreshOrphans;
-  #maybeOrphans = true;
 
   constructor(options: ReceiptSettlerOptions) {
     this.#options = options;
-    this.#lookup = new ReceiptLookup(options.db, options.rules.carrier);
-    this.#orphans = new OrphanStore(options.db, options.rules.carrier);
-    this.#fresh = new FreshOrphans(options.clock);
+    const { carrier } = options.rules;
+    this.#lookup = new ReceiptLookup(options.db, carrier);
+    this.#orphans = new Orphans({ ...options, carrier, lookup: this.#lookup });
     this.#grouper = new Grouper({
       maxItems: MAX_GROUP,
       gatherMs: GATHER_MS,
@@ -67,7 +64,7 @@ export class ReceiptSettler {
   }
 
   get freshOrphans(): number {
-    return this.#fresh.size;
+    return this.#orphans.fresh;
   }
 
   /** A message was sent. Remembers it, because its receipts will come. */
@@ -81,22 +78,18 @@ export class ReceiptSettler {
 
   /** Answers brought these keys. Settles the receipts that came before them. */
   async adopt(keys: readonly string[]): Promise<void> {
-    if (!this.#maybeOrphans || keys.length === 0) return;
     const orphans = await this.#orphans.withKeys(keys);
     await Promise.all(orphans.map((orphan) => this.#grouper.add(orphan)));
   }
 
   /** Reads the orphans that an earlier holder may have left. */
-  async recover(): Promise<void> {
-    const orphans = await this.#orphans.since(this.#fresh.since(), MAX_FRESH);
-    for (const receipt of orphans) this.#fresh.add(receipt.orphan, receipt);
-    // Older orphans wait for an answer that was lost with its connection.
-    this.#maybeOrphans = orphans.length > 0;
+  recover(): Promise<void> {
+    return this.#orphans.recover();
   }
 
   /** Tries fresh orphans again. Call it every few seconds. */
   async sweep(): Promise<void> {
-    await Promise.all(this.#fresh.due().map((receipt) => this.#grouper.add(receipt)));
+    await Promise.all(this.#orphans.due().map((receipt) => this.#grouper.add(receipt)));
     await this.#options.settler.payOwed();
   }
 
@@ -129,78 +122,18 @@ export class ReceiptSettler {
 
   async #take(receipts: readonly IncomingReceipt[]): Promise<readonly ReceiptResult[]> {
     this.#options.onGroup(receipts.length);
-    const found: (Found | undefined)[] = (await this.#lookup.find(receipts)).map(byId);
-    const foreign = await this.#second(receipts, found);
-    const kept = await this.#keepOrphans(receipts, found, foreign);
+    const found = await this.#lookup.find(receipts);
+    const { foreign, kept } = await this.#orphans.findOrKeep(receipts, found);
     const results = await this.#settle(receipts, found);
     for (const i of foreign) results[i] = 'not_receipt';
-    const done = receipts.flatMap(({ orphan }, i) => (found[i] === undefined ? [] : (orphan ?? kept.get(i) ?? [])));
-    for (const id of done) this.#fresh.remove(id);
-    await this.#orphans.remove(done);
+    await this.#orphans.remove(
+      receipts.flatMap(({ orphan }, i) => (found[i] === undefined ? [] : (orphan ?? kept.get(i) ?? []))),
+    );
     return results;
   }
 
-  /**
-   * Looks again for receipts without a message. The order matters: first the messages that are being submitted are read, then the
-   * ids are looked up again. If an answer was stored between the two, its id finds the message. If an answer was not stored yet,
-   * its message is in the list, and the receipt is ambiguous. So the receipt never settles another unanswered message to the same
-   * number. Returns the plain texts that can mean no message of ours.
-   */
-  async #second(receipts: readonly IncomingReceipt[], found: (Found | undefined)[]): Promise<readonly number[]> {
-    if (found.every((hit) => hit !== undefined)) return [];
-    await this.#options.answersStored();
-    for (const [i, hit] of this.#lookup.recent(receipts).entries()) found[i] ??= byId(hit);
-    const missing = receipts.flatMap((receipt, i) => (found[i] === undefined ? [{ receipt, i }] : []));
-    if (missing.length === 0) return [];
-    const { clock, rules } = this.#options;
-    const unanswered = await this.#lookup.unanswered(clock.now());
-    const hits = await this.#lookup.findAnyForm(missing.map(({ receipt }) => receipt));
-    for (const [n, { receipt, i }] of missing.entries()) {
-      const hit = byId(hits[n]);
-      const byAddress = hit === undefined && receipt.plain !== true;
-      const unknown = byAddress ? onlyUnknown(unanswered ?? [], receipt, rules.carrier) : undefined;
-      const [candidate] = receipt.candidates;
-      found[i] =
-        unknown === undefined || candidate === undefined
-          ? hit
-          : { message: unknown, key: candidate.key, byAddress: true };
-    }
-    return missing.flatMap(({ receipt, i }) => {
-      const isKept = found[i] !== undefined || receipt.plain !== true || receipt.orphan !== undefined;
-      return isKept || unanswered === undefined || awaitsAnswer(unanswered, receipt) ? [] : [i];
-    });
-  }
-
-  /** Stores the receipts that fit no message, then looks once more, because their answer may have come meanwhile. */
-  async #keepOrphans(
-    receipts: readonly IncomingReceipt[],
-    found: (Found | undefined)[],
-    foreign: readonly number[],
-  ): Promise<ReadonlyMap<number, string>> {
-    const kept = new Map<number, string>();
-    const lost = receipts.flatMap((receipt, i) =>
-      found[i] === undefined && receipt.orphan === undefined && !foreign.includes(i) ? [{ receipt, i }] : [],
-    );
-    if (lost.length === 0) return kept;
-    this.#maybeOrphans = true;
-    const arrivedAt = this.#options.clock.now();
-    const ids = await this.#orphans.keep(
-      lost.map(({ receipt }) => receipt),
-      arrivedAt,
-    );
-    const hits = await this.#lookup.findAnyForm(lost.map(({ receipt }) => receipt));
-    for (const [n, { receipt, i }] of lost.entries()) {
-      const id = ids[n];
-      if (id === undefined) continue;
-      kept.set(i, id);
-      found[i] = byId(hits[n]);
-      if (found[i] === undefined) this.#fresh.add(id, { ...receipt, orphan: id, arrivedAt });
-    }
-    return kept;
-  }
-
   /** Several receipts of one group may be for one message. They make one change. */
-  async #settle(receipts: readonly IncomingReceipt[], found: readonly (Found | undefined)[]): Promise<ReceiptResult[]> {
+  async #settle(receipts: readonly IncomingReceipt[], found: readonly (Hit | undefined)[]): Promise<ReceiptResult[]> {
     const results: ReceiptResult[] = receipts.map(() => 'orphan');
     const at = this.#options.clock.now();
     const byMessage = new Map<MessageId, { readonly message: MessageDocument; readonly told: Told[] }>();
@@ -246,8 +179,4 @@ function mayBeTheReceipts(error: unknown): boolean {
 
 function isRecorded(result: ReceiptResult): result is ReceiptRecord['result'] {
   return result !== 'orphan' && result !== 'unstorable' && result !== 'not_receipt';
-}
-
-function byId(hit: Hit | undefined): Found | undefined {
-  return hit === undefined ? undefined : { ...hit, byAddress: false };
 }

@@ -1,0 +1,135 @@
+import type { Db } from 'mongodb';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { FreshOrphans, MAX_FRESH } from './fresh-orphans.ts';
+import { OrphanStore } from './orphan-store.ts';
+import type { Hit, ReceiptLookup } from './receipt-lookup.ts';
+import { awaitsAnswer, type IncomingReceipt, onlyUnknown } from './receipt-match.ts';
+
+export interface OrphansOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly carrier: string;
+  readonly lookup: ReceiptLookup;
+  /** Resolves when the answers in progress are stored. So a receipt that comes right after its answer finds its message. */
+  answersStored(): Promise<void>;
+}
+
+/** What became of those receipts of a group that the first look found no message for. They are named by their place in it. */
+interface Looked {
+  /** Plain texts that can mean no message of ours. */
+  readonly foreign: readonly number[];
+  /** The ids of receipts that were stored as orphans. */
+  readonly kept: ReadonlyMap<number, string>;
+}
+
+const NONE: Looked = { foreign: [], kept: new Map() };
+
+/**
+ * The receipts of one carrier for which no message is found by an id at the first look. Looks again, by ids and by addresses.
+ * What still fits no message is stored, and tried again: while it is fresh, and when an answer brings its id.
+ */
+export class Orphans {
+  readonly #options: OrphansOptions;
+  readonly #store: OrphanStore;
+  readonly #fresh: FreshOrphans;
+  /** Whether orphans may be stored. */
+  #maybe = true;
+
+  constructor(options: OrphansOptions) {
+    this.#options = options;
+    this.#store = new OrphanStore(options.db, options.carrier);
+    this.#fresh = new FreshOrphans(options.clock);
+  }
+
+  get fresh(): number {
+    return this.#fresh.size;
+  }
+
+  /** The orphans that may mean one of these keys. */
+  async withKeys(keys: readonly string[]): Promise<readonly IncomingReceipt[]> {
+    return this.#maybe && keys.length > 0 ? this.#store.withKeys(keys) : [];
+  }
+
+  /** Reads the orphans that an earlier holder may have left. */
+  async recover(): Promise<void> {
+    const orphans = await this.#store.since(this.#fresh.since(), MAX_FRESH);
+    for (const receipt of orphans) this.#fresh.add(receipt.orphan, receipt);
+    // Older orphans wait for an answer that was lost with its connection.
+    this.#maybe = orphans.length > 0;
+  }
+
+  /** The fresh orphans that must be tried now. */
+  due(): IncomingReceipt[] {
+    return this.#fresh.due();
+  }
+
+  /** They have their messages now. */
+  async remove(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.#fresh.remove(id);
+    await this.#store.remove(ids);
+  }
+
+  /** Looks again for the messages that are missing in `found`, and adds them there. Stores the receipts that fit none. */
+  async findOrKeep(receipts: readonly IncomingReceipt[], found: (Hit | undefined)[]): Promise<Looked> {
+    if (found.every((hit) => hit !== undefined)) return NONE;
+    const foreign = await this.#lookAgain(receipts, found);
+    return { foreign, kept: await this.#keep(receipts, found, foreign) };
+  }
+
+  /**
+   * The order matters: first the messages that are being submitted are read, then the ids are looked up again. If an answer was
+   * stored between the two, its id finds the message. If an answer was not stored yet, its message is in the list, and the
+   * receipt is ambiguous. So the receipt never settles another unanswered message to the same number. Returns the foreign ones.
+   */
+  async #lookAgain(receipts: readonly IncomingReceipt[], found: (Hit | undefined)[]): Promise<readonly number[]> {
+    const { clock, carrier, lookup } = this.#options;
+    await this.#options.answersStored();
+    for (const [i, hit] of lookup.recent(receipts).entries()) found[i] ??= hit;
+    const missing = receipts.flatMap((receipt, i) => (found[i] === undefined ? [{ receipt, i }] : []));
+    if (missing.length === 0) return [];
+    const unanswered = await lookup.unanswered(clock.now());
+    const hits = await lookup.findAnyForm(missing.map(({ receipt }) => receipt));
+    for (const [n, { receipt, i }] of missing.entries()) {
+      const hit = hits[n];
+      const byAddress = hit === undefined && receipt.plain !== true;
+      const unknown = byAddress ? onlyUnknown(unanswered ?? [], receipt, carrier) : undefined;
+      const [candidate] = receipt.candidates;
+      found[i] =
+        unknown === undefined || candidate === undefined
+          ? hit
+          : { message: unknown, key: candidate.key, byAddress: true };
+    }
+    return missing.flatMap(({ receipt, i }) => {
+      const isKept = found[i] !== undefined || receipt.plain !== true || receipt.orphan !== undefined;
+      return isKept || unanswered === undefined || awaitsAnswer(unanswered, receipt) ? [] : [i];
+    });
+  }
+
+  /** Stores the receipts that fit no message, then looks once more, because their answer may have come meanwhile. */
+  async #keep(
+    receipts: readonly IncomingReceipt[],
+    found: (Hit | undefined)[],
+    foreign: readonly number[],
+  ): Promise<ReadonlyMap<number, string>> {
+    const kept = new Map<number, string>();
+    const lost = receipts.flatMap((receipt, i) =>
+      found[i] === undefined && receipt.orphan === undefined && !foreign.includes(i) ? [{ receipt, i }] : [],
+    );
+    if (lost.length === 0) return kept;
+    this.#maybe = true;
+    const arrivedAt = this.#options.clock.now();
+    const ids = await this.#store.keep(
+      lost.map(({ receipt }) => receipt),
+      arrivedAt,
+    );
+    const hits = await this.#options.lookup.findAnyForm(lost.map(({ receipt }) => receipt));
+    for (const [n, { receipt, i }] of lost.entries()) {
+      const id = ids[n];
+      if (id === undefined) continue;
+      kept.set(i, id);
+      found[i] = hits[n];
+      if (found[i] === undefined) this.#fresh.add(id, { ...receipt, orphan: id, arrivedAt });
+    }
+    return kept;
+  }
+}
