@@ -111,38 +111,6 @@ describe('chatapp/read-callback', () => {
     });
   }
 
-  it('keeps a message without a phone number, and takes it from the only contact', async () => {
-    const unknown = await readMessage({ from: undefined, type: 'text', text: { body: 'x' } });
-    const contact = await readMessage({ from: undefined, type: 'text', text: {} }, { contacts: [{ wa_id: CUSTOMER }] });
-
-    expect([unknown, contact].map(({ items }) => Reflect.get(Object(items[0]?.what), 'from'))).to.deep.equal([
-      null,
-      CUSTOMER,
-    ]);
-    expect(unknown.inbound).to.deep.equal([]);
-  });
-
-  const USER_ID = 'US.13491208655302741918';
-  const nameless: readonly [string, object, object][] = [
-    ['beside the message', { from_user_id: USER_ID }, {}],
-    ['of the only contact', {}, { contacts: [{ profile: { username: 'asha' }, user_id: USER_ID }] }],
-    ['in place of the number', { from: USER_ID }, {}],
-  ];
-  for (const [where, message, value] of nameless) {
-    it(`takes the user id of a customer who shows no number: ${where}`, async () => {
-      const { items, inbound } = await readMessage({ from: undefined, type: 'text', text: {}, ...message }, value);
-
-      expect(items[0]?.what).to.include({ from: USER_ID });
-      expect(inbound).to.deep.equal([{ account: PROVIDER._id, customer: USER_ID, at: SENT }]);
-    });
-  }
-
-  it('takes the number where both are told', async () => {
-    const { items } = await readMessage({ type: 'text', text: {}, from_user_id: USER_ID });
-
-    expect(items[0]?.what).to.deep.include({ from: CUSTOMER, more: { from_user_id: USER_ID } });
-  });
-
   it('takes a time that is none, or has not come yet, for now', async () => {
     for (const [timestamp, at] of [
       ['1795259999', NOW],
