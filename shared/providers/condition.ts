@@ -12,13 +12,17 @@ export function providerCondition(provider: ProviderDocument): ProviderCondition
 export function troublesOf({
   troubles = {},
 }: Pick<ProviderDocument, 'troubles'>): readonly (ProviderTrouble & { readonly duty: ProviderDuty })[] {
-  return (['sends', 'templates'] as const).flatMap((duty) => {
+  return (['sends', 'statuses', 'templates'] as const).flatMap((duty) => {
     const trouble = troubles[duty];
     return trouble === undefined ? [] : [{ duty, ...trouble }];
   });
 }
 
-const DUTIES: Readonly<Record<ProviderDuty, string>> = { templates: 'copying the templates', sends: 'sending' };
+const DUTIES: Readonly<Record<ProviderDuty, string>> = {
+  templates: 'copying the templates',
+  sends: 'sending',
+  statuses: 'after sending',
+};
 
 /** `sending: the token is not valid`. */
 export function troubleInWords({ duty, reason }: { readonly duty: ProviderDuty; readonly reason: string }): string {

@@ -126,6 +126,7 @@ export class AccountRun {
       markTemplate: (message, status) => markTemplateOf(db, message, status, clock.now()),
       copyTemplates: () => this.#templates.soon(),
       note: (reason) => this.#note('sends', reason),
+      noteStanding: (reason) => this.#note('statuses', reason),
     });
   }
 

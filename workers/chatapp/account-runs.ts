@@ -1,10 +1,12 @@
 import type { ChatTemplateRequestDocument } from '../../shared/chat-templates/template-request.ts';
+import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { errorFields } from '../../shared/runtime/log.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
 import { AccountRun, type AccountRunDeps } from './account-run.ts';
 import type { HeldPartition } from './held-partition.ts';
+import type { News } from './standing.ts';
 
 export interface AccountRunsOptions extends Omit<AccountRunDeps, 'onClaim'> {
   readonly box: SecretBox;
@@ -68,6 +70,11 @@ export class AccountRuns {
       const own = requests.filter((request) => request.account === account);
       if (own.length > 0) run.templateRequests.work(own);
     }
+  }
+
+  /** A status told what became of a message that its account's run may have sent. */
+  async hear(message: ChatMessageDocument, news: News, code?: string): Promise<void> {
+    await this.#open.get(message.account)?.sends.hear(message, news, code);
   }
 
   /** A callback told something of an account's templates that only their list tells whole. */

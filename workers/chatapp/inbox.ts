@@ -16,7 +16,8 @@ import { addEarlyDeliveries } from './early-deliveries.ts';
 import { inboundMessage } from './inbound.ts';
 import { matchStatuses, type ToldMessage } from './match-statuses.ts';
 import type { ChatMetrics } from './metrics.ts';
-import { errorRule } from './provider/error-table.ts';
+import { errorRule, isAccountWide } from './provider/error-table.ts';
+import type { News } from './standing.ts';
 import { decideStatuses } from './status-outcome.ts';
 
 export interface InboxOptions {
@@ -31,6 +32,8 @@ export interface InboxOptions {
   retry(id: string, due: Date): Promise<void>;
   /** A callback told something of the account's templates that only their list tells whole. */
   copyTemplates(account: AccountId): void;
+  /** A status told what became of a message. `code`: our own, of a failure because of the account. */
+  hear(message: ChatMessageDocument, news: News, code?: string): Promise<void>;
 }
 
 /** How long a status that fits no message is tried again. The answer to its send may not be stored yet. */
@@ -121,27 +124,32 @@ export class Inbox {
     for (const [i, { statuses }] of told.entries()) {
       metrics.inbox.inc({ result: settled[i] === undefined ? 'no_news' : 'settled' }, statuses.length);
     }
-    this.#tellFailures(told);
+    await this.#tellNews(told);
     await finish(told.flatMap((one) => one.items.map(({ _id }) => _id)));
     await Promise.all(unmatched.map((item) => this.#unmatched(item)));
   }
 
-  /** Handles what failures say beyond their own messages: about templates, and about the account at the provider. */
-  #tellFailures(told: readonly ToldMessage[]): void {
-    const { copyTemplates, metrics, log } = this.#options;
+  /** Handles what statuses say beyond their own messages: about templates, and about the account at the provider. */
+  async #tellNews(told: readonly ToldMessage[]): Promise<void> {
+    const { copyTemplates, hear, metrics, log } = this.#options;
     const standing = new Map<string, { readonly account: AccountId; readonly code: string }>();
     for (const { message, statuses } of told) {
-      const error = statuses.find(({ status, error: said }) => status === 'failed' && said !== undefined)?.error;
-      const rule = error === undefined ? undefined : errorRule(error.code);
+      const failure = statuses.find(({ status }) => status === 'failed');
+      const rule = failure?.error === undefined ? undefined : errorRule(failure.error.code);
       const { account } = message;
       // The status may come late: only the list tells whether the template is paused still.
       if (rule?.template !== undefined) copyTemplates(account);
-      if (rule?.do !== 'stop') continue;
+      if (!isAccountWide(rule)) {
+        await hear(message, failure === undefined ? 'good' : 'other');
+        continue;
+      }
+      await hear(message, 'account', rule.code);
       standing.set(`${account} ${rule.code}`, { account, code: rule.code });
     }
     for (const fields of standing.values()) {
       metrics.troubles.inc({ code: fields.code });
-      // This does not stop the channel: a status may come days late and report a problem that has been solved since.
+      // This does not stop the channel: a status may come days late and report a problem that has been solved since. It may
+      // slow it down (standing.ts).
       log.error('provider_trouble_told', fields);
     }
   }

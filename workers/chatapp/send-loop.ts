@@ -6,6 +6,7 @@ import type { ChatClaimer } from './claim.ts';
 import type { Departure } from './depart.ts';
 import { Pacing } from './pacing.ts';
 import { MessageSender, type SendContext } from './send-message.ts';
+import { type News, Standing } from './standing.ts';
 import { WakeTimer } from './wake-timer.ts';
 
 export interface SendLoopOptions extends SendContext {
@@ -19,6 +20,8 @@ export interface SendLoopOptions extends SendContext {
   /** Asked between claim and send (depart.ts). A message whose session has closed is refused and never sent. */
   depart(messages: readonly ChatMessageDocument[]): Promise<ReadonlyMap<MessageId, Departure>>;
   onClaim(count: number): void;
+  /** Stores why the account's standing pauses sends, for the operator. Undefined when it is good again. */
+  noteStanding(trouble: string | undefined): Promise<void>;
 }
 
 const MAX_CLAIM = 100;
@@ -42,6 +45,7 @@ export class SendLoop {
   readonly #options: SendLoopOptions;
   readonly #pacing: Pacing;
   readonly #breaker: Breaker;
+  readonly #standing: Standing;
   readonly #sender: MessageSender;
   readonly #timer: WakeTimer;
   readonly #running = new Set<Promise<void>>();
@@ -49,6 +53,8 @@ export class SendLoop {
   #departing: readonly ChatMessageDocument[] = [];
   #round: Promise<void> | undefined;
   #woken = false;
+  /** Whether the store has a note of the account's standing. */
+  #noted: boolean;
   /** True after `close`: no more claims. */
   #closed = false;
 
@@ -57,11 +63,14 @@ export class SendLoop {
     const { provider, clock, random } = options;
     this.#pacing = new Pacing({ provider, clock, random });
     this.#breaker = new Breaker(clock, random);
+    this.#standing = new Standing(clock, random);
+    this.#noted = provider.troubles?.statuses !== undefined;
     this.#timer = new WakeTimer(clock, () => this.wake());
     this.#sender = new MessageSender({
       ...options,
       pacing: this.#pacing,
       breaker: this.#breaker,
+      hear: (message, news, code) => this.hear(message, news, code),
       rest: (ms) => this.#timer.rest(ms),
     });
   }
@@ -75,9 +84,25 @@ export class SendLoop {
     return this.#pacing.inFlight;
   }
 
-  /** Whether the provider fails. */
+  /** Whether the provider fails, or lets fail what it accepted. */
   get broken(): boolean {
-    return this.#breaker.state !== 'closed';
+    return this.#breaker.state !== 'closed' || this.#standing.state !== 'good';
+  }
+
+  /** It became known what became of a message. `code`: our own, of a failure because of the account. Never rejects. */
+  async hear(message: ChatMessageDocument, news: News, code?: string): Promise<void> {
+    const { noteStanding, log, provider } = this.#options;
+    const paused = this.#standing.hear(message, news);
+    const isSolved = this.#noted && news === 'good' && this.#standing.state === 'good';
+    this.wake();
+    if (!paused && !isSolved) return;
+    try {
+      await noteStanding(paused ? `the provider fails messages because of the account: ${code}` : undefined);
+      this.#noted = paused;
+    } catch (error) {
+      // The next news of this kind reports it again.
+      log.warn('provider_news_not_stored', { account: provider._id, ...errorFields(error) });
+    }
   }
 
   /** There may be something to send. Returns at once and starts a round if it may. */
@@ -133,10 +158,10 @@ export class SendLoop {
     const { claimer, held, mayLeave } = this.#options;
     if (!held()) return false;
     await this.#leave(await claimer.recover());
-    const room = Math.min(this.#pacing.room, this.#breaker.room, MAX_CLAIM);
+    const room = Math.min(this.#pacing.room, this.#breaker.room, this.#standing.room, MAX_CLAIM);
     if (room < 1) {
       // A send that ends also wakes the loop.
-      const waitMs = this.#breaker.waitMs || this.#pacing.waitMs;
+      const waitMs = this.#breaker.waitMs || this.#standing.waitMs || this.#pacing.waitMs;
       if (waitMs !== undefined) this.#timer.wakeIn(waitMs);
       return false;
     }
@@ -185,6 +210,7 @@ export class SendLoop {
       this.#run(this.#pacing.settling(message.to, this.#sender.refuse(message, departure.code, departure.reason)));
     } else {
       const probe = this.#breaker.begin();
+      this.#standing.begin(message._id);
       this.#pacing.begin(message.to);
       this.#run(this.#sender.send(message, probe));
     }

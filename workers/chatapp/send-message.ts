@@ -12,6 +12,7 @@ import { judgeSend, type SendVerdict } from './provider/answer.ts';
 import type { ProviderClient } from './provider/client.ts';
 import { sendPayload } from './provider/payload.ts';
 import { sendTrouble } from './provider/trouble.ts';
+import type { News } from './standing.ts';
 import { outcomeOf } from './verdict-outcome.ts';
 
 /** What a send needs from its account's run. */
@@ -38,6 +39,8 @@ export interface SendContext {
 interface MessageSenderOptions extends SendContext {
   readonly pacing: Pacing;
   readonly breaker: Breaker;
+  /** What this message tells of the account's standing. `code`: our own, of a failure because of the account. */
+  hear(message: ChatMessageDocument, news: News, code?: string): Promise<void>;
   /** Sends nothing for this time. */
   rest(ms: number): void;
 }
@@ -67,12 +70,13 @@ export class MessageSender {
 
   /** From the claim to the stored outcome. `probe`: this send tests whether the provider is back. Never rejects. */
   async send(message: ChatMessageDocument, probe: boolean): Promise<void> {
-    const { client, clock, metrics, held, provider, pacing, breaker } = this.#options;
+    const { client, clock, metrics, held, provider, pacing, breaker, hear } = this.#options;
     try {
       if (!held()) {
         breaker.withdrawn(probe);
         // Nothing was written. If another process has the lease by now, this changes nothing: the claim has its epoch.
         await this.putBack(message);
+        await hear(message, 'other');
         return;
       }
       const startedMs = clock.monotonicMs();
@@ -143,8 +147,10 @@ export class MessageSender {
 
   /** Stores what concerns other messages too: the channel is stopped, or a template must not be used. */
   async #tell(message: ChatMessageDocument, verdict: SendVerdict): Promise<void> {
-    const { breaker, stopChannel, markTemplate, copyTemplates, note, log } = this.#options;
+    const { breaker, stopChannel, markTemplate, copyTemplates, note, hear, log } = this.#options;
     if ('copyIsOld' in verdict) copyTemplates();
+    // What becomes of an accepted message is told by its status.
+    if (verdict.kind !== 'accepted') await hear(message, 'accountWide' in verdict ? 'account' : 'other', verdict.code);
     if ('forbids' in verdict) this.#logForbidding(message, verdict.forbids);
     try {
       if (verdict.kind === 'stop') await stopChannel(verdict.reason, verdict.code);

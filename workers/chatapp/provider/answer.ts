@@ -33,6 +33,8 @@ export type SendVerdict =
       readonly template?: string;
       /** Our copy of the template is probably old. */
       readonly copyIsOld?: true;
+      /** It is refused because of the account, so other messages would be too. */
+      readonly accountWide?: true;
       /** The provider's code, if we do not know it and it forbids the message: perhaps it forbids all. */
       readonly forbids?: number;
     };
@@ -84,6 +86,7 @@ export function judgeSend(exchange: Exchange): SendVerdict {
     ...wait,
     ...(rule.template === undefined ? {} : { template: rule.template }),
     ...(rule.copyIsOld === undefined ? {} : { copyIsOld: rule.copyIsOld }),
+    ...(rule.accountWide === undefined ? {} : { accountWide: rule.accountWide }),
     ...(rule === UNKNOWN && status === 403 ? { forbids: error.code } : {}),
   };
 }

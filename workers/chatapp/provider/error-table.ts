@@ -6,7 +6,7 @@
  * fast; the message keeps its place · `customer_delay`: too fast for this customer · `retry`: may succeed later ·
  * `retry_once`: one more try, then refused · `refuse`: will never succeed. All of this is for answers. A `failed` status
  * is final, and only names its error by the rule's `code`: so it is with 131053 of a link, which the provider fetches
- * after its answer.
+ * after its answer. What a status says of the whole account slows it down nevertheless (standing.ts).
  */
 export type ErrorDo = 'stop' | 'back_off' | 'customer_delay' | 'retry' | 'retry_once' | 'refuse';
 
@@ -18,6 +18,8 @@ export interface ErrorRule {
   readonly template?: string;
   /** The request does not fit the template, though it fitted our copy: it was probably changed at the provider. */
   readonly copyIsOld?: true;
+  /** The reason is the account or its number, so other messages would fail too. So is that of every `stop`. */
+  readonly accountWide?: true;
 }
 
 const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] = [
@@ -35,7 +37,7 @@ const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] =
   [[131_056], { do: 'customer_delay', code: 'customer_rate_limited' }],
   [[131_000, 131_016], { do: 'retry', code: 'provider_unavailable' }],
   [[131_053], { do: 'retry_once', code: 'media_unavailable' }],
-  [[131_048], { do: 'refuse', code: 'spam_rate_limited' }],
+  [[131_048], { do: 'refuse', code: 'spam_rate_limited', accountWide: true }],
   // Said of templates only, and it is lifted by itself. Answers in a session go on, so this stops nothing.
   [[131_064], { do: 'refuse', code: 'category_limit_reached' }],
   [[131_049], { do: 'refuse', code: 'marketing_limit_reached' }],
@@ -72,4 +74,9 @@ function range(first: number, last: number): readonly number[] {
 /** Undefined for an unknown code. */
 export function errorRule(code: number): ErrorRule | undefined {
   return RULES.get(code);
+}
+
+/** Whether other messages of the account would fail for the same reason. */
+export function isAccountWide(rule: ErrorRule | undefined): rule is ErrorRule {
+  return rule?.do === 'stop' || rule?.accountWide === true;
 }

@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { findProvider } from '../../../shared/providers/store.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { eventually } from '../../support/eventually.ts';
+import { makeItem, makeStatus } from './make.ts';
+import { graphError, json } from './provider-server.ts';
+import { type ChatAccount, chatWorld, customers } from './world.ts';
+
+describe('chatapp worker: messages fail because of the account after they were accepted', () => {
+  const world = chatWorld();
+
+  /** The status of the latest message that the provider accepted. */
+  const told = (account: ChatAccount, status: 'sent' | 'failed', code?: number) => {
+    const upstreamId = account.provider.sends.at(-1)?.wamid ?? '';
+    const error = code === undefined ? {} : { error: { code, title: 'x' } };
+    return world.post([makeItem(account.id, makeStatus({ upstreamId, status, ...error }))]);
+  };
+  const trouble = async (account: ChatAccount) => (await findProvider(world.store.db, account.id))?.troubles?.statuses;
+  /** Queues a message, waits until it is sent, and has it failed. */
+  async function failOne(account: ChatAccount, to: string, code: number): Promise<void> {
+    const [message] = await world.queue(account, { to });
+    await world.until(message?._id ?? 'msg_', ({ state }) => state === 'sent');
+    await told(account, 'failed', code);
+    await world.until(message?._id ?? 'msg_', ({ state }) => state === 'failed');
+  }
+
+  for (const code of [131_042, 131_048, 131_031, 368]) {
+    it(`${code}: after five in a row what waits waits, then one message tries`, async () => {
+      let aheadMs = 0;
+      const clock = { now: systemClock.now, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+      const account = await world.openAccount();
+      const other = await world.openAccount();
+      await world.startWorker({ clock });
+      for (const to of customers(5)) await failOne(account, to, code);
+      const noted = await eventually(() => trouble(account), 'the operator is told');
+      expect(noted?.reason).to.match(/^the provider fails messages because of the account: \w+$/);
+
+      await world.queue(account, ...customers(9).map((to) => ({ to })));
+      await world.queue(other, ...customers(9).map((to) => ({ to })));
+      await world.allIn(other, 'sent', 9);
+      expect(account.provider.sends, 'nothing leaves during the pause').to.have.length(5);
+
+      aheadMs += 30_000;
+      await world.allIn(account, 'sent', 1);
+      expect((await findProvider(world.store.db, account.id))?.status, 'it is never stopped').to.equal('active');
+      await told(account, 'sent');
+      await world.allIn(account, 'sent', 9);
+      expect(account.provider.sends).to.have.length(14);
+      await eventually(async () => (await trouble(account)) === undefined, 'the note is taken away');
+    });
+  }
+
+  it('131048 in answers: five are refused, the others wait', async () => {
+    const account = await world.openAccount((_, res) => json(res, 400, graphError(131_048)), { windowSize: 1 });
+    await world.queue(account, ...customers(9).map((to) => ({ to })));
+    await world.startWorker();
+
+    await eventually(() => trouble(account), 'the operator is told');
+
+    await world.allIn(account, 'rejected', 5);
+    await world.allIn(account, 'queued', 4);
+  });
+});
