@@ -12,7 +12,7 @@ export function providerCondition(provider: ProviderDocument): ProviderCondition
 export function troublesOf({
   troubles = {},
 }: Pick<ProviderDocument, 'troubles'>): readonly (ProviderTrouble & { readonly duty: ProviderDuty })[] {
-  return (['sends', 'statuses', 'templates'] as const).flatMap((duty) => {
+  return (['sends', 'statuses', 'templates', 'requests'] as const).flatMap((duty) => {
     const trouble = troubles[duty];
     return trouble === undefined ? [] : [{ duty, ...trouble }];
   });
@@ -20,6 +20,7 @@ export function troublesOf({
 
 const DUTIES: Readonly<Record<ProviderDuty, string>> = {
   templates: 'copying the templates',
+  requests: 'asking for templates',
   sends: 'sending',
   statuses: 'after sending',
 };

@@ -46,8 +46,8 @@ export interface ProviderDocument {
   readonly createdAt: Date;
 }
 
-/** What a worker does with a provider: copy its templates, send messages, hear what became of them. */
-export type ProviderDuty = 'templates' | 'sends' | 'statuses';
+/** What a worker does with a provider: copy its templates, ask for templates, send messages, hear what became of them. */
+export type ProviderDuty = 'templates' | 'requests' | 'sends' | 'statuses';
 
 export interface ProviderTrouble {
   /** When it last happened. */

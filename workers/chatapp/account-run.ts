@@ -72,6 +72,8 @@ export class AccountRun {
       ...deps,
       client: this.#client,
       held: () => partition.held(),
+      noted: provider.troubles?.requests !== undefined,
+      note: (reason) => this.#note('requests', reason),
       copyTemplates: () => this.#templates.soon(),
     });
   }

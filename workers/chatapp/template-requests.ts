@@ -25,15 +25,20 @@ export interface TemplateRequestsOptions {
   readonly log: Log;
   readonly client: ProviderClient;
   readonly samples: HeaderSamples;
+  /** Whether the store has a note that the provider could not be asked. */
+  readonly noted: boolean;
   /** Whether the account is still served here. */
   held(): boolean;
   /** Copies the provider's list soon: a callback that came before the answer was about nothing that is known here. */
   copyTemplates(): void;
+  /** Stores why the provider could not be asked, for the operator. Undefined when it has answered a request. */
+  note(trouble: string | undefined): Promise<void>;
 }
 
 /** Pause before the provider is asked again, doubled with each try. */
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 5 * 60_000;
+const GONE = 'The provider has no such template any more.';
 
 /**
  * Carries out what one account wants of its templates, one after the other. The intent is stored before the provider is asked. If
@@ -44,11 +49,13 @@ export class TemplateRequests {
   readonly #options: TemplateRequestsOptions;
   #working: Promise<void> | undefined;
   #closed = false;
+  #noted: boolean;
   /** Ends the files of headers that are on their way, which cost nothing to send again. */
   readonly #closing = new AbortController();
 
   constructor(options: TemplateRequestsOptions) {
     this.#options = options;
+    this.#noted = options.noted;
   }
 
   /** Begins with these, unless others are in work: then they are found due again. */
@@ -90,7 +97,7 @@ export class TemplateRequests {
     const { db, clock } = this.#options;
     if (request.askedAt !== undefined) {
       const listed = await this.#readBack(request);
-      if (typeof listed === 'string') return this.#later(request, listed);
+      if (typeof listed === 'string') return this.#unanswered(request, listed);
       if (isDone(request, listed)) return this.#done(request, { kind: 'done' }, listed);
     }
     // Until the file is there the account may still want something else, so this comes before the mark.
@@ -102,14 +109,26 @@ export class TemplateRequests {
     crashPoint('template:asked');
     const verdict = await this.#ask(request, sample.value);
     crashPoint('template:answered');
+    await this.#conclude(request, verdict);
+  }
+
+  async #conclude(request: ChatTemplateRequestDocument, verdict: TemplateVerdict): Promise<void> {
+    const { db, clock } = this.#options;
     if (verdict.kind === 'done') return this.#done(request, verdict, undefined);
-    if (verdict.kind === 'later') return this.#later(request, verdict.reason);
-    if (verdict.kind === 'taken') {
+    if (verdict.kind === 'later') return this.#unanswered(request, verdict.reason);
+    let { reason } = verdict;
+    if (verdict.kind !== 'refused') {
       const listed = await this.#readBack(request);
-      if (typeof listed === 'string') return this.#later(request, listed);
+      if (typeof listed === 'string') return this.#unanswered(request, listed);
       if (isDone(request, listed)) return this.#done(request, { kind: 'done' }, listed);
+      if (verdict.kind === 'no_access') {
+        // The list can be read, so the business is the right one: a template that it does not have was deleted there.
+        if (request.wants === 'create' || listed !== undefined) return this.#unanswered(request, reason);
+        reason = GONE;
+      }
     }
-    await refuseRequest(db, request, verdict.reason, clock.now());
+    await this.#note(undefined);
+    await refuseRequest(db, request, reason, clock.now());
   }
 
   /** The handle of the header's sample file; undefined when the header is no file. */
@@ -133,7 +152,7 @@ export class TemplateRequests {
     const listed = known?.upstreamId === undefined ? await this.#readBack(request) : known;
     if (typeof listed === 'string') return { kind: 'later', reason: listed };
     const upstreamId = listed?.upstreamId;
-    if (upstreamId === undefined) return { kind: 'refused', reason: 'The provider has no such template any more.' };
+    if (upstreamId === undefined) return { kind: 'refused', reason: GONE };
     const exchange: Exchange =
       wants === 'edit' && draft !== undefined
         ? await client.submitTemplate(templatePayload(draft, undefined, handle), upstreamId)
@@ -159,6 +178,7 @@ export class TemplateRequests {
     listed: ChatTemplateDocument | undefined,
   ): Promise<void> {
     const { db, clock } = this.#options;
+    await this.#note(undefined);
     if (request.wants === 'delete') {
       if (await forgetTemplate(db, request)) return;
       return this.#later(request, 'Webhooks are still to be told of an earlier change.');
@@ -188,6 +208,18 @@ export class TemplateRequests {
       components,
       syncedAt: clock.now(),
     };
+  }
+
+  /** The provider could not be asked, or did not say. The account cannot help that, so the operator is told. */
+  async #unanswered(request: ChatTemplateRequestDocument, reason: string): Promise<void> {
+    await this.#note(reason);
+    await this.#later(request, reason);
+  }
+
+  async #note(trouble: string | undefined): Promise<void> {
+    if (trouble === undefined && !this.#noted) return;
+    await this.#options.note(trouble);
+    this.#noted = trouble !== undefined;
   }
 
   async #later(request: ChatTemplateRequestDocument, reason: string): Promise<void> {

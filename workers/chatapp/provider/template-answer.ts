@@ -1,4 +1,4 @@
-import { type Exchange, objectOf, parseObject } from './answer.ts';
+import { type Exchange, graphErrorOf, objectOf, parseObject } from './answer.ts';
 import { errorRule } from './error-table.ts';
 
 /** What the provider said to a request about a template. */
@@ -8,6 +8,8 @@ export type TemplateVerdict =
   | { readonly kind: 'refused'; readonly reason: string }
   /** The name and language are taken: perhaps by what we asked for before. */
   | { readonly kind: 'taken'; readonly reason: string }
+  /** There is no such business or template, or the token may not see it. The account can help neither. `reason`: for the operator. */
+  | { readonly kind: 'no_access'; readonly reason: string }
   /** The provider may have done it, or not: its list tells. `reason`: for the operator. */
   | { readonly kind: 'later'; readonly reason: string };
 
@@ -15,6 +17,7 @@ export type TemplateVerdict =
 const TAKEN = 2388024;
 /** Codes of the Graph API that pass: temporary, too many calls (developers.facebook.com/docs/graph-api, "Error handling"). */
 const PASSING: readonly number[] = [1, 2, 4, 17, 32, 613, 80007, 80008];
+const NO_ACCESS = 'there is no such business id, or the access token may not manage its templates';
 const REASON_MAX = 500;
 
 /** Judges the answer to a request for a template, its change or its deletion. Pure. */
@@ -31,7 +34,10 @@ export function judgeTemplateAnswer(exchange: Exchange): TemplateVerdict {
     // The account cannot help that, so the request waits for the operator.
     return { kind: 'later', reason: 'the access token may not manage templates' };
   }
-  const passes = status >= 500 || status === 429 || status === 408 || error?.is_transient === true;
+  if (graphErrorOf(body)?.accessDenied === true) {
+    return { kind: 'no_access', reason: `${NO_ACCESS} (HTTP ${status}, code ${code})` };
+  }
+  const passes = status >= 500 || [401, 408, 429].includes(status) || error?.is_transient === true;
   if (error === undefined || code === undefined || passes || PASSING.includes(code) || rule?.do === 'stop') {
     return { kind: 'later', reason: `the provider answers HTTP ${status}, code ${code ?? 'none'}` };
   }
