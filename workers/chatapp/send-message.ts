@@ -87,7 +87,8 @@ export class MessageSender {
       this.#learn(message, verdict, probe);
       if (verdict.kind === 'accepted') await this.#link(message, verdict.customer);
       const stored = await this.#settle(message, outcomeOf(provider._id, verdict, probe));
-      if (stored?.state === 'waiting' && stored.due !== undefined) {
+      // A template that waits for so long holds up nothing else for its customer.
+      if (stored?.state === 'waiting' && stored.due !== undefined && verdict.kind !== 'retry_later') {
         pacing.hold(message.to, stored.due.getTime() - clock.now().getTime() + BACK_IN_QUEUE_MS);
       }
       await this.#tell(message, verdict);
@@ -129,6 +130,7 @@ export class MessageSender {
         rest(STOPPED_MS);
         break;
       case 'retry_once':
+      case 'retry_later':
       case 'refuse':
         break;
     }

@@ -5,6 +5,8 @@ import type { SendVerdict } from './provider/answer.ts';
 
 /** The message is tried once more, then it is refused. */
 const TWO_TRIES = 2;
+/** A new template that is not ready: tried again after 10 minutes and after 30 more, then it is refused. */
+const NOT_READY = { maxTries: 3, pauseMs: 600_000 };
 
 /**
  * The outcome of a verdict for its message. The change is decided as for an SMS of one part
@@ -29,6 +31,8 @@ export function outcomeOf(account: AccountId, verdict: SendVerdict, probe: boole
       return { kind: 'retry', code: verdict.code, reason: verdict.reason, ...(probe ? { uncounted: true } : {}) };
     case 'retry_once':
       return { kind: 'retry', code: verdict.code, reason: verdict.reason, maxTries: TWO_TRIES };
+    case 'retry_later':
+      return { kind: 'retry', code: verdict.code, reason: verdict.reason, ...NOT_READY };
     case 'refuse':
       return {
         kind: 'rejected',

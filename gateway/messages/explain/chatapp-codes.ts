@@ -41,6 +41,11 @@ export const CHATAPP_CODES: readonly ExplainedCodes[] = [
     'Ask your service provider to enable them, or use a template of another category.',
   ),
   explained(
+    'template_not_ready',
+    'The template was new, and the provider could not send it yet. Later tries did not help.',
+    SEND_LATER,
+  ),
+  explained(
     'customer_in_experiment',
     'The provider holds marketing messages back from this customer for an experiment.',
     'Nothing helps but another channel: send an SMS.',

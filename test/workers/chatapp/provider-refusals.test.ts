@@ -40,6 +40,24 @@ describe('chatapp worker: what the provider refuses', () => {
     });
   }
 
+  it('134101: a template that is too new is tried again after ten minutes, and holds up nothing else for its customer', async () => {
+    const account = await world.openAccount((send, res, accept) => {
+      if (JSON.stringify(send.body.template).includes('hello')) json(res, 400, graphError(134_101));
+      else accept();
+    });
+    const [early] = await world.queue(account, {});
+    await world.startWorker();
+
+    const waiting = await world.until(early?._id ?? 'msg_', ({ state }) => state === 'waiting');
+    const waitsMs = (waiting.due?.getTime() ?? 0) - Date.now();
+    expect(waitsMs).to.be.within(450_000, 750_000);
+    expect(waiting.tries).to.equal(1);
+
+    const content = { kind: 'template', name: 'other', language: 'en', params: [] } as const;
+    const [next] = await world.queue(account, { content });
+    await world.until(next?._id ?? 'msg_', ({ state }) => state === 'sent');
+  });
+
   it('an unknown code with HTTP 403: the channel goes on, and the code is logged once', async () => {
     const account = await world.openAccount((send, res, accept) => {
       if (send.to.endsWith('1')) json(res, 403, graphError(777));

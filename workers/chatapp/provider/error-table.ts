@@ -4,11 +4,12 @@
  *
  * `stop`: nothing can be sent until a person solves the problem; the message waits · `back_off`: the account is too
  * fast; the message keeps its place · `customer_delay`: too fast for this customer · `retry`: may succeed later ·
- * `retry_once`: one more try, then refused · `refuse`: will never succeed. All of this is for answers. A `failed` status
- * is final, and only names its error by the rule's `code`: so it is with 131053 of a link, which the provider fetches
- * after its answer. What a status says of the whole account slows it down nevertheless (standing.ts).
+ * `retry_once`: one more try, then refused · `retry_later`: not before ten minutes, then again · `refuse`: will never
+ * succeed. All of this is for answers. A `failed` status is final, and only names its error by the rule's `code`: so it is
+ * with 131053 of a link, which the provider fetches after its answer. What a status says of the whole account slows it down
+ * nevertheless (standing.ts).
  */
-export type ErrorDo = 'stop' | 'back_off' | 'customer_delay' | 'retry' | 'retry_once' | 'refuse';
+export type ErrorDo = 'stop' | 'back_off' | 'customer_delay' | 'retry' | 'retry_once' | 'retry_later' | 'refuse';
 
 export interface ErrorRule {
   readonly do: ErrorDo;
@@ -45,7 +46,9 @@ const TABLE: readonly (readonly [codes: readonly number[], rule: ErrorRule])[] =
   [[100, 131_009], { do: 'refuse', code: 'invalid_parameter' }],
   [[131_008], { do: 'refuse', code: 'invalid_parameter', copyIsOld: true }],
   [[131_050], { do: 'refuse', code: 'marketing_opted_out' }],
-  [[131_055, 131_063, 134_100, 134_101, 134_102], { do: 'refuse', code: 'marketing_not_enabled' }],
+  [[131_055, 131_063, 134_100, 134_102], { do: 'refuse', code: 'marketing_not_enabled' }],
+  // "Wait 10 minutes": a new template is made known to the side that sends marketing messages.
+  [[134_101], { do: 'retry_later', code: 'template_not_ready' }],
   [[130_403], { do: 'refuse', code: 'customer_blocked' }],
   [[130_497], { do: 'refuse', code: 'country_not_allowed' }],
   [[131_021], { do: 'refuse', code: 'recipient_is_sender' }],

@@ -46,7 +46,8 @@ const CODES: readonly (readonly [codes: readonly number[], kind: SendVerdict['ki
   [[132_008, 132_012, 132_018], 'refuse', 'template_param_mismatch'],
   [[132_068, 132_069], 'refuse', 'template_flow_unavailable'],
   [[131_050], 'refuse', 'marketing_opted_out'],
-  [[131_055, 131_063, 134_100, 134_101, 134_102], 'refuse', 'marketing_not_enabled'],
+  [[131_055, 131_063, 134_100, 134_102], 'refuse', 'marketing_not_enabled'],
+  [[134_101], 'retry_later', 'template_not_ready'],
   [[132_015], 'refuse', 'template_paused'],
   [[132_016], 'refuse', 'template_disabled'],
 ];
