@@ -8,17 +8,38 @@ import {
 /** The countries of each calling code. Some codes are shared: +1 by 25 countries, +44 also by Guernsey. */
 const COUNTRIES: ReadonlyMap<string, readonly CountryCode[]> = countriesByCode();
 
+/** The country that has most of the numbers of a shared code. */
+const MAIN: Readonly<Record<string, CountryCode>> = {
+  ...{ 1: 'US', 7: 'RU', 39: 'IT', 44: 'GB', 47: 'NO', 61: 'AU', 212: 'MA', 262: 'RE', 290: 'SH', 358: 'FI' },
+  ...{ 590: 'GP', 599: 'CW' },
+};
+/** North America: here the three digits after the code decide the country. */
+const NORTH_AMERICA = '1';
+/** Digits behind such an area code that every country there has. */
+const ANY_SUBSCRIBER = '2345678';
+
 /**
  * The country (ISO 3166-1) of a number that begins with its country code. Undefined when libphonenumber knows no such country.
+ * A number of a shared code that is no valid one there (the library's copy of the plans may be old) is of the country of its
+ * area code in North America, else of the code's main country: so it takes the route of its country, as with any other code.
  */
 export function countryOf(to: string): string | undefined {
   for (let length = 3; length > 0; length--) {
-    const [first, ...others] = COUNTRIES.get(to.slice(0, length)) ?? [];
+    const code = to.slice(0, length);
+    const [first, ...others] = COUNTRIES.get(code) ?? [];
     if (first === undefined) continue;
     // Only if several countries share the code does the rest of the number matter. Parsing it takes 15 µs.
-    return others.length === 0 ? first : parsePhoneNumberFromString(`+${to}`, { extract: false })?.country;
+    return others.length === 0 ? first : (parsedCountry(to) ?? areaCountry(code, to) ?? MAIN[code]);
   }
   return undefined;
+}
+
+function areaCountry(code: string, to: string): string | undefined {
+  return code === NORTH_AMERICA ? parsedCountry(`${to.slice(0, 4)}${ANY_SUBSCRIBER}`) : undefined;
+}
+
+function parsedCountry(to: string): string | undefined {
+  return parsePhoneNumberFromString(`+${to}`, { extract: false })?.country;
 }
 
 /** The number of digits of a country's calling code. */
