@@ -148,6 +148,8 @@ export interface Part {
   readonly key?: string;
   readonly state: PartState;
   readonly error?: string;
+  /** The carrier told the state as a number and no error: `error` is that number, and no error has its meaning. */
+  readonly isStateNumber?: true;
 }
 export type PartState = 'accepted' | 'refused' | 'unknown' | FinalState;
 

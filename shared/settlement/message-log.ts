@@ -59,6 +59,8 @@ export interface PartReceipt {
   readonly state: FinalState;
   /** The carrier's error text. */
   readonly error?: string;
+  /** See `Part`. */
+  readonly isStateNumber?: true;
   /** In words, for `error_reason`. */
   readonly reason?: string;
   /**

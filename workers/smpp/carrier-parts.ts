@@ -170,7 +170,7 @@ export class CarrierParts {
         carrier: carrier._id,
         parts: this.#dialect.parts,
         holdMinutes: this.#dialect.holdMinutes,
-        reasonOf: (state, code) => this.#dialect.reasonOf(state, code, code),
+        reasonOf: (state, error, word) => this.#dialect.reasonOf(state, error, word),
       },
       settler: this.#settler('receipts'),
       messageLog,

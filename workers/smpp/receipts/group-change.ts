@@ -4,7 +4,7 @@ import type { MessageDocument } from '../../../shared/messages/message.ts';
 import type { ReceiptRecord } from '../../../shared/settlement/message-log.ts';
 import type { Hit } from './receipt-lookup.ts';
 import { type IncomingReceipt, keysOf, mayMeanCopy } from './receipt-match.ts';
-import { decideHeld, decideReceipt, decideUnknown, type ReceiptDecision } from './receipt-outcome.ts';
+import { decideHeld, decideReceipt, decideUnknown, failedPart, type ReceiptDecision } from './receipt-outcome.ts';
 
 /** A receipt and the message that it means. `i` is the receipt's place in the group. */
 export interface Told {
@@ -18,8 +18,8 @@ export interface ReceiptRules {
   readonly carrier: string;
   readonly parts: ReceiptParts;
   readonly holdMinutes: number;
-  /** Explains the error code of an earlier receipt to people. */
-  reasonOf(state: string, code: string): string | undefined;
+  /** Explains to people what an earlier receipt said. `error` is absent when it told only its state. */
+  reasonOf(state: string, error: string | undefined, word: string): string | undefined;
 }
 
 /** The one change that several receipts make to one message, and what each receipt did. Pure. */
@@ -47,9 +47,10 @@ export function changeOf(
 /** Adds the reason of the error code. The code may be that of another segment, whose receipt came earlier. */
 function withReason(decision: ReceiptDecision, rules: ReceiptRules): ReceiptDecision {
   if (decision.kind === 'none') return decision;
-  const { state, set: { errorCode, errorReason } = {} } = decision.change;
+  const { state, set: { errorCode, errorReason, parts = [], earlier = [] } = {} } = decision.change;
   if (state === undefined || errorCode === undefined || errorReason !== undefined) return decision;
-  const reason = rules.reasonOf(state, errorCode);
+  const isStateNumber = failedPart(state, { parts, earlier })?.isStateNumber === true;
+  const reason = rules.reasonOf(state, isStateNumber ? undefined : errorCode, errorCode);
   if (reason === undefined) return decision;
   return { kind: 'change', change: { ...decision.change, set: { ...decision.change.set, errorReason: reason } } };
 }

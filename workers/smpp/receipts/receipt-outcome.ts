@@ -15,6 +15,7 @@ import type {
   FinalState,
   HistoryEntry,
   MessageDocument,
+  MessageState,
   Part,
   PartState,
   StoredMessage,
@@ -139,8 +140,19 @@ function tellFirst(parts: readonly Part[], key: string, receipt: PartReceipt): r
 }
 
 /** The error of an earlier receipt does not stay with a part that arrived after all. */
-function toldOf({ key }: Part, { state, error }: PartReceipt): Part {
-  return { ...(key === undefined ? {} : { key }), state, ...(error === undefined ? {} : { error }) };
+function toldOf({ key }: Part, { state, error, isStateNumber }: PartReceipt): Part {
+  return {
+    ...(key === undefined ? {} : { key }),
+    state,
+    ...(error === undefined ? {} : { error }),
+    ...(isStateNumber === undefined ? {} : { isStateNumber }),
+  };
+}
+
+/** The part whose error is that of the message. */
+export function failedPart(state: MessageState, { parts, earlier }: Copies): Part | undefined {
+  const all = [...parts, ...earlier.flatMap((copy) => copy.parts)];
+  return all.find((part) => part.state === state && part.error !== undefined);
 }
 
 function withCopies(message: MessageDocument, { parts, earlier }: Copies, receipt: PartReceipt, now: Date): Change {
@@ -167,14 +179,13 @@ function withCopies(message: MessageDocument, { parts, earlier }: Copies, receip
     return fitted(message, { state, set, unset: OPEN_FIELDS, entries });
   }
   entries.push(entryAt(final, now, history));
-  const told = [...parts, ...earlier.flatMap((copy) => copy.parts)];
-  const ended = finalFields(final, told, receipt, message, now);
+  const ended = finalFields(final, { parts, earlier }, receipt, message, now);
   return fitted(message, { state: final, set: { ...set, ...ended }, unset: ['due', ...OPEN_FIELDS], entries });
 }
 
 function finalFields(
   final: FinalState,
-  parts: readonly Part[],
+  copies: Copies,
   receipt: PartReceipt,
   message: MessageDocument,
   now: Date,
@@ -182,8 +193,8 @@ function finalFields(
   if (final === 'delivered') {
     return { operator: receipt.operator, deliveredAt: deliveredAt(receipt.doneAt, message, now) };
   }
-  const code = parts.find((part) => part.state === final && part.error !== undefined)?.error ?? receipt.error;
-  const reason = code === receipt.error ? receipt.reason : undefined;
+  const { error: code, isStateNumber } = failedPart(final, copies) ?? receipt;
+  const reason = code === receipt.error && isStateNumber === receipt.isStateNumber ? receipt.reason : undefined;
   return {
     ...(code === undefined ? {} : { errorCode: code }),
     ...(reason === undefined ? {} : { errorReason: reason }),

@@ -119,10 +119,15 @@ export function incomingReceipt(
       operator: carrier.name,
       ...(effect === undefined ? {} : { effect }),
       ...(code === undefined ? {} : { error: code }),
+      ...(code !== error && isNumber(code) ? { isStateNumber: true } : {}),
       ...(reason === undefined ? {} : { reason }),
       ...(doneAt === undefined ? {} : { doneAt }),
     },
   };
+}
+
+function isNumber(code: string | undefined): boolean {
+  return code !== undefined && /^\d+$/.test(code);
 }
 
 function tlvsOf({ receiptedMessageId, messageState, networkErrorCode }: Deliver): { readonly tlvs?: ReceiptTlvs } {

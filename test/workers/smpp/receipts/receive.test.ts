@@ -64,7 +64,10 @@ describe('Receive', () => {
         db: store.db,
         clock: systemClock,
         settler,
-        rules: { carrier: 'c', parts: 'perPart', holdMinutes: 60, reasonOf: () => undefined },
+        rules: {
+          ...{ carrier: 'c', parts: 'perPart', holdMinutes: 60 },
+          reasonOf: (...said) => dialect(set).reasonOf(...said),
+        },
         messageLog: new MessageLog({ db: store.db, clock: systemClock, log: silentLog, days: 30 }),
         onGroup: () => {},
         answersStored: async () => {},
@@ -96,11 +99,11 @@ describe('Receive', () => {
     expect(JSON.stringify(record)).not.to.match(/text:|\bhi\b/);
   });
 
-  async function sent(): Promise<() => Promise<MessageDocument | null>> {
+  async function sent(...ids: readonly string[]): Promise<() => Promise<MessageDocument | null>> {
     const messages = store.db.collection<MessageDocument>('messages');
     const message = makeMessage({
       state: 'sent',
-      parts: [{ key: 'c:4f1c', state: 'accepted' }],
+      parts: ['4f1c', ...ids].map((id) => ({ key: `c:${id}`, state: 'accepted' })),
       claim: { id: newId('clm'), carrier: 'c', epoch: 1, at: new Date('2026-11-21T10:00:00Z') },
     });
     await messages.insertOne(message);
@@ -134,6 +137,21 @@ describe('Receive', () => {
 
     expect(await stored()).to.include({ state: 'failed', errorCode: '5', errorReason: 'Not delivered' });
   });
+
+  for (const [last, body] of [
+    ['is delivered', 'id:4f1d stat:DELIVRD err:000'],
+    ['has the error of that number', 'id:4f1d stat:UNDELIV err:5'],
+  ] as const) {
+    it(`nor is that of an earlier segment, when the last one ${last}`, async () => {
+      const stored = await sent('4f1d');
+      const told = { body: Buffer.alloc(0), receiptedMessageId: '4f1c', messageState: 5 };
+      await take(deliver(told), { receiptProfile: 'twilio' });
+
+      await take(deliver({ body: Buffer.from(body) }), { receiptProfile: 'twilio' });
+
+      expect(await stored()).to.include({ state: 'failed', errorCode: '5', errorReason: 'Not delivered' });
+    });
+  }
 
   const NOTHING: readonly (readonly [string, Partial<Deliver>])[] = [
     ['an intermediate notification', { esmClass: 0x20 }],
