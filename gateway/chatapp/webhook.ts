@@ -92,7 +92,12 @@ export async function registerEndpoint(
   const made = await changeAudited({ db, clock, config }, caller, {
     action: 'webhook.register',
     subject: { kind: 'webhook', id },
-    read: async () => (await findEndpoints(db, [id]))[0],
+    read: async () => {
+      const [known] = await findEndpoints(db, [id]);
+      // Nothing is changed, nor called active, when its events could not be signed.
+      for (const { sealed } of known?.secrets.slice(0, 1) ?? []) box.open(sealed);
+      return known;
+    },
     make: () => createEndpoint(db, clock, box, { ...wanted, events: [...new Set(wanted.events)] }),
     madeOf: ({ endpoint }) => endpoint,
     isRefusal: (error) => error instanceof TooManyEndpoints,

@@ -63,4 +63,11 @@ export const SETTINGS_PROBLEMS = {
     'Sender exists',
     'The account has this sender already. To ask for other routes, remove it first; it then waits for an approval again.',
   ),
+  secret_unreadable: fault(
+    '5035',
+    503,
+    'Stored secret unreadable',
+    'Nothing was done. The secret key of the service is not the one that a stored secret was encrypted with. Ask your service provider to put it back; if it is lost, give the webhook a new secret with `POST /v2/account/webhooks/{webhook_id}/rotate`.',
+    true,
+  ),
 } as const satisfies Record<string, ProblemRule>;

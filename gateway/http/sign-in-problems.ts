@@ -73,6 +73,13 @@ export const SIGN_IN_PROBLEMS = {
     'Second factor needed',
     'Set up an authenticator app first. Until then your session may do nothing else.',
   ),
+  second_factor_unreadable: fault(
+    '5036',
+    503,
+    'Second factor unreadable',
+    'The code was not checked: the service cannot read what it stored of your authenticator app. Sign in with a recovery code, or ask who runs the service to put its secret key back or to reset your second factor.',
+    true,
+  ),
   sign_in_busy: fault(
     '5033',
     503,

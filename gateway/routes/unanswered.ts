@@ -1,6 +1,7 @@
 import type { NextFunction, Request } from 'express';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import { SecretUnreadable } from '../../shared/runtime/secret-box.ts';
 import type { Identify } from '../access/authenticate.ts';
 import type { Unauthorized } from '../access/unauthorized.ts';
 import { type ProblemAnswer, RETRY_AFTER, sendProblem } from '../http/answer.ts';
@@ -55,6 +56,9 @@ export function answerError(log: Log): ErrorHandler {
     } else if (isStoreTrouble(error)) {
       log.warn('store_unavailable', { request_id: res.locals.requestId, ...errorFields(error) });
       sendProblem(res, 'store_unavailable', { headers: RETRY_AFTER });
+    } else if (error instanceof SecretUnreadable) {
+      log.error('secret_unreadable', { request_id: res.locals.requestId, ...errorFields(error) });
+      sendProblem(res, 'secret_unreadable');
     } else {
       log.error('request_failed', { request_id: res.locals.requestId, ...errorFields(error) });
       sendProblem(res, 'internal_error');

@@ -11,8 +11,15 @@ import { readOwnFile } from './own-file.ts';
  */
 export interface SecretBox {
   seal(secret: string): string;
-  /** Throws `StartError`, which says what to do, when the text was sealed with another key or altered. */
+  /** Throws `SecretUnreadable` when the text was sealed with another key or altered. */
   open(sealed: string): string;
+}
+
+/** It says to the operator what to do. */
+export class SecretUnreadable extends StartError {
+  constructor(cause: unknown) {
+    super(OTHER_KEY, { cause });
+  }
 }
 
 const OTHER_KEY =
@@ -38,7 +45,7 @@ export function createSecretBox(key: Buffer): SecretBox {
       try {
         return Buffer.concat([decipher.update(Buffer.from(text, 'base64url')), decipher.final()]).toString('utf8');
       } catch (cause) {
-        throw new StartError(OTHER_KEY, { cause });
+        throw new SecretUnreadable(cause);
       }
     },
   };

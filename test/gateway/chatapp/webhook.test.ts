@@ -4,6 +4,8 @@ import type { AuditDocument } from '../../../shared/audit/entry.ts';
 import { eventsOf } from '../../../shared/events/catalogue.ts';
 import type { KeyScope } from '../../../shared/keys/key.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
+import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
+import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { ENDPOINTS_PER_ACCOUNT } from '../../../shared/webhooks/endpoint-places.ts';
 import { createEndpoint, disableEndpoint, listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
 import { chatAtGateway } from '../../support/chat-gateway.ts';
@@ -210,6 +212,24 @@ describe('POST /v2/chatapp/webhook', () => {
     expect(refused).to.have.length(60 - ENDPOINTS_PER_ACCOUNT);
     for (const answer of refused) expectProblem(answer, 'too_many_webhooks');
     expect(await endpoints()).to.have.length(ENDPOINTS_PER_ACCOUNT);
+  });
+
+  describe('503', () => {
+    it('a known address whose secret was stored with another secret key: says what to do, and changes nothing', async () => {
+      const { body } = await chat.post(PATH, GOOD);
+      await disableEndpoint(chat.db, body.webhook_id, 'operator');
+      const stored = chat.db.collection<EndpointDocument>('endpoints');
+      const sealed = createSecretBox(Buffer.alloc(32, 8)).seal('whsec_x');
+      await stored.updateOne({ _id: body.webhook_id }, { $set: { 'secrets.0.sealed': sealed } });
+      const audited = () => chat.db.collection('audit').countDocuments();
+      const before = { endpoints: await endpoints(), audited: await audited() };
+
+      const refused = await chat.post(PATH, { ...GOOD, events: ['message.sent'] });
+
+      expectProblem(refused, 'secret_unreadable');
+      expect(refused.body.detail).to.include('POST /v2/account/webhooks/{webhook_id}/rotate');
+      expect({ endpoints: await endpoints(), audited: await audited() }).to.deep.equal(before);
+    });
   });
 
   describe('Idempotency-Key', () => {

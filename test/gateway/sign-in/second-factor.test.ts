@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
 import { newLink } from '../../../shared/users/link.ts';
 import type { UserDocument } from '../../../shared/users/user.ts';
 import { expectProblem } from '../../support/problem.ts';
@@ -110,6 +111,22 @@ describe('second factor (ASVS 6.3.3, 6.4, 6.5)', () => {
     expectProblem(await signIn({ user }, { recovery_code: first }), 'second_factor_wrong');
     await signIn({ user }, { recovery_code: second.toUpperCase().replaceAll('-', ' ') }).expect(200);
     expect((await world.stored(user._id)).recoveryCodes).to.have.length(8);
+  });
+
+  it('an app whose seed was stored with another secret key: the code is no wrong try, a recovery code signs in', async () => {
+    const { user } = await world.user('owner');
+    const { secret, codes } = await enrol(withCookie(cookieOf(await signIn({ user }).expect(200))));
+    const seed = createSecretBox(Buffer.alloc(32, 8)).seal(secret);
+    await world.db.collection<UserDocument>('users').updateOne({ _id: user._id }, { $set: { 'totp.seed': seed } });
+    world.logged.length = 0;
+
+    // More often than wrong tries are free.
+    for (let i = 0; i < 7; i++) {
+      expectProblem(await signIn({ user }, { code: await world.code(1, secret) }), 'second_factor_unreadable');
+    }
+
+    expect(world.logged.filter((line) => line.startsWith('secret_unreadable '))).to.have.length(7);
+    await signIn({ user }, { recovery_code: codes[0] }).expect(200);
   });
 
   it('new recovery codes are in the audit also when none was used, without codes and hashes', async () => {
