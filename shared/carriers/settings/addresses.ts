@@ -60,18 +60,28 @@ export const ADDRESSES = {
     kannel: 'source-addr-ton, -npi',
     jasmin: 'src_ton, src_npi',
   }),
-  sourceNational: setting(addressForm, form(1, 1), 'a sender that is a number of --country, or begins with 0', {
-    kannel: 'source-addr-ton, -npi',
-    jasmin: 'src_ton, src_npi',
-  }),
+  sourceNational: setting(
+    addressForm,
+    form(1, 1),
+    'a sender that is a number of --country, or begins with 0 but not with 00',
+    {
+      kannel: 'source-addr-ton, -npi',
+      jasmin: 'src_ton, src_npi',
+    },
+  ),
   sourceInternational: setting(addressForm, form(1, 1), 'a sender that is any other number', {
     kannel: 'source-addr-ton, -npi',
     jasmin: 'src_ton, src_npi',
   }),
-  destinationNational: setting(addressForm, form(1, 1), 'a recipient with a number of --country, or one from 0', {
-    kannel: 'dest-addr-ton, -npi',
-    jasmin: 'dst_ton, dst_npi',
-  }),
+  destinationNational: setting(
+    addressForm,
+    form(1, 1),
+    'a recipient with a number of --country, or one from 0 but not from 00',
+    {
+      kannel: 'dest-addr-ton, -npi',
+      jasmin: 'dst_ton, dst_npi',
+    },
+  ),
   destination: setting(addressForm, form(1, 1), 'any other recipient', {
     kannel: 'dest-addr-ton, -npi',
     jasmin: 'dst_ton, dst_npi',

@@ -50,8 +50,12 @@ function sourceForm(digits: string, settings: AddressSettings): AddressForm {
   return isNational(digits, settings) ? settings.sourceNational : settings.sourceInternational;
 }
 
-/** Calling codes never begin with 0 (ITU-T E.164 §6), so a number with a leading 0 has a trunk prefix. */
+/** The prefix of calls to other countries (ITU-T E.123), as rewrite rules may put it before a number. */
+const ABROAD = '00';
+
+/** Calling codes never begin with 0 (ITU-T E.164 §6), so a number with a single leading 0 has a trunk prefix. */
 function isNational(digits: string, { country }: AddressSettings): boolean {
+  if (digits.startsWith(ABROAD)) return false;
   return digits.startsWith('0') || (country !== '' && digits.startsWith(country));
 }
 
@@ -60,8 +64,13 @@ function address(
   { ton, npi, digits: form }: AddressForm,
   { country }: AddressSettings,
 ): Address | undefined {
-  const digits = form === 'plus' ? `+${number}` : form === 'national' ? withoutCountry(number, country) : number;
+  const digits =
+    form === 'plus' ? `+${withoutAbroad(number)}` : form === 'national' ? withoutCountry(number, country) : number;
   return digits !== '' && digits.length <= MAX_OCTETS ? { ton, npi, digits } : undefined;
+}
+
+function withoutAbroad(number: string): string {
+  return number.startsWith(ABROAD) ? number.slice(ABROAD.length) : number;
 }
 
 function withoutCountry(number: string, country: string): string {

@@ -25,6 +25,7 @@ describe('sourceAddress', () => {
     ['56161', '0/1 56161'],
     ['919876543210', '2/1 9876543210'],
     ['09876543210', '2/1 09876543210'],
+    ['00447911123456', '1/1 +447911123456'],
     ['447911123456', '1/1 +447911123456'],
     ['TWELVELETTRS', 'none'],
     ['', 'none'],
@@ -81,4 +82,10 @@ describe('rewriting', () => {
       expect(destinationAddress(number, settings({ rewriteRecipient: rules }))?.digits).to.equal(expected);
     });
   }
+
+  it('a recipient that becomes 00… is an international number, not one with a trunk prefix', () => {
+    const abroad = { ...EACH, destination: form(0, 1), rewriteRecipient: [{ prefix: '44', replacement: '0044' }] };
+
+    expect(told(destinationAddress('447911123456', abroad))).to.equal('0/1 00447911123456');
+  });
 });
