@@ -27,6 +27,7 @@ describe('accounts, by operators', () => {
     expect((await world.get(`/accounts?search=${made[2]}`)).body.data).to.have.length(1);
     expect((await world.get('/accounts?status=suspended')).body.data).to.deep.equal([]);
     expect((await world.get('/accounts?status=gone')).status).to.equal(400);
+    expect((await world.get('/accounts?search=a%00b')).status).to.equal(400);
   });
 
   it('are made once for an Idempotency-Key, and the audit names the operator', async () => {
