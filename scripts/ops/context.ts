@@ -7,12 +7,17 @@ import { type FindHere, type WriteGuard, WriteRefused } from '../../shared/mongo
 import { openSecretBox } from '../../shared/processes/open-secret-box.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
-import { type AccessDocument, readAccess, readAccessHere } from '../../shared/store-access/access-store.ts';
+import {
+  type AccessDocument,
+  readAccess,
+  readAccessHere,
+  STATE_COLLECTION,
+} from '../../shared/store-access/access-store.ts';
 import { startRefusal } from '../../shared/store-access/refusal.ts';
 import { type Context, Failure } from './command.ts';
 import { readSecret } from './read-secret.ts';
 import { type Canvas, Progress } from './store/progress.ts';
-import { OPS_LOOK_MS } from './store/read-only.ts';
+import { OPS_CLOSED_MS, OPS_LOOK_MS } from './store/read-only.ts';
 
 /** A context that opens what a command uses; `close` closes it. */
 export function openContext(
@@ -53,9 +58,12 @@ async function open(config: Config): Promise<Store> {
   }
 }
 
+const LATE =
+  'The store became read-only while this was being stored, and its answer came late. It is in this store, but perhaps not in a copy of it that is being made: look there, and run the command again where it is missing. What would have followed it, such as the end of its entry in the audit, was not done.';
+
 /**
  * Looks at the start whether the store is closed to writers, and again before a write when the last look is `OPS_LOOK_MS` old. So
- * a long command ends soon after the store is closed. Commands do not report themselves as processes do; whoever closes the store
+ * a long command ends soon after the store is closed. A write whose answer comes too late for who closed it ends with `LATE`. Commands do not report themselves as processes do; whoever closes the store
  * waits some seconds for them instead.
  */
 class OpsGuard implements WriteGuard {
@@ -68,14 +76,26 @@ class OpsGuard implements WriteGuard {
     await this.#look(() => readAccess(db));
   }
 
-  async write(_collection: string, send: () => Promise<unknown>, find: FindHere): Promise<unknown> {
+  async write(collection: string, send: () => Promise<unknown>, find: FindHere): Promise<unknown> {
     // Again when the answer itself came late.
     while (this.#follows && systemClock.monotonicMs() - this.#lookedMs >= OPS_LOOK_MS) {
       await this.#look(() => readAccessHere(find));
     }
-    if (this.#access === undefined) return send();
+    if (this.#access === undefined) {
+      const answer = await send();
+      // The command that closes the store writes that itself.
+      if (collection !== STATE_COLLECTION) await this.#checkLate(find);
+      return answer;
+    }
     const readOnly = 'The store is read-only. To change something, end that first: npm run ops -- store read-only off.';
     throw new WriteRefused(startRefusal(this.#access) ?? readOnly);
+  }
+
+  /** Who closed the store waited for this write only for a time. Afterwards it may have been copied without it. */
+  async #checkLate(find: FindHere): Promise<void> {
+    if (!this.#follows || systemClock.monotonicMs() - this.#lookedMs < OPS_CLOSED_MS) return;
+    await this.#look(() => readAccessHere(find));
+    if (this.#access !== undefined) throw new Failure(LATE);
   }
 
   async #look(read: () => Promise<AccessDocument | undefined>): Promise<void> {

@@ -29,8 +29,11 @@ const CLOSED_WITHIN_MS = 100_000;
 const LOOK_MS = 200;
 /** How long an operator's command may go on writing before it looks again whether the store was closed (scripts/ops/context.ts). */
 export const OPS_LOOK_MS = 1_000;
-/** How long such commands are waited for, as they report nowhere: the last write may take the rest. */
-const OPS_CLOSED_MS = 3_000;
+/**
+ * How long such commands are waited for, as they report nowhere: the last write may take the rest. One whose write takes longer
+ * says so itself.
+ */
+export const OPS_CLOSED_MS = 3_000;
 
 /**
  * Makes the store read-only, if it is not yet, and waits until no process writes any more. Throws a `StartError` that names the

@@ -5,8 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type AppProcess, startApp } from '../../../scripts/bench/app-process.ts';
 import { operator } from '../../../scripts/ops/audited.ts';
+import { Failure } from '../../../scripts/ops/command.ts';
 import { openContext } from '../../../scripts/ops/context.ts';
-import { makeReadOnly, OPS_LOOK_MS } from '../../../scripts/ops/store/read-only.ts';
+import { makeReadOnly, OPS_CLOSED_MS, OPS_LOOK_MS } from '../../../scripts/ops/store/read-only.ts';
 import { loadConfig } from '../../../shared/config/settings.ts';
 import { WriteRefused } from '../../../shared/mongo/guarded-connection.ts';
 import type { ProcessDocument } from '../../../shared/processes/report.ts';
@@ -101,5 +102,29 @@ describe('a store that becomes read-only, and writes that are under way', () => 
 
     expect(look.met).to.equal(1);
     expect(refused).to.be.instanceOf(WriteRefused);
+  });
+
+  it('a command whose write was answered later than it is waited for says that a copy may lack it', async () => {
+    const settings = { MONGODB_URI: proxy.uri, MONGODB_DATABASE: store.db.databaseName, HARKARA_DATA_DIR: dir };
+    const context = openContext(loadConfig(settings), { err: () => {} });
+    const db = await context.db();
+    const late = proxy.inject({
+      command: 'insert',
+      collection: 'things',
+      happens: async ({ message }, link) => {
+        const done = await link.ask(message);
+        await closeAccess(store.db, PERIOD);
+        await wait(OPS_CLOSED_MS);
+        link.tell(done);
+      },
+    });
+
+    const written = db.collection('things').insertOne({ late: true });
+    const failed = await written.then(() => undefined).catch((error: unknown) => error);
+    await context.close();
+
+    expect(late.met).to.equal(1);
+    expect(failed).to.be.instanceOf(Failure);
+    expect(Reflect.get(Object(failed), 'message')).to.include('perhaps not in a copy');
   });
 });
