@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import { Lease } from '../leases/lease.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { StartError } from '../runtime/lifecycle.ts';
-import type { Log } from '../runtime/log.ts';
+import { errorFields, type Log } from '../runtime/log.ts';
 import type { ProcessIdentity } from '../runtime/process-identity.ts';
 import { STEPS, type Step } from './steps.ts';
 import { readSchema, setVersion, setWalked } from './version-store.ts';
@@ -57,10 +57,38 @@ async function migrate({ db, log }: MigrateDeps, lease: Lease, steps: readonly S
       await setWalked(db, from, last);
       if (lease.due && !(await lease.keep())) throw new Error('another process has taken over the migration');
     };
-    await step.run({ db, walked, passed });
+    await keeping(lease, log, () => step.run({ db, walked, passed }));
     await setVersion(db, version, step.to);
     log.info('migrated', { from: version, to: step.to });
     version = step.to;
     walked = undefined;
+  }
+}
+
+/**
+ * Renews the lease while `work` runs, however long a single command of it takes: the build of an index may take hours. Otherwise the
+ * processes that wait would begin the same step, and each would ask for the index again and again. A lease that was lost is not
+ * taken again.
+ */
+async function keeping(lease: Lease, log: Log, work: () => Promise<void>): Promise<void> {
+  let renewal: Promise<void> | undefined;
+  const renew = async (): Promise<void> => {
+    try {
+      if (!(await lease.keep())) clearInterval(timer);
+    } catch (error) {
+      log.warn('lease_not_renewed', { lease: lease.name, ...errorFields(error) });
+    }
+  };
+  const timer = setInterval(() => {
+    if (!lease.due || renewal !== undefined) return;
+    renewal = renew().finally(() => {
+      renewal = undefined;
+    });
+  }, LOOK_MS);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+    await renewal;
   }
 }

@@ -1,10 +1,13 @@
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
+import { LEASE_TTL_MS, type LeaseDocument } from '../../../shared/leases/lease.ts';
 import { systemClock as clock } from '../../../shared/runtime/clock.ts';
 import { idDay, newId } from '../../../shared/runtime/ids.ts';
 import { thisProcess } from '../../../shared/runtime/process-identity.ts';
 import { ensureSchema } from '../../../shared/schema/migrate.ts';
 import type { Step } from '../../../shared/schema/steps.ts';
+import { eventually } from '../../support/eventually.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { silentLog as log } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -82,6 +85,39 @@ describe('the schema of the store', () => {
 
     expect(ran).to.deep.equal(['to 2, 1 at work', 'to 3, 1 at work', 'to 4, 1 at work']);
     expect(await schema()).to.deep.equal({ _id: 'schema', version: 4 });
+  });
+
+  it('is migrated by one process also while a step takes longer than its lease: the others wait', async () => {
+    await used();
+    const turned = new ManualClock();
+    const lease = () => db.collection<LeaseDocument>('leases').findOne({ _id: 'schema' });
+    let began = 0;
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const step: Step = {
+      to: 2,
+      run: () => {
+        began += 1;
+        return ended;
+      },
+    };
+    const identities = [1, 2, 3].map((n) => ({ ...thisProcess(), machine: `machine ${n}` }));
+    const all = identities.map((identity) => ensureSchema({ db, clock: turned, log, identity }, [step]));
+
+    await eventually(() => began === 1, 'one begins');
+    // Three times as long as the lease lasts by the clock of all of them.
+    for (let past = 0; past < 3 * LEASE_TTL_MS; past += LEASE_TTL_MS / 3) {
+      const before = await lease();
+      turned.turn(LEASE_TTL_MS / 3);
+      await eventually(async () => (await lease())?.until.getTime() !== before?.until.getTime(), 'it is renewed');
+    }
+    end();
+    await Promise.all(all);
+
+    expect(began).to.equal(1);
+    expect((await schema())?.version).to.equal(2);
   });
 
   it('is migrated on from where an interrupted step had come to', async () => {
