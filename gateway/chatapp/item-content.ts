@@ -8,12 +8,20 @@ const CUT_BODY = 16_384;
 /** The limit for an error's title and details, which are sentences. They are copied into the message and its events. */
 const ERROR_TEXT_MAX = 1_024;
 
+/** Ids of groups have some 60 characters (WhatsApp Cloud API, "Group messages"). */
+const GROUP_ID_MAX = 512;
+
 /**
  * The specification's `body` is what a person would read of the message. Everything else goes into `more` unchanged.
- * If the message is too large (`whole` is false), the result has only the beginning of `body`.
+ * If the message is too large (`whole` is false), the result has only the beginning of `body`, and the group that it
+ * was written in: an answer to it does not belong to its author alone.
  */
 export function contentOf(type: string, message: JsonObject, whole: boolean): Pick<InboundItem, 'body' | 'more'> {
-  if (!whole) return { body: beginning(textOf(type, object(message[type])), CUT_BODY) };
+  if (!whole) {
+    const group = string(message.group_id).slice(0, GROUP_ID_MAX);
+    const cut = beginning(textOf(type, object(message[type])), CUT_BODY);
+    return group === '' ? { body: cut } : { body: cut, more: { group_id: group } };
+  }
   const { id: _id, from: _from, timestamp: _timestamp, type: _type, ...rest } = message;
   const body = textOf(type, object(rest[type]));
   const { text: _, ...others } = rest;
