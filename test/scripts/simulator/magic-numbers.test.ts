@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { MAGIC_NUMBERS } from '../../../scripts/simulator/magic-numbers.ts';
 import { MAGIC_CUSTOMERS } from '../../../scripts/simulator/provider/magic-customers.ts';
+import { MAGIC_TEMPLATES } from '../../../scripts/simulator/provider/magic-templates.ts';
 import { RecentCounts } from '../../../scripts/simulator/provider/recent-counts.ts';
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
@@ -212,13 +213,14 @@ describe('magic numbers', () => {
 
   it('are listed in docs/magic-numbers.md as they are in code', () => {
     const page = readFileSync(new URL('../../../docs/magic-numbers.md', import.meta.url), 'utf8');
-    const rows = [...page.matchAll(/^\| (\d{3}) +\| (.+?) +\|$/gm)].map(([, ending, meaning]) => ({
-      ending,
+    const rows = [...page.matchAll(/^\| (\d{3}|[a-z]+) +\| (.+?) +\|$/gm)].map(([, which, meaning]) => [
+      which,
       meaning,
-    }));
+    ]);
 
-    const tables = [...MAGIC_NUMBERS, ...MAGIC_CUSTOMERS];
-    expect(rows).deep.equal(tables.map(({ ending, meaning }) => ({ ending, meaning })));
+    const numbers = [...MAGIC_NUMBERS, ...MAGIC_CUSTOMERS].map(({ ending, meaning }) => [ending, meaning]);
+    const templates = MAGIC_TEMPLATES.map(({ contains, meaning }) => [contains, meaning]);
+    expect(rows.filter(([which]) => which !== 'code')).deep.equal([...numbers, ...templates]);
   });
 });
 
