@@ -61,7 +61,7 @@ export function isStoreTrouble(error: unknown): boolean {
   return error instanceof Error && AWAY_NAMES.has(error.name);
 }
 
-/** Store trouble that was not the store's answer: it is too far behind to be asked for more. */
+/** For what we do not even ask of the store, because it is too far behind. Callers handle it like any trouble of the store. */
 export function storeBehind(what: string): Error {
   return new MongoNetworkError(what);
 }

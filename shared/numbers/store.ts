@@ -71,7 +71,7 @@ export async function findOurs(db: Db, digits: readonly string[]): Promise<Reado
 
 /** A change is used after this time at the latest. */
 const FRESH_MS = 2_000;
-/** How many numbers are remembered. The same number of others is remembered as belonging to nobody. */
+/** How many numbers of accounts are remembered, and how many that belong to nobody. */
 const NUMBERS_MAX = 10_000;
 
 /** The entries of numbers, looked up by the digits that a carrier writes (`digitsOf`). */

@@ -145,7 +145,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     }
     const answers: Answer[] = [];
     for (const order of orders) {
-      // There was no room for the one before, which waited for it.
+      // The order before has waited for room in vain. This one need not wait as well.
       const answer = answers.at(-1) === FULL ? FULL : await this.#payAlone(account, order);
       // The attempt with the lost answer covered all of them.
       answers.push(outcome.mayStillPay === true ? mayStillPay(answer) : answer);
@@ -214,7 +214,7 @@ function outcomeOf(answer: Answer): AcceptOutcome {
   return answer.outcome;
 }
 
-/** Whoever cancels or reads it next finds it. */
+/** Answers when the schedule or batch is stored, so that a request that reads or cancels it finds it. Waits at most `REPEAT_MS`. */
 async function storedOutcomeOf(answer: Answer): Promise<AcceptOutcome> {
   const outcome = outcomeOf(answer);
   if ('stored' in answer && answer.stored !== undefined) await within(REPEAT_MS, answer.stored);

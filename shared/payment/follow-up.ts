@@ -91,7 +91,7 @@ export class FollowUp {
     return groups;
   }
 
-  /** The sweep clears what is forgotten here. */
+  /** Remembers groups for `takeDone`, of a limited number of accounts. The sweep clears those that are forgotten. */
   addDone(account: AccountId, groups: readonly GroupId[]): void {
     if (groups.length === 0) return;
     const [oldest] = this.#done.keys();

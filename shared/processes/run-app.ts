@@ -43,14 +43,15 @@ export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): vo
       resume: async () => {
         period = new WorkPeriod(life, log);
         const metrics = new Metrics();
-        // What prepares writes already. Known first, then a look: so who closes the store waits for it, or it does not begin.
+        // `prepare` writes already. So the process reports first and then looks whether the store is open: whoever closes the store
+        // either waits for this process, or closed it early enough to be seen here.
         const report = await reportProcess(app, db, metrics, log);
         period.life.onStop('report', () => report.end());
         if (!(await gate.isOpenNow())) return;
         await prepare(app, { store, config, log });
         begun = true;
         await start({ ...opened, metrics, life: period.life });
-        // Registered last, so told first: who takes the leases that it gives back does not leave any to it.
+        // Registered last, so it runs first at a stop: the processes that share its leases then leave none to this one.
         period.life.onStop('works', () => void report.works(false));
         await report.works(true);
       },
@@ -118,7 +119,7 @@ async function openStore(base: Base) {
   return { ...base, store, db, gate, listen, clock };
 }
 
-/** One of a kind on each machine: so that its operators read a warning once. */
+/** Only this app logs warnings about the deployment, so that operators read them once on each machine. */
 const TELLING_APP = 'maintenance';
 
 async function prepare(

@@ -18,7 +18,7 @@ export interface WritingParts {
 const LOOK_MS = 3_000;
 /** A process that was frozen, or had no store, for this long looks before it writes again. */
 const FRESH_MS = 5_000;
-/** A little less than a process has for its stop, which does the same. */
+/** As long as a process has for its stop, which does the same (runtime/lifecycle.ts). */
 const PAUSE_MS = 15_000;
 /** A read without an answer for so long is sent on another connection, too: its own may be dead. */
 const ANSWER_MS = 2_000;

@@ -57,7 +57,7 @@ export async function stopBatch(deps: StopDeps, found: Pick<BatchDocument, '_id'
  */
 export async function stopLeftovers(deps: StopDeps, found: BatchDocument): Promise<boolean> {
   const { db } = deps;
-  // As above: a group that is undone would share its refund's id with the next one.
+  // A group may still be rolled back with its primary. The next one would then get the same number, and its refund the same id.
   const batch = found.stopGroup === undefined ? found : await findForSure(batchCollection(db), { _id: found._id });
   if (batch === null) return false;
   const { _id, total, reserved, stopped, stopGroups = 0, stopGroup } = batch;

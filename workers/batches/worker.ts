@@ -73,7 +73,7 @@ export class BatchWorker extends LeasedWorker<BatchId> {
     return this.#threads.close();
   }
 
-  /** The batches of a round: stops and splits by turns, and of the page that was read what only needs its end. */
+  /** The batches of a round: those to stop and those to split by turns, and of the page that was read all that need only their last step. */
   async #look(): Promise<{ readonly batches: readonly BatchDocument[]; readonly underway: boolean }> {
     const nowMs = this.#options.clock.monotonicMs();
     for (const [id, atMs] of this.#againAtMs) if (atMs <= nowMs) this.#againAtMs.delete(id);

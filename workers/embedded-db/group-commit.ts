@@ -19,7 +19,7 @@ const OUT_OF_DISK_SPACE = 14031;
 /** mongod's `InterruptedAtShutdown`. */
 const INTERRUPTED = errorReply(new StoreError(11600, 'the store is stopping: a part of the command is done'));
 
-/** What becomes of the disk; each is told once until the other. */
+/** What becomes of the disk. `full` and `room` are told in turn, never one of them twice in a row. */
 export interface DiskEvents {
   /** Writes are refused until there is room; reads go on. */
   full(error: unknown): void;

@@ -5,7 +5,7 @@ import { StartError } from '../../shared/runtime/lifecycle.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import { isDiskFull } from './storage/disk-full.ts';
 
-/** What a start needs at most: the log's eight megabytes in the tables. */
+/** What a start usually needs: the log's eight megabytes in the tables. The log is longer after the tables could not be stored. */
 const NEEDED_BYTES = 16 * 1024 * 1024;
 const LOOK_EVERY_MS = 2_000;
 

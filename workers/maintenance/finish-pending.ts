@@ -84,8 +84,9 @@ function restedOf(pending: AccountDocument['pending'], restedSince: Date): reado
 }
 
 /**
- * Nothing of these accounts is old enough, which is what most are: they paid a while ago, and their gateway has cleared
- * it. Two commands for all of them. What they have now decides, so an account that pays meanwhile stays in the sweep.
+ * For accounts of which nothing is old enough. Most have nothing pending any more, because their gateway has cleared it: they leave
+ * the sweep. The others are due again later. One command for each kind; its filter decides by what is stored now, so an
+ * account that pays meanwhile stays in the sweep.
  */
 async function passOver(db: Db, ids: readonly AccountId[], restedSince: Date, now: Date): Promise<void> {
   if (ids.length === 0) return;
@@ -95,11 +96,11 @@ async function passOver(db: Db, ids: readonly AccountId[], restedSince: Date, no
     { ...those, $or: [{ pending: { $exists: false } }, { pending: {} }] },
     { $unset: { pending: '', opening: '', pendingAt: '' } },
   );
-  // Younger changes are looked at when they are old enough.
+  // The others have younger changes, which are looked at when they are old enough.
   await accounts.updateMany(those, { $set: { pendingAt: now } });
 }
 
-/** Whether something was left. */
+/** Finishes what is old enough of one account. Returns whether something was left. */
 async function finish(db: Db, id: AccountId, restedSince: Date, now: Date): Promise<boolean> {
   const accounts = db.collection<AccountDocument>('accounts');
   // What follows goes to other documents, perhaps on other servers: the payment must not be rolled back behind it.

@@ -32,8 +32,8 @@ export interface PruneDeps {
 
 const DAY_MS = 86_400_000;
 /**
- * The pause between two groups, by how long the last one took: a busy store gets less to do. With MongoDB most of that time is the
- * network and the wait for a majority of the members. The shortest pause in milliseconds.
+ * The pause after a group: `perWork` times as long as the group took, so that a busy store gets less to do; at least `leastMs`. With
+ * MongoDB most of a group's time is the network and the wait for a majority of the members.
  */
 const PAUSES: Readonly<Record<StoreKind, { readonly leastMs: number; readonly perWork: number }>> = {
   embedded: { leastMs: 50, perWork: 9 },

@@ -5,7 +5,10 @@ import { findDue, findDueOf, firstWaiting } from '../../shared/schedules/store.t
 
 /** The most schedules in one group. The store runs a command in one piece, so other commands wait some 20 ms. */
 const GROUP_MAX = 250;
-/** How many of them are taken in rotation. The rest are the longest due: they may also be of a dead worker or a cancel. */
+/**
+ * How many of them are taken in rotation, which finds only what waits for its release. The others are the longest due, among them
+ * releases and refunds that a dead worker left.
+ */
 const TURNS_MAX = GROUP_MAX / 2;
 /** The most schedules of one account in one turn. */
 const QUOTA = 25;

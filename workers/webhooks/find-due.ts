@@ -21,11 +21,14 @@ const PAGE = 256;
  */
 const HEAVY = 8;
 /**
- * A page that is not full has all that is due, and costs one read. There an endpoint is heavy only with so many deliveries
- * that cannot be taken: they are held already, or its queue is full. (With `HEAVY`, if another process has the endpoint.)
+ * A page that is not full has all that is due and costs one read, so an endpoint is heavy there only with so many deliveries that
+ * cannot be taken: they are held already, or its queue is full. For endpoints of other processes `HEAVY` counts on such pages too.
  */
 const HEAVY_HELD = 32;
-/** A heavy endpoint with fewer than that in hand is walked over again when a round reads no more than this. */
+/**
+ * When the last round read no more than this, an endpoint stops being heavy as soon as fewer than `HEAVY_HELD` of its deliveries
+ * cannot be taken.
+ */
 const LITTLE = PAGE / 2;
 /** For how many rounds the walk skips a heavy endpoint of another process before it looks at it again. */
 const FOREIGN_ROUNDS = 200;

@@ -59,7 +59,7 @@ export function exactDouble(number: number): Fraction | number {
   const bits = doubleBits.readBigUInt64BE();
   const rawExponent = Number((bits >> 52n) & 0x7ffn);
   const mantissa = (bits & 0xfffffffffffffn) | (rawExponent === 0 ? 0n : 0x10000000000000n);
-  const exponent = (rawExponent === 0 ? 1 : rawExponent) - 1075; // negative, or the number were an integer
+  const exponent = (rawExponent === 0 ? 1 : rawExponent) - 1075; // negative: integers were answered above
   return { over: bits >> 63n === 0n ? mantissa : -mantissa, under: 1n << BigInt(-exponent) };
 }
 

@@ -31,7 +31,7 @@ export async function backup(store: Store, command: Command): Promise<Buffer> {
   });
 }
 
-/** Only then the tables must be stored first: whoever waits asks four times a second. */
+/** Whether the command begins a backup. Only then are the tables stored first, not for each question how far it is (four a second). */
 export function beginsBackup(command: Command): boolean {
   return asFlag(command.get('begin')) === true;
 }

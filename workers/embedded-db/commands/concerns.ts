@@ -68,7 +68,7 @@ function checkFlag(name: string, value: Value): void {
     throw new StoreError(9, `${name} must be numeric or boolean`);
 }
 
-/** Nothing is waited for that could take that long. */
+/** Only its form is checked: no write waits for other members, so no time runs out. */
 function checkTime(value: Value): void {
   if (asNumber(value) === undefined) throw new StoreError(9, 'wtimeout must be a number');
 }

@@ -172,8 +172,8 @@ function candidate(
 const RANGE_OPS: ReadonlySet<string> = new Set(['gt', 'gte', 'lt', 'lte']);
 
 /**
- * Whether the bounds of the first `used` fields are the whole filter. Only what is common and surely so: one string that each
- * but the last field equals, and for the last one that too, or a range of strings.
+ * Whether the bounds of the first `used` fields say all that the filter says, so that no document needs to be looked at. True only
+ * for a common case that is sure: each of these fields equals one string; for the last one it may be a range of strings.
  */
 function isExact(filter: Filter, fields: readonly IndexField[], index: Index | undefined, used: number): boolean {
   if (used === 0 || index?.multikey.some((flag) => flag) === true) return false;

@@ -30,7 +30,7 @@ let allowance: Allowance = { ms: COMMAND_MS, patternBytes: WATCHED_BYTES };
 
 /** The patterns compiled from now on belong to another command. */
 export function beginPatterns(): void {
-  if (allowance.patternBytes === WATCHED_BYTES) return; // The one before had none.
+  if (allowance.patternBytes === WATCHED_BYTES) return; // the command before had no patterns
   allowance = { ms: COMMAND_MS, patternBytes: WATCHED_BYTES };
 }
 

@@ -89,8 +89,9 @@ function unnotedPages(tree: PageTree, known: Sums | undefined): ReadonlySet<numb
 }
 
 /**
- * Whether a page was written by `since` or before. The checksums say what wrote a page, and not the page itself, which may be what
- * it was before a write that the disk lost. When nothing tells which pages were not noted, the page must say the same.
+ * Whether a page was written by transaction `since` or an earlier one. The checksum's entry says so, not the page itself: when the
+ * disk has lost a write, the page is still the old one. If `unnoted` is undefined, an entry may be out of date, and the page must
+ * say the same.
  */
 function olderThan(
   tree: PageTree,

@@ -170,7 +170,7 @@ export class Database {
 
   /**
    * Stores the tables. Nothing may be written until it resolves. False, with the reason in `checkpointError`, when the disk did not
-   * take them: the log still has everything, and the next try is due when it is twice as long, because each try applies it again.
+   * take them: the log has everything. Such a try applies the log again, so the next one is due when the log is twice as long.
    */
   async checkpoint(): Promise<boolean> {
     if (this.open === undefined) return true;

@@ -25,7 +25,10 @@ export interface Index {
   readonly multikey: boolean[];
   /** Per field: some document had an array within an array there. Never becomes false again. */
   readonly nested: boolean[];
-  /** Several of its fields may lie in one array, and no number in a path names an element: an entry is then of one element. */
+  /**
+   * Several of its fields begin with the same name, as `l.k` and `l.v`, and none has a number in it. If `l` is an array, each entry
+   * then has the values of one element of it.
+   */
   readonly byElement: boolean;
   /** Set when it is dropped: its entries are gone. */
   dropped: boolean;
@@ -77,7 +80,10 @@ export function indexFromSpec(id: number, spec: Buffer): Index {
   };
 }
 
-/** Notes in which fields (bits) a document has an array, and one within another. Whether it is the first one to have them. */
+/**
+ * Notes in which fields a document has an array (`arrays`, a bit for each field), and in which an array within an array (`nested`).
+ * Returns whether no document had one there before.
+ */
 export function raiseFlags(index: Index, arrays: number, nested: number): boolean {
   if (arrays === 0) return false;
   let changed = false;
@@ -88,7 +94,7 @@ export function raiseFlags(index: Index, arrays: number, nested: number): boolea
   return changed;
 }
 
-/** Whether the field's flag went up. */
+/** Returns whether the field's flag was not set before. */
 function raise(flags: boolean[], field: number, bits: number): boolean {
   if ((bits & (1 << field)) === 0 || flags[field] === true) return false;
   flags[field] = true;

@@ -24,7 +24,7 @@ export class EntryKeys {
   /** Bits of those in which an array was met inside another. */
   nested = 0;
 
-  /** `whole`: of any length, as no table takes them. */
+  /** `whole`: keys are not cut at the length that the tables take. For comparing only. */
   constructor(whole = false) {
     this.whole = whole;
   }
@@ -252,7 +252,10 @@ function sharedLevels(a: Path, b: Path): number {
 
 /** mongod's `indexMaxNumGeneratedKeysPerDocument`. */
 const KEYS_MAX = 100_000;
-/** Of combinations, most of which lie in two elements and make no key: passed over, so many take some 0.2 s. */
+/**
+ * The most combinations of values that are looked at for an index `byElement`. Most of them are of two elements and make no key.
+ * To skip this many takes some 0.2 s.
+ */
 const LOOKS_MAX = 10_000_000;
 
 function rejectTooMany(index: Index): void {

@@ -12,7 +12,7 @@ export interface KeySlice {
 export type Key = Buffer | KeySlice;
 
 export interface LogPosition {
-  /** In each header, and in the tables: tells the log of another store. */
+  /** The store's id. It is in the tables and in the header of each group, so that the log of another store is recognized. */
   readonly store: Buffer;
   /** The number of the last group that the tables hold. */
   readonly stored: number;

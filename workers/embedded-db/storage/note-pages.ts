@@ -25,7 +25,7 @@ export class PageNotes {
     this.sync = sync;
   }
 
-  /** At once. On a full disk they are left out. Throws `DamageFound` when a page cannot be read. */
+  /** All in one go. On a full disk, notes nothing and sets `error`. Throws `DamageFound` when a page cannot be read. */
   now(store: Buffer): void {
     try {
       for (const _ of noting(this.files, store, this.sync));
@@ -35,7 +35,7 @@ export class PageNotes {
     }
   }
 
-  /** Between other work. It must have ended before the next commit, which may write over pages that this state has. */
+  /** In slices, between other work. Must have ended (`ended`) before the next commit, which may overwrite pages that are still to be read. */
   begin(store: Buffer): void {
     this.ended = this.between(store);
   }

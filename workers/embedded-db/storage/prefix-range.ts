@@ -5,7 +5,7 @@ export function prefixRange(id: number, before: Buffer = NOTHING): KeyRange {
   return { start: prefix(before, id), end: prefix(before, id + 1) };
 }
 
-/** What follows `key` in its range. */
+/** The lowest key after `key`. */
 export function after(key: Buffer): Buffer {
   return Buffer.concat([key, ZERO]);
 }

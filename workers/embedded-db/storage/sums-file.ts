@@ -63,7 +63,7 @@ export function sumsHeader(store: Buffer, state: State): Buffer {
   return header;
 }
 
-/** For the place `sumAt` of its number. */
+/** The entry of a page. Its place in the file is `sumAt(page.number)`. */
 export function sumOf(page: TreePage): Buffer {
   const sum = Buffer.alloc(SUM_BYTES);
   sum.writeUInt32LE(page.txn % 2 ** 32, 0);
@@ -71,7 +71,7 @@ export function sumOf(page: TreePage): Buffer {
   return sum;
 }
 
-/** That of no page: what has it counts as damaged. */
+/** An entry that no page has: a page with it counts as damaged. */
 export const NO_SUM = Buffer.alloc(SUM_BYTES);
 
 export function sumAt(page: number): number {

@@ -68,8 +68,8 @@ export function messageWalk(db: Db, before: Date): PruneWalk<Found> {
 }
 
 /**
- * Each group overwrites the intent of the one before. An idle lease can have a very old intent, and its holder may
- * have died with it. Asked for each group, because a walk can last for hours.
+ * Which of these messages an intent names: a redo may still read them. Only the next group of its stream replaces an intent, so that
+ * of an idle lease can be very old. Asked for each group of the walk, because a walk can last for hours.
  */
 async function intendedAmong(db: Db, ids: readonly MessageId[]): Promise<readonly MessageId[]> {
   const intents = await db
@@ -81,7 +81,8 @@ async function intendedAmong(db: Db, ids: readonly MessageId[]): Promise<readonl
 }
 
 /**
- * While any worker runs, unfinished work is redone within minutes (finish-pending.ts, workers/schedules/release.ts).
+ * Unfinished work that is older counts as stuck. While workers run, it is redone within minutes (finish-pending.ts,
+ * workers/schedules/release.ts).
  */
 const REDONE_MS = 24 * 3_600_000;
 

@@ -31,7 +31,7 @@ export async function pruneUnpaid(db: Db, clock: Clock): Promise<number> {
     .find(
       {
         state: 'unpaid',
-        // Every account. MongoDB logs a warning about a hint to an index of which nothing is asked.
+        // Matches every account: without a condition on the first field of the hinted index, MongoDB logs a warning.
         account: { $gt: 'acc_' },
         $or: [
           { unpaid: { $exists: true }, $expr: { $lte: [msOf('$unpaid.payBy'), NOW_MS] } },

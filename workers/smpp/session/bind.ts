@@ -45,7 +45,7 @@ const UNBIND_TIMEOUT_MS = 2_000;
 const DELIVERS_MS = 5_000;
 /** When the carrier asks to unbind, we wait at most this long for its outstanding answers. */
 const PEER_DRAIN_MS = 2_000;
-/** Answers to what a session carried that is not usable any more. */
+/** For how long answers are awaited on a session that the carrier called unusable, before it is ended. */
 const RECYCLE_DRAIN_MS = 2_000;
 const DRAIN_TICK_MS = 10;
 
