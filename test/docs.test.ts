@@ -61,4 +61,14 @@ describe('the pages for readers', () => {
     );
     expect(upwards).to.deep.equal([]);
   });
+
+  it('tell operators of every line that the log has at level 50', () => {
+    const manual = pages.find(({ path }) => path === 'docs/operating.md')?.text ?? '';
+    const lines = ['gateway', 'workers', 'shared']
+      .flatMap((folder) => readSources(join(ROOT, folder)))
+      .flatMap(({ text }) => [...text.matchAll(/\blog\.error\(\s*'([a-z_]+)'/g)].map(([, line = '']) => line));
+
+    expect(lines).to.include('disk_full');
+    expect([...new Set(lines)].filter((line) => !manual.includes(`\`${line}\``))).to.deep.equal([]);
+  });
 });

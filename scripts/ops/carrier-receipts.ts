@@ -68,7 +68,9 @@ export const RECEIPT_COMMANDS: readonly Command[] = [
       const dialect = new ReceiptDialect(found);
       const parsed = parseReceipt(deliver, found, dialect, context.clock.now());
       if (parsed === undefined)
-        throw new Failure('No id is found in it: it could mean no message. It would be logged.');
+        throw new Failure(
+          'It has no message id, so it fits no message: the worker would only log it (`receipt_unreadable`). If the carrier sends the id as a TLV, add --receipted-message-id.',
+        );
       const { part } = incomingReceipt(deliver, parsed, found, dialect) ?? {};
       const fields = {
         ids: parsed.ids.join(', '),

@@ -138,7 +138,12 @@ function encoded(carrier: CarrierDocument, { to, text, from, template, entity }:
 const NO_FURTHER: ReadonlySet<number> = new Set([STATUS.alreadyBound, STATUS.bindFailed, STATUS.incorrectBindStatus]);
 
 function bindStep(status: number | 'no_answer', isBeside: boolean): Step {
-  if (status === 'no_answer') return { ok: false, words: 'bind: no answer, or no connection' };
+  if (status === 'no_answer')
+    return {
+      ok: false,
+      words:
+        'bind: no answer, or no connection. Check --host, --port and --tls, and whether the carrier lets in the address of this machine',
+    };
   if (status === STATUS.ok) return { ok: true, words: 'bind: accepted' };
   const why =
     isBeside && NO_FURTHER.has(status)

@@ -69,7 +69,8 @@ async function credited(
   const why = { by: `${actor.kind} ${actor.id}`, ...(reason === undefined ? {} : { note: reason }) };
   const apply = verb === 'top-up' ? topUp : correctCredits;
   const done = await apply(store, account, amount, id, why).catch((error: unknown) => {
-    if (error instanceof BalanceTooLow) throw new Failure(`Not corrected: the account has ${error.balance} credits.`);
+    if (error instanceof BalanceTooLow)
+      throw new Failure(`Not corrected: the account has ${error.balance} credits, and no more can be taken.`);
     throw new Failure(
       `It is not known whether the credits were ${verb === 'top-up' ? 'added' : 'corrected'} (${error instanceof Error ? error.message : error}). To be sure, run the same with --id ${id}: npm run ops -- credits ${verb} --id ${id} -- ${account} ${amount}`,
       { cause: error },

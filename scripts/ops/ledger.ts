@@ -17,7 +17,7 @@ export const LEDGER_COMMANDS: readonly Command[] = [
     about: 'Proves that every change of a balance is in the ledger, without a gap.',
     args: {},
     options: { account: optional(accountId, 'only this account; default: all') },
-    notes: 'Correct at any moment, also while messages flow. Exit code 1 when a chain is broken.',
+    notes: 'The result is right at any moment, also while messages flow. Exit code 1 when a chain is broken.',
     async run({ account }, { db }) {
       const store = await db();
       const ids =
@@ -36,7 +36,7 @@ export const LEDGER_COMMANDS: readonly Command[] = [
       const sum =
         broken.length === 0
           ? `${verdicts.length} of ${verdicts.length} ledgers are whole.`
-          : `${broken.length} of ${verdicts.length} ledgers ARE BROKEN.`;
+          : `${broken.length} of ${verdicts.length} ledgers ARE BROKEN. CHAIN says where: look at the entries around it (ledger show), and back up the store before you correct anything.`;
       return {
         text: `${table(['ACCOUNT', 'ENTRIES', 'BALANCE', 'CHAIN'], rows, 'There are no accounts yet.')}\n${sum}`,
         json: { ok: broken.length === 0, accounts: verdicts },

@@ -26,7 +26,7 @@ export const STORE_ACCESS_COMMANDS: readonly Command[] = [
         const access = await readAccess(operating.db);
         if (access !== undefined && access.mode !== 'read_only') {
           throw new Failure(
-            `The store is ${access.mode === 'moved' ? 'moved' : 'an unfinished copy'}: see store show.`,
+            `The store is not read-only but ${access.mode === 'moved' ? 'moved: `store reopen` lets it be used again' : 'an unfinished copy: run the command again that copies'}.`,
           );
         }
         if (access !== undefined) {
@@ -47,7 +47,8 @@ export const STORE_ACCESS_COMMANDS: readonly Command[] = [
     run: (_values, context) =>
       withOwnStore(context, async (operating) => {
         const access = await readAccess(operating.db);
-        if (access?.mode !== 'moved') throw new Failure('This store is not marked as moved.');
+        if (access?.mode !== 'moved')
+          throw new Failure('This store is not marked as moved: there is nothing to reopen.');
         await openAccess(operating.db, access);
         await enterInAudit(operating, 'store.reopen', { moved_to: access.to, moved_at: access.since });
         return { text: 'The store may be used again.', json: { moved_to: access.to, moved_at: access.since } };

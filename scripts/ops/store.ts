@@ -67,7 +67,10 @@ export const STORE_COMMANDS: readonly Command[] = [
       const report = await checkStore(embeddedDir(config), (documents) => progress('documents read:', documents));
       const { collections, documents, entries, problems } = report;
       const read = `${documents} documents in ${collections} collections, ${entries} index entries: `;
-      const text = problems.length === 0 ? `${read}all fit.` : `${read}NOT ALL FIT.\n${problems.join('\n')}`;
+      const text =
+        problems.length === 0
+          ? `${read}all fit.`
+          : `${read}NOT ALL FIT.\n${problems.join('\n')}\nMove the store’s directory away and restore a backup: store restore.`;
       return { text, json: report, ok: problems.length === 0 };
     },
   }),

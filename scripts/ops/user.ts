@@ -62,7 +62,10 @@ export const USER_COMMANDS: readonly Command[] = [
         await existing(store, account);
         return linked(config, await inviteUser(store, now, { ...who, account, role }));
       } catch (error) {
-        if (error instanceof UsernameTaken) throw new Failure(`Somebody signs in as ${username} already.`);
+        if (error instanceof UsernameTaken)
+          throw new Failure(
+            `Somebody signs in as ${username} already: choose another name, or make a new link with \`user reset\`.`,
+          );
         throw error;
       }
     },

@@ -85,7 +85,9 @@ type Answer =
 
 const UNKNOWN: Answer = { outcome: { kind: 'outcome_unknown' } };
 /** A group of the account has waited in vain for the store to take what was paid for before: the account's document must not grow. */
-const FULL: Answer = { failed: storeBehind('too much of the account is paid for and not stored yet') };
+const FULL: Answer = {
+  failed: storeBehind('the store is behind: too much that the account has paid for waits to be stored'),
+};
 
 export class GroupAccepter implements Accepter, Booker, BatchAccepter {
   readonly #deps: { readonly db: Db; readonly clock: Clock; readonly log: Log };

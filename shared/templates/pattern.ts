@@ -90,7 +90,9 @@ function lengthFaults(content: string): ContentFault[] {
     return [{ at: CONTENT_MAX, detail: `It has ${content.length} characters; ${CONTENT_MAX} are allowed.` }];
   }
   const half = content.search(/\p{Surrogate}/u);
-  return half === -1 ? [] : [{ at: half, detail: 'Half a character (a lone surrogate).' }];
+  return half === -1
+    ? []
+    : [{ at: half, detail: 'Half a character (a lone surrogate), probably of an emoji that was cut: type it again.' }];
 }
 
 function settle(type: SlotType, limits: SlotLimits, rule: SlotRule | undefined): Slot {

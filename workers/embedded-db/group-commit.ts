@@ -137,7 +137,7 @@ export class GroupCommit {
     const stored = await database.checkpoint();
     if (!stored) {
       const cause = database.checkpointError;
-      const sentence = `data.mdb could not be stored in ${database.dir} (${textOf(cause)}), for want of room or by a fault of the disk. data.log keeps what it lacks; it is tried again.`;
+      const sentence = `data.mdb could not be stored in ${database.dir} (${textOf(cause)}), for want of room or by a fault of the disk. Make room, or look at the disk's own log. data.log keeps what data.mdb lacks; this is tried again.`;
       this.events.notStored(new Error(sentence, { cause }));
     }
     this.tellNotNoted();
@@ -253,7 +253,7 @@ export class GroupCommit {
     } catch (error) {
       // Not the commands' fault: clients should come back when the process has restarted.
       this.refusal = errorReply(
-        new StoreError(SHUTDOWN_IN_PROGRESS, `the commit failed, the store ends: ${textOf(error)}`),
+        new StoreError(SHUTDOWN_IN_PROGRESS, `the store could not write to its disk and ends: ${textOf(error)}`),
       );
       this.events.fatal(error);
     }

@@ -21,7 +21,8 @@ const EVERY_PAGE = Infinity;
 /** Checks that everything in the store is consistent. Changes nothing except what every start does. */
 export function checkStore(dir: string, progress: (documents: number) => void): Promise<CheckReport> {
   return alone(dir, async () => {
-    if (!existsSync(join(dir, 'data.mdb'))) throw new StartError(`There is no store in ${dir}.`);
+    if (!existsSync(join(dir, 'data.mdb')))
+      throw new StartError(`There is no store in ${dir}. Is HARKARA_DATA_DIR set to its directory?`);
     const database = new Database(dir, 'fsync', EVERY_PAGE);
     try {
       return checkTables(database, progress);
@@ -35,7 +36,8 @@ export function checkStore(dir: string, progress: (documents: number) => void): 
 export function compactStore(dir: string): Promise<{ readonly before: number; readonly after: number }> {
   return alone(dir, async () => {
     const { tables, compact, sums } = storeFiles(dir);
-    if (!existsSync(tables)) throw new StartError(`There is no store in ${dir}.`);
+    if (!existsSync(tables))
+      throw new StartError(`There is no store in ${dir}. Is HARKARA_DATA_DIR set to its directory?`);
     const before = statSync(tables).size;
     const database = new Database(dir, 'fsync', EVERY_PAGE);
     try {
@@ -66,7 +68,7 @@ export function restoreStore(dir: string, file: string): Promise<void> {
     }
     if (!(await unsealBackup(copy))) {
       rmSync(copy);
-      throw new StartError(`${file} is not a complete backup of a store.`);
+      throw new StartError(`${file} is not a complete backup of a store, so nothing was restored. Use another one.`);
     }
     rmSync(storeFiles(dir).sums, { force: true });
     // The log first, because tables without a log count as damaged.
@@ -76,7 +78,7 @@ export function restoreStore(dir: string, file: string): Promise<void> {
 }
 
 async function alone<Result>(dir: string, action: () => Promise<Result>): Promise<Result> {
-  if (!existsSync(dir)) throw new StartError(`There is no store in ${dir}.`);
+  if (!existsSync(dir)) throw new StartError(`There is no store in ${dir}. Is HARKARA_DATA_DIR set to its directory?`);
   const lock = await takeStore(dir, embeddedSocketPath(dir));
   try {
     return await action();

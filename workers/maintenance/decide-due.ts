@@ -56,7 +56,7 @@ function heldTo(message: AnyMessage, { until, error, reason }: HeldReceipt, now:
  */
 function expired(message: AnyMessage, now: Date): Change {
   const mayHave = mayHaveLeft(message);
-  const reason = 'The message could not be handed on within its validity.';
+  const reason = 'The message could not be sent within its validity.';
   return {
     state: 'expired',
     set: {

@@ -100,7 +100,7 @@ async function begin(deps: MoveDeps): Promise<string> {
   const copy = await readAccess(target.db);
   if (copy !== undefined && copy.mode !== 'copying') {
     throw new StartError(
-      `${target.name} is ${copy.mode === 'moved' ? 'marked as moved' : 'read-only'}: see store show there.`,
+      `${target.name} is ${copy.mode === 'moved' ? 'marked as moved to another store' : 'read-only'}, so nothing was copied. Name another database, or drop that one first.`,
     );
   }
   if (copy === undefined) await expectEmpty(target);

@@ -221,7 +221,10 @@ describe('npm run ops: accounts, keys, credits', () => {
         ]);
 
       expect((await correct(-200)).out).to.match(/^Took 200 credits \(id .+\)\. Balance: 300\.\n$/);
-      expect(await correct(-301)).to.deep.include({ code: 1, err: 'Not corrected: the account has 300 credits.\n' });
+      expect(await correct(-301)).to.deep.include({
+        code: 1,
+        err: 'Not corrected: the account has 300 credits, and no more can be taken.\n',
+      });
       const [entry] = await world.json(`ledger show ${account} --limit 1`);
       expect(entry).to.include({ reason: 'correction', amount: -200, note: 'booked twice' });
       expect(entry.by).to.match(/^ops /);

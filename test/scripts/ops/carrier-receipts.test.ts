@@ -53,7 +53,7 @@ describe('npm run ops: receipts of carriers', () => {
 
     expect(await said('read-receipt', 'acme', 'hello')).to.deep.equal([
       1,
-      'No id is found in it: it could mean no message. It would be logged.\n',
+      'It has no message id, so it fits no message: the worker would only log it (`receipt_unreadable`). If the carrier sends the id as a TLV, add --receipted-message-id.\n',
     ]);
     expect((await said('read-receipt', 'nobody', 'id:1'))[1]).to.include('There is no carrier "nobody"');
     const [code, profile] = await said('update', 'acme', '--receipt-profile', 'acme');

@@ -215,7 +215,11 @@ describe('npm run ops: the embedded store as a whole', () => {
       expect(refused.code).to.equal(1);
       expect(refused.err).to.include('Move the store in');
       for (const none of [noBackup, cutOff, flipped]) {
-        expect(none).to.deep.equal({ code: 1, out: '', err: `${junk} is not a complete backup of a store.` });
+        expect(none).to.deep.equal({
+          code: 1,
+          out: '',
+          err: `${junk} is not a complete backup of a store, so nothing was restored. Use another one.`,
+        });
       }
       await start(elsewhere);
       expect(await db.collection('things').countDocuments()).to.equal(0);

@@ -52,7 +52,7 @@ export class PageNotes {
 
 function notNoted({ sums }: StoreFiles, cause: unknown): Error {
   const why = cause instanceof Error ? cause.message : String(cause);
-  const sentence = `checksums could not be noted in ${sums} (${why}). If the disk loses pages that were written since, the next start may not find it. It is tried again after each checkpoint.`;
+  const sentence = `checksums could not be noted in ${sums} (${why}). If the disk loses pages that were written since, the next start may not notice. This is tried again each time that the tables are stored.`;
   return new Error(sentence, { cause });
 }
 
