@@ -18,7 +18,7 @@ describe('docs/glossary.md', () => {
   const sources = ['gateway', 'workers', 'shared', 'scripts'].flatMap(readSources);
   const names = new Map<string, string>();
   for (const { path, text } of sources) {
-    for (const word of [...wordsOf(path), ...declaredNames(text).flatMap(wordsOf)]) {
+    for (const word of [path, ...declaredNames(text), ...toldNames(text)].flatMap(wordsOf)) {
       if (!names.has(word)) names.set(word, path);
     }
   }
@@ -67,6 +67,12 @@ function declaredNames(text: string): string[] {
   return [...code.matchAll(/\b(?:function|class|interface|type|const|let|readonly)\s+#?([A-Za-z]\w*)/g)].map(
     ([, name = '']) => name,
   );
+}
+
+/** Lines of the log and metrics, which operators read by name. */
+function toldNames(text: string): string[] {
+  const told = text.matchAll(/\b(?:debug|info|warn|error|counter|gauge|histogram|summary)\(\s*'([a-z_]+)'/g);
+  return [...told].map(([, name = '']) => name);
 }
 
 /** `shared/payment/debit-again.ts` and `debitAgain` are words in lower case. */

@@ -137,7 +137,7 @@ export class Partitions {
     await partition.lease.release();
     partition.leaving = false;
     partition.leftAloneUntilMs = this.#options.clock.monotonicMs() + 2 * this.#options.roundMs;
-    this.#options.log.info('share_left', { lease: partition.lease.name });
+    this.#options.log.info('partition_left', { lease: partition.lease.name });
   }
 }
 

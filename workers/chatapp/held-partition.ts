@@ -50,7 +50,7 @@ export async function takePartition(options: TakeOptions): Promise<HeldPartition
   await redoIntents(db, announcer, name, epoch, oldestOwed(clock.now()));
   const unknown = await takeOverUnknowns(db, name, epoch);
   if (unknown > 0) metrics.takenOver.inc(unknown);
-  log.info('share_taken', { lease: name, epoch, unknown });
+  log.info('partition_taken', { lease: name, epoch, unknown });
   const settler = (stream: 'outcomes' | 'receipts' | 'unknowns'): Settler =>
     new Settler({ db, announcer, lease: name, epoch, stream });
   return {

@@ -38,6 +38,6 @@ export function createChatMetrics(metrics: Metrics) {
     ]),
     inFlight: metrics.gauge('chatapp_sends_in_flight', 'Sends that wait for their answer.'),
     broken: metrics.gauge('chatapp_breakers_open', 'Accounts whose provider fails; one send at a time tests it.'),
-    partitions: metrics.gauge('chatapp_shares', 'Partitions of the accounts that a worker holds.'),
+    partitions: metrics.gauge('chatapp_partitions', 'Partitions of the accounts that a worker holds.'),
   };
 }

@@ -12,7 +12,7 @@ export function createWebhookMetrics(metrics: Metrics): WebhookMetrics {
   const posts = metrics.counter('webhook_posts_total', 'Webhook posts by class of result.', ['result']);
   const seconds = metrics.histogram('webhook_post_seconds', 'Duration of webhook posts.', SECONDS);
   const inHand = metrics.gauge('webhook_deliveries', 'Due deliveries read by the workers, by stage.', ['stage']);
-  const partitions = metrics.gauge('webhook_shares', 'Partitions of the endpoints that a worker holds.');
+  const partitions = metrics.gauge('webhook_partitions', 'Partitions of the endpoints that a worker holds.');
   return {
     post(result, durationMs) {
       posts.inc({ result: resultClass(result) });

@@ -54,7 +54,7 @@ describe('chatapp worker: its leases run out, and it renews them', () => {
 
   const noneIsHeld = () =>
     eventually(
-      async () => /^harkara_chatapp_shares 0$/m.test(await metrics.registry.metrics()),
+      async () => /^harkara_chatapp_partitions 0$/m.test(await metrics.registry.metrics()),
       'the worker has noticed',
     );
   const sameEpoch = async () =>

@@ -95,18 +95,18 @@ describe('chatapp worker: process', () => {
     for (const { id } of opened) await setAccountStatus(world.store.db, id, 'suspended');
     const first = await startProcess();
     await startProcess();
-    await bothHaveShares();
+    await bothHavePartitions();
     for (const { id } of opened) await setAccountStatus(world.store.db, id, 'active');
     await eventually(() => sends(opened) > opened.length * EACH * 0.3, 'sending');
     return { opened, first };
   }
 
-  function bothHaveShares(): Promise<unknown> {
+  function bothHavePartitions(): Promise<unknown> {
     const leases = world.store.db.collection('leases');
     return eventually(
       async () =>
         new Set((await leases.find({ until: { $gt: new Date() } }).toArray()).map(({ owner }) => owner)).size === 2,
-      'both have shares',
+      'both have partitions',
       60_000,
     );
   }
@@ -134,7 +134,7 @@ describe('chatapp worker: process', () => {
     await allSentOrUnknown();
     const unknown = (await stored()).filter(({ outcome }) => outcome === 'unknown').map(({ _id }) => _id);
     first.kill('SIGCONT');
-    await bothHaveShares();
+    await bothHavePartitions();
     for (const account of opened) await world.queue(account, { to: '918888888888' });
     await eventually(async () => (await stored()).every(({ state }) => state !== 'queued'), 'the last leave');
     await allSentOrUnknown();
