@@ -13,8 +13,8 @@ export type Found = 'more' | 'all' | 'waiting' | 'idle';
 
 /**
  * Asks for work repeatedly: at once after a round that found some, else with growing pauses up to `idleMs`. A failed round is
- * logged and retried with a growing pause (at most `ERROR_MS_MAX`). So a store that is away for an hour causes a few log lines,
- * and the worker continues by itself when it is back.
+ * retried with a growing pause of at most two seconds, so the worker continues by itself when the store is back. Of failures in a
+ * row the first is logged, then one a minute.
  */
 export interface PollLoopOptions {
   readonly name: string;
@@ -47,6 +47,7 @@ const FAILED: Pauses = { first: 100, longest: 2_000 };
 /** Work that becomes due by time alone (a retry) is found at most `longest` late. */
 const HEARING: Pauses = { first: 100, longest: 2_000 };
 const NO_GAP = { more: 0, idle: 0 };
+const LOG_AGAIN_MS = 60_000;
 
 export class PollLoop {
   readonly #options: PollLoopOptions;
@@ -55,6 +56,9 @@ export class PollLoop {
   #woken = false;
   #unlisten: (() => void) | undefined;
   #heard = false;
+  /** Failed rounds in a row, and when one of them was logged last. */
+  #failures = 0;
+  #loggedMs = 0;
   #done: Promise<void> = Promise.resolve();
 
   constructor(options: PollLoopOptions) {
@@ -108,13 +112,23 @@ export class PollLoop {
   }
 
   async #round(): Promise<Found | 'failed'> {
-    const { work, name, log } = this.#options;
     try {
-      return await work();
+      const found = await this.#options.work();
+      this.#failures = 0;
+      return found;
     } catch (error) {
-      log.warn('round_failed', { loop: name, ...errorFields(error) });
+      this.#logFailure(error);
       return 'failed';
     }
+  }
+
+  #logFailure(error: unknown): void {
+    const { name, log } = this.#options;
+    const nowMs = systemClock.monotonicMs();
+    this.#failures += 1;
+    if (this.#failures > 1 && nowMs - this.#loggedMs < LOG_AGAIN_MS) return;
+    this.#loggedMs = nowMs;
+    log.warn('round_failed', { loop: name, in_a_row: this.#failures, ...errorFields(error) });
   }
 
   #pausesAfter(found: Found | 'failed'): Pauses {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type Found, PollLoop, type PollLoopOptions } from '../../../shared/runtime/poll-loop.ts';
 import { eventually } from '../../support/eventually.ts';
+import { keepLines } from '../../support/log-lines.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
 describe('a poll loop', () => {
@@ -141,5 +142,46 @@ describe('a poll loop', () => {
 
     // There are at least four whole gaps between the first and the fifth round.
     expect(performance.now() - began).to.be.at.least(4 * gapMs.idle);
+  });
+
+  it('logs the first of failures in a row, and the next ones not before a minute has passed', async () => {
+    const { log, lines } = keepLines();
+    let isAway = true;
+    let failed = 0;
+    let worked = 0;
+    loop = new PollLoop({
+      name: 'test',
+      log,
+      idleMs: 5,
+      work: async () => {
+        if (!isAway) {
+          worked += 1;
+          return 'idle';
+        }
+        failed += 1;
+        throw new Error('the store is away');
+      },
+    });
+    loop.start();
+    const fails = async (times: number): Promise<void> => {
+      for (let n = 0; n < times; n++) {
+        const before = failed;
+        loop?.wake();
+        await eventually(() => failed > before, 'a round that fails');
+      }
+    };
+
+    await fails(10);
+
+    expect(lines.map(({ event, fields }) => [event, fields.loop, fields.in_a_row])).deep.equal([
+      ['round_failed', 'test', 1],
+    ]);
+
+    isAway = false;
+    await eventually(() => worked > 0, 'a round that works');
+    isAway = true;
+    await fails(1);
+
+    expect(lines).to.have.length(2);
   });
 });
