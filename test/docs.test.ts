@@ -71,4 +71,18 @@ describe('the pages for readers', () => {
     expect(lines).to.include('disk_full');
     expect([...new Set(lines)].filter((line) => !manual.includes(`\`${line}\``))).to.deep.equal([]);
   });
+
+  it('and comments name files that are there', () => {
+    const sources = FOLDERS.filter((folder) => folder !== 'docs').flatMap((folder) => readSources(join(ROOT, folder)));
+    const paths = sources.map(({ path }) => `/${path}`);
+    const gone = sources.flatMap(({ path, text }) =>
+      (text.match(/\/\*\*[\s\S]*?\*\/|^\s*\/\/ .*$/gm) ?? [])
+        .flatMap((comment) => comment.match(/[\w./-]+\.tsx?\b/g) ?? [])
+        .map((named) => named.replace(/^(\.{0,2}\/)+/, ''))
+        .filter((named) => !paths.some((one) => one.endsWith(`/${named}`)))
+        .map((named) => `${path}: ${named}`),
+    );
+
+    expect(gone).to.deep.equal([]);
+  });
 });

@@ -60,7 +60,7 @@ export async function wouldRefuse(
   return refusalOf(now, required, today);
 }
 
-/** The accounts that may pay, and only once per group. */
+/** Matches the account if it can pay now, and has no pending change of this group: it pays for a group once. */
 export function debitFilter(request: DebitRequest): Filter<AccountDocument> {
   const { account, group, today, payBy } = request;
   return {

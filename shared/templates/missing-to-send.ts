@@ -6,7 +6,7 @@ import { listTemplates } from './store.ts';
 /** Something without which every send of an account is refused. */
 export type Missing = 'PE id' | 'sender' | 'template';
 
-/** Credits are not listed, because they are shown anyway. Empty for an account that may use any sender. */
+/** What the account lacks before it can send anything. Credits are not among it, because they are shown anyway. */
 export async function missingToSend(
   db: Db,
   { _id, dlt, entityId, senders }: AccountDocument,

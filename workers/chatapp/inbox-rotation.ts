@@ -20,7 +20,7 @@ export interface InboxRotationOptions {
   workOff(items: readonly InboxItemDocument[], partition: HeldPartition): Promise<void>;
 }
 
-/** `ITEMS_MAX` limits the items of one read, `READS_MAX` the reads of one look. */
+/** The most items of one read, and the most reads of one look. */
 const ITEMS_MAX = 200;
 const READS = 4;
 /** How long an account is skipped after its items could not be read or worked off. */
