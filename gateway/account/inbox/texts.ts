@@ -6,14 +6,14 @@ import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
 /** Characters of a text that are shown. Webhooks and `GET /v2/events` have all of it. */
 const SHOWN_MAX = 4_096;
 
-/** What a customer wrote, or which template was sent. Other texts of ours are not shown by the API (gateway/README.md). */
+/** What a customer wrote, and in which group, or which template was sent. Other texts of ours are not shown by the API (gateway/README.md). */
 export type Said =
-  | { readonly body: string; readonly body_cut?: true }
+  | { readonly body: string; readonly body_cut?: true; readonly group_id?: string }
   | { readonly template: string; readonly language: string };
 
 interface Content {
   readonly _id: MessageId;
-  readonly inbound?: Pick<InboundContent, 'body'>;
+  readonly inbound?: Pick<InboundContent, 'body' | 'more'>;
   readonly content?: { readonly name?: string; readonly language?: string };
 }
 
@@ -29,14 +29,19 @@ export async function readSaid(
     .toArray();
   const said = new Map<MessageId, Said>();
   for (const { _id, inbound, content } of found as readonly Content[]) {
-    if (inbound !== undefined) said.set(_id, shown(inbound.body));
+    if (inbound !== undefined) said.set(_id, { ...shown(inbound.body), ...groupOf(inbound) });
     else if (content?.name !== undefined) said.set(_id, { template: content.name, language: content.language ?? '' });
   }
   return said;
 }
 
-const FIELDS = { 'inbound.body': 1, 'content.name': 1, 'content.language': 1 } as const;
+const FIELDS = { 'inbound.body': 1, 'inbound.more.group_id': 1, 'content.name': 1, 'content.language': 1 } as const;
 
-function shown(body: string): Said {
+/** A message in a group opens no session with its author (gateway/chatapp/account-part.ts). */
+function groupOf({ more }: Pick<InboundContent, 'more'>): { readonly group_id?: string } {
+  return typeof more?.group_id === 'string' ? { group_id: more.group_id } : {};
+}
+
+function shown(body: string): { readonly body: string; readonly body_cut?: true } {
   return body.length <= SHOWN_MAX ? { body } : { body: body.slice(0, SHOWN_MAX), body_cut: true };
 }

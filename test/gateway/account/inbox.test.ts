@@ -154,6 +154,21 @@ describe('the inbox of an account', () => {
     expect(seen).to.deep.equal(all.reverse());
   });
 
+  it('a message that was written in a group has the group', async () => {
+    const alone = await customerWrote(CUSTOMER, 2, 'to you');
+    const inGroup = await customerWrote(CUSTOMER, 1, 'to all');
+    const more = { group_id: 'Y2FwaV9ncm91cDox' };
+    await site.db
+      .collection<AnyMessage>('messages')
+      .updateOne({ _id: inGroup }, { $set: { 'inbound.more': more } as Partial<AnyMessage> });
+
+    const { data } = (await ask(`/v2/account/inbox/${CUSTOMER}`)).body;
+
+    expect(data[0]).to.include({ message_id: inGroup, body: 'to all', ...more });
+    expect(data[1]).to.include({ message_id: alone });
+    expect(data[1]).not.to.have.property('group_id');
+  });
+
   it('a long text is cut', async () => {
     await customerWrote(CUSTOMER, 1, 'x'.repeat(10_000));
 

@@ -3,13 +3,14 @@ import type { InboxMessage } from './customer.ts';
 
 /** One message. What you sent is shown by its kind: the API never shows texts of yours again. */
 export function Bubble({ message }: { readonly message: InboxMessage }) {
-  const { message_id, direction, created_at, status, error_reason } = message;
+  const { message_id, direction, created_at, status, error_reason, group_id } = message;
   return (
     <li class={`bubble ${direction}`}>
       <span class="hidden">{direction === 'in' ? 'Customer' : 'You'}: </span>
       <p>{direction === 'in' ? said(message) : sent(message)}</p>
       <footer>
         <Time at={created_at} />
+        {group_id !== undefined && ' in a group'}
         {direction === 'out' && (
           <>
             {' '}

@@ -23,6 +23,8 @@ export interface InboxMessage {
   readonly type?: string;
   readonly body?: string;
   readonly body_cut?: true;
+  /** It was written in a group, not to you alone. */
+  readonly group_id?: string;
   readonly template?: string;
   readonly language?: string;
   readonly created_at: string;
