@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import type { InboundSmsDocument } from '../../../shared/messages/inbound-sms.ts';
-import { idTime, newId } from '../../../shared/runtime/ids.ts';
+import { eventId, idTime, newId } from '../../../shared/runtime/ids.ts';
+import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/delivery.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { schemaFault } from '../../support/openapi.ts';
@@ -10,13 +11,17 @@ describe('reading back: SMS that were received', () => {
   const site = accountAtGateway(0);
   const ask = (path: string) => request(site.url).get(path).set('authorization', `Bearer ${site.key}`);
 
-  async function receive(account = site.account): Promise<InboundSmsDocument> {
+  async function receive(
+    account = site.account,
+    more: Partial<Pick<InboundSmsDocument, 'history' | 'optOut'>> = {},
+  ): Promise<InboundSmsDocument> {
     const _id = newId('msg');
     const message: InboundSmsDocument = {
       ...{ _id, account, channel: 'sms', direction: 'in', state: 'received', v: 0, tries: 0 },
       ...{ from: '919811112222', to: '56161', carrier: 'acme', validUntil: idTime(_id) },
       inbound: { type: 'text', body: 'a secret order' },
       history: [{ state: 'received', at: idTime(_id) }],
+      ...more,
     };
     await site.db.collection<InboundSmsDocument>('messages').insertOne(message);
     return message;
@@ -74,6 +79,33 @@ describe('reading back: SMS that were received', () => {
     expect(schemaFault('#/components/schemas/DeliveryStatus', status)).to.equal(undefined);
     expect(schemaFault('#/components/schemas/WholeMessage', whole)).to.equal(undefined);
   });
+
+  for (const [sign, state] of [
+    ['out', 'opted_out'],
+    ['in', 'opted_in'],
+  ] as const) {
+    it(`one that changed an opt-out (${state}) is shown as the contract says, with its delivery`, async () => {
+      const at = new Date();
+      const history = (['received', state] as const).map((one, i) => ({ state: one, at: new Date(at.getTime() + i) }));
+      const { _id } = await receive(site.account, { optOut: sign, history });
+      const endpoint = newId('whk');
+      const eventOf = eventId(_id, state);
+      await site.db.collection('endpoints').insertOne({ _id: endpoint, account: site.account } as never);
+      await site.db.collection<DeliveryDocument>('deliveries').insertOne({
+        ...{ _id: deliveryId(eventOf, endpoint), account: site.account, endpoint, eventId: eventOf, message: _id },
+        ...{ event: `recipient.${state}`, body: '', state: 'done', createdAt: at },
+        attempts: [{ at, result: 200, durationMs: 12 }],
+      });
+
+      const { body: status } = await ask(`/v2/status/${_id}`).expect(200);
+      const { body: whole } = await ask(`/v2/messages/${_id}`).expect(200);
+
+      expect(status.timeline.map((one: { status: string }) => one.status)).to.deep.equal(['received', state]);
+      expect(whole.webhooks.map(({ event }: { event: string }) => event)).to.deep.equal([`recipient.${state}`]);
+      expect(schemaFault('#/components/schemas/DeliveryStatus', status)).to.equal(undefined);
+      expect(schemaFault('#/components/schemas/WholeMessage', whole)).to.equal(undefined);
+    });
+  }
 
   it('GET /v2/events has the payload that webhooks get', async () => {
     const { _id } = await receive();

@@ -6,6 +6,7 @@ import {
   eventBody,
   eventsOf,
   MESSAGE_EVENT_NAMES,
+  stateOf,
   templateEvent,
 } from '../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
@@ -71,6 +72,19 @@ describe('the contract’s events are those of the catalogue', () => {
 
     expect(Object.keys(properties ?? {})).to.have.members(['event_id', ...new Set(members)]);
     expect(properties?.event?.enum).to.deep.equal(MESSAGE_EVENT_NAMES);
+  });
+
+  it('GET /v2/messages/{id} and GET /v2/status name each of those, and each status that a history may have', () => {
+    const { DeliveryStatus, ReachedStatus, Status, WholeMessage } = contract.components.schemas;
+    const reached = new Set([...(Status?.enum ?? []), ...MESSAGE_EVENT_NAMES.map(stateOf)]);
+    const shown = WholeMessage?.properties ?? {};
+
+    expect(ReachedStatus?.enum).to.deep.equal([...reached]);
+    expect(shown.webhooks?.items?.properties?.event?.enum).to.deep.equal(MESSAGE_EVENT_NAMES);
+    expect(shown.timeline?.items?.properties?.event?.enum).to.deep.equal(MESSAGE_EVENT_NAMES);
+    for (const timeline of [shown.timeline, DeliveryStatus?.properties?.timeline]) {
+      expect(timeline?.items?.properties?.status).to.deep.equal({ $ref: '#/components/schemas/ReachedStatus' });
+    }
   });
 
   it('GET /v2/events filters by each of those, and a chat-app webhook registers for those of its channel', () => {
