@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { runOps } from '../scripts/ops/run.ts';
 import { readSources } from './support/sources.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -85,4 +86,42 @@ describe('the pages for readers', () => {
 
     expect(gone).to.deep.equal([]);
   });
+
+  it('name commands and options of ops that are there, as the texts of the gateway and of its pages do', async () => {
+    const texts = readdirSync(join(ROOT, 'gateway'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.tsx?$/.test(file))
+      .map((file) => ({ path: file, text: readFileSync(join(ROOT, 'gateway', file), 'utf8') }));
+    const named = [...pages.filter(({ path }) => !HISTORY.test(path)), ...texts].flatMap(({ path, text }) =>
+      [...text.matchAll(/\bops (?:-- )?([a-z-]+) ([a-z-]+)([^`\n#|;&<]*)/g)].map(
+        ([all, noun = '', verb = '', rest = '']) => {
+          return {
+            place: `${path}: ${all}`,
+            noun,
+            verb,
+            options: [...rest.matchAll(/--([a-z-]+)/g)].map(([, one]) => one),
+          };
+        },
+      ),
+    );
+
+    const wrong: string[] = [];
+    for (const { place, noun, verb, options } of named) {
+      const isNoun = (await helpOf([noun])) !== undefined;
+      if (!isNoun) continue; // Some other sentence with the word.
+      const help = await helpOf([noun, verb]);
+      const has = options.every((option) => option === 'json' || help?.includes(` --${option} `));
+      if (help === undefined || !has) wrong.push(place);
+    }
+    expect(wrong).to.deep.equal([]);
+  });
 });
+
+/** The help for these words; undefined when no command begins with them. */
+async function helpOf(words: readonly string[]): Promise<string | undefined> {
+  let help = '';
+  const noConfig = (): never => {
+    throw new Error('help needs no settings');
+  };
+  const code = await runOps([...words, '--help'], { out: (text) => (help += text), err: () => {} }, noConfig);
+  return code === 0 ? help : undefined;
+}
