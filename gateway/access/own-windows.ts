@@ -5,8 +5,8 @@ import { WINDOW_MS } from './window.ts';
 const KEYS_MAX = 20_000;
 
 /**
- * Counts events of keys in this process alone: while the store takes no writes, limits hold for each gateway process. What was
- * counted in the store before is not known here.
+ * Counts requests in this process alone, while the store takes no writes: each gateway process then allows the whole limit. Starts
+ * from zero, whatever the store counted before.
  */
 export class OwnWindows {
   readonly #clock: Clock;

@@ -3,8 +3,8 @@ import { type Reply, requesterOf } from '../http/context.ts';
 import { CHALLENGE } from './unauthorized.ts';
 
 /**
- * Refuses what a page of somebody else asks for: `user`, of the query, is whom the page was made for. Links and streams cannot send
- * `X-Dashboard-User`, which says the same. Returns whether it is answered.
+ * Refuses a request of a page that was opened by another user, before this one signed in. `user` comes from the query: links and
+ * streams cannot send the header `X-Dashboard-User`, which says the same. True when the refusal was answered.
  */
 export function refusesOther(res: Reply, user: string | undefined): boolean {
   if (user === undefined || user === requesterOf(res).who.id) return false;

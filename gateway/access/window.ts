@@ -58,8 +58,8 @@ export interface Total extends Grant {
  */
 const ALONE_MAX = 3;
 /**
- * When two processes create the same document at once, the second finds it on its next try. Of some servers it gets no document:
- * then it reads what was counted.
+ * When two processes create the same document at once, one fails with a duplicate key and finds the document on its next try. Some
+ * servers count for both, but return no document to one of them: it then reads the document.
  */
 const TRIES = 3;
 const GRANTS = { 'window.start': 1, 'window.by': 1, at: 1 } as const;

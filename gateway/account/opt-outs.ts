@@ -93,7 +93,7 @@ export function createAddOptOut({
         },
         madeOf: auditedState,
       });
-      // The customer opted in right behind it.
+      // The customer wrote START between the change and the read. A repeated request decides anew.
       if (stored === undefined) return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
       return added(stored);
     },

@@ -3,7 +3,7 @@ import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime } from '../../shared/runtime/ids.ts';
 
-/** A batch as lists show it. Without `counts` its progress is not told, and its state only where the batch itself says it. */
+/** A batch as lists show it. Without `counts` it has no progress, and a state only while `paid`, `stopping` or `stopped`. */
 export function batchSummary(batch: BatchDocument, counts: BatchCounts | undefined): object {
   const { _id, total, duplicates, skipped, reference, stopped, sender, route } = batch;
   return {
@@ -16,7 +16,7 @@ export function batchSummary(batch: BatchDocument, counts: BatchCounts | undefin
     total,
     duplicates,
     skipped,
-    /** The part of the entries that no longer waits, from 0 to 1. */
+    /** The part of the messages that are no longer queued, from 0 to 1. */
     progress: counts === undefined ? undefined : Math.floor(((total - counts.queued) / total) * 1000) / 1000,
     counts,
     stopped,

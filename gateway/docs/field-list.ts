@@ -67,7 +67,7 @@ export function fieldItem(name: string, schema: Schema, required: boolean, where
   return `<div><dt>${code(name)} <span class="soft">${kind}</span>${must}</dt><dd>${prose(schema.description ?? '')}</dd>${limits}</div>`;
 }
 
-/** Phrases have `code` at their end or in them, so that a capital letter is all that a sentence needs. */
+/** No phrase begins with an HTML tag, so its first letter can be made a capital. */
 function sentence(phrases: readonly string[]): string {
   const text = phrases.join('; ');
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { Reading } from './source.ts';
 
-/** Told of a reading's value: its name, and the value as JSON. */
+/** Is given each new value of a reading: the reading's name, and the value as JSON. */
 export type Listener = (name: string, json: string) => void;
 
 /** From the end of one read of a reading to the next. */

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { ProblemSlug } from '../http/problem.ts';
 
 /**
- * A caller is behind with more unread bytes than these, and cut off when another value comes of something of which it has not read
- * the last one. Opened again, the stream tells the whole current values.
+ * Bytes. A caller with more unread than this, who has not read the last value of an event either, is disconnected when its next
+ * value comes. Browsers open the stream again and then get all current values.
  */
 const UNREAD_MAX = 65_536;
 /** Milliseconds until a browser opens the stream again after it ended. */

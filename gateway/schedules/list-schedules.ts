@@ -16,11 +16,11 @@ const ENTRIES_PER_REQUEST = 100;
 /** Where a schedule stands in both lists. */
 type Place = Pick<ScheduleDocument, 'at' | '_id'>;
 
-/** The two lists have cursors of their own, because they have another order. */
+/** Each of the two lists has its own order, so a cursor of one is refused by the other. */
 interface List {
   readonly name: string;
   order(a: Place, b: Place): number;
-  /** Those that are stored. */
+  /** Reads only stored schedules. Those just paid for and not stored yet are merged in. */
   read(db: Db, account: AccountId, after: Place | undefined, limit: number): Promise<ScheduleDocument[]>;
 }
 
@@ -87,7 +87,7 @@ async function readUpcoming(
       .toArray();
   if (after === undefined) return find({}, limit);
   const { at, _id } = after;
-  // Many can have the same time. First those that are left of it.
+  // Many can have the same time: first the rest of those with the time of `after`, then later ones.
   const same = await find({ at, _id: { $gt: _id } }, limit);
   return same.length === limit ? same : [...same, ...(await find({ at: { $gt: at } }, limit - same.length))];
 }

@@ -6,8 +6,8 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 /** Failed sign-ins of one name or one address, in `sign_in_failures`. */
 interface FailuresDocument {
   /**
-   * `address:203.0.113.7`, or `name:` and a hash: people also type other things than their name. The network that a user knows
-   * stands before the hash, where nothing that is typed comes to.
+   * `address:203.0.113.7`; or `name:` and a hash of what was typed, because people also type passwords there. Tries from a network
+   * in which the user has signed in before are counted apart: `name:203.0.113.7:` and the hash.
    */
   readonly _id: string;
   readonly count: number;

@@ -33,14 +33,14 @@ export async function completeEntry(db: Db, id: AuditId, ended: Ended): Promise<
 }
 
 /**
- * Withdraws an entry whose change did nothing. When the entry also stands for earlier changes it stays, with the result in
- * `ended`, or with theirs.
+ * Withdraws a change that did nothing. Its entry is removed, unless it also stands for earlier changes of the same minute: then
+ * only `times` is lowered, and the outcome is `ended` or, without it, that of the earlier changes.
  */
 export async function withdrawEntry(db: Db, id: AuditId, ended?: Ended): Promise<void> {
   const { deletedCount } = await entries(db).deleteOne({ _id: id, outcome: 'begun', times: 1 });
   if (deletedCount === 1) return;
   await entries(db).updateOne({ _id: id }, { ...(ended && { $set: ended }), $inc: { times: -1 } });
-  // Without `after`, an earlier change is still under way.
+  // An entry without `after` stays `begun`: an earlier change is still under way.
   if (ended === undefined)
     await entries(db).updateOne({ _id: id, after: { $exists: true } }, { $set: { outcome: 'done' } });
 }
@@ -55,7 +55,7 @@ export interface AuditQuery {
   readonly after?: AuditId;
 }
 
-/** The id of a key's entry has the time of its minute's beginning (`minuteAuditId`). */
+/** An entry of a key or user has an id with the time at which its minute began (`minuteAuditId`). */
 const MINUTE_MS = 60_000;
 
 /** Newest first, at most `limit`. Sorted by id: ids carry the time of the change, or of the beginning of its minute. */

@@ -7,9 +7,9 @@ import type { AccountId } from '../runtime/ids.ts';
 export const ITEM_WEIGHT_MAX = 131_072;
 
 /**
- * One message, one status, or one change of a template that a provider posted to the callback. It is stored before the post is answered. The chatapp worker
- * processes it; after that it is kept without `due` until it expires. `_id` derives from the content, so a repeated post adds
- * nothing, even after the item was processed.
+ * One message, one status, or one change of a template that a provider posted to the callback. It is stored before the post is
+ * answered. The chatapp worker processes it; after that it is kept without `due` until it expires. `_id` derives from the content,
+ * so a repeated post adds nothing, even after the item was processed.
  */
 export interface InboxItemDocument {
   /** By `itemId`: of a message or a status with the provider's id of the message, of a template with a hash of what is told. */

@@ -20,9 +20,9 @@ export interface ChatTemplateDocument {
   readonly reason?: string;
   /** The provider's opinion of its quality in lower case: `green`, `yellow`, `red`, `unknown`. */
   readonly quality?: string;
-  /** When its status changed, as far as we know. A list that was read before says nothing about it. */
+  /** When we learned of its newest status. A list of the provider that was read before that does not change it. */
   readonly statusAt?: Date;
-  /** The time that the provider gave to the newest change of the status that it told. An earlier one that comes later says nothing. */
+  /** The provider's time of the newest status that it posted. A post with an earlier time, which may come later, is ignored. */
   readonly toldAt?: Date;
   /** Changes that webhooks have not been told yet (workers/maintenance/tell-templates.ts). */
   readonly owed?: readonly OwedStatus[];

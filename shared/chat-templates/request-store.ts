@@ -8,8 +8,8 @@ type Id = ChatTemplateRequestDocument['_id'];
 type Wish = Omit<ChatTemplateRequestDocument, 'due' | 'askedAt' | 'tries' | 'refusal' | 'owed'>;
 
 /**
- * Stores what an account wants of a template, in place of what it wanted before. False when the provider is just being asked for
- * that, or is to be asked: its answer must come first.
+ * Stores what an account wants of a template, in place of what it wanted before. False when the provider may already have been
+ * asked for the earlier wish and has not answered: that answer must come first.
  */
 export async function wishChatTemplate(db: Db, wish: Wish): Promise<boolean> {
   const { _id, ...rest } = wish;
@@ -52,7 +52,7 @@ export async function findChatTemplateRequests(
   return new Map(found.map((request) => [request._id, request]));
 }
 
-/** What the request with this id asked for, while nothing later was asked of the same template. */
+/** The request with this id; undefined once a later one for the same template has replaced it. */
 export async function findByRequest(
   db: Db,
   account: AccountId,
@@ -75,7 +75,7 @@ export async function listChatTemplateRequests(
     .toArray();
 }
 
-/** What providers are to be asked for these accounts, in the order of their ids, oldest first within an account. */
+/** The requests of these accounts that are due, in the order of account ids, oldest first within an account. */
 export async function dueChatTemplateRequests(
   db: Db,
   accounts: readonly AccountId[],
@@ -90,7 +90,7 @@ export async function dueChatTemplateRequests(
     .toArray();
 }
 
-/** Before the provider is asked: from here on only its list knows what it has. False when the account wants something else now. */
+/** Call it before the provider is asked: from then on only the provider's list says what it has. False when the account wants something else now. */
 export async function markAsked(db: Db, { _id, request }: ChatTemplateRequestDocument, now: Date): Promise<boolean> {
   const { matchedCount } = await requests(db).updateOne(
     { _id, request, due: { $exists: true } },

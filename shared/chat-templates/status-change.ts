@@ -1,6 +1,6 @@
 import type { ChatTemplateStatus, OwedStatus } from './chat-template.ts';
 
-/** Statuses from which a template may still be approved: going there is no end that webhooks need to hear of. */
+/** The provider has not decided yet, so webhooks are told nothing when a template gets one of these. */
 const UNDER_REVIEW: readonly ChatTemplateStatus[] = ['pending', 'in_appeal'];
 
 /** What webhooks are told when a template goes from one status to another. Pure. */

@@ -81,7 +81,8 @@ export async function replaceChatTemplates(
   const stored = templates(db).find({ _id: idsOf(account) }, { projection: { _id: 1 }, batchSize: GROUP });
   const gone: TemplateId[] = [];
   for await (const { _id } of stored) if (!stays.has(_id)) gone.push(_id);
-  // Its status may have changed since it was read. What webhooks are still to be told goes with a later list.
+  // Not removed now: templates whose status changed since the list was read, and those of which webhooks are still to be told
+  // something. A later list removes them.
   const settled = { statusAt: { $not: { $gte: begunAt } }, ...NOTHING_OWED };
   for (const group of inGroups(gone)) await templates(db).deleteMany({ _id: { $in: group }, ...settled });
 }
@@ -128,21 +129,21 @@ function writeOf(
     const owed = asked ? owedOf(undefined, status, reason, begunAt) : [];
     const since = asked ? { statusAt: begunAt } : {};
     const fresh = { ...template, status, ...said, ...since, ...(owed.length > 0 && { owed }) };
-    // Who stored it since it was looked for, with what is owed of it, has the newer word.
+    // If another process has stored it since we looked, its document is newer and stays.
     return { updateOne: { filter: { _id }, update: { $setOnInsert: fresh }, upsert: true } };
   }
   const gone = { ...unlessListed('components', template), ...unlessListed('unsendable', template) };
   const unset = Object.keys(gone).length > 0 ? { $unset: gone } : {};
   const stale = known.statusAt !== undefined && known.statusAt >= begunAt;
   if (stale || known.status === status) {
-    // The reason that a callback told may have more words than that of the list.
+    // A reason that is stored stays: a callback's may say more than that of the list.
     const more = !stale && known.reason === undefined ? said : {};
     return { updateOne: { filter: { _id }, update: { $set: { ...template, ...more }, ...unset } } };
   }
   const owed = owedOf(known.status, status, reason, begunAt);
   return {
     updateOne: {
-      // Unless a callback told something since it was read.
+      // Matches nothing if a callback has changed the status since it was read.
       filter: { _id, status: known.status, statusAt: known.statusAt ?? { $exists: false } },
       update: {
         $set: { ...template, status, statusAt: begunAt, ...said },
@@ -190,7 +191,7 @@ export async function noteChatTemplate(
     if (more.toldAt !== undefined && known.toldAt !== undefined && more.toldAt < known.toldAt) return true;
     const changes = status !== undefined && status !== known.status;
     const owed = changes ? owedOf(known.status, status, reason, at) : [];
-    // Also when it is the same: a list that was read before must not set it back.
+    // `statusAt` is set also when the status stays: a list that was read earlier must not set it back.
     const set = { ...more, ...(status && { status, statusAt: at }), ...(reason !== undefined && { reason }) };
     const { matchedCount } = await templates(db).updateOne(
       { _id, status: known.status, toldAt: known.toldAt ?? { $exists: false } },

@@ -27,7 +27,7 @@ export interface TemplateDraft {
  * `due` → (`askedAt`: the provider was perhaps asked, so its list is read before it is asked again) → no `due`, perhaps `refusal`.
  */
 export interface ChatTemplateRequestDocument {
-  /** That of the template. */
+  /** The id of the template. */
   readonly _id: ChatTemplateDocument['_id'];
   readonly account: AccountId;
   readonly name: string;

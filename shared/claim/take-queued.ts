@@ -73,8 +73,9 @@ export class QueuedTaker<M extends AnyMessage> {
   }
 
   /**
-   * If the answer to the last claim was lost: makes the claim once more, and returns what either of the two took. An attempt that is
-   * still on its way finds nothing to take then; and what is returned is on a majority, so it is not sent and then claimed again.
+   * If the answer to the last claim was lost: makes the claim once more, and returns what both attempts took together. The first
+   * one, if it is still on its way, then finds nothing to take. What is returned is stored by a majority of the store's members, so
+   * that no failover undoes the claim and another worker sends the message too.
    */
   async recover(): Promise<M[]> {
     if (this.#uncertain === undefined) return [];
@@ -85,7 +86,7 @@ export class QueuedTaker<M extends AnyMessage> {
     return taken;
   }
 
-  /** Takes what is still queued, and what this same claim had not taken and given back. Returns how many. */
+  /** Takes what is still queued, except what this claim took before and gave back. Returns how many. */
   async #stamp(ids: readonly MessageId[], claim: Claim): Promise<number> {
     const { modifiedCount } = await this.#messages.updateMany(
       { _id: { $in: [...ids] }, state: 'queued', 'claim.id': { $ne: claim.id } },
@@ -94,7 +95,7 @@ export class QueuedTaker<M extends AnyMessage> {
     return modifiedCount;
   }
 
-  /** The messages that an answered claim took, `count` of them. A replaced primary would show fewer. */
+  /** The `count` messages that an answered claim took. A primary that was just replaced may show fewer: then it asks for sure. */
   async #taken(ids: readonly MessageId[], claim: Claim, count: number): Promise<M[]> {
     const found = await this.#messages.find({ _id: { $in: [...ids] }, ...takenBy(claim) }).toArray();
     return found.length < count ? this.#takenForSure(ids, claim) : (found as M[]); // those of `picked`, which were M

@@ -34,9 +34,9 @@ export function withoutSecrets(
 }
 
 /**
- * The environment as PM2's caller had it: by an empty variable PM2 was told that the caller has none. Throws `StartError` when
- * other users can open the handed-over secrets, or when those secrets are gone and `.env` does not have them either. (They may have
- * moved to `.env` after PM2's list was saved.)
+ * The environment as PM2's caller had it. Empty variables are left out: `ecosystem.config.js` sets a variable to empty when the
+ * caller had none. Secrets come from the file. Throws `StartError` when other users can open that file, or when it is gone and
+ * `.env` has no secrets either. (They may have moved to `.env` after PM2's list was saved.)
  */
 export function readHandedSecrets(environment: NodeJS.ProcessEnv, fromFile: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { [HANDED_VARIABLE]: file, ...rest } = environment;

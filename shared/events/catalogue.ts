@@ -167,8 +167,8 @@ function errorBody(event: string, change: StateChange): object {
 /**
  * The payload of "message.received". A text has exactly these six members. Other types add their own members under the type's
  * name, and an answer to a message adds its `context`. On the chat-app channel the business's number is left out, because an
- * account has only one. An SMS also has `to` and `channel`, and `missing_parts` or `data_coding` if it could not be read
- * completely.
+ * account has only one. An SMS also has `to` and `channel`; `opt_out` if it is an opt-out word or close to one; and `missing_parts`
+ * or `data_coding` if it could not be read completely.
  */
 function receivedBody(event: string, { message, entry }: StateChange): object {
   assert('inbound' in message, 'only what a customer wrote is received');

@@ -94,11 +94,15 @@ export class Lease {
   }
 
   /**
-   * Takes the lease when it is free, when its holder on this machine is gone, or when it has run out and was not renewed for half
-   * a TTL. That wait matters: after a long outage of the store all leases have run out, and their holders should renew them
-   * first, because they may know outcomes that nobody else knows. One that was not renewed for a whole TTL is taken whatever the
-   * store's time is: it may have gone back with another primary, and then the lease would run out late. Renews our own lease with the same epoch, even when it has run
-   * out, if nobody took it. Usually one round trip. Call it about every third of the TTL. Returns whether it is held now.
+   * Takes or renews the lease; returns whether it is held now. Call it about every third of the TTL. Usually one round trip.
+   *
+   * Another's lease is taken
+   * - when it is free, or its holder was a process of this machine that has ended;
+   * - when it has run out by the store's time and was seen unrenewed for half a TTL. After a long outage of the store all leases
+   *   have run out, and their holders should renew first: they may know outcomes that nobody else knows;
+   * - when it was seen unrenewed for a whole TTL, whatever the store's time: that may have gone back at a failover.
+   *
+   * Our own is renewed with the same epoch, even when it has run out, if nobody took it.
    */
   async keep(): Promise<boolean> {
     const before = this.#watched;
@@ -162,7 +166,7 @@ export class Lease {
     return { epoch, until, sinceMs: unbroken ? before.sinceMs : lastMs, lastMs };
   }
 
-  /** Its holder stops by its own clock, a margin before a whole TTL without a renewal. */
+  /** Unrenewed for a whole TTL: its holder stopped acting before that, by its own clock (`MARGIN_MS`). Or run out by the store's time. */
   #isOver({ sinceMs, lastMs }: Watched, until: object): Document | true {
     return lastMs - sinceMs >= this.#ttlMs || { $lte: [msOf(until), NOW_MS] };
   }

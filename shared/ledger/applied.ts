@@ -6,8 +6,8 @@ import type { Credit } from './change.ts';
 import { ledgerCollection } from './store.ts';
 
 /**
- * Whether a top-up or refund is in the account's balance, for sure (mongo/find-one.ts): nobody asks for it again who was told so.
- * Looks at the account first: a change that is no longer pending is in the ledger.
+ * Whether a top-up or refund is in the account's balance, for sure (mongo/find-one.ts): after a wrong "yes" nobody would ask for it
+ * again. Looks at the account first: a change that is no longer pending is in the ledger.
  */
 export async function isApplied(db: Db, account: AccountId, id: Credit['id']): Promise<boolean> {
   const accounts = db.collection<AccountDocument>('accounts');

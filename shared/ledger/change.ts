@@ -41,7 +41,7 @@ export async function applyCredits(db: Db, account: AccountId, credits: readonly
       .find({ account, change: { $in: credits.map(({ id }) => id) } }, { projection: { change: 1 } })
       .toArray();
     const known = new Set<string>([...Object.keys(before.pending ?? {}), ...entered.map((entry) => entry.change)]);
-    // They are not asked for again after this call: an earlier one may still be rolled back (mongo/find-one.ts).
+    // For these the call says "applied before", and nobody asks again. So it must be certain that no failover undoes them.
     const sure = credits.filter(({ id }) => known.has(id)).map(({ id }) => isApplied(db, account, id));
     if (!(await Promise.all(sure)).every(Boolean)) {
       // The read came to a primary that was replaced; the driver needs a moment to find the new one.

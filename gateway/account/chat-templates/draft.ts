@@ -136,7 +136,7 @@ function noteCounts(types: readonly string[], problems: FieldProblems): void {
   for (const type of ['phone_number', 'copy_code']) {
     if (count(type) > 1) problems.add('buttons', 'wrong_count', `At most one may be a ${type} button.`);
   }
-  // `Q Q U P` and `U P Q Q`, but not `Q U Q`.
+  // Counts changes between quick replies and other buttons. At most one: all quick replies come first, or all come last.
   const runs = types.filter((type, i) => (type === 'quick_reply') !== (types[i - 1] === 'quick_reply') && i > 0).length;
   if (runs > 1) problems.add('buttons', 'conflict', 'Quick replies must stand together.');
 }

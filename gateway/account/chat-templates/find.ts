@@ -19,7 +19,7 @@ export async function findNamed(db: Db, account: AccountId, { params }: Request)
   return own.listed === undefined && own.asked === undefined ? undefined : { name, language, ...own };
 }
 
-/** The request is read first: when it is done by then, the template that it asked for is stored. */
+/** Reads the request first: if the worker finishes it in between, the template that it asked for is stored by then. */
 export async function readOwn(db: Db, account: AccountId, name: string, language: string): Promise<OwnChatTemplate> {
   const id = chatTemplateId(account, name, language);
   const asked = (await findChatTemplateRequests(db, [id])).get(id);

@@ -10,8 +10,8 @@ export interface OwnChatTemplate {
 }
 
 /**
- * `state` is the provider's word; before it knows the template `requested`, or `rejected` when it refused it at once; `deleted`
- * when it had the template and lists it no more. `change` is what waits to be told to the provider.
+ * `state` is the provider's status of the template. Until the provider lists it: `requested`, or `rejected` if it refused the
+ * request. `deleted`: it had the template and no longer lists it. `change` is what the provider is still to be asked for.
  */
 export function chatTemplateRecord({ listed, asked }: OwnChatTemplate): object {
   const { name, language } = listed ?? asked ?? { name: '', language: '' };

@@ -10,8 +10,8 @@ import { findNamed, NO_CHAT_TEMPLATE } from './find.ts';
 import { chatTemplateRecord } from './record.ts';
 
 /**
- * DELETE /v2/account/chatapp/templates/{name}/{language} (extension): the template is deleted at the provider, in this language.
- * What the provider does not have is gone at once.
+ * DELETE /v2/account/chatapp/templates/{name}/{language} (extension): the chatapp worker asks the provider to delete the template in
+ * this language. If the provider does not have it yet, only our request for it is removed, at once.
  */
 export function createRemoveChatTemplate(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>): Handler {
   const { db, clock } = deps;

@@ -17,7 +17,7 @@ interface Content {
   readonly content?: { readonly name?: string; readonly language?: string };
 }
 
-/** What is shown of the contents of these messages. Messages that say nothing of it are missing. */
+/** What is shown of the contents of these messages. Messages of which nothing is shown are missing. */
 export async function readSaid(
   db: Db,
   account: AccountId,

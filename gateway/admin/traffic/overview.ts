@@ -26,7 +26,7 @@ export function createOperatorsOverview({ db, clock }: Pick<GatewayDeps, 'db' | 
   };
 }
 
-/** It has no "now": the stream tells it when it changes. */
+/** Contains no current time and no ages: the stream sends it whenever its JSON differs from the last one (live/source.ts). */
 export async function readOverview(db: Db, clock: Clock): Promise<object> {
   const now = clock.now();
   const [carriers, queues, providers, waiting, accounts, suspended, missing, closed] = await Promise.all([

@@ -10,8 +10,9 @@ import { readNoQuery } from '../no-query.ts';
 
 /** The names of the lanes of `MessageDocument.lane`, the most urgent first. */
 const LANES = ['otp', 'transactional', 'low', 'promotional', 'promotional under DLT'] as const;
-/** More is told as "at least", and the oldest is looked for among so many accounts: people need no more. */
+/** Messages are counted up to this number: more is shown as "at least". */
 const COUNTED_MAX = 10_000;
+/** The oldest message is looked for in the first accounts of a lane, up to this number. `accounts` says no more either. */
 const ACCOUNTS_MAX = 200;
 const PATHS_MAX = 50;
 

@@ -16,8 +16,8 @@ import { invalidRequest } from '../../http/fields.ts';
 import { anyUserRecord, changeUserAudited, userInPath } from './find-user.ts';
 
 /**
- * What operators do for users who cannot get in, or should not any more. No operator gives another one's account to whoever holds
- * a link: links and second factors of operators are made anew by `ops user`, on the machine.
+ * What operators do for users who cannot sign in, or no longer should. For users who are operators themselves, new links and the
+ * removal of a second factor are refused here: with these, one operator could take over another. `ops user` does it.
  */
 
 export const USER_STATUS = request({
