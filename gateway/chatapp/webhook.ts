@@ -114,6 +114,6 @@ function webhookResult({ _id }: EndpointDocument) {
 
 function tooMany(error: unknown): Refused {
   if (!(error instanceof TooManyEndpoints)) throw error;
-  const detail = `An account may have ${ENDPOINTS_PER_ACCOUNT} webhooks. Register an address that it has already.`;
+  const detail = `An account may have ${ENDPOINTS_PER_ACCOUNT} webhooks. Register an address that it has already, or remove one: \`DELETE /v2/account/webhooks/{webhook_id}\`.`;
   return { kind: 'refused', problem: ['too_many_webhooks', { detail }] };
 }

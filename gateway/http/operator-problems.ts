@@ -37,7 +37,7 @@ export const OPERATOR_PROBLEMS = {
     '4077',
     403,
     'Only on the machine',
-    'Links and second factors of operators are made anew by `npm run ops -- user`, on the machine.',
+    'This user is an operator. On the machine, `npm run ops -- user reset NAME` makes a new link; with `--second-factor` it also removes the app.',
   ),
   template_changed: fault(
     '4098',

@@ -43,12 +43,12 @@ export const PROBLEMS = {
   ),
   key_missing: fault('4010', 401, 'API key missing', 'Send the header `Authorization: Bearer <API_KEY>`.'),
   key_invalid: fault('4011', 401, 'API key invalid', 'Check that you copied the whole key, including `hk_live_`.'),
-  key_revoked: fault('4012', 401, 'API key revoked', 'Use another key of the account.'),
+  key_revoked: fault('4012', 401, 'API key revoked', 'It works no more. Use another key of the account.'),
   key_expired: fault(
     '4013',
     401,
     'API key expired',
-    'Use another key of the account, or ask your service provider for a new one.',
+    'Use another key of the account, or make a new one on the dashboard.',
   ),
   signature_invalid: fault(
     '4014',
@@ -66,7 +66,7 @@ export const PROBLEMS = {
     '4033',
     403,
     'Sender not allowed',
-    'Use a sender that is registered for the account and approved for this route.',
+    'Use a sender that is registered for the account and approved for this route. To ask for one: `POST /v2/account/senders`.',
   ),
   scope_missing: fault(
     '4034',
@@ -78,7 +78,7 @@ export const PROBLEMS = {
     '4062',
     403,
     'Address not allowed',
-    'Use the key from one of its allowed addresses, or ask your service provider to change them.',
+    'Use the key from one of its allowed addresses. To allow others, change the key on the dashboard, or ask your service provider.',
   ),
   chatapp_not_configured: fault(
     '4035',
@@ -96,7 +96,7 @@ export const PROBLEMS = {
     '4037',
     403,
     'Recipient not opted in',
-    'Send templates only to customers who agreed to receive them and are on the opt-in list of the account.',
+    'Send templates only to customers who agreed to receive them. If this one did, ask your service provider to add the number to the opt-in list of the account.',
   ),
   session_closed: fault(
     '4038',
@@ -108,7 +108,7 @@ export const PROBLEMS = {
     '4039',
     403,
     'Too many webhooks',
-    'Use an address that is registered already, or ask your service provider to remove one.',
+    'The account has ten. Use an address that is registered already, or remove one: `DELETE /v2/account/webhooks/{webhook_id}`.',
   ),
   entity_id_missing: fault(
     '4061',

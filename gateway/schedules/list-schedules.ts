@@ -40,7 +40,8 @@ export function createSchedules({ db, answerRead }: ReadingDeps): Handler {
     const problems = new FieldProblems();
     const query = parseQuery(req, ['state', 'limit', 'cursor'], problems);
     const upcoming = query.state === 'scheduled';
-    if (query.state !== undefined && !upcoming) problems.add('state', 'invalid_value', 'It must be scheduled.');
+    if (query.state !== undefined && !upcoming)
+      problems.add('state', 'invalid_value', 'The only value is `scheduled`. Leave it out for all schedules.');
     const limit = parseLimit(query.limit, problems);
     const account = callerOf(res).account._id;
     const list = upcoming ? UPCOMING : ALL;

@@ -21,7 +21,7 @@ export async function checkSample(
     problems.add(
       'header.format',
       'invalid_value',
-      `A template with a header of ${format} needs the id of the provider’s app, which is not set. Ask your operator to set it (\`provider set --app-id\`), or ask for the template in the provider’s console; when it is approved, it is listed here and can be sent.`,
+      `A template with a header of ${format} needs the id of the provider’s app, which is not set. Ask your service provider to set it (\`provider set --app-id\`), or ask for the template in the provider’s console; when it is approved, it is listed here and can be sent.`,
     );
     return;
   }

@@ -9,7 +9,7 @@ import { findOwnTemplate, NO_TEMPLATE } from './find.ts';
 import { templateRecord } from './record.ts';
 
 const WITHDRAWN = 'Withdrawn by the account.';
-const BEING_TOLD = 'It was just decided about, and webhooks are being told of it. Try again in a minute.';
+const BEING_TOLD = 'It was just approved or rejected, and webhooks are being told of it. Try again in a minute.';
 
 /**
  * DELETE /v2/account/templates/{template_id} (extension): takes a request back. A template that an operator made or approved

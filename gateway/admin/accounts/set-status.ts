@@ -33,7 +33,11 @@ export function createAccountStatus(deps: Pick<GatewayDeps, 'db' | 'clock' | 'co
     const { status, reason } = whole(read);
     if (status === 'paused' && account.status === 'suspended') {
       // Pausing it would change nothing, and resuming it would end both.
-      read.problems.add('status', 'invalid_value', 'The account is suspended: its messages wait already.');
+      read.problems.add(
+        'status',
+        'invalid_value',
+        'The account is suspended: its messages wait already. To take sends again but keep them waiting, resume it first.',
+      );
       return sendProblem(res, ...invalidRequest(read.problems));
     }
     const { _id: id } = account;

@@ -65,7 +65,11 @@ export function createDecideTemplate(deps: Pick<GatewayDeps, 'db' | 'clock' | 'c
       sendJson(res, 200, { status: 'success', account_id: account._id, template_id: id, decision, reason });
     } catch (error) {
       if (!(error instanceof TemplateExists)) throw error;
-      problems.add('dlt_id', 'invalid_value', 'The account has another template with this id.');
+      problems.add(
+        'dlt_id',
+        'invalid_value',
+        'Another template of the account has this id. Check the id on the DLT platform.',
+      );
       sendProblem(res, ...invalidRequest(problems));
     }
   };

@@ -1,3 +1,4 @@
+import { CHAT_PATH } from '../../../shared/messages/chat-message.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import type { AccessDocument } from '../../../shared/store-access/access-store.ts';
 import { accessWords, startRefusal } from '../../../shared/store-access/refusal.ts';
@@ -28,6 +29,9 @@ interface Seen {
 /** A message of the most urgent lane should leave at once; promotional ones may wait for their hours. */
 const WAIT_MINUTES: Readonly<Record<string, number>> = { otp: 1, transactional: 5, low: 30, promotional: 60 };
 
+const CHECK_NUMBERS = 'See which numbers are stopped or fail: npm run ops -- provider list.';
+const CHECK_CARRIERS = 'See whether its carriers are bound and how fast they are: npm run ops -- bind list.';
+
 /** What is wrong, the worst first. Pure. */
 export function wrongNow({ carriers, queues, providers, missing, closed, now }: Seen): readonly Wrong[] {
   // While nobody may write, processes report nothing and carriers are given back: that is no trouble of their own.
@@ -49,7 +53,12 @@ function storeWrong(closed: AccessDocument): Wrong {
 }
 
 function processWrong(app: string): Wrong {
-  return { severity: 'bad', about: 'process', id: app, words: `No ${app} process is running. Start it with PM2.` };
+  return {
+    severity: 'bad',
+    about: 'process',
+    id: app,
+    words: `No ${app} process is running. Start it: npx pm2 start ecosystem.config.js --only ${app}.`,
+  };
 }
 
 function carrierWrong({
@@ -68,7 +77,11 @@ function carrierWrong({
   }
   if (unknowns > 0) {
     const count = unknowns === 1 ? '1 submit was' : `${unknowns} submits were`;
-    found.push({ ...about, severity: 'look', words: `${name}: ${count} never answered.` });
+    found.push({
+      ...about,
+      severity: 'look',
+      words: `${name}: ${count} never answered. Its setting unknown-policy decides about these messages.`,
+    });
   }
   const refused = measured?.answers.rejected ?? 0;
   const all = Object.values(measured?.answers ?? {}).reduce((sum, one) => sum + one, 0);
@@ -77,7 +90,7 @@ function carrierWrong({
     found.push({
       ...about,
       severity: 'bad',
-      words: `${name} refuses most messages; the last one: ${reason} (${code}).`,
+      words: `${name} refuses most messages; the last one: ${reason} (${code}). Check the settings for it, and ask the carrier.`,
     });
   }
   return found;
@@ -87,8 +100,8 @@ function queueWrong({ path, lane, waiting, more, oldest }: WaitingLane, now: Dat
   const minutes = (now.getTime() - oldest.at.getTime()) / 60_000;
   const limit = WAIT_MINUTES[lane];
   if (limit === undefined || minutes < limit) return [];
-  const count = `${more ? 'More than ' : ''}${waiting} ${lane} ${waiting === 1 ? 'message waits' : 'messages wait'}`;
-  const words = `${count} on ${path}, the oldest since ${isoTimestamp(oldest.at)}.`;
+  const count = `${more ? 'At least ' : ''}${waiting} ${lane} ${waiting === 1 ? 'message waits' : 'messages wait'}`;
+  const words = `${count} on ${path}, the oldest since ${isoTimestamp(oldest.at)}. ${path === CHAT_PATH ? CHECK_NUMBERS : CHECK_CARRIERS}`;
   return [{ severity: lane === 'otp' || lane === 'transactional' ? 'bad' : 'look', about: 'queue', id: path, words }];
 }
 

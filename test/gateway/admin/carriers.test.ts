@@ -55,7 +55,7 @@ describe('carriers and routes, by operators', () => {
 
     const words = body.wrong.map((one: { words: string }) => one.words);
     expect(words).to.include('AIRTEL: bind refused: wrong password (0x0E) since 2026-11-22T14:02:00.000Z');
-    expect(words).to.include('No smpp process is running. Start it with PM2.');
+    expect(words).to.include('No smpp process is running. Start it: npx pm2 start ecosystem.config.js --only smpp.');
     expect(body.carriers).to.deep.equal({ all: 2, bound: 0 });
   });
 

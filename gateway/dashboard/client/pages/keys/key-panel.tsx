@@ -55,7 +55,7 @@ export function KeyPanel({ of, onClose, onChange, onRotated }: KeyPanelProps) {
           }}
           onClose={close}
         >
-          <p>What uses it can send and read no more. It cannot be undone.</p>
+          <p>Programs that use it can no longer send or read. It cannot be undone.</p>
         </Confirm>
       )}
     </Dialog>
@@ -109,7 +109,7 @@ function EditDialog({ of, path, onClose, onChange }: ActProps & { readonly of: K
           await patch(path, changed(now, { ...of, scopes: [...of.scopes].sort(), allowed_ips: of.allowed_ips ?? [] }));
           onChange();
           onClose();
-          toast('Settings saved. They hold within some seconds.');
+          toast('Settings saved. They take effect within seconds.');
         }}
       >
         <KeyFields of={of} />

@@ -92,7 +92,7 @@ export function OptOutsPage() {
             list.reload();
           }}
         >
-          <p>Do it only when the customer asked for it. The audit keeps that you did.</p>
+          <p>Do it only when the customer asked for it. The audit records it.</p>
         </Confirm>
       )}
     </>

@@ -59,7 +59,7 @@ export function Replays({ path }: { readonly path: string }) {
               name="since"
               label="Events from this time on"
               type="datetime-local"
-              hint="In your time zone, as far back as deliveries are kept: 30 days unless your provider says otherwise."
+              hint="In your time zone, as far back as deliveries are kept: 30 days unless your service provider says otherwise."
             />
           </Form>
         </Dialog>

@@ -70,7 +70,9 @@ function Now({ carrier }: { readonly carrier: Carrier }) {
         ]}
       />
       {binds.length === 0 ? (
-        <Empty icon="carrier">No process holds this carrier, so it has no binds.</Empty>
+        <Empty icon="carrier">
+          No process holds this carrier, so it has no binds. Check that the smpp process runs.
+        </Empty>
       ) : (
         <Table
           caption="Binds"

@@ -39,7 +39,7 @@ export function OperatorNumbersPage() {
     <NoResults clear={filter.clear} />
   ) : (
     <Empty icon="inbox" action={add}>
-      No numbers yet. Add one that a carrier delivers SMS of.
+      No numbers yet. Add one whose SMS a carrier brings you.
     </Empty>
   );
   return (

@@ -42,7 +42,7 @@ export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
           label="Carriers"
           rows={3}
           initial={groupLines(route?.groups ?? [])}
-          hint="A line for each group, in their order, with weights: airtel:70, jio:30. Nothing: matching messages are refused."
+          hint="A line for each group, in their order, with weights: airtel:70, jio:30. Empty: matching messages are refused."
         />
         {CONDITIONS.map(([member, label, hint]) => (
           <Field

@@ -37,7 +37,7 @@ export function OrphansPage() {
       <PageHead title="Orphans" lead="Receipts that fit no message, and SMS to numbers of nobody." />
       <Card
         title="Receipts that fit no message"
-        lead="Kept for three days and tried again when the answer with their id comes. Many of one carrier: its ids may be in another notation."
+        lead="Kept for three days and tried again when the answer with their id comes. Many of one carrier: its ids may be written in another notation. Set its id-form to learn."
       >
         <FilterBar filter={filter}>
           <FilterText filter={filter} name="carrier_id" label="Carrier" placeholder="airtel" />
