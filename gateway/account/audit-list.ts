@@ -3,7 +3,7 @@ import type { Actor, AuditDocument } from '../../shared/audit/entry.ts';
 import { type AuditQuery, listEntries } from '../../shared/audit/store.ts';
 import type { AuditId } from '../../shared/runtime/ids.ts';
 
-/** Things that an account hears of. Others are the operator's own, such as what a carrier needs to be told. */
+/** The kinds of things whose changes an account is shown. Others, such as routes and chains, are the operator's own. */
 export const AUDIT_KINDS = [
   'account',
   'credits',

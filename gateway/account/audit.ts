@@ -43,8 +43,8 @@ export function createAudit({ db, answerRead }: ReadingDeps): Handler {
 }
 
 /**
- * Of an operator only that it was one: who it is, and from which machine, is the operator's own. `begun`: perhaps done, because
- * the process stopped in between.
+ * An operator is shown only as `ops`, without name, machine or address. The outcome `begun` means perhaps done: the process stopped
+ * in between.
  */
 function entryRecord({ _id, at, actor, action, subject, outcome, before, after, times = 1 }: AuditDocument): object {
   const { id, name = null, address = null } = actor;

@@ -7,7 +7,7 @@ import type { ProblemSlug } from '../http/problem.ts';
 
 type NotAccepted = Exclude<ChatAcceptOutcome, { readonly kind: 'accepted' }>;
 
-/** The problem of a message that was not accepted, or of which that is unknown. */
+/** The problem to answer when a message was not accepted, or when nobody knows whether it was. */
 export function chatRefusal(outcome: NotAccepted, id: MessageId): readonly [ProblemSlug, ProblemAnswer] {
   if (outcome.kind !== 'session_closed') return refusal(outcome, id);
   const { closedAt } = outcome;

@@ -18,8 +18,8 @@ import { checkSample } from './sample.ts';
 const EDITABLE: readonly string[] = ['approved', 'rejected', 'paused'];
 
 /**
- * PATCH /v2/account/chatapp/templates/{name}/{language} (extension): another content for a template. The provider reviews it
- * again. What it was not asked for yet, or refused at once, is simply asked for in the new form.
+ * PATCH /v2/account/chatapp/templates/{name}/{language} (extension): new content for a template, which the provider reviews again. If
+ * the provider does not list the template (not asked yet, or refused), it is requested with the new content.
  */
 export function createEditChatTemplate(
   deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,

@@ -40,7 +40,10 @@ export function stateOf({ listed, asked }: OwnChatTemplate): string {
   return asked?.refusal === undefined ? 'requested' : 'rejected';
 }
 
-/** Whether the provider had this template, which it does not list: a request ends only when its template is stored, or refused. */
+/**
+ * For a template that the provider does not list: whether it had it once. A request ends when its template is stored or refused, so
+ * one that ended and was not refused had been stored.
+ */
 function isGone({ wants, due, refusal }: ChatTemplateRequestDocument): boolean {
   return due === undefined && (refusal === undefined || wants !== 'create');
 }

@@ -21,7 +21,7 @@ export function createSignInRules({ db }: UsersDeps): Handler {
   };
 }
 
-/** PATCH /v2/account/sign-in (extension). Users who lack what is asked may do nothing else within seconds. */
+/** PATCH /v2/account/sign-in (extension). Within seconds, users without a required second factor can only set one up. */
 export function createChangeSignInRules(deps: UsersDeps): Handler {
   const { db, clock, config } = deps;
   return async (_req, res: Reply) => {

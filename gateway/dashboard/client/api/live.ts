@@ -17,7 +17,7 @@ const AGAIN_MS_MAX = 60_000;
 /** A gateway that restarts is back within this time. */
 const SILENT_MS = 10_000;
 
-/** Somebody listens, and nothing can be heard: what is shown may be old. */
+/** A page listens, but the stream is not open: what it shows may be old. */
 export const isSilent = signal(false);
 
 const listeners = new Map<string, Set<Listener>>();

@@ -34,7 +34,7 @@ interface Reading<T> {
 export function useReading<T>(url: string, { read, show, fail }: Reading<T>): Again {
   const [times, setTimes] = useState(0);
   const follows = useRef(false);
-  /** The user asked for it and has no answer yet: whatever begins it again, it is what the user asked for. */
+  /** True until what the user asked for is answered. A `follow` that begins the read anew in between counts as asked for too. */
   const isAwaited = useRef(true);
   useEffect(() => {
     const leaving = new AbortController();

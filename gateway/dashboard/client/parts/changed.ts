@@ -1,4 +1,4 @@
-/** The members of a request that are not as the form showed them: a page that stood open for long undoes no change of others. */
+/** Only what the user changed in a form. Sending the rest too would undo what others changed while the page was open. */
 export function changed<T extends object>(now: T, shown: { readonly [Name in keyof T]: unknown }): object {
   const before = new Map<string, unknown>(Object.entries(shown));
   return Object.fromEntries(

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 const AFTER_MS = 200;
 
-/** Grey lines in place of what is on its way, but not at once: most answers come sooner. */
+/** Grey lines while something loads. They appear after a moment: most answers come sooner. */
 export function Skeleton({ lines = 4 }: { readonly lines?: number }) {
   const [late, setLate] = useState(false);
   useEffect(() => {

@@ -59,7 +59,7 @@ function bodyOf(values: FormValues) {
   };
 }
 
-/** Without a template a line is one recipient: further numbers in it would get nothing. Whoever names columns chose one. */
+/** Without a template each line is one recipient: a line with several numbers is refused, unless a first line names columns. */
 function faultOf(values: FormValues): FieldError | undefined {
   const { rows, hasHead } = sheetOf(values.exact('recipients'));
   if (hasHead || values.optional('template_id') !== undefined) return undefined;
