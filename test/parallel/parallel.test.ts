@@ -22,6 +22,8 @@ describe('the test runner', () => {
   }
   const passes = `it('passes', () => {});`;
   const fails = `it('fails', () => { throw new Error('the whole reason'); });`;
+  /** Its thread never comes back to the event loop, as in an endless loop, and costs no CPU. */
+  const hangs = `it('never ends', () => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0); });`;
 
   describe('a plan', () => {
     it('gives each file to one process', () => {
@@ -98,7 +100,7 @@ describe('the test runner', () => {
     }
 
     it('that hangs is ended, and it is said in which test', async () => {
-      const path = file('hangs', passes, `it('never ends', () => { for (;;); });`);
+      const path = file('hangs', passes, hangs);
 
       const { trouble } = await run(path, { quietMs: 10_000, stayMs: 10_000 });
 
@@ -145,7 +147,7 @@ describe('the test runner', () => {
 
     it('that is stopped ends its processes and begins no other', async () => {
       const stop = new AbortController();
-      const unit = (name: string) => ({ name, files: [file(name, `it('never ends', () => { for (;;); });`)] });
+      const unit = (name: string) => ({ name, files: [file(name, hangs)] });
       const run = runUnits([unit('first'), unit('second')], { jobs: 1, stopping: stop.signal, say: () => {} });
 
       stop.abort();
