@@ -10,6 +10,7 @@ import { GroupAccepter } from '../../shared/payment/accept.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { makeBatch, payBatch } from '../support/batches.ts';
+import { builtProgram } from '../support/built.ts';
 import { makeAccount, makeDraft } from '../support/make.ts';
 import type { Refunding } from '../support/refunding.ts';
 import { makeBooking } from '../support/schedules.ts';
@@ -41,7 +42,7 @@ describe('two processes that refund the same at the same instant', () => {
 
   async function startRefunding(name: string): Promise<ChildProcess> {
     const env = { ...process.env, MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName };
-    const child = fork('test/support/refunding.ts', [name], { env, execArgv: ['--import', 'tsx'] });
+    const child = fork(await builtProgram('refunding'), [name], { env, execArgv: [] });
     children.push(child);
     expect((await once(child, 'message'))[0]).equal('ready');
     return child;

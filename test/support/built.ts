@@ -8,6 +8,8 @@ import { buildDashboard } from '../../scripts/dashboard/build.ts';
 /** Set by `npm test`, which builds before its processes start, so that none of them needs to ask the compiler again. */
 const BUILT = 'HARKARA_TEST_BUILT';
 const BUNDLED = join(ROOT, 'dist', 'bundled');
+/** Programs of tests, which use parts of the product: started from their sources, each would load hundreds of files by tsx. */
+const PROGRAMS = ['held-gateway', 'refunding'] as const;
 /** Names that packages written for CommonJS expect. */
 const COMMONJS = `import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`;
@@ -22,6 +24,11 @@ export function builtProduct(): Promise<string> {
   return built;
 }
 
+/** A program of `test/support/`, in one file as well. */
+export async function builtProgram(name: (typeof PROGRAMS)[number]): Promise<string> {
+  return join(await builtProduct(), 'test', `${name}.js`);
+}
+
 /** Builds, and says so to the processes that this one starts. */
 export async function buildForAll(): Promise<void> {
   await bundled();
@@ -31,11 +38,20 @@ export async function buildForAll(): Promise<void> {
 async function bundled(): Promise<string> {
   const dist = await build();
   const mains = APPS.map((app) => join(dist, app === 'gateway' ? app : join('workers', app), 'main.js'));
+  // The processes, and the one file of ours that starts as a thread.
+  await bundleAll([...mains, join(dist, 'workers/batches/render-slice.js')], dist);
+  const programs = PROGRAMS.map((name) => join(import.meta.dirname, `${name}.ts`));
+  await bundleAll(programs, import.meta.dirname, join(BUNDLED, 'test'));
+  await buildDashboard(ROOT);
+  return BUNDLED;
+}
+
+/** Makes one file of each entry point, in `outdir` where the entry point is below `outbase`. */
+async function bundleAll(entryPoints: string[], outbase: string, outdir = BUNDLED): Promise<void> {
   const { outputFiles } = await bundle({
-    // The processes, and the one file of ours that starts as a thread.
-    entryPoints: [...mains, join(dist, 'workers/batches/render-slice.js')],
-    outbase: dist,
-    outdir: BUNDLED,
+    entryPoints,
+    outbase,
+    outdir,
     bundle: true,
     write: false,
     platform: 'node',
@@ -47,8 +63,6 @@ async function bundled(): Promise<string> {
     logLevel: 'error',
   });
   for (const { path, contents } of outputFiles) replace(path, contents);
-  await buildDashboard(ROOT);
-  return BUNDLED;
 }
 
 /** Replaces a file in one step, and only if its contents differ: a process of another run may be reading it. */

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
+import { builtProgram } from '../../support/built.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openGateway } from '../../support/gateway.ts';
 import { type Customer, GOOD, idempotencyWorld } from '../../support/idempotency-world.ts';
@@ -28,7 +29,7 @@ describe('Idempotency-Key: a gateway killed in the middle', () => {
     path = '/v2/send',
     body: object = GOOD,
   ): Promise<void> {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'test/support/held-gateway.ts', until], {
+    const child = spawn(process.execPath, [await builtProgram('held-gateway'), until], {
       env: { ...process.env, MONGODB_URI: world.store.uri, MONGODB_DATABASE: world.store.db.databaseName },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
