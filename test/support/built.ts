@@ -8,8 +8,13 @@ import { buildDashboard } from '../../scripts/dashboard/build.ts';
 /** Set by `npm test`, which builds before its processes start, so that none of them needs to ask the compiler again. */
 const BUILT = 'HARKARA_TEST_BUILT';
 const BUNDLED = join(ROOT, 'dist', 'bundled');
-/** Programs of tests, which use parts of the product: started from their sources, each would load hundreds of files by tsx. */
-const PROGRAMS = ['held-gateway', 'refunding'] as const;
+/** Other programs that tests start several times: from their sources, each would load hundreds of files by tsx. */
+const PROGRAMS = {
+  'held-gateway': 'test/support/held-gateway.ts',
+  refunding: 'test/support/refunding.ts',
+  ops: 'scripts/ops/main.ts',
+  simulator: 'scripts/simulator/main.ts',
+} as const;
 /** Names that packages written for CommonJS expect. */
 const COMMONJS = `import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`;
@@ -24,9 +29,9 @@ export function builtProduct(): Promise<string> {
   return built;
 }
 
-/** A program of `test/support/`, in one file as well. */
-export async function builtProgram(name: (typeof PROGRAMS)[number]): Promise<string> {
-  return join(await builtProduct(), 'test', `${name}.js`);
+/** One of these programs, in one file as well. */
+export async function builtProgram(name: keyof typeof PROGRAMS): Promise<string> {
+  return join(await builtProduct(), 'programs', `${name}.js`);
 }
 
 /** Builds, and says so to the processes that this one starts. */
@@ -39,19 +44,19 @@ async function bundled(): Promise<string> {
   const dist = await build();
   const mains = APPS.map((app) => join(dist, app === 'gateway' ? app : join('workers', app), 'main.js'));
   // The processes, and the one file of ours that starts as a thread.
-  await bundleAll([...mains, join(dist, 'workers/batches/render-slice.js')], dist);
-  const programs = PROGRAMS.map((name) => join(import.meta.dirname, `${name}.ts`));
-  await bundleAll(programs, import.meta.dirname, join(BUNDLED, 'test'));
+  const files = [...mains, join(dist, 'workers/batches/render-slice.js')];
+  await bundleAll(files.map((file) => ({ in: file, out: relative(dist, file).replace(/\.js$/, '') })));
+  const programs = Object.entries(PROGRAMS);
+  await bundleAll(programs.map(([name, source]) => ({ in: join(ROOT, source), out: `programs/${name}` })));
   await buildDashboard(ROOT);
   return BUNDLED;
 }
 
-/** Makes one file of each entry point, in `outdir` where the entry point is below `outbase`. */
-async function bundleAll(entryPoints: string[], outbase: string, outdir = BUNDLED): Promise<void> {
+/** Makes one file of each entry point. */
+async function bundleAll(entryPoints: { in: string; out: string }[]): Promise<void> {
   const { outputFiles } = await bundle({
     entryPoints,
-    outbase,
-    outdir,
+    outdir: BUNDLED,
     bundle: true,
     write: false,
     platform: 'node',

@@ -5,6 +5,7 @@ import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
+import { builtProgram } from '../../support/built.ts';
 import { OpsWorld, type Ran } from '../../support/ops-world.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -101,14 +102,17 @@ describe('npm run ops: the ledger, and as a program', () => {
         '--password-stdin',
       ];
 
-      expect(await program(words, world.env, 'from-stdin\n')).to.include({ code: 0 });
+      expect(await bundledProgram(words, world.env, 'from-stdin\n')).to.include({ code: 0 });
 
       const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'stdin' });
       expect(createSecretBox(loadSecretKey('', world.dir)).open(stored?.password ?? '')).to.equal('from-stdin');
     });
 
     it('without a store says in one sentence what to do', async () => {
-      const { code, err } = await program(['account', 'list'], { MONGODB_URI: '', HARKARA_DATA_DIR: world.dir });
+      const { code, err } = await bundledProgram(['account', 'list'], {
+        MONGODB_URI: '',
+        HARKARA_DATA_DIR: world.dir,
+      });
 
       expect(code).to.equal(1);
       expect(err).to.equal(
@@ -118,11 +122,17 @@ describe('npm run ops: the ledger, and as a program', () => {
   });
 });
 
-function program(words: readonly string[], env: Record<string, string>, stdin = ''): Promise<Ran> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'scripts/ops/main.ts', ...words], {
-    cwd: ROOT,
-    env: { ...process.env, ...env },
-  });
+/** As `npm run ops` starts it. */
+function program(words: readonly string[], env: Record<string, string>): Promise<Ran> {
+  return ran(['--import', 'tsx', 'scripts/ops/main.ts', ...words], env);
+}
+
+async function bundledProgram(words: readonly string[], env: Record<string, string>, stdin = ''): Promise<Ran> {
+  return ran([await builtProgram('ops'), ...words], env, stdin);
+}
+
+function ran(args: readonly string[], env: Record<string, string>, stdin = ''): Promise<Ran> {
+  const child = spawn(process.execPath, args, { cwd: ROOT, env: { ...process.env, ...env } });
   const said = { out: '', err: '' };
   child.stdout.on('data', (chunk: Buffer) => {
     said.out += chunk;

@@ -4,10 +4,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { builtProgram } from '../../support/built.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ascii, HandClient, submit } from './hand-client.ts';
 
-const MAIN = join(import.meta.dirname, '../../../scripts/simulator/main.ts');
+const SOURCE = join(import.meta.dirname, '../../../scripts/simulator/main.ts');
 
 interface Run {
   readonly child: ChildProcess;
@@ -16,12 +17,17 @@ interface Run {
   readonly ended: Promise<unknown>;
 }
 
-function run(...argv: string[]): Run {
-  return runIn({}, ...argv);
+/** As `npm run simulator` starts it. */
+function runSource(...argv: string[]): Run {
+  return watched(fork(SOURCE, argv, { execArgv: ['--import', 'tsx'], silent: true }));
 }
 
-function runIn(env: Record<string, string>, ...argv: string[]): Run {
-  const child = fork(MAIN, argv, { execArgv: ['--import', 'tsx'], silent: true, env: { ...process.env, ...env } });
+async function run(argv: readonly string[], env: Record<string, string> = {}): Promise<Run> {
+  const bundle = await builtProgram('simulator');
+  return watched(fork(bundle, argv, { execArgv: [], silent: true, env: { ...process.env, ...env } }));
+}
+
+function watched(child: ChildProcess): Run {
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -35,8 +41,9 @@ describe('the simulator as a process', () => {
   const folder = mkdtempSync(join(tmpdir(), 'simulator-'));
   const running: Run[] = [];
 
-  async function ready(...argv: string[]): Promise<Run & { readonly smscPort: number; readonly url: string }> {
-    const started = run('--smsc-port', '0', '--chatapp-port', '0', '--webhook-port', '0', ...argv);
+  const PORTS = ['--smsc-port', '0', '--chatapp-port', '0', '--webhook-port', '0'];
+  const ready = async (...argv: string[]) => readyRun(await run([...PORTS, ...argv]));
+  async function readyRun(started: Run): Promise<Run & { readonly smscPort: number; readonly url: string }> {
     running.push(started);
     const [message] = await once(started.child, 'message');
     expect(message).equal('ready');
@@ -58,7 +65,7 @@ describe('the simulator as a process', () => {
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     it(`says ready when both listen, and exits with 0 on ${signal} though clients are connected`, async () => {
-      const { child, ended, smscPort } = await ready();
+      const { child, ended, smscPort } = await readyRun(runSource(...PORTS));
       const esme = await new HandClient(smscPort).bound();
 
       child.kill(signal);
@@ -116,8 +123,8 @@ describe('the simulator as a process', () => {
     const file = join(folder, '.env');
     writeFileSync(file, 'SIMULATOR_SMSC_PORT=of-the-file\nSIMULATOR_RATE=of-the-file\n');
 
-    const port = runIn({ HARKARA_ENV_FILE: file, SIMULATOR_SMSC_PORT: '', SIMULATOR_RATE: '1' });
-    const rate = runIn({ HARKARA_ENV_FILE: file, SIMULATOR_SMSC_PORT: '0' });
+    const port = await run([], { HARKARA_ENV_FILE: file, SIMULATOR_SMSC_PORT: '', SIMULATOR_RATE: '1' });
+    const rate = await run([], { HARKARA_ENV_FILE: file, SIMULATOR_SMSC_PORT: '0' });
     running.push(port, rate);
 
     expect([await port.ended, await rate.ended]).deep.equal([2, 2]);
@@ -128,8 +135,8 @@ describe('the simulator as a process', () => {
   it('ends with a sentence when its port is taken or a setting is wrong', async () => {
     const { smscPort } = await ready();
 
-    const second = run('--smsc-port', String(smscPort), '--chatapp-port', '0', '--webhook-port', '0');
-    const wrong = run('--rate', 'fast');
+    const second = await run(['--smsc-port', String(smscPort), '--chatapp-port', '0', '--webhook-port', '0']);
+    const wrong = await run(['--rate', 'fast']);
 
     expect(await second.ended).equal(1);
     expect(second.output()).include('EADDRINUSE').and.include('is another simulator running?');
