@@ -8,21 +8,21 @@ export interface Unit {
 export const LONG: readonly string[] = [
   'test/flow/crash-points.test.ts',
   'test/flow/chaos.test.ts',
-  'test/flow/start.test.ts',
-  'test/flow/bulk.test.ts',
-  'test/flow/schedules.test.ts',
-  'test/flow/kills.test.ts',
-  'test/contract/specification.test.ts',
-  'test/flow/store-trouble.test.ts',
-  'test/flow/store-faults/each-command.test.ts',
-  'test/workers/schedules/process.test.ts',
-  'test/workers/chatapp/process.test.ts',
-  'test/flow/chatapp.test.ts',
-  'test/flow/store-faults/failover.test.ts',
-  'test/flow/paid-once.test.ts',
-  'test/flow/fencing.test.ts',
-  'test/flow/fairness.test.ts',
   'test/shared/conversations/charge-store.test.ts',
+  'test/contract/specification.test.ts',
+  'test/flow/paid-once.test.ts',
+  'test/flow/kills.test.ts',
+  'test/flow/store-trouble.test.ts',
+  'test/flow/bulk.test.ts',
+  'test/flow/fairness.test.ts',
+  'test/flow/start.test.ts',
+  'test/workers/chatapp/process.test.ts',
+  'test/flow/schedules.test.ts',
+  'test/flow/store-faults/each-command.test.ts',
+  'test/flow/fencing.test.ts',
+  'test/flow/store-faults/failover.test.ts',
+  'test/flow/chatapp.test.ts',
+  'test/workers/schedules/process.test.ts',
   'test/flow/whole-path.test.ts',
   'test/peers/dashboard/every-page.test.ts',
   'test/peers/dashboard/journey.test.ts',
@@ -33,15 +33,16 @@ export const LONG: readonly string[] = [
   'test/peers/dashboard/templates.test.ts',
 ];
 
-/** How many of them take longer than a process for other files; they begin first, and the rest of them last. */
-const LONGEST = 4;
-
 /** Processes for all other files. More cost more CPU: 2 s for each start. With fewer, the run waits longer for the last one. */
 const SHARED_UNITS = 8;
 
+/** How many of these begin after each long one, as long as there are any. */
+const SHARED_EACH = 2;
+
 /**
  * Deals test files out to processes, in the order in which these are to begin. The longest come first: if one began last, the
- * run would wait for it alone. Each file goes to exactly one process.
+ * run would wait for it alone. Those for other files begin in between: they use a core, while most of the long ones wait for
+ * processes and deadlines. Each file goes to exactly one process.
  */
 export function plan(files: readonly string[]): readonly Unit[] {
   const long = LONG.filter((name) => files.includes(name)).map((name) => ({ name, files: [name] }));
@@ -51,5 +52,6 @@ export function plan(files: readonly string[]): readonly Unit[] {
     name: `other files, ${i + 1} of ${count}`,
     files: others.filter((_, j) => j % count === i),
   }));
-  return [...long.slice(0, LONGEST), ...shared, ...long.slice(LONGEST)];
+  const turns = long.flatMap((unit, i) => [unit, ...shared.slice(i * SHARED_EACH, (i + 1) * SHARED_EACH)]);
+  return [...turns, ...shared.slice(long.length * SHARED_EACH)];
 }
