@@ -162,7 +162,11 @@ function templateBodies(told: 'approved' | 'rejected' | 'stopped', channel: 'sms
 const PRESSED: InboundContent = {
   type: 'button',
   body: 'Yes',
-  more: { context: { from: '15550783881', id: 'wamid.0' }, button: { payload: 'YES-42', text: 'Yes' } },
+  more: {
+    group_id: 'Y2FwaV9ncm91cDox',
+    context: { from: '15550783881', id: 'wamid.0' },
+    button: { payload: 'YES-42', text: 'Yes' },
+  },
 };
 
 function chatMessage(): ChatMessageDocument {
