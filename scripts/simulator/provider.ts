@@ -4,8 +4,10 @@ import { Delays } from './pace/delays.ts';
 import { type App, Callbacks, type CallbackValue } from './provider/callbacks.ts';
 import { Customers } from './provider/customers.ts';
 import { TEMPLATES } from './provider/demo-templates.ts';
+import type { FileRead } from './provider/file-fates.ts';
 import { sendJson } from './provider/http.ts';
 import type { GraphError } from './provider/magic-customers.ts';
+import { type CustomersFile, Media } from './provider/media.ts';
 import { PROVIDER_DEFAULTS, type ProviderOptions, type SeenSend, type TakenSend } from './provider/options.ts';
 import { Routes } from './provider/routes.ts';
 import { Sends } from './provider/sends.ts';
@@ -30,6 +32,10 @@ export interface Provider {
    * id.
    */
   sends(from: string, message: Readonly<Record<string, unknown>>): string;
+  /** Lets a customer send a file. Returns the message's id. */
+  sendsFile(from: string, file: CustomersFile): string;
+  /** How the files of customers were read, oldest first. */
+  fileReads(): readonly FileRead[];
   /** Posts `value` as a signed callback, without changing it. */
   post(value: CallbackValue): void;
   /** Every request for a template, for its change or its deletion, refused ones too: method, name and HTTP status. */
@@ -62,7 +68,8 @@ export async function startProvider(given: Partial<ProviderOptions> = {}): Promi
     ...{ templates, reviewMs, callbacks, delays, uploads },
     ...(tell && { onEvent: tell }),
   });
-  const routes = new Routes({ options, callbacks, customers, sends, delays, reviews, uploads });
+  const media = new Media(options);
+  const routes = new Routes({ options, callbacks, customers, sends, delays, reviews, uploads, media });
   const server = createServer((request, response) => {
     routes
       .handle(request, response)
@@ -79,6 +86,8 @@ export async function startProvider(given: Partial<ProviderOptions> = {}): Promi
     enterApp: (app) => callbacks.enter(app),
     says: (from, text) => customers.says(from, text).id,
     sends: (from, message) => customers.sends(from, message).id,
+    sendsFile: (from, file) => customers.sends(from, media.keep(file)).id,
+    fileReads: () => media.reads,
     post: (value) => void callbacks.add(value),
     templateRequests: () => reviews.asked,
     uploads: () => uploads.taken,

@@ -57,6 +57,11 @@ export interface ProviderOptions {
   readonly reviewMs: number;
   /** Number of templates on one page of the list. */
   readonly pageSize: number;
+  /** How long the address of a customer's file lives, and how long the file is kept, in milliseconds. */
+  readonly mediaUrlMs: number;
+  readonly mediaKeptMs: number;
+  /** Host and port in the addresses of files. Undefined: those that the request was sent to. */
+  readonly mediaHost: string | undefined;
   /** Pause in milliseconds before a callback that was not answered with 200 is tried again. Doubled after each try. */
   readonly retryMs: number;
   /** Decides what happens to a message. Undefined leaves the decision to the magic numbers. */
@@ -79,6 +84,9 @@ export const PROVIDER_DEFAULTS = {
   sessions: true,
   reviewMs: 3_000,
   pageSize: 3,
+  mediaUrlMs: 300_000,
+  mediaKeptMs: 7 * 86_400_000,
+  mediaHost: undefined,
   retryMs: 1_000,
   behaviour: undefined,
   onEvent: undefined,

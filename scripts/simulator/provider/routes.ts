@@ -2,8 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Delays } from '../pace/delays.ts';
 import type { Callbacks } from './callbacks.ts';
 import type { Customers, Said } from './customers.ts';
+import { FILE_FATES } from './file-fates.ts';
 import { jsonObject, readBody, sendError, sendJson, sendNoObject } from './http.ts';
 import { ERRORS } from './magic-customers.ts';
+import type { Media } from './media.ts';
 import type { ProviderOptions } from './options.ts';
 import { pressed } from './presses.ts';
 import type { Sends } from './sends.ts';
@@ -24,6 +26,7 @@ interface RoutesDeps {
   readonly delays: Delays;
   readonly reviews: TemplateReviews;
   readonly uploads: Uploads;
+  readonly media: Media;
 }
 
 /**
@@ -38,7 +41,7 @@ interface Call {
   readonly route: string;
   readonly first: string;
   readonly second: string;
-  readonly text: string;
+  readonly body: Buffer;
 }
 
 /** Calls what belongs to each path. */
@@ -54,7 +57,8 @@ export class Routes {
     const [first = '', second = '', third = '', more] = url.pathname.slice(1).split('/');
     const route = more === undefined ? `${request.method} ${third === '' ? first : third}` : '';
     const isUpload = /^v\d/.test(first) && second.startsWith('upload:');
-    const body = await readBody(request, isUpload ? UPLOAD_MAX : undefined);
+    const isFile = route === 'POST files' && first === 'customers';
+    const body = await readBody(request, isUpload || isFile ? UPLOAD_MAX : undefined);
     if (body === undefined) return sendJson(response, 413, { error: 'too large' });
     const { uploads } = this.#deps;
     const answer =
@@ -62,7 +66,7 @@ export class Routes {
         ? uploads.take(second + url.search, body, request.headers)
         : route === 'POST uploads' && uploads.start(second, url.searchParams, request.headers);
     if (answer) return 'http' in answer ? sendError(response, answer) : sendJson(response, answer.status, answer.body);
-    const call = { request, response, url, route, first, second, text: body.toString('utf8') };
+    const call = { request, response, url, route, first, second, body };
     if (await this.#forPeople(call)) return;
     if (this.#cloudApi(call)) return;
     if (/^v\d/.test(first)) return sendNoObject(response, request.method ?? '', second);
@@ -72,16 +76,19 @@ export class Routes {
   /**
    * Handles the paths for people: the app's address, what customers write, and the list of sends. Returns false for other paths.
    */
-  async #forPeople({ response, route, first, second, text }: Call): Promise<boolean> {
+  async #forPeople(call: Call): Promise<boolean> {
+    const { response, route, first, second, body } = call;
     const { customers, sends } = this.#deps;
     const isCustomer = first === 'customers' && (PHONE.test(second) || USER_ID.test(second));
-    if (route === 'PUT app' && second === '') await this.#enterApp(response, text);
-    else if (isCustomer && route === 'POST says') await this.#answerSaid(response, customers.says(second, text));
+    if (route === 'PUT app' && second === '') await this.#enterApp(response, body.toString('utf8'));
+    else if (isCustomer && route === 'POST says')
+      await this.#answerSaid(response, customers.says(second, body.toString('utf8')));
     else if (isCustomer && route === 'POST sends') {
-      const message = jsonObject(text);
+      const message = jsonObject(body.toString('utf8'));
       if (message === undefined) sendJson(response, 400, { error: 'wanted: a message as JSON' });
       else await this.#answerSaid(response, customers.sends(second, message));
-    } else if (isCustomer && route === 'POST presses') await this.#press(response, second, text);
+    } else if (isCustomer && route === 'POST presses') await this.#press(response, second, body.toString('utf8'));
+    else if (isCustomer && route === 'POST files') await this.#takeFile(call);
     else if (route === 'GET sends' && second === '') sendJson(response, 200, sends.seen);
     else return false;
     return true;
@@ -92,6 +99,21 @@ export class Routes {
     const found = pressed(sends.taken, options.templates, options.displayNumber, customer, label);
     if ('message' in found) return this.#answerSaid(response, customers.sends(customer, found.message));
     sendJson(response, 404, { error: `there is no button "${label}" to press`, buttons: found.labels });
+  }
+
+  /** `POST /customers/{customer}/files?type&name&caption&fate`, with the bytes and their type. */
+  async #takeFile({ request, response, url, second, body }: Call): Promise<void> {
+    const { customers, media } = this.#deps;
+    const mime = request.headers['content-type'] ?? 'application/octet-stream';
+    const [given = '', name = '', caption = '', wanted] = ['type', 'name', 'caption', 'fate'].map((one) =>
+      url.searchParams.get(one),
+    );
+    const fate = FILE_FATES.find((one) => one === wanted);
+    if (wanted && fate === undefined) return sendJson(response, 400, { error: `fates: ${FILE_FATES.join(', ')}` });
+    const [, major = ''] = /^(image|video|audio)\//.exec(mime) ?? [];
+    const type = given || major || 'document';
+    const more = { ...(name && { name }), ...(caption && { caption }), ...(fate && { fate }) };
+    await this.#answerSaid(response, customers.sends(second, media.keep({ content: body, mime, type, ...more })));
   }
 
   async #enterApp(response: ServerResponse, text: string): Promise<void> {
@@ -115,8 +137,16 @@ export class Routes {
 
   /** Handles the paths of the Cloud API. Returns false for other paths. */
   #cloudApi(call: Call): boolean {
-    const { request, response, url, route, first, second, text } = call;
-    const { options, sends, reviews } = this.#deps;
+    const { request, response, url, route, first, second, body } = call;
+    const { options, sends, reviews, media } = this.#deps;
+    if (route === 'GET attachments') {
+      void media.send(url, request, response);
+      return true;
+    }
+    if (route === `GET ${first}` && /^v\d/.test(first) && media.has(second)) {
+      media.look(second, url, request, response);
+      return true;
+    }
     const ofBusiness = second === options.businessId;
     const isSend = route === 'POST messages' && second === options.phoneNumberId;
     const isEdit = route === `POST ${first}` && /^v\d/.test(first) && reviews.has(second);
@@ -127,11 +157,11 @@ export class Routes {
     } else if (route === 'GET message_templates') this.#list(call);
     else if (route === 'DELETE message_templates') reviews.remove(url.searchParams, response);
     else {
-      const body = jsonObject(text);
-      if (body === undefined) sendError(response, { ...ERRORS.parameter, details: 'the body is not JSON' });
-      else if (isSend) sends.handle(body, response);
-      else if (isEdit) reviews.edit(second, body, response);
-      else reviews.create(body, response);
+      const read = jsonObject(body.toString('utf8'));
+      if (read === undefined) sendError(response, { ...ERRORS.parameter, details: 'the body is not JSON' });
+      else if (isSend) sends.handle(read, response);
+      else if (isEdit) reviews.edit(second, read, response);
+      else reviews.create(read, response);
     }
     return true;
   }
