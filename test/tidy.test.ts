@@ -27,8 +27,7 @@ const FOR_CLIENT_TOO = /^shared\/sms\/(plan|gsm7)\.ts$/;
 /** Packages that exactly these files may import (values; a type costs nothing). */
 const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   smpp: /^workers\/smpp\/session\/pdu\.ts$/,
-  undici:
-    /^shared\/webhooks\/posting\/(post|connect)\.ts$|^workers\/chatapp\/samples\/download\.ts$|^scripts\/(dev|bench)\//,
+  undici: /^shared\/webhooks\/posting\/(post|connect|guarded-get)\.ts$|^scripts\/(dev|bench)\//,
   axios: /^workers\/chatapp\/provider\/client\.ts$/,
   'csv-parse/sync': /^shared\/templates\/export\/csv\.ts$/,
   lmdb: /^workers\/embedded-db\/storage\//,

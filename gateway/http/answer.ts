@@ -41,10 +41,15 @@ export function sendBytes(res: Reply, contentType: string, bytes: Buffer, header
  * Begins an answer whose length is not known: the head is written, the endpoint writes the body piece by piece and ends it.
  * `headers` has names and values in turn.
  */
-export function beginStream(res: Reply, contentType: string, headers: readonly string[]): void {
+export function beginStream(
+  res: Reply,
+  contentType: string,
+  headers: readonly string[],
+  commonHeaders: readonly string[] = COMMON_HEADERS,
+): void {
   const { requestId, answered, rateHeaders } = res.locals;
   const own = ['Content-Type', contentType, 'X-Request-Id', requestId];
-  res.writeHead(200, [...COMMON_HEADERS, ...own, ...rateHeaders, ...headers]);
+  res.writeHead(200, [...commonHeaders, ...own, ...rateHeaders, ...headers]);
   answered(res, 200);
 }
 

@@ -4,7 +4,7 @@ export interface ProblemRule {
    * Never used twice.
    */
   readonly number: string;
-  /** HTTP status ("Errors"). 405, 408, 409, 413, 415, 422, 431 and 503 are our additions. */
+  /** HTTP status ("Errors"). 405, 408, 409, 410, 413, 415, 422, 431, 502 and 503 are our additions. */
   readonly status: number;
   readonly title: string;
   /** What to do. It is the `detail` of an answer that has nothing more precise to say. */

@@ -1,3 +1,4 @@
+import { CHAT_PROBLEMS } from './chat-problems.ts';
 import type { FieldProblem } from './field-codes.ts';
 import { OPERATOR_PROBLEMS } from './operator-problems.ts';
 import { fault, type ProblemRule } from './problem-rule.ts';
@@ -59,6 +60,7 @@ export const PROBLEMS = {
   ...SIGN_IN_PROBLEMS,
   ...SETTINGS_PROBLEMS,
   ...OPERATOR_PROBLEMS,
+  ...CHAT_PROBLEMS,
   insufficient_credits: fault('4030', 403, 'Insufficient credits', 'Buy credits, then send the request again.'),
   account_suspended: fault('4031', 403, 'Account suspended', 'Ask your service provider for the reason.'),
   credits_expired: fault('4032', 403, 'Credits expired', 'Ask your service provider to extend the expiry date.'),
@@ -261,13 +263,6 @@ export const PROBLEMS = {
     503,
     'Outcome unknown',
     'The message may have been accepted. Send it again with the same Idempotency-Key, or first look up the id in this answer.',
-    true,
-  ),
-  chatapp_stopped: fault(
-    '5032',
-    503,
-    'Chat-app channel stopped',
-    'Nothing was done. The chat-app provider refuses messages of this account. Ask your service provider to correct its settings.',
     true,
   ),
 } as const satisfies Record<string, ProblemRule>;

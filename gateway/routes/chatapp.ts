@@ -1,4 +1,5 @@
 import { Callback } from '../chatapp/callback.ts';
+import { Media } from '../chatapp/media/get-media.ts';
 import { createChatSend } from '../chatapp/send.ts';
 import { createSendButtons } from '../chatapp/send-buttons.ts';
 import { createSendMedia } from '../chatapp/send-media.ts';
@@ -19,6 +20,8 @@ export function routeChatapp(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/chatapp/send-media', { post: [...key('send'), message, once(send(createSendMedia(mediaUrl)))] });
   on('/v2/chatapp/send-buttons', { post: [...key('send'), message, once(send(createSendButtons()))] });
   on('/v2/chatapp/templates', { get: [...key('read'), createChatTemplates(reading)] });
+  const media = new Media(deps);
+  on('/v2/chatapp/media/:message_id', { get: [...key('read'), media.get] });
   // Posts to this address include customers' messages. So the key must be allowed to read and send, or to manage.
   const register = once(createChatWebhook(deps, webhookUrl));
   on('/v2/chatapp/webhook', { post: [...key(['send', 'read'], 'manage'), message, register] });

@@ -34,6 +34,8 @@ export interface Provider {
   sends(from: string, message: Readonly<Record<string, unknown>>): string;
   /** Lets a customer send a file. Returns the message's id. */
   sendsFile(from: string, file: CustomersFile): string;
+  /** Keeps a file as if a customer had sent it, and tells nobody. Returns the message's own members. */
+  keepsFile(file: CustomersFile): Readonly<Record<string, unknown>>;
   /** How the files of customers were read, oldest first. */
   fileReads(): readonly FileRead[];
   /** Posts `value` as a signed callback, without changing it. */
@@ -87,6 +89,7 @@ export async function startProvider(given: Partial<ProviderOptions> = {}): Promi
     says: (from, text) => customers.says(from, text).id,
     sends: (from, message) => customers.sends(from, message).id,
     sendsFile: (from, file) => customers.sends(from, media.keep(file)).id,
+    keepsFile: (file) => media.keep(file),
     fileReads: () => media.reads,
     post: (value) => void callbacks.add(value),
     templateRequests: () => reviews.asked,

@@ -4,6 +4,7 @@ import { noteChatTemplate } from '../../shared/chat-templates/store.ts';
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
 import { insertNew } from '../../shared/mongo/insert-new.ts';
+import { errorRule, isAccountWide } from '../../shared/providers/error-table.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
@@ -16,7 +17,6 @@ import { addEarlyDeliveries } from './early-deliveries.ts';
 import { inboundMessage } from './inbound.ts';
 import { matchStatuses, type ToldMessage } from './match-statuses.ts';
 import type { ChatMetrics } from './metrics.ts';
-import { errorRule, isAccountWide } from './provider/error-table.ts';
 import type { News } from './standing.ts';
 import { decideStatuses } from './status-outcome.ts';
 

@@ -4,10 +4,10 @@ import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts'
 import { isHeldOpen, isOpen, mayHaveLeft, UNCONFIRMED } from '../../shared/messages/copies.ts';
 import type { Copy, HistoryEntry, Part } from '../../shared/messages/message.ts';
 import { isBeforeSent, mayBecome, STATES } from '../../shared/messages/status.ts';
+import { errorRule } from '../../shared/providers/error-table.ts';
 import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import { sentWith } from '../../shared/settlement/sent.ts';
 import { errorReason } from './provider/answer.ts';
-import { errorRule } from './provider/error-table.ts';
 
 const RANK = { sent: 0, delivered: 1, read: 2, failed: 3 } as const satisfies Record<StatusItem['status'], number>;
 

@@ -27,7 +27,7 @@ interface Sent {
 /** Sends a file, not faster than it is read, or what its fate is. Keeps in `read` how far it came. */
 export async function sendFile(response: ServerResponse, read: FileRead, sent: Sent): Promise<void> {
   const { mime, fate, size } = sent;
-  response.once('close', () => {
+  const closed = once(response, 'close').then(() => {
     read.ended = response.writableFinished ? 'whole' : 'cut';
   });
   if (fate === 'silent') return;
@@ -39,7 +39,7 @@ export async function sendFile(response: ServerResponse, read: FileRead, sent: S
   for (const piece of sent.pieces(lengthBy(fate, size))) {
     if (response.destroyed) return;
     read.sent += piece.length;
-    if (!response.write(piece)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(piece)) await Promise.race([once(response, 'drain'), closed]);
   }
   // What was written is on its way by then.
   if (fate === 'cut') setImmediate(() => response.destroy());

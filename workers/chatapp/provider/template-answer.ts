@@ -1,5 +1,6 @@
-import { type Exchange, graphErrorOf, objectOf, parseObject } from './answer.ts';
-import { errorRule } from './error-table.ts';
+import { errorRule } from '../../../shared/providers/error-table.ts';
+import { graphErrorOf, objectOf, parseObject } from '../../../shared/providers/graph-error.ts';
+import type { Exchange } from './answer.ts';
 
 /** What the provider said to a request about a template. */
 export type TemplateVerdict =

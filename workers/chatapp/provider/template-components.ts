@@ -6,7 +6,7 @@ import {
   type TemplateHeader,
 } from '../../../shared/chat-templates/chat-template.ts';
 import { isNumber, variablesIn } from '../../../shared/chat-templates/variables.ts';
-import { objectOf } from './answer.ts';
+import { objectOf } from '../../../shared/providers/graph-error.ts';
 
 /** A component or a button, as it is listed. */
 export type Component = Readonly<Record<string, unknown>>;

@@ -1,5 +1,6 @@
-import { type Exchange, graphErrorOf, parseObject, type SendVerdict } from './answer.ts';
-import { errorRule } from './error-table.ts';
+import { errorRule } from '../../../shared/providers/error-table.ts';
+import { graphErrorOf, parseObject } from '../../../shared/providers/graph-error.ts';
+import type { Exchange, SendVerdict } from './answer.ts';
 
 /**
  * Explains to the operator why a provider fails, in our words and with its codes. The provider's own words are left out,

@@ -1,4 +1,5 @@
-import { type Exchange, objectOf, parseObject } from './answer.ts';
+import { objectOf, parseObject } from '../../../shared/providers/graph-error.ts';
+import type { Exchange } from './answer.ts';
 import { judgeTemplateAnswer } from './template-answer.ts';
 
 /** What the provider said to a part of an upload (Graph API, "Resumable Upload API"). */

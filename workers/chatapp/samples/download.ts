@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent } from 'undici';
 import { type AddressGuard, RefusedAddress } from '../../../shared/webhooks/address-guard.ts';
-import { guardedConnector } from '../../../shared/webhooks/posting/connect.ts';
 import { failureCode } from '../../../shared/webhooks/posting/failure-code.ts';
+import { type Opened, openGet } from '../../../shared/webhooks/posting/guarded-get.ts';
 
 /** `passes`: it may go better the next time. `reason`: for who gave the address. */
 export type Download =
@@ -17,36 +16,19 @@ interface DownloadOptions {
 
 /** Limit of a download as a whole. */
 const DOWNLOAD_MS = 30_000;
-const HEAD_BYTES_MAX = 16_384;
-/** Chunk sizes count too, because everything that comes over the connection is counted. */
-const FRAMING_BYTES_MAX = 262_144;
-const CONNECT_MS = 10_000;
 /** Errors of a client that pass by themselves: timeout, too early, too many requests (RFC 9110 §15.5). */
 const PASSING: readonly number[] = [408, 425, 429];
 
-/**
- * Reads a file from an address of a customer: a connection of its own to an address that the guard has just checked, no
- * redirects, no proxy of the environment, no decompression. Never rejects.
- */
+/** Reads a file from an address of a customer. Never rejects. */
 export async function download(url: string, { guard, bytesMax, signal }: DownloadOptions): Promise<Download> {
   const form = guard.checkForm(url);
   if (!form.ok) return failed(form.detail, false);
-  const answerBytesMax = bytesMax + HEAD_BYTES_MAX + FRAMING_BYTES_MAX;
-  const agent = new Agent({
-    connect: guardedConnector({ guard, timeoutMs: CONNECT_MS, answerBytesMax, onConnected: () => {} }),
-    maxHeaderSize: HEAD_BYTES_MAX,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
   const inTime = AbortSignal.timeout(DOWNLOAD_MS);
+  let opened: Opened | undefined;
   try {
-    const { origin, pathname, search } = new URL(url);
-    const { statusCode, headers, body } = await agent.request({
-      ...{ origin, path: pathname + search, method: 'GET' },
-      headers: { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'Harkara' },
-      signal: AbortSignal.any([signal, inTime]),
-    });
-    if (statusCode !== 200) return refusedStatus(statusCode);
+    opened = await openGet(url, { guard, bytesMax, signal: AbortSignal.any([signal, inTime]) });
+    const { status, headers, body } = opened;
+    if (status !== 200) return refusedStatus(status);
     if (lengthOf(headers) > bytesMax) return tooLarge(bytesMax);
     const chunks: Buffer[] = [];
     let length = 0;
@@ -61,7 +43,7 @@ export async function download(url: string, { guard, bytesMax, signal }: Downloa
     const code = inTime.aborted ? 'timeout' : failureCode(error);
     return code === 'answer_too_long' ? tooLarge(bytesMax) : failed(`It could not be read (${code}).`, true);
   } finally {
-    await agent.destroy();
+    await opened?.close();
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * What the provider's error codes mean for a send, as data (WhatsApp Cloud API, "Error codes"). Decides by `code`
- * alone, never by the text, because texts change. Only of code 100 there are two kinds (answer.ts).
+ * alone, never by the text, because texts change. Only of code 100 there are two kinds (graph-error.ts).
  *
  * `stop`: nothing can be sent until a person solves the problem; the message waits · `back_off`: the account is too
  * fast; the message keeps its place · `customer_delay`: too fast for this customer · `retry`: may succeed later ·

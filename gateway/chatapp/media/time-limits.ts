@@ -1,0 +1,58 @@
+import type { ServerResponse } from 'node:http';
+
+export type EndReason = 'caller_left' | 'too_slow';
+
+/** Ends what is done for a caller who has left, and what takes too long: a step of it, or the whole. */
+export class TimeLimits {
+  readonly #end = new AbortController();
+  readonly #whole: NodeJS.Timeout;
+  readonly #left: () => void;
+  readonly #res: ServerResponse;
+  #step: NodeJS.Timeout | undefined;
+  #reason: EndReason | undefined;
+
+  /** `wholeMs`: limit of the whole. */
+  constructor(res: ServerResponse, wholeMs: number) {
+    this.#res = res;
+    this.#left = () => {
+      // It closes after its end too.
+      if (!res.writableFinished) this.#abort('caller_left');
+    };
+    this.#whole = setTimeout(() => this.#abort('too_slow'), wholeMs);
+    // Gone while the store was asked: `close` will not come a second time.
+    if (res.closed) this.#left();
+    else res.once('close', this.#left);
+  }
+
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  /** Undefined while nothing has ended it. */
+  get reason(): EndReason | undefined {
+    return this.#reason;
+  }
+
+  /** A step begins that may take this long. It ends the step before. */
+  allow(ms: number): void {
+    clearTimeout(this.#step);
+    this.#step = setTimeout(() => this.#abort('too_slow'), ms);
+  }
+
+  /** The step goes on, and has its whole time again. */
+  goesOn(): void {
+    this.#step?.refresh();
+  }
+
+  /** Nothing is limited any more. */
+  end(): void {
+    clearTimeout(this.#whole);
+    clearTimeout(this.#step);
+    this.#res.off('close', this.#left);
+  }
+
+  #abort(reason: EndReason): void {
+    this.#reason ??= reason;
+    this.#end.abort();
+  }
+}

@@ -1,0 +1,51 @@
+import { fault, type ProblemRule } from './problem-rule.ts';
+
+/** What requests about the chat-app channel's provider, and about customers' files, may be told. */
+export const CHAT_PROBLEMS = {
+  message_without_file: fault(
+    '4048',
+    404,
+    'Message without a file',
+    'Only messages from customers of the types image, video, audio, voice, document and sticker have a file.',
+  ),
+  file_gone: fault(
+    '4110',
+    410,
+    'File gone',
+    'The provider keeps files for some days and has this one no more. Ask the customer to send it again.',
+  ),
+  too_many_files: fault(
+    '4295',
+    429,
+    'Too many files at once',
+    'Fetch fewer files of the account at the same time. Send it again after the seconds in the header `Retry-After`.',
+    true,
+  ),
+  file_unusable: fault(
+    '5020',
+    502,
+    'File not usable',
+    'The provider has the file, but it cannot be handed on; `detail` says why. Report the `request_id` to your service provider.',
+  ),
+  files_busy: fault(
+    '5037',
+    503,
+    'Busy with files',
+    'This gateway is fetching as many files as it may. Send it again after the seconds in the header `Retry-After`.',
+    true,
+  ),
+  chatapp_stopped: fault(
+    '5032',
+    503,
+    'Chat-app channel stopped',
+    'Nothing was done. The chat-app provider refuses messages of this account. Ask your service provider to correct its settings.',
+    true,
+  ),
+  provider_unavailable: fault(
+    '5038',
+    503,
+    'Provider unavailable',
+    'The chat-app provider did not answer in time, or has an error. Send it again after the seconds in the header `Retry-After`.',
+    true,
+  ),
+} as const satisfies Record<string, ProblemRule>;
