@@ -1,3 +1,5 @@
+import { queryText } from '../../api/http.ts';
+import { session } from '../../api/session.ts';
 import { Time } from '../../parts/time.tsx';
 import type { InboxMessage } from './customer.ts';
 
@@ -8,6 +10,7 @@ export function Bubble({ message }: { readonly message: InboxMessage }) {
     <li class={`bubble ${direction}`}>
       <span class="hidden">{direction === 'in' ? 'Customer' : 'You'}: </span>
       <p>{direction === 'in' ? said(message) : sent(message)}</p>
+      {direction === 'in' && <FileLink message={message} />}
       <footer>
         <Time at={created_at} />
         {group_id !== undefined && ' in a group'}
@@ -19,6 +22,21 @@ export function Bubble({ message }: { readonly message: InboxMessage }) {
         )}
       </footer>
     </li>
+  );
+}
+
+const WITH_FILE = ['image', 'video', 'audio', 'voice', 'document', 'sticker'];
+
+/** Pictures, sound and film open in a tab of their own, where nothing of them can run; other files are stored. */
+function FileLink({ message: { message_id, type = '' } }: { readonly message: InboxMessage }) {
+  if (!WITH_FILE.includes(type)) return null;
+  const query = queryText({ user: session.value?.user.user_id });
+  return (
+    <p>
+      <a href={`/v2/chatapp/media/${message_id}${query}`} target="_blank" rel="noopener noreferrer">
+        Open the {type}
+      </a>
+    </p>
   );
 }
 
