@@ -84,6 +84,11 @@ function requestSamples(contract: Contract, placed: Placed): string {
     .join('');
 }
 
+const ANSWERS: Readonly<Record<string, Sample['answers']>> = {
+  'application/json': 'json',
+  'application/octet-stream': 'file',
+};
+
 /** The request of an operation, with the examples of its parameters in the path. */
 function sampleOf(contract: Contract, { method, path, operation }: Placed): Sample {
   const parameters = (operation.parameters ?? []).map((given) => parameterOf(contract, given));
@@ -98,7 +103,7 @@ function sampleOf(contract: Contract, { method, path, operation }: Placed): Samp
     method,
     path: query.length === 0 ? filled : `${filled}?${query.join('&')}`,
     key: needsPermission(operation['x-scope']),
-    json: bodiesOf(contract, operation)[0]?.[0] === 'application/json',
+    answers: ANSWERS[bodiesOf(contract, operation)[0]?.[0] ?? ''] ?? 'text',
   };
 }
 

@@ -6,8 +6,8 @@ export interface Sample {
   /** Whether the request needs a key. */
   readonly key: boolean;
   readonly body?: unknown;
-  /** Whether the answer is JSON: the samples print it. */
-  readonly json: boolean;
+  /** What is answered. The samples print it; that of curl stores a file. */
+  readonly answers: 'json' | 'text' | 'file';
 }
 
 export const LANGUAGES = { curl: curlOf, 'Node.js': nodeOf, Python: pythonOf } as const;
@@ -16,16 +16,17 @@ export const LANGUAGES = { curl: curlOf, 'Node.js': nodeOf, Python: pythonOf } a
  * The address and the key come from the environment: they differ for everybody, and a key has no place in a file. These
  * printers are our own: JSON is JavaScript, and almost Python. (docs/decisions/0066 says what the libraries got wrong.)
  */
-function curlOf({ method, path, key, body }: Sample): string {
+function curlOf({ method, path, key, body, answers }: Sample): string {
   const lines = [
     `curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}"$HARKARA_URL${path}"`,
     ...(key ? ['-H "Authorization: Bearer $HARKARA_KEY"'] : []),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${shellQuoted(json(body))}`]),
+    ...(answers === 'file' ? ['--fail -o file'] : []),
   ];
   return lines.join(' \\\n  ');
 }
 
-function nodeOf({ method, path, key, body, json: answersJson }: Sample): string {
+function nodeOf({ method, path, key, body, answers }: Sample): string {
   const headers = [
     ...(key ? [`    Authorization: \`Bearer \${env.HARKARA_KEY}\`,`] : []),
     ...(body === undefined ? [] : ["    'Content-Type': 'application/json',"]),
@@ -36,17 +37,20 @@ function nodeOf({ method, path, key, body, json: answersJson }: Sample): string 
     ...(body === undefined ? [] : [`  body: JSON.stringify(${indented(bareNames(json(body)))}),`]),
   ];
   const more = options.length === 0 ? '' : `, {\n${options.join('\n')}\n}`;
-  return `import { env } from 'node:process';\n\nconst answer = await fetch(\`\${env.HARKARA_URL}${path}\`${more});\nconsole.log(answer.status, await answer.${answersJson ? 'json' : 'text'}());`;
+  return `import { env } from 'node:process';\n\nconst answer = await fetch(\`\${env.HARKARA_URL}${path}\`${more});\nconsole.log(answer.status, await answer.${NODE_READS[answers]}());`;
 }
 
-function pythonOf({ method, path, key, body, json: answersJson }: Sample): string {
+function pythonOf({ method, path, key, body, answers }: Sample): string {
   const options = [
     `    f"{os.environ['HARKARA_URL']}${path}",`,
     ...(key ? [`    headers={"Authorization": f"Bearer {os.environ['HARKARA_KEY']}"},`] : []),
     ...(body === undefined ? [] : [`    json=${indented(indented(pythonValue(json(body))))},`]),
   ];
-  return `import os\nimport requests\n\nanswer = requests.${method}(\n${options.join('\n')}\n)\nprint(answer.status_code, answer.${answersJson ? 'json()' : 'text'})`;
+  return `import os\nimport requests\n\nanswer = requests.${method}(\n${options.join('\n')}\n)\nprint(answer.status_code, answer.${PYTHON_READS[answers]})`;
 }
+
+const NODE_READS = { json: 'json', text: 'text', file: 'arrayBuffer' } as const;
+const PYTHON_READS = { json: 'json()', text: 'text', file: 'content' } as const;
 
 function json(value: unknown): string {
   return JSON.stringify(value, null, 2);

@@ -62,7 +62,7 @@ describe('the samples of /docs, run as they are printed', () => {
 
   const run = async (program: string, file: string, text: string): Promise<Seen[]> => {
     writeFileSync(join(folder, file), text);
-    await execute(program, [join(folder, file)], { env, maxBuffer: 16_777_216 });
+    await execute(program, [join(folder, file)], { cwd: folder, env, maxBuffer: 16_777_216 });
     return seen;
   };
   const samples = (language: string): string[] => {
