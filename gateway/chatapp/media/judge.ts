@@ -29,6 +29,7 @@ const EITHER_FAULT = 1;
 /** Timeout, too early, too many requests (RFC 9110 §15.5). */
 const PASSING: readonly number[] = [408, 425, 429];
 const RETRY_AFTER_MAX_S = 300;
+const TOO_LARGE: NoFile = { kind: 'unusable', code: 'too_large' };
 
 /** Judges the answer to `GET /{media_id}`. Pure. */
 export function judgeLookUp(status: number, body: Buffer, retryAfter?: string): Located | NoFile {
@@ -36,7 +37,9 @@ export function judgeLookUp(status: number, body: Buffer, retryAfter?: string): 
   if (status === 200) {
     const { url, mime_type: mime, file_size: size } = object ?? {};
     if (typeof url !== 'string' || !URL.canParse(url)) return { kind: 'later', code: 'unreadable_answer' };
-    return { kind: 'located', url, mime: typeof mime === 'string' ? mime : undefined, bytes: bytesOf(size) };
+    const bytes = bytesOf(size);
+    if (bytes !== undefined && bytes > FILE_BYTES_MAX) return TOO_LARGE;
+    return { kind: 'located', url, mime: typeof mime === 'string' ? mime : undefined, bytes };
   }
   const error = graphErrorOf(object);
   if (error?.noSuchObject || error?.code === NOT_DOWNLOADED) return { kind: 'gone', code: `provider_${error.code}` };
@@ -61,10 +64,10 @@ export function judgeFile(
   if (status !== 200) return { kind: 'unusable', code: `file_http_${status}` };
   // We ask for none. Passed on, it would be another file than the caller expects.
   if (coding !== undefined && coding !== 'identity') return { kind: 'unusable', code: 'content_coding' };
-  const bytes = bytesOf(length) ?? promised ?? 0;
-  if (Math.max(bytes, promised ?? 0) > FILE_BYTES_MAX) return { kind: 'unusable', code: 'too_large' };
-  if (promised !== undefined && bytes !== promised) return { kind: 'later', code: 'wrong_length' };
-  return undefined;
+  const bytes = bytesOf(length);
+  if (bytes !== undefined && bytes > FILE_BYTES_MAX) return TOO_LARGE;
+  const differ = bytes !== undefined && promised !== undefined && bytes !== promised;
+  return differ ? { kind: 'later', code: 'wrong_length' } : undefined;
 }
 
 /** A number, also as a string of digits: the Cloud API's examples have both. */

@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { PROBLEMS, type ProblemSlug } from '../../../../gateway/http/problem.ts';
+import type { ProviderDocument } from '../../../../shared/providers/provider.ts';
 import { pauseProvider, stopProvider } from '../../../../shared/providers/store.ts';
 import { newId } from '../../../../shared/runtime/ids.ts';
+import { createSecretBox } from '../../../../shared/runtime/secret-box.ts';
 import { makeKey } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
@@ -188,10 +190,21 @@ describe('GET /v2/chatapp/media/{message_id}', () => {
     expect(codes).to.deep.equal(['file_http_503', 'timeout', 'connect_failed']);
   });
 
+  it('503: the token was encrypted with another key', async () => {
+    const token = createSecretBox(Buffer.alloc(32, 9)).seal('EAAother');
+    await world.db.collection<ProviderDocument>('providers').updateOne({ _id: world.account }, { $set: { token } });
+    expectRefusal(await world.get(await world.sent(PHOTO)), 'secret_unreadable');
+    expect(await world.inFlight()).to.equal(0);
+  });
+
   it('502: a redirect is not followed, and a file of more than 100 MB is not begun', async () => {
     expectRefusal(await world.get(await world.sent({ ...PHOTO, fate: 'redirect' })), 'file_unusable');
     const large = await world.get(await world.sent({ ...PHOTO, content: 104_857_601 }));
     expectRefusal(large, 'file_unusable');
     expect(JSON.parse(String(large.body)).detail).to.match(/more than 100 MB/);
+    const head = request(world.gateway.url).head(
+      `/v2/chatapp/media/${await world.sent({ ...PHOTO, content: 104_857_601 })}`,
+    );
+    expect((await head.set('Authorization', `Bearer ${world.key}`)).status).to.equal(502);
   });
 });

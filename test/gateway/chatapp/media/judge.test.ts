@@ -21,6 +21,12 @@ describe('what the provider says of a file', () => {
     }
   });
 
+  it('how large it is: too large is known before it is asked for', () => {
+    const url = 'https://lookaside.example.com/a';
+    expect(look(200, { url, file_size: FILE_BYTES_MAX })).to.include({ kind: 'located' });
+    expect(look(200, { url, file_size: FILE_BYTES_MAX + 1 })).to.deep.equal({ kind: 'unusable', code: 'too_large' });
+  });
+
   it('that it is gone, refused, or may come later', () => {
     const cases = [
       [400, error(100, { error_subcode: 33, type: 'GraphMethodException' }), 'gone', 'provider_100'],
@@ -61,8 +67,6 @@ describe('what the provider says of a file', () => {
       [200, { length: '8' }, 7, 'later wrong_length'],
       [200, { coding: 'gzip' }, 7, 'unusable content_coding'],
       [200, { length: String(FILE_BYTES_MAX + 1) }, undefined, 'unusable too_large'],
-      [200, {}, FILE_BYTES_MAX + 1, 'unusable too_large'],
-      [200, { length: '7' }, FILE_BYTES_MAX + 1, 'unusable too_large'],
       [206, { length: '7' }, 7, 'unusable file_http_206'],
       [302, {}, 7, 'unusable redirect'],
       [400, {}, 7, 'unusable file_http_400'],
