@@ -77,7 +77,7 @@ describe('GET /v2/chatapp/media/{message_id}, when something breaks', () => {
   });
 
   it('one file has a limit as a whole, however steadily it comes', async () => {
-    await open({}, { fileTimes: { idleMs: 60_000, wholeMs: 500 } });
+    await open({}, { fileTimes: { idleMs: 60_000, wholeMs: 5_000 } });
     const drips = await openHost((_, res) => {
       const timer = setInterval(() => res.write('drip'), 20);
       res.once('close', () => clearInterval(timer));
@@ -89,6 +89,25 @@ describe('GET /v2/chatapp/media/{message_id}, when something breaks', () => {
     expect(bytes).to.be.above(0);
     expect(whole).to.equal(false);
     await nothingLeft();
+    tells.close();
+    drips.close();
+  });
+
+  it('a file that comes steadily may take longer than the pause that is allowed', async () => {
+    await open({}, { fileTimes: { idleMs: 5_000, wholeMs: 60_000 } });
+    const drips = await openHost((_, res) => {
+      let left = 14;
+      const timer = setInterval(() => {
+        res.write('drip');
+        if (--left > 0) return;
+        clearInterval(timer);
+        res.end();
+      }, 500);
+    });
+    const tells = await openHost((_, res) => res.end(JSON.stringify({ url: `http://127.0.0.1:${drips.port}/a` })));
+    await world.configure(world.account, { baseUrl: `http://127.0.0.1:${tells.port}/v23.0` });
+
+    expect(await read(await begin(await world.sent(PHOTO)))).to.deep.equal({ bytes: 14 * 4, whole: true });
     tells.close();
     drips.close();
   });

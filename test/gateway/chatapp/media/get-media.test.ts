@@ -181,7 +181,7 @@ describe('GET /v2/chatapp/media/{message_id}', () => {
 
     await world.configure(world.account, { timeoutMs: 300 });
     expectRefusal(await world.get(await world.sent({ ...PHOTO, fate: 'silent' })), 'provider_unavailable');
-    await world.configure(world.account, { baseUrl: 'http://127.0.0.1:9/v23.0' });
+    await world.configure(world.account, { baseUrl: 'http://127.0.0.1:9/v23.0', timeoutMs: 10_000 });
     expectRefusal(await world.get(await world.sent(PHOTO)), 'provider_unavailable');
     expect(PROBLEMS.provider_unavailable.retryable).to.equal(true);
     const codes = world.lines
