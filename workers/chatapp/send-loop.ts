@@ -92,9 +92,11 @@ export class SendLoop {
   /** It became known what became of a message. `code`: our own, of a failure because of the account. Never rejects. */
   async hear(message: ChatMessageDocument, news: News, code?: string): Promise<void> {
     const { noteStanding, log, provider } = this.#options;
+    const wasHeld = this.#standing.state !== 'good';
     const paused = this.#standing.hear(message, news);
     const isSolved = this.#noted && news === 'good' && this.#standing.state === 'good';
-    this.wake();
+    // Each message has some three statuses. Of a channel that works none of them is a reason to read the queue.
+    if (wasHeld || paused) this.wake();
     if (!paused && !isSolved) return;
     try {
       await noteStanding(paused ? `the provider fails messages because of the account: ${code}` : undefined);

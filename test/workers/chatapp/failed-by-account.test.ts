@@ -2,9 +2,21 @@ import { expect } from 'chai';
 import { findProvider } from '../../../shared/providers/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { eventually } from '../../support/eventually.ts';
+import { openGates } from '../../support/gates.ts';
 import { makeItem, makeStatus } from './make.ts';
 import { graphError, json } from './provider-server.ts';
 import { type ChatAccount, chatWorld, customers } from './world.ts';
+
+/** The value when it has not changed for some looks. */
+async function settled(look: () => number): Promise<number> {
+  let [last, times] = [look(), 0];
+  await eventually(() => {
+    times = look() === last ? times + 1 : 0;
+    last = look();
+    return times > 10;
+  }, 'nothing changes');
+  return last;
+}
 
 describe('chatapp worker: messages fail because of the account after they were accepted', () => {
   const world = chatWorld();
@@ -49,6 +61,28 @@ describe('chatapp worker: messages fail because of the account after they were a
       await eventually(async () => (await trouble(account)) === undefined, 'the note is taken away');
     });
   }
+
+  it('statuses of a channel that works are no reason to look for more to send', async () => {
+    const gates = openGates(world.store.db, systemClock);
+    const refresh = gates.refresh.bind(gates);
+    let rounds = 0;
+    gates.refresh = () => {
+      rounds += 1;
+      return refresh();
+    };
+    const account = await world.openAccount();
+    await world.queue(account, ...customers(20).map((to) => ({ to })));
+    await world.startWorker({ gates });
+    await world.allIn(account, 'sent', 20);
+    const before = await settled(() => rounds);
+
+    for (const { wamid = '' } of account.provider.sends) {
+      await world.post([makeItem(account.id, makeStatus({ upstreamId: wamid, status: 'delivered' }))]);
+    }
+    await world.allIn(account, 'delivered', 20);
+
+    expect(await settled(() => rounds)).to.equal(before);
+  });
 
   it('131048 in answers: five are refused, the others wait', async () => {
     const account = await world.openAccount((_, res) => json(res, 400, graphError(131_048)), { windowSize: 1 });
