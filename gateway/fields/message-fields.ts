@@ -1,5 +1,5 @@
 import { numberProblem } from '../../shared/accounts/number-check.ts';
-import { customerProblem, isUserId, recipientProblem } from '../../shared/messages/recipient.ts';
+import { CUSTOMER_FORM, customerProblem, isUserId, recipientProblem } from '../../shared/messages/recipient.ts';
 import { ROUTES } from '../../shared/messages/routing.ts';
 import { isSenderForm } from '../../shared/senders/sender-form.ts';
 import { planText, type TextPlan } from '../../shared/sms/plan.ts';
@@ -19,7 +19,7 @@ const NUMBER = {
 const CUSTOMER = {
   description:
     'Recipient: digits, country code first, no plus sign; or, as `message.received` gave it in `from`, the user id of a customer who shows no number.',
-  pattern: '^([1-9][0-9]{7,14}|[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128})$',
+  pattern: CUSTOMER_FORM.source,
 };
 
 /** A recipient. The account's settings and the channel can require more than the form of a number: docs/decisions/0027. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { addOptIns, listOptIns, removeOptIn } from '../../shared/chat-opt-ins/store.ts';
+import { CUSTOMER_FORM } from '../../shared/messages/recipient.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { readCustomerList } from './customer-list.ts';
@@ -7,11 +8,7 @@ import { accountId, integer, optional, required, withDefault, words } from './pa
 import { table } from './show.ts';
 
 const account = required(accountId, 'the account');
-const name = words(
-  'CUSTOMER',
-  '8 to 15 digits, country code first; or a user id',
-  /^([1-9][0-9]{7,14}|[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128})$/,
-);
+const name = words('CUSTOMER', '8 to 15 digits, country code first; or a user id', CUSTOMER_FORM);
 const customer = required(name, 'the customer: a number, or the user id of one who shows none');
 /** Most bad lines of a file that are shown. */
 const SHOWN_PROBLEMS = 50;

@@ -52,11 +52,18 @@ export function namesOf(documents: ConversationDocuments, account: AccountId, cu
   return names;
 }
 
+/** The documents of a customer's numbers, that of the given one first. Pure. */
+export function documentsOf(
+  documents: ConversationDocuments,
+  account: AccountId,
+  customer: string,
+): readonly ConversationDocument[] {
+  return namesOf(documents, account, customer).flatMap((name) => documents.get(conversationKey(account, name)) ?? []);
+}
+
 /** The session of a customer: of whichever number the last message came from. Pure. */
 export function sessionOf(documents: ConversationDocuments, account: AccountId, customer: string): Session {
-  const times = namesOf(documents, account, customer).flatMap(
-    (name) => documents.get(conversationKey(account, name))?.lastInboundAt ?? [],
-  );
+  const times = documentsOf(documents, account, customer).flatMap(({ lastInboundAt }) => lastInboundAt ?? []);
   const [last] = times.sort((a, b) => b.getTime() - a.getTime());
   return last === undefined ? {} : { lastInboundAt: last };
 }

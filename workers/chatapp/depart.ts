@@ -47,8 +47,8 @@ export interface DepartureDeps {
  * rider, becomes the one that the conversation is charged with. If the conversation was refunded already, the message
  * joins another conversation, or opens and pays for a new one.
  *
- * Two reads for all messages together, one more for customers with aliases. Their claims must be stored first: from then on, decisions about their
- * conversations count them as perhaps sent (charge-store.ts).
+ * Two reads for all messages together, one more for customers with aliases. Their claims must be stored first: from
+ * then on, decisions about their conversations count them as perhaps sent (charge-store.ts).
  *
  * Rejects with the store's error. Then none of the messages may leave. Asking again is safe: each message pays once.
  *

@@ -1,6 +1,12 @@
 import type { Db } from 'mongodb';
 import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
-import { type ConversationDocuments, namesOf, readCustomers, sessionOf } from '../../../shared/conversations/names.ts';
+import {
+  type ConversationDocuments,
+  documentsOf,
+  namesOf,
+  readCustomers,
+  sessionOf,
+} from '../../../shared/conversations/names.ts';
 import { isSessionOpen, sessionUntil } from '../../../shared/conversations/session.ts';
 import { isUserId } from '../../../shared/messages/recipient.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
@@ -54,8 +60,8 @@ export function customerRecord(
   const [, ...aliases] = namesOf(documents, account, customer);
   const session = sessionOf(documents, account, customer);
   const until = sessionUntil(session);
-  const [paid] = [customer, ...aliases]
-    .flatMap((name) => documents.get(conversationKey(account, name))?.current ?? [])
+  const [paid] = documentsOf(documents, account, customer)
+    .flatMap(({ current }) => current ?? [])
     .filter((one) => one.until > now)
     .sort((a, b) => b.until.getTime() - a.until.getTime());
   return {
@@ -98,7 +104,12 @@ type Place = `${number}:${string}`;
 
 function isPlace(text: string): text is Place {
   const [, customer = ''] = /^\d{1,15}:(.+)$/.exec(text) ?? [];
-  return /^\d{1,20}$/.test(customer) || isUserId(customer);
+  return isCustomerName(customer);
+}
+
+/** Whether this can be the name of a customer: digits, or a user id. */
+export function isCustomerName(text: string): boolean {
+  return /^\d{1,20}$/.test(text) || isUserId(text);
 }
 
 function placeOf(text: Place): { readonly atMs: number; readonly customer: string } {

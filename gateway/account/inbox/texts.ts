@@ -6,7 +6,10 @@ import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
 /** Characters of a text that are shown. Webhooks and `GET /v2/events` have all of it. */
 const SHOWN_MAX = 4_096;
 
-/** What a customer wrote, and in which group, or which template was sent. Other texts of ours are not shown by the API (gateway/README.md). */
+/**
+ * What a customer wrote, and in which group, or which template was sent. Other texts of ours are not shown by the API
+ * (gateway/README.md).
+ */
 export type Said =
   | { readonly body: string; readonly body_cut?: true; readonly group_id?: string }
   | { readonly template: string; readonly language: string };

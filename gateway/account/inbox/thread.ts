@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import { conversationKey } from '../../../shared/conversations/conversation.ts';
 import { namesOf, readCustomers } from '../../../shared/conversations/names.ts';
-import { isUserId } from '../../../shared/messages/recipient.ts';
 import { type AccountId, isMessageId, type MessageId } from '../../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendProblem } from '../../http/answer.ts';
@@ -11,7 +10,7 @@ import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
 import { parseQuery } from '../../http/query.ts';
 import { listMessages, type MessagePage } from '../../messages/message-list.ts';
 import { messageRecord } from '../../messages/message-record.ts';
-import { customerRecord } from './inbox.ts';
+import { customerRecord, isCustomerName } from './inbox.ts';
 import { readSaid } from './texts.ts';
 
 /** Two walks for each number of the customer, and the contents. */
@@ -24,8 +23,7 @@ const MESSAGES_PER_REQUEST = 50;
 export function createThread({ db, clock, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const { customer } = req.params;
-    if (typeof customer !== 'string' || !(/^\d{1,20}$/.test(customer) || isUserId(customer)))
-      return sendProblem(res, 'customer_not_found');
+    if (typeof customer !== 'string' || !isCustomerName(customer)) return sendProblem(res, 'customer_not_found');
     const problems = new FieldProblems();
     const query = parseQuery(req, ['limit', 'cursor'], problems);
     const limit = parseLimit(query.limit, problems);
