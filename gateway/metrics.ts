@@ -4,7 +4,7 @@ import { isStoreTrouble } from '../shared/mongo/errors.ts';
 import { aggregateMetrics } from '../shared/processes/report.ts';
 import type { Clock } from '../shared/runtime/clock.ts';
 import { FreshCache } from '../shared/runtime/fresh-cache.ts';
-import { errorFields, type Log } from '../shared/runtime/log.ts';
+import { errorFields, type Log, unexpectedErrorFields } from '../shared/runtime/log.ts';
 
 /** The text is made at most once in this time, for all scrapers, because it reads the report of every process. */
 const FRESH_MS = 5_000;
@@ -46,7 +46,7 @@ export function createMetricsServer({ db, clock, log }: MetricsDeps): Server {
     exposition.get('all').then(
       (found) => answer(req, res, 200, found?.text ?? '', { 'Content-Type': found?.type ?? PLAIN }),
       (error: unknown) => {
-        if (!isStoreTrouble(error)) log.error('metrics_failed', errorFields(error));
+        if (!isStoreTrouble(error)) log.error('metrics_failed', unexpectedErrorFields(error));
         answer(req, res, 503, 'The store does not answer.\n', { 'Retry-After': '5' });
       },
     );

@@ -1,6 +1,6 @@
 import type { NextFunction, Request } from 'express';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import { errorFields, type Log, unexpectedErrorFields } from '../../shared/runtime/log.ts';
 import { SecretUnreadable } from '../../shared/runtime/secret-box.ts';
 import type { Identify } from '../access/authenticate.ts';
 import type { Unauthorized } from '../access/unauthorized.ts';
@@ -51,7 +51,7 @@ export function createUnrouted(identify: Identify, unauthorized: Unauthorized, r
 export function answerError(log: Log): ErrorHandler {
   return (error, _req, res, _next) => {
     if (res.headersSent) {
-      log.error('answer_failed', { request_id: res.locals.requestId, ...errorFields(error) });
+      log.error('answer_failed', { request_id: res.locals.requestId, ...unexpectedErrorFields(error) });
       res.destroy();
     } else if (isStoreTrouble(error)) {
       log.warn('store_unavailable', { request_id: res.locals.requestId, ...errorFields(error) });
@@ -60,7 +60,7 @@ export function answerError(log: Log): ErrorHandler {
       log.error('secret_unreadable', { request_id: res.locals.requestId, ...errorFields(error) });
       sendProblem(res, 'secret_unreadable');
     } else {
-      log.error('request_failed', { request_id: res.locals.requestId, ...errorFields(error) });
+      log.error('request_failed', { request_id: res.locals.requestId, ...unexpectedErrorFields(error) });
       sendProblem(res, 'internal_error');
     }
   };

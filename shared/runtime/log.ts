@@ -97,3 +97,17 @@ export function errorFields(error: unknown): LogFields {
     'code' in error && (typeof error.code === 'string' || typeof error.code === 'number') ? error.code : undefined;
   return { error: error.message, error_name: error.name, error_code: code };
 }
+
+const FRAMES = 6;
+/** A frame of a stack: the function, if it has a name, and the file from our folders or from node_modules on. */
+const FRAME = /^ +at (?:(.+?) \()?.*?((?:gateway|workers|shared|scripts|node_modules)\/[^)]*:\d+):\d+\)?$/;
+
+/** The fields of an error that nobody expected: also where it was thrown, of the stack what cannot quote a document. */
+export function unexpectedErrorFields(error: unknown): LogFields {
+  const frames = error instanceof Error ? (error.stack?.split('\n') ?? []) : [];
+  const places = frames.flatMap((line) => {
+    const [, name, place] = FRAME.exec(line) ?? [];
+    return place === undefined ? [] : [name === undefined ? place : `${name} ${place}`];
+  });
+  return { ...errorFields(error), thrown_at: places.slice(0, FRAMES).join(' < ') || undefined };
+}

@@ -1,5 +1,5 @@
 import { systemClock } from './clock.ts';
-import { errorFields, type Log } from './log.ts';
+import { type Log, unexpectedErrorFields } from './log.ts';
 
 /**
  * What a round found.
@@ -128,7 +128,7 @@ export class PollLoop {
     this.#failures += 1;
     if (this.#failures > 1 && nowMs - this.#loggedMs < LOG_AGAIN_MS) return;
     this.#loggedMs = nowMs;
-    log.warn('round_failed', { loop: name, in_a_row: this.#failures, ...errorFields(error) });
+    log.warn('round_failed', { loop: name, in_a_row: this.#failures, ...unexpectedErrorFields(error) });
   }
 
   #pausesAfter(found: Found | 'failed'): Pauses {

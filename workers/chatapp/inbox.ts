@@ -8,7 +8,7 @@ import { errorRule, isAccountWide } from '../../shared/providers/error-table.ts'
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import { type Log, unexpectedErrorFields } from '../../shared/runtime/log.ts';
 import { LeaseLostError } from '../../shared/settlement/intents.ts';
 import type { Settler } from '../../shared/settlement/settle.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
@@ -178,7 +178,7 @@ export class Inbox {
       account: item.account,
       kind: item.what.kind,
       given_up: over,
-      ...errorFields(error),
+      ...unexpectedErrorFields(error),
     });
     if (over) await finish([item._id]);
     else await retry(item._id, new Date(nowMs + retryPause(item.tries)));

@@ -1,6 +1,6 @@
 import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import type { MessageId } from '../../shared/runtime/ids.ts';
-import { errorFields } from '../../shared/runtime/log.ts';
+import { errorFields, unexpectedErrorFields } from '../../shared/runtime/log.ts';
 import { Breaker } from './breaker.ts';
 import type { ChatClaimer } from './claim.ts';
 import type { Departure } from './depart.ts';
@@ -151,7 +151,7 @@ export class SendLoop {
       }
     } catch (error) {
       this.#timer.rest(ERROR_PAUSE_MS);
-      log.warn('round_failed', { loop: `line:${provider._id}`, ...errorFields(error) });
+      log.warn('round_failed', { loop: `line:${provider._id}`, ...unexpectedErrorFields(error) });
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { Lease } from '../../shared/leases/lease.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import { type Log, unexpectedErrorFields } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import { within } from '../../shared/runtime/within.ts';
 import { oldestOwed, redoIntents } from '../../shared/settlement/redo-intents.ts';
@@ -165,7 +165,7 @@ export class Duties {
 
   async #guarded(duty: string, work: () => Promise<void>): Promise<void> {
     if (this.#stopping) return;
-    const run = work().catch((error) => this.#deps.log.warn('duty_failed', { duty, ...errorFields(error) }));
+    const run = work().catch((error) => this.#deps.log.warn('duty_failed', { duty, ...unexpectedErrorFields(error) }));
     this.#running.add(run);
     await run;
     this.#running.delete(run);

@@ -1,5 +1,5 @@
 import { type Logger, type ScheduledTask, schedule } from 'node-cron';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import { type Log, unexpectedErrorFields } from '../../shared/runtime/log.ts';
 
 /**
  * When each duty runs. Duties find their work by its due time, so one late run does the work of all missed ones.
@@ -68,7 +68,7 @@ export class Timetable {
       debug: () => {},
       info: () => {},
       warn: () => this.#log.debug('turn_skipped', { duty, reason: 'still_running' }),
-      error: (error) => this.#log.error('timetable_failed', { duty, ...errorFields(error) }),
+      error: (error) => this.#log.error('timetable_failed', { duty, ...unexpectedErrorFields(error) }),
     };
   }
 }

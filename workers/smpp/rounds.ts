@@ -1,4 +1,4 @@
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import { type Log, unexpectedErrorFields } from '../../shared/runtime/log.ts';
 
 interface RoundsOptions {
   /** The work of these rounds, in words for the log. */
@@ -32,7 +32,7 @@ export class Rounds {
       await work();
     } catch (error) {
       const { log, name } = this.#options;
-      log.warn('round_failed', { loop: `${what}:${name}`, ...errorFields(error) });
+      log.warn('round_failed', { loop: `${what}:${name}`, ...unexpectedErrorFields(error) });
     }
   }
 

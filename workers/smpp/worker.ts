@@ -7,7 +7,7 @@ import { Lease } from '../../shared/leases/lease.ts';
 import { DEFAULT_PROMOTIONAL_HOURS, type PromotionalHours } from '../../shared/messages/promotional-hours.ts';
 import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import { errorFields, type Log, unexpectedErrorFields } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ProcessIdentity } from '../../shared/runtime/process-identity.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
@@ -125,7 +125,7 @@ export class SmppWorker {
         if (!active.some((carrier) => carrier._id === id)) this.#change(id, undefined);
       }
     } catch (error) {
-      log.warn('round_failed', { loop: 'carriers', ...errorFields(error) });
+      log.warn('round_failed', { loop: 'carriers', ...unexpectedErrorFields(error) });
     }
     if (this.#stopping) return;
     this.#timer = setTimeout(() => {

@@ -15,7 +15,7 @@ import {
   newId,
 } from '../../../shared/runtime/ids.ts';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
-import { clean, maskNumber } from '../../../shared/runtime/log.ts';
+import { clean, maskNumber, unexpectedErrorFields } from '../../../shared/runtime/log.ts';
 import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
 
 describe('runtime/ids', () => {
@@ -96,6 +96,23 @@ describe('runtime/log', () => {
     expect(shown.text).to.equal('[hidden]');
     expect(shown.id).to.match(/^msg_[0-9a-z]{26}$/);
     expect(maskNumber('12345')).to.equal('12345');
+  });
+
+  it('says where an error was thrown that nobody expected, and quotes nothing of its message twice', () => {
+    const thrownBy = (act: () => unknown): unknown => {
+      try {
+        return act();
+      } catch (error) {
+        return error;
+      }
+    };
+    const ofOurs = unexpectedErrorFields(thrownBy(() => maskNumber(undefined as never)));
+    expect(ofOurs.error_name).to.equal('TypeError');
+    expect(ofOurs.thrown_at).to.match(/^(Proxy\.)?maskNumber shared\/runtime\/log\.ts:\d+ < /);
+
+    const quoting = unexpectedErrorFields(new Error('first\n    at someone (of a document)\nlast'));
+    expect(quoting.thrown_at).to.not.match(/someone|document|first|last/);
+    expect(unexpectedErrorFields('no error')).to.deep.equal({ error: 'no error', thrown_at: undefined });
   });
 });
 

@@ -2,7 +2,7 @@ import type { CarrierDlt, CarrierDocument } from '../../../shared/carriers/carri
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import type { ListenForChanges } from '../../../shared/mongo/change-signal.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { errorFields, type Log } from '../../../shared/runtime/log.ts';
+import { errorFields, type Log, unexpectedErrorFields } from '../../../shared/runtime/log.ts';
 import { type Found, PollLoop } from '../../../shared/runtime/poll-loop.ts';
 import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
 import type { Claimer } from '../claim/claim.ts';
@@ -230,7 +230,7 @@ export class Dispatch {
       return encoded.segments.map(encodeSubmit);
     } catch (error) {
       // A message that cannot be encoded must not stop the messages after it.
-      log.error('message_not_encoded', { message_id: message._id, ...errorFields(error) });
+      log.error('message_not_encoded', { message_id: message._id, ...unexpectedErrorFields(error) });
       return { code: 'not_encodable', reason: 'The message cannot be encoded' };
     }
   }
