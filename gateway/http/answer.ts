@@ -45,12 +45,12 @@ export function beginStream(
   res: Reply,
   contentType: string,
   headers: readonly string[],
-  commonHeaders: readonly string[] = COMMON_HEADERS,
+  { status = 200, common = COMMON_HEADERS }: { readonly status?: 200 | 206; readonly common?: readonly string[] } = {},
 ): void {
   const { requestId, answered, rateHeaders } = res.locals;
   const own = ['Content-Type', contentType, 'X-Request-Id', requestId];
-  res.writeHead(200, [...commonHeaders, ...own, ...rateHeaders, ...headers]);
-  answered(res, 200);
+  res.writeHead(status, [...common, ...own, ...rateHeaders, ...headers]);
+  answered(res, status);
 }
 
 export interface ProblemAnswer extends ProblemDetails {

@@ -15,7 +15,7 @@ const FILE_POLICY: Policy = {
 };
 
 /** The headers that every file has. */
-export const FILE_HEADERS: readonly string[] = [...policyHeaders(FILE_POLICY), 'Accept-Ranges', 'none'];
+export const FILE_HEADERS: readonly string[] = policyHeaders(FILE_POLICY);
 
 /** What browsers show by itself and cannot run, with its extension. Everything else is stored. */
 const SHOWN: ReadonlyMap<string, string> = new Map([

@@ -10,6 +10,7 @@ import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { parseQuery } from '../../http/query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
+import { type ByteRange, readRange } from './byte-range.ts';
 import { disposition, FILE_HEADERS, safeType } from './file-headers.ts';
 import { sendNoFile } from './file-refusal.ts';
 import { FileReport } from './file-report.ts';
@@ -92,9 +93,9 @@ export class Media {
     const file = await this.#files.open(provider, located, limits.signal);
     if (file.kind !== 'open') return this.#refuse(res, file, limits);
     try {
-      beginFile(res, stored, located, file.bytes);
+      const range = beginFile(res, stored, located, file.bytes);
       limits.allow(this.#times.idleMs);
-      await this.#handOn(res, file, limits);
+      await this.#handOn(res, file, range, limits);
     } finally {
       await file.close();
     }
@@ -110,14 +111,15 @@ export class Media {
     }
   }
 
-  async #handOn(res: Reply, { body, bytes }: OpenFile, limits: TimeLimits): Promise<void> {
+  async #handOn(res: Reply, file: OpenFile, range: ByteRange | undefined, limits: TimeLimits): Promise<void> {
+    const { body, bytes } = file;
     let count = 0;
     const onPiece = (soFar: number): void => {
       count = soFar;
       limits.goesOn();
     };
     try {
-      await relay(body, res, { bytes, bytesMax: FILE_BYTES_MAX, signal: limits.signal, onPiece });
+      await relay(body, res, { bytes, bytesMax: FILE_BYTES_MAX, range, signal: limits.signal, onPiece });
       this.#report.count('sent');
     } catch (error) {
       // The answer has begun. What is left is to cut the connection, which the relay has done.
@@ -127,13 +129,30 @@ export class Media {
   }
 }
 
-function beginFile(res: Reply, { mime, name }: StoredFile, located: Located, bytes: number | undefined): void {
+/** Sends the head of the answer. Returns the part of the file that has to follow. Undefined: all of it. */
+function beginFile(
+  res: Reply,
+  { mime, name }: StoredFile,
+  located: Located,
+  bytes: number | undefined,
+): ByteRange | undefined {
   const type = safeType(located.mime ?? mime);
   const { messageId = 'file', stopping } = res.locals;
+  const range = bytes === undefined ? undefined : askedRange(res, bytes);
+  const length = range === undefined ? bytes : range.last - range.first + 1;
   const headers = [
     ...['Content-Disposition', disposition(type, name, messageId)],
-    ...(bytes === undefined ? [] : ['Content-Length', String(bytes)]),
+    ...['Accept-Ranges', bytes === undefined ? 'none' : 'bytes'],
+    ...(length === undefined ? [] : ['Content-Length', String(length)]),
+    ...(range === undefined ? [] : ['Content-Range', `bytes ${range.first}-${range.last}/${bytes}`]),
     ...(stopping.aborted ? ['Connection', 'close'] : []),
   ];
-  beginStream(res, type, headers, FILE_HEADERS);
+  beginStream(res, type, headers, { status: range === undefined ? 200 : 206, common: FILE_HEADERS });
+  return range;
+}
+
+/** A part is defined for GET only, and `If-Range` names a version, of which files have none (RFC 9110 §13.1.5, §14.2). */
+function askedRange({ req }: Reply, bytes: number): ByteRange | undefined {
+  const { range, 'if-range': version } = req.headers;
+  return req.method === 'GET' && version === undefined ? readRange(range, bytes) : undefined;
 }
