@@ -3,7 +3,7 @@ import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
 import { msOf, NOW_MS } from '../mongo/store-time.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { identityText, isGone, parseIdentity, thisProcess } from '../runtime/process-identity.ts';
+import { identityText, isGone, parseIdentity, processName, thisProcess } from '../runtime/process-identity.ts';
 import { within } from '../runtime/within.ts';
 
 /** The last report of a process. The store's TTL removes it a minute after the process's last report. */
@@ -103,7 +103,17 @@ async function livingProcesses(
   return reports.filter(({ _id }) => !isGone(parseIdentity(_id), here));
 }
 
-/** The metrics of all living processes, summed, with `harkara_processes` by app. */
+/** The used members of prom-client's JSON of a metric. */
+interface MetricJson {
+  readonly type: string;
+  readonly values: readonly { readonly labels: Readonly<Record<string, string | number>> }[];
+}
+
+/**
+ * The metrics of all living processes, with `harkara_processes` by app. Gauges are summed. What only grows has the label
+ * `process`: in a sum, the end of one process of several would look like the restart of all, and Prometheus' `rate` would count
+ * what is left as new.
+ */
 export async function aggregateMetrics(db: Db): Promise<Registry> {
   const reports = await db.collection<ProcessDocument>('processes').find(since(STALE_MS)).toArray();
   const living = new Registry();
@@ -114,6 +124,15 @@ export async function aggregateMetrics(db: Db): Promise<Registry> {
     registers: [living],
   });
   for (const { app } of reports) alive.inc({ app });
-  const parsed = reports.map((report) => JSON.parse(report.metrics) as object[]);
+  const parsed = reports.map(({ _id, metrics }) => {
+    const process = processName(parseIdentity(_id));
+    // As `reportProcess` wrote it.
+    return (JSON.parse(metrics) as readonly MetricJson[]).map((metric) => ofProcess(metric, process));
+  });
   return AggregatorRegistry.aggregate([...parsed, await living.getMetricsAsJSON()]);
+}
+
+function ofProcess(metric: MetricJson, process: string): MetricJson {
+  if (metric.type === 'gauge') return metric;
+  return { ...metric, values: metric.values.map((value) => ({ ...value, labels: { ...value.labels, process } })) };
 }

@@ -42,6 +42,11 @@ export function identityText(identity: ProcessIdentity): string {
   return `${identity.machine}/${identity.pid}/${identity.startedAt}`;
 }
 
+/** `<host>/<pid>`, for people. Processes of several containers may share it. */
+export function processName(identity: ProcessIdentity): string {
+  return `${hostOf(identity).name}/${identity.pid}`;
+}
+
 export function parseIdentity(text: string): ProcessIdentity {
   const [startedAt = '', pid = '0', ...machine] = text.split('/').reverse();
   return { machine: machine.reverse().join('/'), pid: Number(pid), startedAt };

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
 import request from 'supertest';
 import { createMetricsServer, listenForScrapes } from '../../gateway/metrics.ts';
-import { reportProcess } from '../../shared/processes/report.ts';
+import { type ProcessDocument, reportProcess } from '../../shared/processes/report.ts';
 import type { LogFields } from '../../shared/runtime/log.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import { openCountingDb } from '../support/counting-db.ts';
@@ -44,8 +44,37 @@ describe('GET /metrics, on its own port', () => {
     expect(status).to.equal(200);
     expect(headers['content-type']).to.match(/^text\/plain/);
     expect(headers).to.include({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
-    expect(text).to.include('harkara_things_total{kind="good"} 1');
+    expect(text).to.match(/^harkara_things_total\{kind="good",process="[^"]+\/\d+"\} 1$/m);
     expect(text).to.include('harkara_processes{app="gateway"} 1');
+  });
+
+  it('the end of one process changes no count of another; what is now is summed', async () => {
+    const processes = store.db.collection<ProcessDocument>('processes');
+    const reportOf = async (pid: number, count: number): Promise<ProcessDocument> => {
+      const metrics = new Metrics();
+      metrics.counter('calls_total', 'Calls.').inc(count);
+      metrics.gauge('calls_open', 'Open calls.').set(count);
+      metrics.histogram('call_seconds', 'Calls.', [1], ['route']).observe({ route: '/a' }, count);
+      const json = JSON.stringify(await metrics.registry.getMetricsAsJSON());
+      return { _id: `vm@b#1/${pid}/1`, app: 'gateway', at: new Date(), metrics: json };
+    };
+    const scraped = async () => {
+      const { text } = await request(await serve(store.db)).get('/metrics');
+      return text.split('\n').filter((line) => /^harkara_call(s|_seconds_(count|bucket))/.test(line));
+    };
+    const [seven, eight] = [await reportOf(7, 3), await reportOf(8, 5)];
+    const linesOf = (pid: number, count: number): readonly string[] => [
+      `harkara_calls_total{process="vm/${pid}"} ${count}`,
+      `harkara_call_seconds_bucket{le="1",route="/a",process="vm/${pid}"} 0`,
+      `harkara_call_seconds_bucket{le="+Inf",route="/a",process="vm/${pid}"} 1`,
+      `harkara_call_seconds_count{route="/a",process="vm/${pid}"} 1`,
+    ];
+
+    await processes.insertMany([seven, eight]);
+    expect(await scraped()).to.have.members([...linesOf(7, 3), ...linesOf(8, 5), 'harkara_calls_open 8']);
+
+    await processes.deleteOne({ _id: seven._id });
+    expect(await scraped()).to.have.members([...linesOf(8, 5), 'harkara_calls_open 5']);
   });
 
   it('are made once in five seconds, however many ask', async () => {
