@@ -73,6 +73,20 @@ describe('the pages for readers', () => {
     expect([...new Set(lines)].filter((line) => !manual.includes(`\`${line}\``))).to.deep.equal([]);
   });
 
+  it('explain all metrics, and alerts ask for no others', () => {
+    const manual = pages.find(({ path }) => path === 'docs/operating.md')?.text ?? '';
+    const alerts = readFileSync(join(ROOT, 'docs/monitoring/alerts.yml'), 'utf8');
+    const made = ['gateway', 'workers', 'shared']
+      .flatMap((folder) => readSources(join(ROOT, folder)))
+      .flatMap(({ text }) => [...text.matchAll(/metrics\.(?:counter|gauge|histogram)\(\s*'([a-z_]+)'/g)])
+      .map(([, name = '']) => name);
+    const asked = [...alerts.matchAll(/harkara_([a-z_]+?)(?:_bucket)?\b/g)].map(([, name = '']) => name);
+
+    expect(made.length).to.be.greaterThan(40);
+    expect(made.filter((name) => !manual.includes(`\`${name}`))).to.deep.equal([]);
+    expect([...new Set(asked)].filter((name) => name !== 'processes' && !made.includes(name))).to.deep.equal([]);
+  });
+
   it('and comments name files that are there', () => {
     const sources = FOLDERS.filter((folder) => folder !== 'docs').flatMap((folder) => readSources(join(ROOT, folder)));
     const paths = sources.map(({ path }) => `/${path}`);

@@ -24,6 +24,7 @@ export const LONG: readonly string[] = [
   'test/flow/chatapp.test.ts',
   'test/workers/schedules/process.test.ts',
   'test/flow/whole-path.test.ts',
+  'test/peers/prometheus.test.ts',
   'test/peers/dashboard/every-page.test.ts',
   'test/peers/dashboard/journey.test.ts',
   'test/peers/dashboard/operators.test.ts',

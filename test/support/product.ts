@@ -83,6 +83,8 @@ export interface ProductOptions {
     readonly unknowns?: Pick<ProviderDocument, 'unknownPolicy' | 'unknownWaitMs'>;
   };
   readonly smsc?: Partial<SmscOptions>;
+  /** Where the gateways show metrics; nowhere when left out. */
+  readonly metricsPort?: number;
   readonly carrier?: Partial<CarrierDocument>;
   /** The processes reach their store through a proxy that, like the router of a sharded cluster, refuses what no cluster takes. */
   readonly sharded?: true;
@@ -107,7 +109,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       HARKARA_DATA_DIR: dataDir,
       MONGODB_DATABASE: mongodbDatabase,
       PORT: String(port),
-      METRICS_PORT: '0',
+      METRICS_PORT: String(options.metricsPort ?? 0),
       WEBHOOK_ALLOW_HTTP: 'yes',
       WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
     },
