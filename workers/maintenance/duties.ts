@@ -11,6 +11,7 @@ import { finishPending } from './finish-pending.ts';
 import { type PruneDeps, pruneConversations, pruneOld, type Retention } from './prune.ts';
 import { pruneUnpaid } from './pruning/unpaid-batches.ts';
 import type { StoreKind } from './pruning/walk.ts';
+import { QueueGauges } from './queue-gauges.ts';
 import { Reroute } from './reroute.ts';
 import { HourCounter } from './statistics/count-hours.ts';
 import { sweepDue } from './sweep-due.ts';
@@ -39,6 +40,7 @@ export class Duties {
   readonly #lease: Lease;
   readonly #rerouting: Reroute;
   readonly #counting: HourCounter;
+  readonly #queues: QueueGauges;
   readonly #counters: ReturnType<typeof countersOf>;
   /** Set while this process holds the lease and has redone the unfinished work of the holder before it. */
   #settler: Settler | undefined;
@@ -54,6 +56,7 @@ export class Duties {
       ...{ db: deps.db, clock: deps.clock, messageDays: deps.retention.messages },
       held: () => this.#mayGoOn,
     });
+    this.#queues = new QueueGauges(deps.db, deps.clock, deps.metrics);
     this.#counters = countersOf(deps.metrics);
   }
 
@@ -124,6 +127,11 @@ export class Duties {
   /** Counts what became of the messages of each hour. */
   countHours(): Promise<void> {
     return this.#guarded('statistics', () => this.#counting.run());
+  }
+
+  /** Tells in the metrics what waits to leave. */
+  lookAtQueues(): Promise<void> {
+    return this.#guarded('queues', () => this.#queues.look(() => this.#lease.held));
   }
 
   /** Removes what ended long ago. Can take hours, and ends when the lease is lost. */

@@ -32,6 +32,8 @@ runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   timetable.every(10, () => duties.finishPending());
   timetable.every(10, () => duties.pruneBatches());
   timetable.every(5, () => duties.countHours());
+  // More often, nobody would hear of it: reports are written every 10 s, and scraped every 15.
+  timetable.every(10, () => duties.lookAtQueues());
   timetable.at('prune', '0 17 * * * *', () => duties.pruneOld());
   timetable.at('prune_conversations', '0 47 3 * * *', () => duties.pruneConversations());
   life.ready();

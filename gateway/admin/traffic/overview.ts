@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { readQueues } from '../../../shared/claim/waiting-lanes.ts';
 import { livingApps } from '../../../shared/processes/report.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { countWaitingSenders } from '../../../shared/senders/store.ts';
@@ -12,7 +13,7 @@ import type { GatewayDeps } from '../../process/deps.ts';
 import { readCarriers } from '../carriers/list.ts';
 import { readNoQuery } from '../no-query.ts';
 import { readProviders } from '../providers.ts';
-import { queueRecord, readQueues } from './queues.ts';
+import { queueRecord } from './queues.ts';
 import { wrongNow } from './wrong-now.ts';
 
 /** Beyond this, "at least" is told. */

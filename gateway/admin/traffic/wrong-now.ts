@@ -1,10 +1,10 @@
+import type { WaitingLane } from '../../../shared/claim/waiting-lanes.ts';
 import { CHAT_PATH } from '../../../shared/messages/chat-message.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import type { AccessDocument } from '../../../shared/store-access/access-store.ts';
 import { accessWords, startRefusal } from '../../../shared/store-access/refusal.ts';
 import type { readCarriers } from '../carriers/list.ts';
 import type { readProviders } from '../providers.ts';
-import type { WaitingLane } from './queues.ts';
 
 /** Something that a person should look at. `bad`: customers' messages do not leave. */
 export interface Wrong {
