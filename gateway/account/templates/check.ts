@@ -14,7 +14,10 @@ const CHECKED_MAX = 10_000;
 
 export const CHECK_TEMPLATE = request({
   content: required(
-    string({ description: 'The text as it is so far.', maxLength: CHECKED_MAX }, (text) => text.slice(0, CHECKED_MAX)),
+    string(
+      { description: 'The text as it is so far. Of a longer one, the first 10,000 characters are looked at.' },
+      (text) => text.slice(0, CHECKED_MAX),
+    ),
   ),
 });
 

@@ -19,8 +19,9 @@ interface RelayOptions {
 }
 
 /**
- * Hands a file or a part of it on, piece by piece, no faster than it is taken. What is before the part is read and dropped. Rejects when it ends early, has another length, when the taker has
- * left, or by the signal. Both ends are destroyed then: the taker's connection is cut, so that nobody takes a part for the whole.
+ * Hands a file or a part of it on, piece by piece, no faster than it is taken. What is before the part is read and dropped. Rejects
+ * when it ends early, has another length, when the taker has left, or by the signal. Both ends are destroyed then: the taker's
+ * connection is cut, so that nobody takes some of it for the whole.
  */
 export async function relay(from: Readable, to: Writable, options: RelayOptions): Promise<void> {
   const { bytes, bytesMax, range, signal, onPiece } = options;
