@@ -63,10 +63,7 @@ export class Attempts {
     const taken: Taken[] = [];
     const wanted = [{ id: `address:${network}`, next: nextOfAddress }];
     if (name !== undefined) {
-      wanted.push({
-        id: known === true ? `name:${network}:${digest(name)}` : `name:${digest(name)}`,
-        next: nextOfName,
-      });
+      wanted.push({ id: nameId(name, known === true ? network : undefined), next: nextOfName });
     }
     for (const { id, next } of wanted) {
       const got = await this.#take(id, next);
@@ -96,6 +93,11 @@ export class Attempts {
   async forget(taken: readonly Taken[]): Promise<void> {
     await this.takeBack(taken.filter(({ id }) => id.startsWith('address:')));
     for (const { id } of taken) if (id.startsWith('name:')) await this.#failures.deleteOne({ _id: id });
+  }
+
+  /** The user has a new password by a link: what was guessed before says nothing of it. `networks`: those that count apart. */
+  async forgetName(name: string, networks: readonly string[]): Promise<void> {
+    for (const network of [undefined, ...networks]) await this.#failures.deleteOne({ _id: nameId(name, network) });
   }
 
   async #take(
@@ -133,8 +135,9 @@ export class Attempts {
   }
 }
 
-function digest(name: string): string {
-  return hash('sha256', name, 'hex');
+function nameId(name: string, network?: string): string {
+  const digest = hash('sha256', name, 'hex');
+  return network === undefined ? `name:${digest}` : `name:${network}:${digest}`;
 }
 
 /** Five are free. Then a pause of a second, which doubles with each failure. */

@@ -75,6 +75,7 @@ export class Links {
     const user = await spendLink(db, hashed, stored, clock.now());
     if (user === undefined) return sendProblem(res, 'link_invalid');
     await endSessions(db, user._id);
+    await this.#parts.attempts.forgetName(user.username, user.networks ?? []);
     const address = this.#parts.addressOf(req);
     log.info('password_set', { user_id: user._id, address, request_id: res.locals.requestId });
     sendJson(res, 200, {

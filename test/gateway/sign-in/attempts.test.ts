@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { makeLink } from '../../../shared/users/store.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { PASSWORD, SignInWorld } from './world.ts';
+import { OURS, PASSWORD, SignInWorld } from './world.ts';
 
 describe('guessing (ASVS 6.1.1, 6.3.1)', () => {
   let world: SignInWorld;
@@ -118,5 +119,23 @@ describe('guessing (ASVS 6.1.1, 6.3.1)', () => {
 
     expectProblem(await change(PASSWORD, '198.51.100.6'), 'sign_in_limited');
     await change(PASSWORD, '203.0.113.50').expect(200);
+  });
+
+  it('a new password by a link ends the pause, also where the user has signed in before; that of an address stays', async () => {
+    const { user } = await world.user('viewer');
+    const [home, other] = ['203.0.113.50', '198.51.100.9'];
+    await world.signIn({ username: user.username, password: PASSWORD }, home).expect(200);
+    for (let i = 1; i <= 5; i++) expectProblem(await guess(user.username, home), 'sign_in_failed');
+    for (let i = 1; i <= 5; i++) expectProblem(await guess(user.username, other), 'sign_in_failed');
+    for (let i = 1; i <= 20; i++) await guess(`nobody${i}@example.com`, '198.51.100.20');
+    const link = await makeLink(world.db, world.clock.now(), user);
+    const password = 'nine yellow badgers';
+
+    const use = world.call('post', '/v2/session/link/password', { ...OURS, 'X-Forwarded-For': home });
+    await use.send({ token: link?.token, password }).expect(200);
+
+    await world.signIn({ username: user.username, password }, home).expect(200);
+    await world.signIn({ username: user.username, password }, other).expect(200);
+    expectProblem(await world.signIn({ username: user.username, password }, '198.51.100.20'), 'sign_in_limited');
   });
 });
