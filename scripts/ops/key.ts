@@ -186,10 +186,12 @@ export const KEY_COMMANDS: readonly Command[] = [
       const old = await existingKey(store, key);
       if (isOver(old, now)) throw new Failure(`${key} is revoked, expired or replaced: create a new key.`);
       const text = newKeyText(now.getTime());
-      const { _id } = await rotateKey(store, clock, old, { until }, text);
+      const made = await rotateKey(store, clock, old, { until }, text);
+      if (made === undefined)
+        throw new Failure(`${key} was revoked or replaced just now: \`key list <account>\` shows it.`);
       return {
         text: `${formatKey(text)}\nKeep it now: only its hash is stored. ${key} works until ${until.toISOString()}.`,
-        json: { id: _id, key: formatKey(text), replaces: key, old_expires_at: until },
+        json: { id: made._id, key: formatKey(text), replaces: key, old_expires_at: until },
       };
     },
   }),

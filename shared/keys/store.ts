@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { Binary, type Collection, type Db, type Document } from 'mongodb';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
@@ -58,7 +59,7 @@ export const OVERLAP_MS = 24 * 3_600_000;
 
 /**
  * Makes a key of this text with the settings of `old`, which works until `until` at most. The new key is stored first: if the
- * process dies then, both work, and `retireReplaced` completes it.
+ * process dies then, both work, and `retireReplaced` completes it. Undefined when `old` was replaced or revoked meanwhile.
  */
 export async function rotateKey(
   db: Db,
@@ -66,22 +67,23 @@ export async function rotateKey(
   old: KeyDocument,
   { until, createdBy }: { readonly until: Date; readonly createdBy?: KeyDocument['createdBy'] },
   text: KeyText = newKeyText(clock.now().getTime()),
-): Promise<KeyDocument> {
+): Promise<KeyDocument | undefined> {
   const made = await insertKey(db, clock, { ...old, rotatedFrom: { key: old._id, until }, createdBy }, text);
-  await retireReplaced(db, made);
-  return made;
+  return (await retireReplaced(db, made)) ? made : undefined;
 }
 
 /**
- * The key that `made` replaces gets its end, unless another key replaces it already. Idempotent: it completes a rotation whose
- * process died after it had made the new key.
+ * The key that `made` replaces gets its end. Idempotent: it completes a rotation whose process died after it had made the new key.
+ * False when another key replaces it already, or somebody has revoked it: then `made` is removed, whose text nobody has seen.
  */
-export async function retireReplaced(db: Db, { _id: made, rotatedFrom }: KeyDocument): Promise<void> {
-  if (rotatedFrom === undefined) return;
-  await keys(db).updateOne(
-    { _id: rotatedFrom.key, $or: [{ rotatedTo: { $exists: false } }, { rotatedTo: made }] },
+export async function retireReplaced(db: Db, { _id: made, rotatedFrom }: KeyDocument): Promise<boolean> {
+  assert(rotatedFrom !== undefined, 'a key that replaces another names it');
+  const { matchedCount } = await keys(db).updateOne(
+    { _id: rotatedFrom.key, $or: [{ rotatedTo: made }, { rotatedTo: { $exists: false }, status: 'active' }] },
     { $set: { rotatedTo: made }, $min: { expiresAt: rotatedFrom.until } },
   );
+  if (matchedCount === 0) await keys(db).deleteOne({ _id: made });
+  return matchedCount === 1;
 }
 
 /** Gateways see the change within `KEY_CACHE_MS`. False when there is no such key. */

@@ -44,13 +44,13 @@ export function createKeyRotation(deps: KeyDeps): Action<SealedText> {
       }
       const until = whole(read).old_expires_at ?? new Date(now.getTime() + OVERLAP_MS);
       const made = await rotate(deps, res, old, id, until);
+      if (made === undefined) return { kind: 'refused', problem: ['key_not_active', {}] };
       return createdAnswer(deps, made, openText(deps, id).text);
     },
     async recover(account, id) {
       const text = openText(deps, id);
       const made = await findOwnKey(db, account, text.id);
-      if (made?.rotatedFrom === undefined) return undefined;
-      await retireReplaced(db, made);
+      if (made === undefined || !(await retireReplaced(db, made))) return undefined;
       return createdAnswer(deps, made, text.text);
     },
     refuseReplay: (res, id) => refuseText(deps, callerOf(res), id),
@@ -63,7 +63,13 @@ function refuseRotation(caller: Caller, old: KeyDocument, now: Date): Problem | 
   return ['key_not_active', { detail: `The key ${old.rotatedTo} replaces this one already. Rotate that one.` }];
 }
 
-function rotate(deps: KeyDeps, res: Reply, old: KeyDocument, sealed: SealedText, until: Date): Promise<KeyDocument> {
+function rotate(
+  deps: KeyDeps,
+  res: Reply,
+  old: KeyDocument,
+  sealed: SealedText,
+  until: Date,
+): Promise<KeyDocument | undefined> {
   const { db, clock } = deps;
   const caller = callerOf(res);
   return changeAudited(deps, caller, {
@@ -71,7 +77,7 @@ function rotate(deps: KeyDeps, res: Reply, old: KeyDocument, sealed: SealedText,
     subject: { kind: 'key', id: old._id },
     read: async () => old,
     make: () => rotateKey(db, clock, old, { until, createdBy: creatorOf(caller) }, openText(deps, sealed)),
-    madeOf: (made) => ({ ...old, rotatedTo: made._id, expiresAt: earlier(old.expiresAt, until) }),
+    madeOf: (made) => made && { ...old, rotatedTo: made._id, expiresAt: earlier(old.expiresAt, until) },
     isRefusal: () => false,
   });
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseKey, secretMatches } from '../../../shared/keys/key-secret.ts';
-import { createKey, findKey, listKeys, revokeKey } from '../../../shared/keys/store.ts';
+import { createKey, findKey, listKeys, revokeKey, rotateKey } from '../../../shared/keys/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -41,6 +41,25 @@ describe('keys store', () => {
     expect(await revokeKey(store.db, id)).to.equal(true);
     expect(await revokeKey(store.db, 'nothing')).to.equal(false);
     expect((await findKey(store.db, id))?.status).to.equal('revoked');
+  });
+
+  it('does not replace a key that was replaced or revoked since it was read', async () => {
+    const account = newId('acc');
+    const read = async () => {
+      const { id } = await createKey(store.db, systemClock, { account, name: 'x', scopes: ['send'] });
+      const key = await findKey(store.db, id);
+      return key ?? expect.fail('the key was made');
+    };
+    const until = new Date(Date.now() + 60_000);
+    const [replaced, revoked] = [await read(), await read()];
+    const first = await rotateKey(store.db, systemClock, replaced, { until });
+    await revokeKey(store.db, revoked._id);
+
+    expect(await rotateKey(store.db, systemClock, replaced, { until })).to.equal(undefined);
+    expect(await rotateKey(store.db, systemClock, revoked, { until })).to.equal(undefined);
+
+    const all = (await listKeys(store.db, account)).map(({ _id }) => _id);
+    expect(all).to.have.members([replaced._id, revoked._id, first?._id]);
   });
 
   it('lists the keys of one account, oldest first', async () => {

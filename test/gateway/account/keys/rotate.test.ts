@@ -55,6 +55,23 @@ describe('API keys: rotation', () => {
     expectProblem(await ask('post', `${PATH}/${old.key_id}/rotate`, {}), 'key_not_active');
   });
 
+  it('makes one key also when several ask at the same moment, and the audit names it', async () => {
+    const old = await create();
+
+    const answers = await Promise.all([1, 2, 3].map(() => ask('post', `${PATH}/${old.key_id}/rotate`, {})));
+
+    const made = answers.filter(({ status }) => status === 200).map(({ body }) => body.key_id);
+    for (const answer of answers.filter(({ status }) => status !== 200)) expectProblem(answer, 'key_not_active');
+    expect(made).to.have.length(1);
+    const replacing = await site.db.collection('keys').find({ 'rotatedFrom.key': old.key_id }).toArray();
+    expect(replacing.map(({ _id }) => _id)).to.deep.equal(made);
+    const [entry] = (await audit()).filter(
+      ({ action, subject }) => action === 'key.rotate' && subject.id === old.key_id,
+    );
+    expect(entry).to.include({ outcome: 'done', times: 1 });
+    expect(entry?.after).to.include({ rotatedTo: made[0] });
+  });
+
   it('repeated with its Idempotency-Key, it answers the same key, which is stored nowhere in clear', async () => {
     const old = await create();
     const rotate = () => ask('post', `${PATH}/${old.key_id}/rotate`, {}).set('Idempotency-Key', `r-${old.key_id}`);
