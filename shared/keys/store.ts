@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Binary, type Collection, type Db, type Document } from 'mongodb';
+import { Binary, type Collection, type Db, type Document, type Filter } from 'mongodb';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import type { KeyDocument, KeyScope } from './key.ts';
@@ -124,18 +124,26 @@ export async function findOwnKey(db: Db, account: AccountId, id: string): Promis
   return (await keys(db).findOne({ _id: id, account, ...OWN })) ?? undefined;
 }
 
+/** As it is shown: a key that has expired is not active. */
+export const KEY_STATES = ['active', 'expired', 'revoked'] as const;
+export type KeyState = (typeof KEY_STATES)[number];
+
 /** Keys that the account may see, newest first, older than `after`. */
 export function listOwnKeys(
   db: Db,
   account: AccountId,
-  { status, after }: { readonly status?: KeyDocument['status'] | undefined; readonly after?: string | undefined },
+  {
+    state,
+    now,
+    after,
+  }: { readonly state?: KeyState | undefined; readonly now: Date; readonly after?: string | undefined },
   limit: number,
 ): Promise<KeyDocument[]> {
   return keys(db)
     .find({
       account,
       ...OWN,
-      ...(status === undefined ? {} : { status }),
+      ...(state === undefined ? {} : ofState(state, now)),
       ...(after === undefined ? {} : { _id: { $lt: after } }),
     })
     .sort({ _id: -1 })
@@ -145,8 +153,13 @@ export function listOwnKeys(
 
 /** How many of an account's keys work now, up to `max`. */
 export function countLiveKeys(db: Db, account: AccountId, now: Date, max: number): Promise<number> {
-  const alive = { $or: [{ expiresAt: { $exists: false } }, { expiresAt: { $gt: now } }] };
-  return keys(db).countDocuments({ account, status: 'active', ...alive }, { limit: max });
+  return keys(db).countDocuments({ account, ...ofState('active', now) }, { limit: max });
+}
+
+function ofState(state: KeyState, now: Date): Filter<KeyDocument> {
+  if (state === 'revoked') return { status: 'revoked' };
+  if (state === 'expired') return { status: 'active', expiresAt: { $lte: now } };
+  return { status: 'active', $or: [{ expiresAt: { $exists: false } }, { expiresAt: { $gt: now } }] };
 }
 
 export async function findKey(db: Db, id: string): Promise<KeyDocument | undefined> {

@@ -78,7 +78,7 @@ export const INDEXES: readonly Index[] = [
     collection: 'keys',
     key: { account: 1, status: 1, _id: 1 },
     options: { name: 'status' },
-    serves: 'account: its active or its revoked keys, newest first; how many work',
+    serves: 'account: its active, expired or revoked keys, newest first; how many work',
   },
   {
     collection: 'senders',

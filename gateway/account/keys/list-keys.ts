@@ -1,4 +1,4 @@
-import { findOwnKey, listOwnKeys } from '../../../shared/keys/store.ts';
+import { findOwnKey, KEY_STATES, listOwnKeys } from '../../../shared/keys/store.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
@@ -15,15 +15,15 @@ export function createKeys(deps: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const problems = new FieldProblems();
     const { state: text, ...query } = parseQuery(req, ['state', 'limit', 'cursor'], problems);
-    const status = text === 'active' || text === 'revoked' ? text : undefined;
-    if (text !== status) problems.add('state', 'invalid_value', 'It must be one of active, revoked.');
+    const state = KEY_STATES.find((one) => one === text);
+    if (text !== state) problems.add('state', 'invalid_value', `It must be one of ${KEY_STATES.join(', ')}.`);
     const limit = parseLimit(query.limit, problems);
     const after = parseCursor(query.cursor, 'keys', isKeyId, problems);
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
 
     const account = callerOf(res).account._id;
     await deps.answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
-      const found = await listOwnKeys(deps.db, account, { status, after }, limit + 1);
+      const found = await listOwnKeys(deps.db, account, { state, now: deps.clock.now(), after }, limit + 1);
       const page = found.slice(0, limit);
       return pageOf('keys', await keyRecords(deps, page), found.length > limit ? page.at(-1)?._id : undefined);
     });

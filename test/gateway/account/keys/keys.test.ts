@@ -58,16 +58,24 @@ describe('API keys by the API', () => {
   });
 
   it('lists in pages, newest first, and by state', async () => {
-    const made = [(await create()).key_id, (await create()).key_id, (await create()).key_id];
+    const made = [(await create()).key_id, (await create()).key_id, (await create()).key_id, (await create()).key_id];
     await ask('delete', `${PATH}/${made[1]}`).expect(200);
+    await site.db.collection<{ _id: string }>('keys').updateOne({ _id: made[2] }, { $set: { expiresAt: new Date() } });
 
     const first = (await ask('get', `${PATH}?limit=2`).expect(200)).body;
     const second = (await ask('get', `${PATH}?limit=2&cursor=${first.next_cursor}`).expect(200)).body;
 
     const ids = [...first.data, ...second.data].map(({ key_id }) => key_id);
-    expect(ids.slice(0, 3)).to.deep.equal([...made].reverse());
-    const revoked = (await ask('get', `${PATH}?state=revoked`).expect(200)).body.data;
-    expect(revoked.map(({ key_id }: { key_id: string }) => key_id)).to.deep.equal([made[1]]);
+    expect(ids.slice(0, 4)).to.deep.equal([...made].reverse());
+    const listed = async (state: string): Promise<string[]> =>
+      (await ask('get', `${PATH}?state=${state}`).expect(200)).body.data.map(
+        ({ key_id }: { key_id: string }) => key_id,
+      );
+    expect(await listed('revoked')).to.deep.equal([made[1]]);
+    expect(await listed('expired')).to.deep.equal([made[2]]);
+    expect(await listed('active'))
+      .to.include.members([made[0], made[3]])
+      .and.not.include(made[2]);
     expectProblem(await ask('get', `${PATH}?state=old`), 'invalid_request');
     expectProblem(await ask('get', `${PATH}?cursor=x`), 'invalid_request');
   });

@@ -50,6 +50,7 @@ export function KeysPage() {
           label="State"
           options={[
             ['active', 'Active'],
+            ['expired', 'Expired'],
             ['revoked', 'Revoked'],
           ]}
         />
