@@ -177,7 +177,7 @@ export const KEY_COMMANDS: readonly Command[] = [
     about: 'Makes a key that replaces this one, and shows it, only this once. The old one works for a while longer.',
     args: { key },
     options: { oldExpiresAt: optional(instant, 'when the old key stops working; default: in 24 hours') },
-    notes: 'The new key has the same name, scopes, addresses and rate.',
+    notes: 'The new key has the same name, scopes, addresses and rate, and ends when the old one would have.',
     async run({ key, oldExpiresAt }, { db, clock }) {
       const now = clock.now();
       const until = oldExpiresAt ?? new Date(now.getTime() + OVERLAP_MS);
@@ -189,9 +189,11 @@ export const KEY_COMMANDS: readonly Command[] = [
       const made = await rotateKey(store, clock, old, { until }, text);
       if (made === undefined)
         throw new Failure(`${key} was revoked or replaced just now: \`key list <account>\` shows it.`);
+      const ends = made.expiresAt !== undefined && made.expiresAt < until ? made.expiresAt : until;
+      const end = made.expiresAt === undefined ? '' : ` The new key works until ${made.expiresAt.toISOString()}.`;
       return {
-        text: `${formatKey(text)}\nKeep it now: only its hash is stored. ${key} works until ${until.toISOString()}.`,
-        json: { id: made._id, key: formatKey(text), replaces: key, old_expires_at: until },
+        text: `${formatKey(text)}\nKeep it now: only its hash is stored. ${key} works until ${ends.toISOString()}.${end}`,
+        json: { id: made._id, key: formatKey(text), replaces: key, old_expires_at: ends },
       };
     },
   }),

@@ -168,17 +168,17 @@ describe('npm run ops: accounts, keys, credits', () => {
 
       expect(next.key).to.match(/^hk_live_/);
       const [first, second] = await world.json(`key list ${account}`);
-      expect(second).to.deep.include({
-        id: next.id,
-        name: 'server',
-        scopes: ['send'],
-        per_minute: 77,
-        status: 'active',
-      });
+      const settings = { name: 'server', scopes: ['send'], per_minute: 77, status: 'active' };
+      expect(second).to.deep.include({ id: next.id, ...settings });
       expect(first).to.include({ id: old.id, status: 'active', expires_at: next.old_expires_at });
       expect((await world.run(`key rotate ${old.id}`)).err).to.include('create a new key');
       const past = await world.run(`key rotate ${next.id} --old-expires-at 2020-01-01T00:00:00Z`);
       expect(past.err).to.include('is in the past');
+
+      const end = new Date(Date.now() + 7_200_000).toISOString();
+      const short = await world.json(`key create ${account} --name server --expires-at ${end}`);
+      const told = `${short.id} works until ${end}. The new key works until ${end}.`;
+      expect((await world.run(`key rotate ${short.id}`)).out).to.include(told);
     });
 
     it('of operators is made new, never out of a key of the account', async () => {
