@@ -25,11 +25,11 @@ const LOOK_MS = 100;
 /** Starts bearerbox and smsbox (Debian's package `kannel`) on an empty file store. Throws a sentence when they are not installed. */
 export async function setKannelStage(
   dist: string,
-  { window, receiptDelayMs }: Pick<BenchOptions, 'window' | 'receiptDelayMs'>,
+  { window, carrier }: Pick<BenchOptions, 'window' | 'carrier'>,
 ): Promise<KannelStage> {
   const folder = mkdtempSync(join(tmpdir(), 'harkara-bench-kannel-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const world = await World.start(dist, receiptDelayMs);
+  const world = await World.start(dist, carrier);
   const ports = { admin: await freePort(), box: await freePort(), sendsms: await freePort() };
   const file = join(folder, 'kannel.conf');
   writeFileSync(file, configuration({ ports, smscPort: world.smscPort, window, folder }));

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { usualGateways } from '../../shared/processes/gateway-count.ts';
 import { APPS, type AppName } from './app-process.ts';
+import type { CarrierHabits } from './world.ts';
 
 const PHASES = [
   'start',
@@ -33,7 +34,7 @@ export interface BenchOptions {
   readonly window: number;
   /** Events that each account's endpoint gets; each is one webhook per message. */
   readonly events: readonly ('message.sent' | 'message.delivered')[];
-  readonly receiptDelayMs: number;
+  readonly carrier: CarrierHabits;
   readonly ratePerSecond: number;
   readonly rateSeconds: number;
   /** Bulk sends, and recipients of each. */
@@ -64,7 +65,9 @@ const NUMBERS = {
   gateways: [String(usualGateways(availableParallelism())), 'gateway processes'],
   'smpp-workers': ['1', 'SMPP worker processes, each with a carrier'],
   window: ['50', 'unanswered submit_sm of the bind'],
+  'response-delay': ['0', 'milliseconds from submit_sm to its answer'],
   'receipt-delay': ['100', 'milliseconds from submit_sm to its receipt'],
+  'deliver-window': ['100', 'unanswered receipts of the carrier'],
   rate: ['500', 'messages a second of the open loop'],
   'rate-seconds': ['20', 'its length'],
   batches: ['10', 'bulk sends'],
@@ -138,7 +141,11 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     smppWorkers: number('smpp-workers'),
     window: number('window'),
     events: values.events === 'both' ? ['message.sent', 'message.delivered'] : ['message.delivered'],
-    receiptDelayMs: number('receipt-delay'),
+    carrier: {
+      responseDelayMs: number('response-delay'),
+      receiptDelayMs: number('receipt-delay'),
+      deliverWindow: number('deliver-window'),
+    },
     ratePerSecond: number('rate'),
     rateSeconds: number('rate-seconds'),
     batches: number('batches'),

@@ -81,7 +81,7 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
     },
     nodeOptions: (app) => (options.profile.includes(app) ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] : []),
   });
-  const world = await World.start(dist, options.receiptDelayMs);
+  const world = await World.start(dist, options.carrier);
   if (mongodbUri === '') await fleet.start('embedded-db');
   const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
   const { db } = store;

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Answer, Counts, Question, Seen, Started } from './world.ts';
+import type { Answer, CarrierHabits, Counts, Question, Seen, Started } from './world.ts';
 
 /** The benchmark's handle of the world's process (world.ts). */
 export class World {
@@ -17,8 +17,8 @@ export class World {
     this.callbackUrl = callbackUrl;
   }
 
-  static async start(dist: string, receiptDelayMs: number): Promise<World> {
-    const child = fork(join(dist, 'scripts/bench/world.js'), [String(receiptDelayMs)], { execArgv: [] });
+  static async start(dist: string, carrier: CarrierHabits): Promise<World> {
+    const child = fork(join(dist, 'scripts/bench/world.js'), [JSON.stringify(carrier)], { execArgv: [] });
     return new World(child, await answer(child, 'started'));
   }
 

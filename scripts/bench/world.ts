@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { listenLocally } from '../simulator/listen.ts';
 import { startReceiver } from '../simulator/receiver.ts';
+import type { SmscOptions } from '../simulator/smsc/options.ts';
 import { startSmsc } from '../simulator/smsc.ts';
 import { machineMs } from './machine-time.ts';
 
@@ -12,6 +13,9 @@ export type Question =
   | { readonly ask: 'counts' }
   /** Asks for the arrival times since the last such question. The world then forgets them. */
   | { readonly ask: 'seen' };
+
+/** How the simulated carrier answers. */
+export type CarrierHabits = Pick<SmscOptions, 'responseDelayMs' | 'receiptDelayMs' | 'deliverWindow'>;
 
 export interface Started {
   readonly kind: 'started';
@@ -38,13 +42,13 @@ export interface Seen {
 }
 export type Answer = Started | Counts | Seen;
 
-async function run(receiptDelayMs: number): Promise<void> {
+async function run(carrier: CarrierHabits): Promise<void> {
   let submits = new Map<string, number>();
   let delivered = new Map<string, number>();
   const counts = { submits: 0, webhooks: 0, lastWebhookMs: 0, repeatedWebhooks: 0 };
 
   const smsc = await startSmsc({
-    receiptDelayMs,
+    ...carrier,
     keepMessages: 0,
     behaviour: ({ to }) => {
       submits.set(to, machineMs());
@@ -100,4 +104,4 @@ function tell(answer: Answer): void {
   process.send?.(answer);
 }
 
-await run(Number(process.argv[2]));
+await run(JSON.parse(process.argv[2] ?? ''));
