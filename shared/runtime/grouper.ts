@@ -1,4 +1,5 @@
 import { systemClock } from './clock.ts';
+import { WindowSeen } from './window-seen.ts';
 
 /**
  * Collects items that arrive while a group is in flight into the next group, so that one round trip and one commit serve many.
@@ -17,6 +18,11 @@ export interface GrouperOptions<Item, Result> {
   readonly pauseMs?: number;
   /** Least time from the start of one group to the start of the next, while that is not full. Absent: none. */
   readonly gapMs?: number;
+  /**
+   * The items come from a sender that has a window: it sends no more until some of them have their results. A group then waits no
+   * longer once it has as many items as the sender lately had without a result (window-seen.ts): probably no more will come.
+   */
+  readonly windowed?: boolean;
   /** Handles one group; the results are in the items' order. A rejection rejects every item of the group. */
   run(items: readonly Item[]): Promise<readonly Result[]>;
 }
@@ -29,12 +35,18 @@ interface Waiting<Item, Result> {
 
 export class Grouper<Item, Result> {
   readonly #options: GrouperOptions<Item, Result>;
+  readonly #window: WindowSeen | undefined;
   #waiting: Waiting<Item, Result>[] = [];
   #running = false;
+  /** How many items the group in flight has. */
+  #inFlight = 0;
   #beganMs = Number.NEGATIVE_INFINITY;
+  /** Ends the wait for more items, if there is one. */
+  #endWait: (() => void) | undefined;
 
   constructor(options: GrouperOptions<Item, Result>) {
     this.#options = options;
+    this.#window = options.windowed === true ? new WindowSeen() : undefined;
   }
 
   /** True when nothing waits and nothing runs. */
@@ -45,35 +57,62 @@ export class Grouper<Item, Result> {
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      if (!this.#running) {
-        this.#running = true;
-        const waitMs = Math.max(this.#options.gatherMs, this.#gapLeftMs());
-        if (waitMs > 0) setTimeout(() => void this.#drain(), waitMs);
-        else setImmediate(() => void this.#drain());
+      this.#window?.note(this.#waiting.length + this.#inFlight, systemClock.monotonicMs());
+      if (this.#running) {
+        if (this.#isFull) this.#endWait?.();
+        return;
       }
+      this.#running = true;
+      void this.#drain();
     });
   }
 
   async #drain(): Promise<void> {
-    const { maxItems, pauseMs = 0 } = this.#options;
-    for (let first = true; this.#waiting.length > 0; first = false) {
-      const waitMs = first ? 0 : Math.max(pauseMs, this.#gapLeftMs());
-      if (waitMs > 0 && this.#waiting.length < maxItems) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    const { maxItems, gatherMs, pauseMs = 0 } = this.#options;
+    await new Promise((resolve) => setImmediate(resolve));
+    await this.#wait(gatherMs);
+    while (this.#waiting.length > 0) {
       this.#beganMs = systemClock.monotonicMs();
-      const group = this.#waiting.splice(0, maxItems);
-      try {
-        const results = await this.#options.run(group.map((entry) => entry.item));
-        group.forEach((entry, i) => {
-          const result = results[i];
-          if (i < results.length)
-            entry.resolve(result as Result); // in range: checked the line above
-          else entry.reject(new Error('a group gave fewer results than items'));
-        });
-      } catch (error) {
-        for (const entry of group) entry.reject(error);
-      }
+      await this.#runGroup(this.#waiting.splice(0, maxItems));
+      if (this.#waiting.length > 0) await this.#wait(pauseMs);
     }
     this.#running = false;
+  }
+
+  async #runGroup(group: readonly Waiting<Item, Result>[]): Promise<void> {
+    this.#inFlight = group.length;
+    try {
+      const results = await this.#options.run(group.map((entry) => entry.item));
+      this.#inFlight = 0;
+      group.forEach((entry, i) => {
+        const result = results[i];
+        if (i < results.length)
+          entry.resolve(result as Result); // in range: checked the line above
+        else entry.reject(new Error('a group gave fewer results than items'));
+      });
+    } catch (error) {
+      this.#inFlight = 0;
+      for (const entry of group) entry.reject(error);
+    }
+  }
+
+  /** Waits for more items, at least so long and until the gap is over; but no longer once the next group is full. */
+  async #wait(atLeastMs: number): Promise<void> {
+    const waitMs = Math.max(atLeastMs, this.#gapLeftMs());
+    if (waitMs <= 0 || this.#isFull) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      this.#endWait = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#endWait = undefined;
+  }
+
+  /** Asked while no group is in flight: all items without a result are waiting. */
+  get #isFull(): boolean {
+    return this.#waiting.length >= Math.min(this.#options.maxItems, this.#window?.most ?? Number.POSITIVE_INFINITY);
   }
 
   #gapLeftMs(): number {

@@ -32,3 +32,52 @@ describe('the pause of a grouper between groups', () => {
     });
   }
 });
+
+describe('a grouper of items from a sender with a window', () => {
+  it('waits for no more items than the window has', async () => {
+    const sizes: number[] = [];
+    const grouper = new Grouper<number, number>({
+      maxItems: 1_000,
+      gatherMs: 3_600_000,
+      pauseMs: 3_600_000,
+      windowed: true,
+      run: async (items) => {
+        sizes.push(items.length);
+        return items;
+      },
+    });
+    let sent = 0;
+    const sender = async (): Promise<void> => {
+      while (sent < 200) await grouper.add(sent++);
+    };
+
+    await Promise.all(Array.from({ length: 10 }, sender));
+
+    expect(sizes).to.deep.equal(Array.from({ length: 20 }, () => 10));
+  });
+
+  it('learns that the window is larger than it was when the items came one by one', async () => {
+    const sizes: number[] = [];
+    const grouper = new Grouper<number, number>({
+      maxItems: 1_000,
+      gatherMs: 3_600_000,
+      pauseMs: 3_600_000,
+      windowed: true,
+      run: async (items) => {
+        sizes.push(items.length);
+        await new Promise((resolve) => setImmediate(resolve)); // others come meanwhile
+        return items;
+      },
+    });
+
+    await grouper.add(1);
+    const results: Promise<number>[] = [grouper.add(2)];
+    await new Promise((resolve) => setImmediate(resolve));
+    results.push(grouper.add(3), grouper.add(4));
+    await results[0];
+    results.push(grouper.add(5));
+    await Promise.all(results);
+
+    expect(sizes).to.deep.equal([1, 1, 3]);
+  });
+});

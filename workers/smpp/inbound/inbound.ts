@@ -75,6 +75,7 @@ export class Inbound {
       maxItems: MAX_GROUP,
       gatherMs: GATHER_MS,
       pauseMs: PAUSE_MS,
+      windowed: true,
       run: (arrivals) => this.#store(arrivals),
     });
   }

@@ -55,6 +55,7 @@ export class ReceiptSettler {
       maxItems: MAX_GROUP,
       gatherMs: GATHER_MS,
       pauseMs: PAUSE_MS,
+      windowed: true,
       run: (items) => this.#run(items),
     });
   }
