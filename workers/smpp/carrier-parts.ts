@@ -189,6 +189,7 @@ export class CarrierParts {
     const { clock, metrics, carrier } = this.#supplies;
     return new BindSubmitter<Segment>({
       windowSize: carrier.windowSize,
+      clock,
       tokens,
       mayWrite: this.#holding.held,
       onSubmit: (segment) => {

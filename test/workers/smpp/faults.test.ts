@@ -39,6 +39,31 @@ describe('smpp worker: when things break', () => {
     expect(here.smsc.messages()).to.have.length(20);
   });
 
+  it('a connection that breaks amid answers: what was claimed beyond the window goes back, none is sent twice', async () => {
+    let answering = true;
+    const here = await open({
+      carrier: { ...QUICK, responseTimeoutMs: 60_000, windowSize: 10 },
+      smsc: { holdReceipts: true, responseDelayMs: 5, behaviour: () => (answering ? undefined : { answer: 'never' }) },
+    });
+    const ids = await here.sendMany(numbered(200));
+    await eventually(() => here.smsc.messages().length > 60, 'a part is sent');
+
+    answering = false;
+    await eventually(
+      async () => (await countState(here, 'sent')) === here.smsc.messages().length - 10,
+      'a window is unanswered, and all answers are stored',
+    );
+    const claimed = await countState(here, 'submitting');
+    here.smsc.cutSessions();
+    answering = true;
+    await eventually(() => here.smsc.messages().length === 200, 'all are sent');
+    here.smsc.release();
+    await here.allReach(ids, 'delivered');
+
+    expect(claimed).to.be.above(10);
+    expect(here.smsc.messages()).to.have.length(200);
+  });
+
   it('what waits behind a bind that is down is sent once it is up again', async () => {
     // Its own, also while nothing listens there.
     const here = await open({ smsc: { port: await freePort() } });

@@ -1,16 +1,25 @@
+import type { Clock } from '../../../shared/runtime/clock.ts';
 import type { CarrierRate } from './carrier-rate.ts';
+import { RecentCount } from './recent-count.ts';
 
 export interface BindSubmitterOptions<Segment> {
   /** The most submits without an answer. */
   readonly windowSize: number;
+  readonly clock: Clock;
   /** The carrier's rate limit, for all its binds together. */
   readonly tokens: Pick<CarrierRate, 'take' | 'waitMs'>;
   /** Whether the lease is held at this moment. */
   mayWrite(): boolean;
   onSubmit(segment: Segment): void;
-  /** Called when a slot has become free, so that more can be claimed. */
+  /** Called when there is room again, so that more can be claimed. */
   onRoom(): void;
 }
+
+/**
+ * Beyond its window a bind holds as much as will be answered in this time, as far as the last second shows. Else the slots that
+ * come free would be empty until the next claim is there. That takes some 10 ms, as long as many carriers take for an answer.
+ */
+const AHEAD_MS = 50;
 
 /** The parts of a session (session/session.ts) that a submitter uses. */
 export interface SubmitSession<Segment> {
@@ -29,6 +38,8 @@ export class BindSubmitter<Segment> {
   #session: SubmitSession<Segment> | undefined;
   #waiting: Segment[] = [];
   #unanswered = 0;
+  /** How many slots came free in the last second. */
+  readonly #freed = new RecentCount();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: BindSubmitterOptions<Segment>) {
@@ -58,6 +69,21 @@ export class BindSubmitter<Segment> {
     return this.#options.windowSize - this.#unanswered - this.#waiting.length;
   }
 
+  /**
+   * How many segments to claim for this bind: those that the window has room for, and those that it will have room for soon (at most
+   * one window more). 0 while more than half of the latter wait, so that claims are not made for single slots.
+   */
+  get room(): number {
+    const ahead = this.#ahead;
+    const room = this.free + ahead;
+    return room >= ahead / 2 ? Math.max(room, 0) : 0;
+  }
+
+  /** Whether it may hold more segments. It is false when the window is full and as many segments wait. */
+  get holdsMore(): boolean {
+    return this.free + this.#options.windowSize > 0;
+  }
+
   /** Adds segments to the end of the queue. Writes what may be written now. */
   add(segments: readonly Segment[]): void {
     this.#waiting.push(...segments);
@@ -69,15 +95,16 @@ export class BindSubmitter<Segment> {
     const taken = this.#waiting.filter(unwanted);
     if (taken.length === 0) return taken;
     this.#waiting = this.#waiting.filter((segment) => !unwanted(segment));
-    if (this.free > 0) this.#options.onRoom();
+    if (this.room > 0) this.#options.onRoom();
     return taken;
   }
 
   /** Frees the slot of a submit that was answered, or whose answer is no longer awaited. */
   release(): void {
     this.#unanswered -= 1;
+    this.#freed.add(this.#options.clock.monotonicMs());
     this.pump();
-    if (this.free > 0) this.#options.onRoom();
+    if (this.room > 0) this.#options.onRoom();
   }
 
   /** Writes what may be written now. */
@@ -106,6 +133,11 @@ export class BindSubmitter<Segment> {
     this.#waiting = [];
     this.#unanswered = 0;
     return unwritten;
+  }
+
+  get #ahead(): number {
+    const { windowSize, clock } = this.#options;
+    return Math.min(Math.floor((this.#freed.at(clock.monotonicMs()) * AHEAD_MS) / 1_000), windowSize);
   }
 
   /** The session that takes a submit now. */

@@ -124,7 +124,7 @@ export class Dispatch {
   async #round(): Promise<Found> {
     const { claimer, breaker, tokens, outcomes, metrics, held } = this.#options;
     if (this.#stopping || !held() || outcomes.open >= MAX_UNSETTLED) return 'waiting';
-    const slots = this.#ready().reduce((sum, { free }) => sum + free, 0);
+    const slots = this.#bound().reduce((sum, { room }) => sum + room, 0);
     const room = Math.min(slots, Math.max(tokens.available(), tokens.soon(AHEAD_MS) - this.#waiting()), MAX_CLAIM);
     this.#hungry = room === 0;
     if (room === 0) {
@@ -175,8 +175,8 @@ export class Dispatch {
     return this.#options.submitters.reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
-  #ready(): readonly BindSubmitter<Segment>[] {
-    return this.#options.submitters.filter(({ bound, free }) => bound && free > 0);
+  #bound(): readonly BindSubmitter<Segment>[] {
+    return this.#options.submitters.filter(({ bound }) => bound);
   }
 
   /**
@@ -209,7 +209,7 @@ export class Dispatch {
       return;
     }
     const submission = new Submission(message, frames);
-    const [first, ...others] = this.#ready();
+    const [first, ...others] = this.#bound().filter(({ holdsMore }) => holdsMore);
     if (first === undefined || this.#stopping) this.#options.answers.withdraw(submission);
     else others.reduce(roomier, first).add(submission.segments);
   }

@@ -12,6 +12,7 @@ function open(size: number, { perSecond = 0 } = {}) {
   const session = { open: true, congested: false, submit: (segment: number) => void written.push(segment) };
   const submitter = new BindSubmitter<number>({
     windowSize: size,
+    clock,
     tokens: new TokenBucket({ clock, perSecond }),
     mayWrite: () => true,
     onSubmit: () => {},
@@ -77,6 +78,60 @@ describe('BindSubmitter', () => {
     submitter.release();
 
     expect([before, room()]).to.deep.equal([0, 1]);
+  });
+
+  describe('while its carrier answers', () => {
+    /** A window of 10 that is full, and 400 answers in the last second. */
+    function busy() {
+      const opened = open(10);
+      for (let i = 0; i < 400; i++) {
+        opened.submitter.add([i]);
+        opened.submitter.release();
+        opened.clock.turn(2);
+      }
+      opened.submitter.add(Array.from({ length: 10 }, (_, i) => 400 + i));
+      return opened;
+    }
+
+    it('wants what will be answered within 50 ms, beside a full window; at most one window', () => {
+      const { submitter, clock } = busy();
+      const most = submitter.room;
+      clock.turn(700);
+
+      expect([most, submitter.room]).to.deep.equal([10, 5]);
+    });
+
+    it('wants nothing for single slots, until half of what it holds beyond its window is written', () => {
+      const { submitter, room } = busy();
+      submitter.add(Array.from({ length: 10 }, (_, i) => 500 + i));
+      const before = room();
+
+      const wanted = Array.from({ length: 6 }, () => {
+        const now = submitter.room;
+        submitter.release();
+        return now;
+      });
+
+      expect(wanted).to.deep.equal([0, 0, 0, 0, 0, 5]);
+      expect(room() - before).to.equal(2);
+    });
+
+    it('holds no more than one window beside what is unanswered', () => {
+      const { submitter } = busy();
+      const before = submitter.holdsMore;
+
+      submitter.add(Array.from({ length: 10 }, (_, i) => 500 + i));
+
+      expect([before, submitter.holdsMore]).to.deep.equal([true, false]);
+    });
+
+    it('wants nothing beyond its window once answers have not come for a second', () => {
+      const { submitter, clock } = busy();
+
+      clock.turn(1_100);
+
+      expect(submitter.room).to.equal(0);
+    });
   });
 
   it('waits for the rate, then goes on by itself', async () => {
