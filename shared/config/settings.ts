@@ -223,7 +223,7 @@ export const SETTINGS = {
     60_000,
     'How long one webhook post may take, in milliseconds.',
   ),
-  webhookConcurrency: integer('WEBHOOK_CONCURRENCY', 8, 1, 100, 'Posts in flight to one endpoint at a time.'),
+  webhookConcurrency: integer('WEBHOOK_CONCURRENCY', 64, 1, 100, 'Most posts in flight to one endpoint; 8 at first.'),
   webhookAllowHttp: choice(
     'WEBHOOK_ALLOW_HTTP',
     'no',

@@ -25,7 +25,7 @@ export interface ProviderDocument {
   readonly callback: CallbackId;
   /** Messages a second; 80 for a usual number. */
   readonly perSecond: number;
-  /** Most sends in flight at a time. */
+  /** Most sends in flight at a time. The usual rate needs 80 if an answer takes a second. */
   readonly windowSize: number;
   /** Least time between two messages to one customer, in milliseconds. */
   readonly perCustomerMs: number;
@@ -59,7 +59,7 @@ export interface ProviderTrouble {
 export const PROVIDER_DEFAULTS = {
   status: 'active',
   perSecond: 80,
-  windowSize: 20,
+  windowSize: 80,
   perCustomerMs: 0,
   timeoutMs: 10_000,
   optIn: 'off',

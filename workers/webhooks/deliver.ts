@@ -83,7 +83,7 @@ export class Deliverer {
 
   /** Posts one delivery. Undefined when this process must not post it (any more). */
   async #attempt(delivery: DeliveryDocument): Promise<Completion | undefined> {
-    const { clock, health, log, metrics, owns, random, targets } = this.#options;
+    const { clock, health, log, metrics, owns, queues, random, targets } = this.#options;
     const target = targets.get(delivery.endpoint);
     if (target === undefined || !owns(delivery.endpoint)) return undefined;
     if (!target.active) {
@@ -96,7 +96,9 @@ export class Deliverer {
     const posted = await this.#post(target, delivery, startedAt);
     const now = clock.now();
     metrics.post(posted.result, posted.durationMs);
-    health.note(target, posted.result, isAcknowledged(posted.result), now);
+    const isSuccess = isAcknowledged(posted.result);
+    queues.answered(delivery, isSuccess ? posted.durationMs : undefined);
+    health.note(target, posted.result, isSuccess, now);
     const completion = judge(delivery, posted, { startedAt, now, random: random() });
     if (completion.state === 'exhausted') {
       log.info('delivery_exhausted', { delivery: delivery._id, endpoint: target.id, host: target.host });

@@ -1,6 +1,7 @@
 import type { AccountId, EndpointId } from '../../shared/runtime/ids.ts';
 import type { DeliveryDocument, DeliveryId } from '../../shared/webhooks/delivery.ts';
 import { InFlightCounts, type Sender } from './in-flight.ts';
+import { Paces } from './pace.ts';
 import { fullFor, SHARED } from './quota.ts';
 import { type Rotating, Rotation } from './rotation.ts';
 
@@ -11,7 +12,7 @@ import { type Rotating, Rotation } from './rotation.ts';
  * receiver delays no other.
  */
 export interface EndpointQueuesOptions {
-  /** The most posts in flight to one healthy endpoint. */
+  /** The most posts in flight to one endpoint (pace.ts). */
   readonly perEndpoint: number;
   /** Whether an endpoint's last post failed. Then it gets one post at a time, to find out whether it is back. */
   isFailing(endpoint: EndpointId): boolean;
@@ -52,11 +53,13 @@ export class EndpointQueues {
   readonly #refused = new Map<EndpointId, number>();
   readonly #rotation = new Rotation<EndpointQueue>();
   readonly #inFlight = new InFlightCounts();
+  readonly #paces: Paces;
   #queued = 0;
   #completing = 0;
 
   constructor(options: EndpointQueuesOptions) {
     this.#options = options;
+    this.#paces = new Paces(options.perEndpoint);
   }
 
   get queued(): number {
@@ -139,6 +142,17 @@ export class EndpointQueues {
     return undefined;
   }
 
+  /** The receiver has answered a post in flight. `acknowledgedMs`: how long that took; undefined when it was no success. */
+  answered({ endpoint }: DeliveryDocument, acknowledgedMs: number | undefined): void {
+    if (acknowledgedMs === undefined) {
+      this.#paces.failed(endpoint);
+      return;
+    }
+    const queue = this.#queues.get(endpoint);
+    const isFull = queue !== undefined && queue.waiting.length > 0 && queue.startedMs.size >= this.#slots(endpoint);
+    this.#paces.acknowledged(endpoint, acknowledgedMs, isFull, this.#options.nowMs());
+  }
+
   /** The post has ended. The delivery is held until its completion is written. */
   posted({ _id, endpoint }: DeliveryDocument): void {
     const queue = this.#queues.get(endpoint);
@@ -157,6 +171,7 @@ export class EndpointQueues {
   review(): void {
     for (const queue of this.#queues.values()) this.#inFlight.review(queue, this.#options.nowMs());
     this.#rotation.releaseAll();
+    this.#paces.forgetIdle(this.#options.nowMs());
   }
 
   /** Notes that the host was connected to this address. Posts are counted by address. */
@@ -208,7 +223,7 @@ export class EndpointQueues {
   }
 
   #slots(endpoint: EndpointId): number {
-    return this.#options.isFailing(endpoint) ? 1 : this.#options.perEndpoint;
+    return this.#options.isFailing(endpoint) ? 1 : this.#paces.slots(endpoint);
   }
 
   #dropEmpty(queue: EndpointQueue): void {

@@ -58,8 +58,8 @@ describe('webhooks worker: queues of the endpoints', () => {
   });
 
   it('keeps the order of an endpoint’s deliveries', () => {
-    const queues = openQueues({ perEndpoint: 10 });
-    const added = filled(queues, 'whk_a', 10);
+    const queues = openQueues({ perEndpoint: 8 });
+    const added = filled(queues, 'whk_a', 8);
 
     expect(drain(queues)).to.deep.equal(added);
   });

@@ -47,6 +47,24 @@ describe('webhooks worker: many deliveries in hand', () => {
     expect(most).to.be.at.most(3);
   });
 
+  it('an endpoint whose answers are as quick as before gets more posts at a time, up to the setting', async () => {
+    let now = 0;
+    let most = 0;
+    const target = await world().receiver((_, res) => {
+      now++;
+      most = Math.max(most, now);
+      setTimeout(() => {
+        now--;
+        res.end();
+      }, 30);
+    });
+    await world().deliver(await world().register(target.url), 600);
+    await world().startWorker({ perEndpoint: 20 });
+
+    await eventually(() => target.received.length === 600, 'all arrived');
+    expect(most).to.be.within(9, 20);
+  });
+
   it('an endpoint’s deliveries leave in the order of their events, one at a time', async () => {
     const target = await world().receiver();
     const deliveries = await world().deliver(await world().register(target.url), 300);

@@ -1,0 +1,70 @@
+import type { EndpointId } from '../../shared/runtime/ids.ts';
+
+/** How many posts in flight an endpoint begins with. A receiver of a few processes takes them. */
+const FIRST_SLOTS = 8;
+/** What one answer changes in an average time of answers. */
+const PART = 0.05;
+/** Answers take longer than they do with few posts in flight if their average is above so many times that, and so much more. */
+const LONGER_TIMES = 1.5;
+const LONGER_MS = 20;
+const FORGOTTEN_MS = 60_000;
+
+interface EndpointPace {
+  slots: number;
+  /** Average time of the answers lately, and while it had no more in flight than at first. */
+  averageMs: number;
+  withFewMs: number;
+  /** When it answered last. */
+  lastMs: number;
+}
+
+/**
+ * How many posts each endpoint may have in flight. One more for each round of answers while more waits, as long as answers take no
+ * longer than with few in flight: the posts spend their time on the way then, and do not disturb each other in the receiver. One
+ * less while answers take longer, because then they wait there (the delay as TCP Vegas reads it: Brakmo and Peterson 1995). After a
+ * failure it begins anew.
+ */
+export class Paces {
+  readonly #most: number;
+  readonly #paces = new Map<EndpointId, EndpointPace>();
+
+  /** `most`: the most posts in flight to one endpoint. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  slots(endpoint: EndpointId): number {
+    return Math.floor(this.#paces.get(endpoint)?.slots ?? this.#first);
+  }
+
+  /** A post was acknowledged after `tookMs`. `full`: the endpoint had as many in flight as it may, and more waited. */
+  acknowledged(endpoint: EndpointId, tookMs: number, full: boolean, nowMs: number): void {
+    const pace = this.#paces.get(endpoint) ?? {
+      ...{ slots: this.#first, lastMs: nowMs },
+      ...{ averageMs: tookMs, withFewMs: tookMs },
+    };
+    const { slots } = pace;
+    pace.averageMs += (tookMs - pace.averageMs) * PART;
+    if (slots === this.#first) pace.withFewMs = pace.averageMs;
+    const isLonger = pace.averageMs > pace.withFewMs * LONGER_TIMES + LONGER_MS;
+    if (isLonger) pace.slots = Math.max(slots - 1 / slots, this.#first);
+    else if (full) pace.slots = Math.min(slots + 1 / slots, this.#most);
+    pace.lastMs = nowMs;
+    this.#paces.set(endpoint, pace);
+  }
+
+  failed(endpoint: EndpointId): void {
+    this.#paces.delete(endpoint);
+  }
+
+  /** Forgets endpoints that had no answer for a minute. */
+  forgetIdle(nowMs: number): void {
+    for (const [endpoint, { lastMs }] of this.#paces) {
+      if (nowMs - lastMs > FORGOTTEN_MS) this.#paces.delete(endpoint);
+    }
+  }
+
+  get #first(): number {
+    return Math.min(FIRST_SLOTS, this.#most);
+  }
+}
