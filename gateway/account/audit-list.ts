@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { Actor, AuditDocument } from '../../shared/audit/entry.ts';
-import { type AuditQuery, listEntries } from '../../shared/audit/store.ts';
+import { type AuditQuery, listEntries } from '../../shared/audit/list-entries.ts';
 import type { AuditId } from '../../shared/runtime/ids.ts';
 
 /** The kinds of things whose changes an account is shown. Others, such as routes and chains, are the operator's own. */

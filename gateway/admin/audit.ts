@@ -1,5 +1,5 @@
 import type { AuditDocument } from '../../shared/audit/entry.ts';
-import { type AuditQuery, listEntries } from '../../shared/audit/store.ts';
+import { type AuditQuery, listEntries } from '../../shared/audit/list-entries.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { type AuditId, isAccountId, isAuditId } from '../../shared/runtime/ids.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';

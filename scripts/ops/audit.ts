@@ -1,5 +1,5 @@
 import type { AuditDocument } from '../../shared/audit/entry.ts';
-import { listEntries } from '../../shared/audit/store.ts';
+import { listEntries } from '../../shared/audit/list-entries.ts';
 import { type AuditId, isAuditId } from '../../shared/runtime/ids.ts';
 import { type Command, defineCommand } from './command.ts';
 import { accountId, instant, integer, optional, withDefault, words } from './parameters.ts';

@@ -1,5 +1,5 @@
-import type { Collection, Db, Filter } from 'mongodb';
-import { type AccountId, type AuditId, lowestId } from '../runtime/ids.ts';
+import type { Collection, Db } from 'mongodb';
+import type { AuditId } from '../runtime/ids.ts';
 import type { AuditDocument, Ended, Intended } from './entry.ts';
 
 const DAY_MS = 86_400_000;
@@ -45,36 +45,7 @@ export async function withdrawEntry(db: Db, id: AuditId, ended?: Ended): Promise
     await entries(db).updateOne({ _id: id, after: { $exists: true } }, { $set: { outcome: 'done' } });
 }
 
-export interface AuditQuery {
-  readonly account?: AccountId;
-  readonly subject?: { readonly kind: string; readonly id: string };
-  /** Changes at or after `since` and before `until`. */
-  readonly since?: Date;
-  readonly until?: Date;
-  /** Continue after this entry. */
-  readonly after?: AuditId;
-}
-
-/** An entry of a key or user has an id with the time at which its minute began (`minuteAuditId`). */
-const MINUTE_MS = 60_000;
-
-/** Newest first, at most `limit`. Sorted by id: ids carry the time of the change, or of the beginning of its minute. */
-export async function listEntries(db: Db, query: AuditQuery, limit: number): Promise<readonly AuditDocument[]> {
-  const { account, subject, since, until, after } = query;
-  // The id bounds only make use of the index; the entries' own times decide.
-  const from = since && lowestId('aud', new Date(Math.max(since.getTime() - MINUTE_MS, 0)));
-  const [below] = [after, until && lowestId('aud', until)].filter((id) => id !== undefined).sort();
-  const ids = { ...(from && { $gte: from }), ...(below && { $lt: below }) };
-  const times = { ...(since && { $gte: since }), ...(until && { $lt: until }) };
-  const filter: Filter<AuditDocument> = {
-    ...(account && { account }),
-    ...(subject && { 'subject.kind': subject.kind, 'subject.id': subject.id }),
-    ...((from || below) && { _id: ids }),
-    ...((since || until) && { at: times }),
-  };
-  return entries(db).find(filter).sort({ _id: -1 }).limit(limit).toArray();
-}
-
-function entries(db: Db): Collection<AuditDocument> {
+/** The collection of the audit. */
+export function entries(db: Db): Collection<AuditDocument> {
   return db.collection('audit');
 }
