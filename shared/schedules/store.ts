@@ -157,6 +157,6 @@ export async function markCancelled(
 export async function markRefunded(db: Db, ids: readonly ScheduleId[]): Promise<void> {
   await scheduleCollection(db).updateMany(
     { _id: { $in: ids }, state: 'cancelled' },
-    { $unset: { due: '', content: '' } },
+    { $unset: { due: '', 'content.message.text': '' } },
   );
 }

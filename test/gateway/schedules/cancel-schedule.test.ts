@@ -161,14 +161,18 @@ describe('/v2/schedule/{schedule_id}', () => {
       expect(status.body.timeline[0]).to.deep.equal({ status: 'queued', at: booking.scheduledFor });
     });
 
-    it('says that it is cancelled', async () => {
+    it('says that it is cancelled, and for whom it was; its text is gone', async () => {
       const { id, key } = await booked();
+      const before = await store.db.collection<ScheduleDocument>('schedules').findOne({ _id: id });
       await cancel(key, id);
 
       const answer = await state(key, id);
+      const after = await store.db.collection<ScheduleDocument>('schedules').findOne({ _id: id });
 
-      expect(answer.body).to.include({ state: 'cancelled' });
+      expect(answer.body).to.include({ state: 'cancelled', to: '919876543210' });
       expect(answer.body).to.not.have.any.keys('message_id', 'batch_id');
+      expect(before?.content).to.have.nested.property('message.text');
+      expect(after?.content).not.to.have.nested.property('message.text');
     });
 
     it('404 of an unknown one, of another account, and of what is no id', async () => {
