@@ -2,11 +2,9 @@ import type { NumberDocument } from '../../shared/numbers/number.ts';
 import { listNumbers } from '../../shared/numbers/store.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
-import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
-import { FieldProblems, invalidRequest } from '../http/fields.ts';
+import { readNoQuery } from '../http/no-query.ts';
 import { pageOf } from '../http/page.ts';
-import { parseQuery } from '../http/query.ts';
 
 /** An account has some numbers, or some hundred keywords of a short code. They are one page. */
 const NUMBERS_MAX = 1_000;
@@ -15,9 +13,7 @@ const COST = 2;
 /** GET /v2/account/numbers (extension): the numbers, and keywords of shared numbers, whose received SMS are the account's. */
 export function createOwnNumbers({ db, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
-    const problems = new FieldProblems();
-    parseQuery(req, [], problems);
-    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+    if (!readNoQuery(req, res)) return;
     const account = callerOf(res).account._id;
     await answerRead(res, COST, async () => {
       const found = await listNumbers(db, account, NUMBERS_MAX);

@@ -10,9 +10,9 @@ import { sendJson, sendProblem } from '../http/answer.ts';
 import { changeAudited } from '../http/audited.ts';
 import { bodyOf, type Handler, type Reply, requesterOf } from '../http/context.ts';
 import { invalidRequest } from '../http/fields.ts';
+import { readNoQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { reason } from './fields.ts';
-import { readNoQuery } from './no-query.ts';
 
 export const PROVIDER_STATUS = request({
   status: required(

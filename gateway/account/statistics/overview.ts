@@ -4,10 +4,8 @@ import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import { countedFrom, HOUR_MS, type HourDocument } from '../../../shared/statistics/hour.ts';
 import { readHours, readNewestCount } from '../../../shared/statistics/store.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
-import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
-import { FieldProblems, invalidRequest } from '../../http/fields.ts';
-import { parseQuery } from '../../http/query.ts';
+import { readNoQuery } from '../../http/no-query.ts';
 import { balanceRecord } from '../../sms/balance.ts';
 import { countOpenSessions } from '../inbox/inbox-store.ts';
 import { perDay } from './period.ts';
@@ -22,9 +20,7 @@ const COST = 2;
 /** GET /v2/account/overview (extension): the balance, how long it lasts, and what is open on the chat-app channel. */
 export function createOverview({ db, clock, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
-    const problems = new FieldProblems();
-    parseQuery(req, [], problems);
-    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+    if (!readNoQuery(req, res)) return;
     const account = callerOf(res).account._id;
     await answerRead(res, COST, async () => {
       const now = clock.now();

@@ -1,19 +1,15 @@
 import { findOwnEndpoint, listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
-import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
-import { FieldProblems, invalidRequest } from '../../http/fields.ts';
+import { readNoQuery } from '../../http/no-query.ts';
 import { pageOf } from '../../http/page.ts';
-import { parseQuery } from '../../http/query.ts';
 import { webhookRecord } from './webhook-record.ts';
 
 /** GET /v2/account/webhooks (extension): the webhooks of both channels, oldest first. There are ten at most, so one page. */
 export function createWebhooks(deps: ReadingDeps): Handler {
   const { db, answerRead } = deps;
   return async (req, res: Reply) => {
-    const problems = new FieldProblems();
-    parseQuery(req, [], problems);
-    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+    if (!readNoQuery(req, res)) return;
     await answerRead(res, 1, async () => {
       const endpoints = await listEndpoints(db, callerOf(res).account._id);
       return pageOf('webhooks', await Promise.all(endpoints.map((one) => webhookRecord(deps, one))), undefined);

@@ -11,8 +11,8 @@ import type { TemplateRequestDocument } from '../../../shared/templates/template
 import { templateRecord } from '../../account/templates/record.ts';
 import { sendJson } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
+import { readNoQuery } from '../../http/no-query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
-import { readNoQuery } from '../no-query.ts';
 
 /** The oldest of each kind that are shown. Who has decided them sees the next ones. */
 const SHOWN = 100;

@@ -2,8 +2,8 @@ import type { Db } from 'mongodb';
 import { listConditions } from '../../../shared/carriers/list-conditions.ts';
 import { sendJson } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
+import { readNoQuery } from '../../http/no-query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
-import { readNoQuery } from '../no-query.ts';
 import { carrierRecord } from './carrier-record.ts';
 import { countUnknowns } from './unknowns.ts';
 

@@ -1,8 +1,8 @@
 import { listRoutes } from '../../../shared/routing/store.ts';
 import { sendJson } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
+import { readNoQuery } from '../../http/no-query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
-import { readNoQuery } from '../no-query.ts';
 import { routeRecord } from './route-record.ts';
 
 /** GET /v2/admin/routes (extension): which carriers take which messages. */

@@ -3,8 +3,8 @@ import { listOfPath } from '../../../shared/routing/path.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import { sendJson } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
+import { readNoQuery } from '../../http/no-query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
-import { readNoQuery } from '../no-query.ts';
 
 /** GET /v2/admin/queues (extension): what waits, by path and lane, with the oldest waiting. */
 export function createQueues({ db }: Pick<GatewayDeps, 'db'>): Handler {

@@ -24,6 +24,10 @@ describe('the users of an account', () => {
     call('post').send({ username: `User${++count}@Example.com`, role: 'developer', ...more });
   const stored = (id: string) => site.db.collection<UserDocument>('users').findOne({ _id: id as UserDocument['_id'] });
 
+  it('are listed whole: a filter is refused, not passed over', async () => {
+    expectProblem(await call('get', '?role=owner'), 'invalid_request');
+  });
+
   it('are invited by a link that is shown once, listed, changed and removed', async () => {
     const { body } = await invite({ name: ' Ravi ' }).expect(200);
 

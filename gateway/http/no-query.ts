@@ -1,8 +1,8 @@
 import type { Request } from 'express';
-import { sendProblem } from '../http/answer.ts';
-import type { Reply } from '../http/context.ts';
-import { FieldProblems, invalidRequest } from '../http/fields.ts';
-import { parseQuery } from '../http/query.ts';
+import { sendProblem } from './answer.ts';
+import type { Reply } from './context.ts';
+import { FieldProblems, invalidRequest } from './fields.ts';
+import { parseQuery } from './query.ts';
 
 /** For lists that are always answered whole. False when there is a query; then the refusal has been answered. */
 export function readNoQuery(req: Request, res: Reply): boolean {
