@@ -6,7 +6,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { identityText, isGone, parseIdentity, processName, thisProcess } from '../runtime/process-identity.ts';
 import { within } from '../runtime/within.ts';
 
-/** The last report of a process. The store's TTL removes it a minute after the process's last report. */
+/** The last report of a process. The store's TTL removes it a minute later. */
 export interface ProcessDocument {
   readonly _id: string;
   readonly app: string;
@@ -14,6 +14,8 @@ export interface ProcessDocument {
   readonly at: Date;
   /** False while it migrates, builds indexes, starts or stops. Missing in reports of earlier versions. */
   readonly works?: boolean;
+  /** The process has ended by itself. Its report stays for who reads its figures. */
+  readonly ended?: true;
   /** prom-client's JSON of the process's registry. */
   readonly metrics: string;
 }
@@ -21,7 +23,7 @@ export interface ProcessDocument {
 const REPORT_MS = 10_000;
 /** Older reports belong to processes that are gone. */
 const STALE_MS = 2.5 * REPORT_MS;
-const REMOVE_MS = 1_000;
+const END_MS = 1_000;
 
 /**
  * A process reports when it begins to close, then takes up to 15 s for what is in hand and 45 s until its last write is answered
@@ -31,11 +33,13 @@ const MAY_WRITE_MS = 60_000;
 
 /** Reports that are not older than that. */
 const since = (ms: number) => ({ $expr: { $lte: [{ $subtract: [NOW_MS, msOf('$at')] }, ms] } });
+const ALIVE = { ended: { $ne: true as const } };
 
 export interface ProcessReport {
   /** Tells at once whether the process works. Never rejects: what fails is told with the next report. */
   works(does: boolean): Promise<void>;
-  end(): void;
+  /** The last report, with what was counted since the one before. Gives up after a second when the store does not answer. */
+  end(): Promise<void>;
 }
 
 /**
@@ -60,14 +64,21 @@ export async function reportProcess(app: string, db: Db, metrics: Metrics, log: 
       works = does;
       return reportAgain();
     },
-    end: () => clearInterval(timer),
+    end: async () => {
+      clearInterval(timer);
+      await within(END_MS, reportAgain());
+    },
   };
 }
 
-/** The process ends: nobody waits for it any more. Gives up after a second when the store does not answer. */
-export async function removeReport(db: Db, log: Log): Promise<void> {
-  const removed = db.collection<ProcessDocument>('processes').deleteOne({ _id: identityText(thisProcess()) });
-  await within(REMOVE_MS, removed).catch((error: unknown) => log.info('report_failed', errorFields(error)));
+/**
+ * The process ends: nobody waits for it any more, but what it counted is shown for a minute more, so that a scrape finds it. Gives
+ * up after a second when the store does not answer.
+ */
+export async function endReport(db: Db, log: Log): Promise<void> {
+  const processes = db.collection<ProcessDocument>('processes');
+  const told = processes.updateOne({ _id: identityText(thisProcess()) }, [{ $set: { ended: true, at: '$$NOW' } }]);
+  await within(END_MS, told).catch((error: unknown) => log.info('report_failed', errorFields(error)));
 }
 
 /**
@@ -96,7 +107,7 @@ async function livingProcesses(
 ): Promise<readonly Omit<ProcessDocument, 'metrics'>[]> {
   const reports = await db
     .collection<ProcessDocument>('processes')
-    .find(since(withinMs))
+    .find({ ...since(withinMs), ...ALIVE })
     .project<Omit<ProcessDocument, 'metrics'>>({ metrics: 0 })
     .toArray();
   const here = thisProcess();
@@ -112,10 +123,12 @@ interface MetricJson {
 /**
  * The metrics of all living processes, with `harkara_processes` by app. Gauges are summed. What only grows has the label
  * `process`: in a sum, the end of one process of several would look like the restart of all, and Prometheus' `rate` would count
- * what is left as new.
+ * what is left as new. Of a process that has ended it is shown for a minute more, as Prometheus scrapes once a minute or oftener.
  */
 export async function aggregateMetrics(db: Db): Promise<Registry> {
-  const reports = await db.collection<ProcessDocument>('processes').find(since(STALE_MS)).toArray();
+  const shown = { $or: [since(STALE_MS), { ...since(MAY_WRITE_MS), ended: true as const }] };
+  const found = await db.collection<ProcessDocument>('processes').find(shown).toArray();
+  const [reports, last] = [found.filter(({ ended }) => !ended), found.filter(({ ended }) => ended)];
   const living = new Registry();
   const alive = new Gauge({
     name: 'harkara_processes',
@@ -124,12 +137,21 @@ export async function aggregateMetrics(db: Db): Promise<Registry> {
     registers: [living],
   });
   for (const { app } of reports) alive.inc({ app });
-  const parsed = reports.map(({ _id, metrics }) => {
-    const process = processName(parseIdentity(_id));
-    // As `reportProcess` wrote it.
-    return (JSON.parse(metrics) as readonly MetricJson[]).map((metric) => ofProcess(metric, process));
-  });
-  return AggregatorRegistry.aggregate([...parsed, await living.getMetricsAsJSON()]);
+  const names = new Set(reports.map(nameOf));
+  // A container that was started again may have a process of the same name: the figures must not be added up.
+  const ended = last.filter((report) => !names.has(nameOf(report)));
+  const grown = ended.map((report) => metricsOf(report).filter(({ type }) => type !== 'gauge'));
+  return AggregatorRegistry.aggregate([...reports.map(metricsOf), ...grown, await living.getMetricsAsJSON()]);
+}
+
+function nameOf({ _id }: ProcessDocument): string {
+  return processName(parseIdentity(_id));
+}
+
+function metricsOf(report: ProcessDocument): readonly MetricJson[] {
+  const process = nameOf(report);
+  // As `reportProcess` wrote it.
+  return (JSON.parse(report.metrics) as readonly MetricJson[]).map((metric) => ofProcess(metric, process));
 }
 
 function ofProcess(metric: MetricJson, process: string): MetricJson {

@@ -13,7 +13,7 @@ import { Metrics } from '../runtime/metrics.ts';
 import { ensureSchema, isCurrent } from '../schema/migrate.ts';
 import { startRefusal } from '../store-access/refusal.ts';
 import { WriteGate, type WritingParts } from '../store-access/write-gate.ts';
-import { type ProcessReport, removeReport, reportProcess } from './report.ts';
+import { endReport, type ProcessReport, reportProcess } from './report.ts';
 import { WorkPeriod } from './work-period.ts';
 
 /** What every process of the product has from the start. */
@@ -57,7 +57,7 @@ export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): vo
       },
       pause: async () => period?.end(),
     };
-    life.onStop('report', () => removeReport(db, log));
+    life.onStop('report', () => endReport(db, log));
     life.onStop('gate', () => gate.stop());
     life.onStop('work', () => parts.pause());
     await gate.follow(parts, (error) => life.stop('resume_failed', error));
@@ -87,13 +87,13 @@ export function runReader(
       },
       pause: async () => {
         await Promise.all([report?.works(false), own?.pause()]);
-        report?.end();
+        await report?.end();
       },
     };
     life.onStop('gate', () => gate.stop());
     life.onStop('report', async () => {
-      report?.end();
-      await removeReport(db, log);
+      await report?.end();
+      await endReport(db, log);
     });
     await gate.follow(parts, (error) => life.stop('resume_failed', error));
     if (!gate.open && !(await isCurrent(db))) {

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
 import request from 'supertest';
 import { createMetricsServer, listenForScrapes } from '../../gateway/metrics.ts';
-import { type ProcessDocument, reportProcess } from '../../shared/processes/report.ts';
+import { endReport, type ProcessDocument, reportProcess } from '../../shared/processes/report.ts';
 import type { LogFields } from '../../shared/runtime/log.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import { openCountingDb } from '../support/counting-db.ts';
@@ -39,7 +39,7 @@ describe('GET /metrics, on its own port', () => {
     const report = await reportProcess('gateway', store.db, metrics, silentLog);
 
     const { status, headers, text } = await request(await serve(store.db)).get('/metrics');
-    report.end();
+    await report.end();
 
     expect(status).to.equal(200);
     expect(headers['content-type']).to.match(/^text\/plain/);
@@ -75,6 +75,36 @@ describe('GET /metrics, on its own port', () => {
 
     await processes.deleteOne({ _id: seven._id });
     expect(await scraped()).to.have.members([...linesOf(8, 5), 'harkara_calls_open 5']);
+  });
+
+  it('shows what a process counted until it ended, but not as a living one', async () => {
+    const processes = store.db.collection<ProcessDocument>('processes');
+    await processes.deleteMany({});
+    const metrics = new Metrics();
+    const counter = metrics.counter('things_total', 'Things.');
+    metrics.gauge('things_open', 'Open things.').set(3);
+    const report = await reportProcess('batches', store.db, metrics, silentLog);
+    counter.inc(7); // since its last report
+    await report.end();
+    await endReport(store.db, silentLog);
+
+    const { text } = await request(await serve(store.db)).get('/metrics');
+    const ended = await processes.findOneAndUpdate({ app: 'batches' }, { $unset: { ended: true } });
+    await processes.insertOne({
+      ...ended,
+      _id: `${ended?._id}1`,
+      app: 'batches',
+      at: new Date(),
+      ended: true,
+      metrics: ended?.metrics ?? '',
+    });
+    const both = await request(await serve(store.db)).get('/metrics');
+
+    expect(text).to.match(/^harkara_things_total\{process="[^"]+"\} 7$/m);
+    expect(text).not.to.match(/^harkara_(things_open|processes)/m);
+    // A later process of the same name: what both counted is not added up.
+    expect(both.text).to.match(/^harkara_things_total\{process="[^"]+"\} 7$/m);
+    expect(both.text).to.include('harkara_processes{app="batches"} 1');
   });
 
   it('are made once in five seconds, however many ask', async () => {

@@ -10,7 +10,7 @@ import { openContext } from '../../../scripts/ops/context.ts';
 import { makeReadOnly, OPS_CLOSED_MS, OPS_LOOK_MS } from '../../../scripts/ops/store/read-only.ts';
 import { loadConfig } from '../../../shared/config/settings.ts';
 import { WriteRefused } from '../../../shared/mongo/guarded-connection.ts';
-import type { ProcessDocument } from '../../../shared/processes/report.ts';
+import { type ProcessDocument, writingProcesses } from '../../../shared/processes/report.ts';
 import { parseIdentity } from '../../../shared/runtime/process-identity.ts';
 import { closeAccess, noteClosed, openAccess, readAccess } from '../../../shared/store-access/access-store.ts';
 import { builtProduct } from '../../support/built.ts';
@@ -61,22 +61,24 @@ describe('a store that becomes read-only, and writes that are under way', () => 
     expect(mode).to.equal('read_only');
   });
 
-  it('a gateway reports once more when it begins to close, and takes its report away when it stops', async () => {
+  it('a gateway reports once more when it begins to close, and nobody waits for it when it has ended', async () => {
     const env = { MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, HARKARA_DATA_DIR: dir };
     const settings = { ...env, PORT: '0', METRICS_PORT: '0' };
     app = startApp('gateway', { dist: await builtProduct(), env: settings, logDir: dir });
     await app.ready;
-    const told = () => processes().findOne({ app: 'gateway' });
-    await eventually(async () => (await told())?.works === true, 'it works');
+    const own = () => processes().findOne({ app: 'gateway', _id: { $ne: ELSEWHERE } });
+    await eventually(async () => (await own())?.works === true, 'it works');
 
     await closeAccess(store.db, PERIOD);
-    await eventually(async () => (await told())?.works === false, 'it begins to close');
+    await eventually(async () => (await own())?.works === false, 'it begins to close');
     await openAccess(store.db, PERIOD);
-    await eventually(async () => (await told())?.works === true, 'it works again');
+    await eventually(async () => (await own())?.works === true, 'it works again');
     app.child.kill('SIGTERM');
     await app.ended;
 
-    expect(await told()).to.equal(null);
+    expect(await own()).to.include({ ended: true });
+    const waitedFor = (await writingProcesses(store.db)).filter(({ _id }) => _id !== ELSEWHERE);
+    expect(waitedFor).to.deep.equal([]);
   });
 
   it('a command looks again when it learned late that the store was open', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type AppProcess, startApp } from '../../../scripts/bench/app-process.ts';
 import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
-import { countWorking, type ProcessDocument, writingProcesses } from '../../../shared/processes/report.ts';
+import { countWorking, livingApps, type ProcessDocument, writingProcesses } from '../../../shared/processes/report.ts';
 import { builtProduct } from '../../support/built.ts';
 import { eventually } from '../../support/eventually.ts';
 import { latch } from '../../support/latch.ts';
@@ -79,7 +79,9 @@ describe('reports of processes', () => {
       await app.ended;
 
       expect(preparing?.works).to.equal(false);
-      expect(await told()).to.equal(null);
+      expect(await told()).to.include({ works: false, ended: true });
+      expect(await livingApps(db)).not.to.include('webhooks');
+      expect(await writingProcesses(db)).to.deep.equal([]);
     });
   });
 });
