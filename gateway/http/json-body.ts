@@ -4,15 +4,18 @@ import { joinChunks, parseLargeJson, TooLargeError } from '../../shared/runtime/
 import { CALLER_GONE } from './access-log.ts';
 import { sendProblem } from './answer.ts';
 import { type Handler, isObject, type JsonObject, type Reply } from './context.ts';
+import { readNoQuery } from './no-query.ts';
 import type { ProblemSlug } from './problem.ts';
 
 /**
  * Reads a body of at most `limitBytes` that must be one JSON object in UTF-8. `express.json` does not do this: it
  * silently replaces broken UTF-8 (which would alter the message), accepts UTF-16, and reads an oversized body to its
- * end before it refuses it. Comes after authentication, so that no stranger's body is read.
+ * end before it refuses it. Comes after authentication, so that no stranger's body is read. Such a request takes no query: with
+ * `?dry_run=true` a message would be sent.
  */
 export function jsonBody(limitBytes: number): Handler {
   return (req, res: Reply, next) => {
+    if (!readNoQuery(req, res)) return;
     const refusal = refusalByHeaders(req, limitBytes);
     if (refusal !== undefined) return sendProblem(res, refusal.slug, { detail: refusal.detail });
     if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue();

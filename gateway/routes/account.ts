@@ -6,6 +6,7 @@ import { createAddOptOut, createOptOuts, createRemoveOptOut } from '../account/o
 import { createSenders } from '../account/senders/list.ts';
 import { createRemoveSender } from '../account/senders/remove.ts';
 import { createRequestSender } from '../account/senders/request.ts';
+import { noQuery } from '../http/no-query.ts';
 import { createEvents } from '../messages/list-events.ts';
 import { createMessages } from '../messages/list-messages.ts';
 import { createMessage } from '../messages/show-message.ts';
@@ -17,7 +18,7 @@ export function routeAccount(on: On, deps: GatewayDeps, parts: Parts): void {
   const { once, message, reading, charge } = parts;
   const key = keyHandlers(parts);
   on('/v2/messages', { get: [...key('read'), createMessages(reading)] });
-  on('/v2/messages/:message_id', { get: [...key('read'), createMessage(reading)] });
+  on('/v2/messages/:message_id', { get: [...key('read'), noQuery, createMessage(reading)] });
   on('/v2/events', { get: [...key('read'), createEvents(reading)] });
   on('/v2/ledger', { get: [...key('read'), createLedger(reading)] });
   on('/v2/ledger.csv', { get: [...key('read'), createLedgerCsv({ ...deps, charge })] });
@@ -26,12 +27,12 @@ export function routeAccount(on: On, deps: GatewayDeps, parts: Parts): void {
     get: [...key('read', 'manage'), createOptOuts(reading)],
     post: [...key('send', 'manage'), message, once(createAddOptOut(deps))],
   });
-  on('/v2/account/opt-outs/:opt_out_id', { delete: [...key('manage'), createRemoveOptOut(deps)] });
+  on('/v2/account/opt-outs/:opt_out_id', { delete: [...key('manage'), noQuery, createRemoveOptOut(deps)] });
   on('/v2/account/numbers', { get: [...key('read', 'manage'), createOwnNumbers(reading)] });
   on('/v2/account/senders', {
     get: [...key('read', 'manage'), createSenders(reading)],
     post: [...key('manage'), message, once(createRequestSender(deps))],
   });
-  on('/v2/account/senders/:sender_id', { delete: [...key('manage'), createRemoveSender(deps)] });
+  on('/v2/account/senders/:sender_id', { delete: [...key('manage'), noQuery, createRemoveSender(deps)] });
   on('/v2/account/audit', { get: [...key('manage'), createAudit(reading)] });
 }

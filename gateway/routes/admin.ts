@@ -32,6 +32,8 @@ import {
   createRemoveAnyFactor,
   createUserStatus,
 } from '../admin/users/support.ts';
+import { noFields } from '../http/no-fields.ts';
+import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
@@ -59,7 +61,7 @@ export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
     get: [...operator, createLedgerChecks(deps)],
     post: [...operator, body, createStartCheck(deps)],
   });
-  on('/v2/admin/ledger-checks/:ledger_check_id', { get: [...operator, createLedgerCheck(deps)] });
+  on('/v2/admin/ledger-checks/:ledger_check_id', { get: [...operator, noQuery, createLedgerCheck(deps)] });
 }
 
 function routeAccounts(on: On, deps: GatewayDeps, parts: Parts): void {
@@ -70,7 +72,7 @@ function routeAccounts(on: On, deps: GatewayDeps, parts: Parts): void {
     post: [...operator, body, once(createNewAccount(deps))],
   });
   on('/v2/admin/accounts/:account_id', {
-    get: [...operator, createAccountDetail(deps)],
+    get: [...operator, noQuery, createAccountDetail(deps)],
     patch: [...operator, body, createUpdateAccount(deps)],
   });
   on('/v2/admin/accounts/:account_id/status', { post: [...operator, body, createAccountStatus(deps)] });
@@ -90,7 +92,7 @@ function routeCarriers(on: On, deps: GatewayDeps, parts: Parts): void {
   const operator = keyHandlers(parts)('admin');
   on('/v2/admin/carriers', { get: [...operator, createCarriers(deps)] });
   on('/v2/admin/carriers/:carrier_id', {
-    get: [...operator, createCarrierDetail(deps)],
+    get: [...operator, noQuery, createCarrierDetail(deps)],
     patch: [...operator, body, createUpdateCarrier(deps)],
   });
   on('/v2/admin/carriers/:carrier_id/status', { post: [...operator, body, createCarrierStatus(deps)] });
@@ -98,7 +100,7 @@ function routeCarriers(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/admin/routes/explain', { get: [...operator, createExplain(deps)] });
   on('/v2/admin/routes/:route_id', {
     put: [...operator, body, createPutRoute(deps)],
-    delete: [...operator, createRemoveRoute(deps)],
+    delete: [...operator, noQuery, createRemoveRoute(deps)],
   });
 }
 
@@ -110,7 +112,7 @@ function routeOperatorsUsers(on: On, deps: GatewayDeps, parts: Parts): void {
     post: [...operator, body, createInviteToAccount(deps)],
   });
   on('/v2/admin/users/:user_id/status', { post: [...operator, body, createUserStatus(deps)] });
-  on('/v2/admin/users/:user_id/link', { post: [...operator, createAnyUserLink(deps)] });
-  on('/v2/admin/users/:user_id/second-factor', { delete: [...operator, createRemoveAnyFactor(deps)] });
-  on('/v2/admin/users/:user_id/sessions', { delete: [...operator, createEndAnySessions(deps)] });
+  on('/v2/admin/users/:user_id/link', { post: [...operator, noFields, createAnyUserLink(deps)] });
+  on('/v2/admin/users/:user_id/second-factor', { delete: [...operator, noQuery, createRemoveAnyFactor(deps)] });
+  on('/v2/admin/users/:user_id/sessions', { delete: [...operator, noQuery, createEndAnySessions(deps)] });
 }

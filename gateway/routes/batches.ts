@@ -2,6 +2,7 @@ import { createBatchFailures } from '../batches/failures.ts';
 import { createBatches } from '../batches/list-batches.ts';
 import { createBatch } from '../batches/show-batch.ts';
 import { createStopBatch } from '../batches/stop-batch.ts';
+import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { createCancelSchedule } from '../schedules/cancel-schedule.ts';
 import { createSchedules } from '../schedules/list-schedules.ts';
@@ -15,13 +16,13 @@ export function routeBatches(on: On, deps: GatewayDeps, parts: Parts): void {
   const key = keyHandlers(parts);
   on('/v2/batches', { get: [...key('read'), createBatches(reading)] });
   on('/v2/batches/:batch_id', {
-    get: [...key('read'), createBatch(reading)],
-    delete: [...key('send'), createStopBatch({ ...deps, charge })],
+    get: [...key('read'), noQuery, createBatch(reading)],
+    delete: [...key('send'), noQuery, createStopBatch({ ...deps, charge })],
   });
   on('/v2/batches/:batch_id/failures', { get: [...key('read'), createBatchFailures(reading)] });
   on('/v2/schedules', { get: [...key('read'), createSchedules(reading)] });
   on('/v2/schedule/:schedule_id', {
-    get: [...key('read'), createScheduleState(deps)],
-    delete: [...key('send'), createCancelSchedule(deps)],
+    get: [...key('read'), noQuery, createScheduleState(deps)],
+    delete: [...key('send'), noQuery, createCancelSchedule(deps)],
   });
 }

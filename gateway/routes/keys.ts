@@ -3,6 +3,7 @@ import { createKeyCreation } from '../account/keys/create-key.ts';
 import { createKeys, createShowKey } from '../account/keys/list-keys.ts';
 import { createKeyRotation } from '../account/keys/rotate-key.ts';
 import { createRevokeKey, createUpdateKey } from '../account/keys/update-key.ts';
+import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
@@ -19,9 +20,9 @@ export function routeKeys(on: On, deps: GatewayDeps, parts: Parts): void {
     post: [...key('manage'), costly, message, once(createKeyCreation(deps))],
   });
   on('/v2/account/keys/:key_id', {
-    get: [...key('read', 'manage'), createShowKey(reading)],
+    get: [...key('read', 'manage'), noQuery, createShowKey(reading)],
     patch: [...key('manage'), message, createUpdateKey(deps)],
-    delete: [...key('manage'), createRevokeKey(deps)],
+    delete: [...key('manage'), noQuery, createRevokeKey(deps)],
   });
   on('/v2/account/keys/:key_id/rotate', { post: [...key('manage'), costly, message, once(createKeyRotation(deps))] });
 }

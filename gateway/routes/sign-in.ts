@@ -1,3 +1,4 @@
+import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { Attempts } from '../sign-in/attempts.ts';
 import { createConfirmPassword } from '../sign-in/confirm-password.ts';
@@ -26,13 +27,13 @@ export function routeSignIn(on: On, deps: GatewayDeps, parts: Parts): void {
   const user = [authenticateUser, rateLimit, requireWholeUser];
   on('/v2/session', {
     post: [message, createSignIn(deps, { ...parts, attempts, factors: new Factors(deps) })],
-    get: [...incomplete, createOwnSession(sessions)],
-    delete: [...incomplete, createSignOut(deps, parts)],
+    get: [...incomplete, noQuery, createOwnSession(sessions)],
+    delete: [...incomplete, noQuery, createSignOut(deps, parts)],
   });
   on('/v2/session/link', { post: [message, links.look] });
   on('/v2/session/link/password', { post: [message, links.use] });
   on('/v2/profile', {
-    get: [...user, createProfile(own)],
+    get: [...user, noQuery, createProfile(own)],
     patch: [...user, message, createChangeProfile(deps, own)],
   });
   on('/v2/profile/password', { post: [...user, message, createChangePassword(deps, own)] });
@@ -42,7 +43,7 @@ export function routeSignIn(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/profile/recovery-codes', { post: [...user, message, createRecoveryCodes(deps, own)] });
   on('/v2/profile/sessions', {
     get: [...user, createOwnSessions(deps, own)],
-    delete: [...user, createEndOthers(deps, own)],
+    delete: [...user, noQuery, createEndOthers(deps, own)],
   });
-  on('/v2/profile/sessions/:session_id', { delete: [...user, createEndOne(deps, own)] });
+  on('/v2/profile/sessions/:session_id', { delete: [...user, noQuery, createEndOne(deps, own)] });
 }

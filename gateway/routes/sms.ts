@@ -1,3 +1,4 @@
+import { noQuery } from '../http/no-query.ts';
 import { createStatus } from '../messages/status.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { createBalance } from '../sms/balance.ts';
@@ -12,9 +13,9 @@ export function routeSms(on: On, deps: GatewayDeps, parts: Parts): void {
   const { once, message, bulk, sending, reading } = parts;
   const key = keyHandlers(parts);
   on('/v2/send', { post: [...key('send'), message, once(createSend(sending))] });
-  on('/v2/status/:message_id', { get: [...key('read'), createStatus(deps)] });
+  on('/v2/status/:message_id', { get: [...key('read'), noQuery, createStatus(deps)] });
   on('/v2/send-bulk', { post: [...key('send'), bulk, once(createSendBulk(sending))] });
   on('/v2/schedule', { post: [...key('send'), bulk, once(createSchedule(sending))] });
-  on('/v2/balance', { get: [...key('read'), createBalance(deps)] });
-  on('/v2/templates', { get: [...key('read'), createTemplates(reading)] });
+  on('/v2/balance', { get: [...key('read'), noQuery, createBalance(deps)] });
+  on('/v2/templates', { get: [...key('read'), noQuery, createTemplates(reading)] });
 }

@@ -8,6 +8,7 @@ import { createImportTemplates } from '../account/templates/import.ts';
 import { createAccountTemplates } from '../account/templates/list.ts';
 import { createRemoveTemplate } from '../account/templates/remove.ts';
 import { createRequestTemplate } from '../account/templates/request.ts';
+import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
@@ -25,7 +26,7 @@ export function routeTemplates(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/account/templates/import', { post: [...key('manage'), bulk, once(createImportTemplates(deps))] });
   on('/v2/account/templates/:template_id', {
     patch: [...key('manage'), message, createChangeTemplate(deps)],
-    delete: [...key('manage'), createRemoveTemplate(deps)],
+    delete: [...key('manage'), noQuery, createRemoveTemplate(deps)],
   });
   on('/v2/account/chatapp/templates', {
     get: [...key('read', 'manage'), createOwnChatTemplates(reading)],
@@ -33,6 +34,6 @@ export function routeTemplates(on: On, deps: GatewayDeps, parts: Parts): void {
   });
   on('/v2/account/chatapp/templates/:name/:language', {
     patch: [...key('manage'), message, createEditChatTemplate(deps, sampleUrl)],
-    delete: [...key('manage'), createRemoveChatTemplate(deps)],
+    delete: [...key('manage'), noQuery, createRemoveChatTemplate(deps)],
   });
 }

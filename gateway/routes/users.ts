@@ -3,6 +3,8 @@ import { createInvite } from '../account/users/invite.ts';
 import { createChangeSignInRules, createSignInRules } from '../account/users/sign-in-rules.ts';
 import { createEndSessions, createRemoveFactor, createUserLink } from '../account/users/support.ts';
 import { createUser, createUsers } from '../account/users/users.ts';
+import { noFields } from '../http/no-fields.ts';
+import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
@@ -16,15 +18,15 @@ export function routeUsers(on: On, deps: GatewayDeps, parts: Parts): void {
     post: [...owner, message, once(createInvite(deps))],
   });
   on('/v2/account/users/:user_id', {
-    get: [...owner, createUser(deps)],
+    get: [...owner, noQuery, createUser(deps)],
     patch: [...owner, message, createChangeUser(deps)],
-    delete: [...owner, createRemoveUser(deps)],
+    delete: [...owner, noQuery, createRemoveUser(deps)],
   });
-  on('/v2/account/users/:user_id/link', { post: [...owner, createUserLink(deps)] });
-  on('/v2/account/users/:user_id/second-factor', { delete: [...owner, createRemoveFactor(deps)] });
-  on('/v2/account/users/:user_id/sessions', { delete: [...owner, createEndSessions(deps)] });
+  on('/v2/account/users/:user_id/link', { post: [...owner, noFields, createUserLink(deps)] });
+  on('/v2/account/users/:user_id/second-factor', { delete: [...owner, noQuery, createRemoveFactor(deps)] });
+  on('/v2/account/users/:user_id/sessions', { delete: [...owner, noQuery, createEndSessions(deps)] });
   on('/v2/account/sign-in', {
-    get: [...owner, createSignInRules(deps)],
+    get: [...owner, noQuery, createSignInRules(deps)],
     patch: [...owner, message, createChangeSignInRules(deps)],
   });
 }

@@ -6,6 +6,8 @@ import { createShowWebhook, createWebhooks } from '../account/webhooks/list-webh
 import { createSecretRotation } from '../account/webhooks/rotate-secret.ts';
 import { createTestWebhook } from '../account/webhooks/test-webhook.ts';
 import { createRemoveWebhook, createUpdateWebhook } from '../account/webhooks/update-webhook.ts';
+import { noFields } from '../http/no-fields.ts';
+import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
@@ -19,19 +21,19 @@ export function routeWebhooks(on: On, deps: GatewayDeps, parts: Parts): void {
     post: [...key('manage'), message, once(createWebhookCreation(deps, webhookUrl))],
   });
   on(one, {
-    get: [...key('read', 'manage'), createShowWebhook(reading)],
+    get: [...key('read', 'manage'), noQuery, createShowWebhook(reading)],
     patch: [...key('manage'), message, createUpdateWebhook(deps)],
-    delete: [...key('manage'), createRemoveWebhook(deps)],
+    delete: [...key('manage'), noQuery, createRemoveWebhook(deps)],
   });
   on(`${one}/rotate`, { post: [...key('manage'), message, once(createSecretRotation(deps))] });
-  on(`${one}/test`, { post: [...key('manage'), createTestWebhook(deps, counter)] });
+  on(`${one}/test`, { post: [...key('manage'), noFields, createTestWebhook(deps, counter)] });
   // The bodies of deliveries have what customers wrote.
   on(`${one}/deliveries`, { get: [...key('read'), createDeliveries(reading)] });
-  on(`${one}/deliveries/:event_id`, { get: [...key('read'), createShowDelivery(reading)] });
-  on(`${one}/deliveries/:event_id/replay`, { post: [...key('manage'), createReplayDelivery(deps)] });
+  on(`${one}/deliveries/:event_id`, { get: [...key('read'), noQuery, createShowDelivery(reading)] });
+  on(`${one}/deliveries/:event_id/replay`, { post: [...key('manage'), noFields, createReplayDelivery(deps)] });
   on(`${one}/replays`, {
-    get: [...key('read', 'manage'), createReplays(reading)],
+    get: [...key('read', 'manage'), noQuery, createReplays(reading)],
     post: [...key('manage'), message, once(createReplayStart(deps))],
   });
-  on(`${one}/replays/:replay_id`, { get: [...key('read', 'manage'), createShowReplay(reading)] });
+  on(`${one}/replays/:replay_id`, { get: [...key('read', 'manage'), noQuery, createShowReplay(reading)] });
 }

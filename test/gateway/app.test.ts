@@ -113,13 +113,19 @@ describe('the gateway', () => {
       lines.length = 0;
 
       const answer = await request(gateway.url)
-        .post('/v2/send?to=447700900123&q=verysecret')
+        .post('/v2/send')
         .set('Authorization', `Bearer ${key}`)
         .set('X-Request-Id', 'trace-1')
         .send({ to: '919876543210', message: 'verysecret', sender: 'HARKRA' });
 
-      expect(lines).to.have.length(1);
-      const [line] = lines;
+      await request(gateway.url)
+        .get('/v2/messages?to=447700900123&sender=verysecret')
+        .set('Authorization', `Bearer ${key}`)
+        .expect(200);
+
+      expect(lines).to.have.length(2);
+      const [line, list] = lines;
+      expect(list?.fields).to.include({ method: 'GET', route: '/v2/messages', status: 200 });
       expect(line?.event).to.equal('request');
       expect(line?.fields).to.include({
         method: 'POST',
