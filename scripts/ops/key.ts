@@ -176,20 +176,26 @@ export const KEY_COMMANDS: readonly Command[] = [
     verb: 'rotate',
     about: 'Makes a key that replaces this one, and shows it, only this once. The old one works for a while longer.',
     args: { key },
-    options: { oldExpiresAt: optional(instant, 'when the old key stops working; default: in 24 hours') },
-    notes: 'The new key has the same name, scopes, addresses and rate, and ends when the old one would have.',
-    async run({ key, oldExpiresAt }, { db, clock }) {
+    options: {
+      oldExpiresAt: optional(instant, 'when the old key stops working; default: in 24 hours'),
+      expiresAt: optional(instant, 'when the new key stops working; default: when the old one would have'),
+    },
+    notes: 'The new key has the same name, scopes, addresses and rate.',
+    async run({ key, oldExpiresAt, expiresAt }, { db, clock }) {
       const now = clock.now();
       const until = oldExpiresAt ?? new Date(now.getTime() + OVERLAP_MS);
       if (until <= now) throw new Failure(`--old-expires-at ${until.toISOString()} is in the past. Give a later time.`);
+      if (expiresAt !== undefined && expiresAt <= now) {
+        throw new Failure(`--expires-at ${expiresAt.toISOString()} is in the past. Give a later time.`);
+      }
       const store = await db();
       const old = await existingKey(store, key);
       if (isOver(old, now)) throw new Failure(`${key} is revoked, expired or replaced: create a new key.`);
       const text = newKeyText(now.getTime());
-      const made = await rotateKey(store, clock, old, { until }, text);
+      const made = await rotateKey(store, clock, old, { until, expiresAt }, text);
       if (made === undefined)
         throw new Failure(`${key} was revoked or replaced just now: \`key list <account>\` shows it.`);
-      const ends = made.expiresAt !== undefined && made.expiresAt < until ? made.expiresAt : until;
+      const ends = old.expiresAt !== undefined && old.expiresAt < until ? old.expiresAt : until;
       const end = made.expiresAt === undefined ? '' : ` The new key works until ${made.expiresAt.toISOString()}.`;
       return {
         text: `${formatKey(text)}\nKeep it now: only its hash is stored. ${key} works until ${ends.toISOString()}.${end}`,

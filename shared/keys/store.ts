@@ -11,7 +11,7 @@ export interface NewKey {
   /** For people, to tell keys apart. */
   readonly name: string;
   readonly scopes: readonly KeyScope[];
-  readonly expiresAt?: Date;
+  readonly expiresAt?: Date | undefined;
   readonly perMinute?: number;
   readonly allowedIps?: readonly string[];
   readonly createdBy?: KeyDocument['createdBy'];
@@ -57,18 +57,27 @@ export function isOver({ status, expiresAt, rotatedTo }: KeyDocument, now: Date)
 /** How long a replaced key works unless somebody says otherwise. */
 export const OVERLAP_MS = 24 * 3_600_000;
 
+export interface Rotation {
+  /** The old key works so long at most. */
+  readonly until: Date;
+  /** When the new key ends. Undefined: when the old one would have. */
+  readonly expiresAt?: Date | undefined;
+  readonly createdBy?: KeyDocument['createdBy'];
+}
+
 /**
- * Makes a key of this text with the settings of `old`, which works until `until` at most. The new key is stored first: if the
- * process dies then, both work, and `retireReplaced` completes it. Undefined when `old` was replaced or revoked meanwhile.
+ * Makes a key of this text with the settings of `old`. The new key is stored first: if the process dies then, both work, and
+ * `retireReplaced` completes it. Undefined when `old` was replaced or revoked meanwhile.
  */
 export async function rotateKey(
   db: Db,
   clock: Clock,
   old: KeyDocument,
-  { until, createdBy }: { readonly until: Date; readonly createdBy?: KeyDocument['createdBy'] },
+  { until, expiresAt = old.expiresAt, createdBy }: Rotation,
   text: KeyText = newKeyText(clock.now().getTime()),
 ): Promise<KeyDocument | undefined> {
-  const made = await insertKey(db, clock, { ...old, rotatedFrom: { key: old._id, until }, createdBy }, text);
+  const settings = { ...old, expiresAt, rotatedFrom: { key: old._id, until }, createdBy };
+  const made = await insertKey(db, clock, settings, text);
   return (await retireReplaced(db, made)) ? made : undefined;
 }
 

@@ -1,5 +1,12 @@
 import type { KeyDocument } from '../../../shared/keys/key.ts';
-import { findOwnKey, isOver, OVERLAP_MS, retireReplaced, rotateKey } from '../../../shared/keys/store.ts';
+import {
+  findOwnKey,
+  isOver,
+  OVERLAP_MS,
+  type Rotation,
+  retireReplaced,
+  rotateKey,
+} from '../../../shared/keys/store.ts';
 import { optional } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { laterTime } from '../../fields/times.ts';
@@ -18,6 +25,7 @@ export const ROTATE_KEY = request({
   old_expires_at: optional(
     laterTime('When the old key stops working, at most 7 days ahead. Default: in 24 hours.', OVERLAP_DAYS_MAX),
   ),
+  expires_at: optional(laterTime('When the new key stops working. Default: when the old one would have.')),
 });
 
 /**
@@ -42,8 +50,8 @@ export function createKeyRotation(deps: KeyDeps): Action<SealedText> {
       if (payBy !== undefined && clock.now() >= payBy) {
         return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
       }
-      const until = whole(read).old_expires_at ?? new Date(now.getTime() + OVERLAP_MS);
-      const made = await rotate(deps, res, old, id, until);
+      const { old_expires_at: until = new Date(now.getTime() + OVERLAP_MS), expires_at: expiresAt } = whole(read);
+      const made = await rotate(deps, res, old, id, { until, expiresAt });
       if (made === undefined) return { kind: 'refused', problem: ['key_not_active', {}] };
       return createdAnswer(deps, made, openText(deps, id).text);
     },
@@ -68,7 +76,7 @@ function rotate(
   res: Reply,
   old: KeyDocument,
   sealed: SealedText,
-  until: Date,
+  { until, expiresAt }: Pick<Rotation, 'until' | 'expiresAt'>,
 ): Promise<KeyDocument | undefined> {
   const { db, clock } = deps;
   const caller = callerOf(res);
@@ -76,7 +84,7 @@ function rotate(
     action: 'key.rotate',
     subject: { kind: 'key', id: old._id },
     read: async () => old,
-    make: () => rotateKey(db, clock, old, { until, createdBy: creatorOf(caller) }, openText(deps, sealed)),
+    make: () => rotateKey(db, clock, old, { until, expiresAt, createdBy: creatorOf(caller) }, openText(deps, sealed)),
     madeOf: (made) => made && { ...old, rotatedTo: made._id, expiresAt: earlier(old.expiresAt, until) },
     isRefusal: () => false,
   });

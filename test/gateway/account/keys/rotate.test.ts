@@ -55,6 +55,21 @@ describe('API keys: rotation', () => {
     expectProblem(await ask('post', `${PATH}/${old.key_id}/rotate`, {}), 'key_not_active');
   });
 
+  it('ends the new key when the request says, so that a key that ends soon can be replaced', async () => {
+    const inHours = (hours: number) => new Date(Date.now() + hours * HOUR_MS).toISOString();
+    const [soon, late] = [inHours(2), inHours(2_000)];
+    const [first, second] = [await create({ expires_at: soon }), await create({ expires_at: soon })];
+
+    expectProblem(await ask('post', `${PATH}/${first.key_id}/rotate`, { expires_at: inHours(-1) }), 'invalid_request');
+    const longer = (await ask('post', `${PATH}/${first.key_id}/rotate`, { expires_at: late }).expect(200)).body;
+    const same = (await ask('post', `${PATH}/${second.key_id}/rotate`, {}).expect(200)).body;
+
+    expect(Date.parse(longer.expires_at) - Date.parse(late)).to.be.within(-999, 0);
+    expect(same.expires_at).to.equal(second.expires_at);
+    const { expiresAt } = (await findKey(site.db, first.key_id)) ?? {};
+    expect(expiresAt?.getTime()).to.be.at.most(Date.parse(soon));
+  });
+
   it('makes one key also when several ask at the same moment, and the audit names it', async () => {
     const old = await create();
 

@@ -4,16 +4,8 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Select } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { exactNow } from '../../parts/now.ts';
-import type { CreatedKey } from './key.ts';
+import { type CreatedKey, endOf, LIVES } from './key.ts';
 import { KeyFields } from './key-fields.tsx';
-
-const DAY_MS = 86_400_000;
-const LIVES = [
-  ['', 'Never'],
-  ['30', 'In 30 days'],
-  ['90', 'In 90 days'],
-  ['365', 'In a year'],
-] as const;
 
 interface CreateKeyProps {
   readonly onClose: () => void;
@@ -28,19 +20,18 @@ export function CreateKeyDialog({ onClose, onCreated }: CreateKeyProps) {
         submit="Create key"
         onCancel={onClose}
         onSubmit={async (values) => {
-          const days = values.optional('expires_at');
           const made = await create<CreatedKey>('/v2/account/keys', {
             name: values.text('name'),
             scopes: values.all('scopes'),
             allowed_ips: values.lines('allowed_ips'),
             per_minute: values.number('per_minute'),
-            ...(days && { expires_at: new Date(opened + Number(days) * DAY_MS).toISOString() }),
+            ...endOf(values.optional('expires_at'), opened),
           });
           onCreated(made);
         }}
       >
         <KeyFields />
-        <Select name="expires_at" label="Stops working" options={LIVES} initial="" />
+        <Select name="expires_at" label="Stops working" options={[['', 'Never'], ...LIVES]} initial="" />
       </Form>
     </Dialog>
   );

@@ -14,7 +14,7 @@ import { exactNow } from '../../parts/now.ts';
 import { number } from '../../parts/number.ts';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { type CreatedKey, type Key, STATE_TONES } from './key.ts';
+import { type CreatedKey, endOf, type Key, LIVES, STATE_TONES } from './key.ts';
 import { KeyFields } from './key-fields.tsx';
 
 interface KeyPanelProps {
@@ -42,7 +42,7 @@ export function KeyPanel({ of, onClose, onChange, onRotated }: KeyPanelProps) {
         </div>
       )}
       {asked === 'edit' && <EditDialog of={of} path={path} onClose={close} onChange={onChange} />}
-      {asked === 'rotate' && <RotateDialog path={path} onClose={close} onRotated={onRotated} />}
+      {asked === 'rotate' && <RotateDialog of={of} path={path} onClose={close} onRotated={onRotated} />}
       {asked === 'revoke' && (
         <Confirm
           title={`Revoke the key ${of.name}?`}
@@ -126,7 +126,12 @@ const OVERLAPS = [
   ['167', 'In 7 days'],
 ] as const;
 
-function RotateDialog({ path, onClose, onRotated }: ActProps & { readonly onRotated: (made: CreatedKey) => void }) {
+interface RotateProps extends ActProps {
+  readonly of: Key;
+  readonly onRotated: (made: CreatedKey) => void;
+}
+
+function RotateDialog({ of, path, onClose, onRotated }: RotateProps) {
   const [opened] = useState(exactNow); // Pressed again after a lost answer, it must be the same request.
   return (
     <Dialog title="Rotate the key?" onClose={onClose}>
@@ -138,10 +143,17 @@ function RotateDialog({ path, onClose, onRotated }: ActProps & { readonly onRota
         onCancel={onClose}
         onSubmit={async (values) => {
           const until = new Date(opened + Number(values.text('old_expires_at')) * HOUR_MS);
-          onRotated(await create<CreatedKey>(`${path}/rotate`, { old_expires_at: until.toISOString() }));
+          const body = { old_expires_at: until.toISOString(), ...endOf(values.optional('expires_at'), opened) };
+          onRotated(await create<CreatedKey>(`${path}/rotate`, body));
         }}
       >
         <Select name="old_expires_at" label="The old key stops working" options={OVERLAPS} initial="24" />
+        <Select
+          name="expires_at"
+          label="The new key stops working"
+          options={[['', of.expires_at === null ? 'Never' : 'When the old one would have'], ...LIVES]}
+          initial=""
+        />
       </Form>
     </Dialog>
   );

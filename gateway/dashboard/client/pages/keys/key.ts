@@ -26,6 +26,19 @@ export interface CreatedKey extends Key {
 
 export const STATE_TONES: Readonly<Record<Key['state'], Tone>> = { active: 'good', expired: 'plain', revoked: 'plain' };
 
+const DAY_MS = 86_400_000;
+/** In how many days a new key may end, for people to choose from. */
+export const LIVES = [
+  ['30', 'In 30 days'],
+  ['90', 'In 90 days'],
+  ['365', 'In a year'],
+] as const;
+
+/** The field of the request, if one was chosen. */
+export function endOf(days: string | undefined, nowMs: number): { readonly expires_at?: string } {
+  return days ? { expires_at: new Date(nowMs + Number(days) * DAY_MS).toISOString() } : {};
+}
+
 export const SCOPES = [
   { value: 'send', label: 'send', hint: 'Send messages.' },
   { value: 'read', label: 'read', hint: 'Read messages, lists and the balance.' },
