@@ -15,9 +15,9 @@ const RUNNING_MS = 15_000;
 const REST = 2_000;
 /**
  * Times after the end of an hour at which it is counted again, because receipts come late: within minutes mostly, within 72 hours
- * after the validity at the latest.
+ * after the validity at the latest. That is 48 hours unless set (6 days), and 7 days at most (11 days).
  */
-const AFTER_MS = [3, 3 * 60, 24 * 60, 6 * 24 * 60].map((minutes) => minutes * MINUTE_MS);
+const AFTER_MS = [3, 3 * 60, 24 * 60, 6 * 24 * 60, 11 * 24 * 60].map((minutes) => minutes * MINUTE_MS);
 
 /** The hours to count now, the newest first. `since`: messages of earlier hours may have been removed already. */
 export function dueHours(counted: ReadonlyMap<HourName, LastCount>, since: Date, now: Date): HourName[] {

@@ -141,7 +141,7 @@ describe('maintenance: what became of the messages of each hour', () => {
     const times: number[] = [];
     let known = await first();
     let minute = 0;
-    for (const step of [...Array(36).fill(10), ...Array(40).fill(360)]) {
+    for (const step of [...Array(36).fill(10), ...Array(50).fill(360)]) {
       clock.turn(step * MINUTE_MS);
       minute += step;
       await counting.run();
@@ -149,8 +149,21 @@ describe('maintenance: what became of the messages of each hour', () => {
       if (now?.getTime() !== known?.getTime()) times.push(minute);
       known = now;
     }
-    // Two more counts while the hour ran. Then 3 minutes (40), 3 hours (210), 1 day (1800) and 6 days (9000) after its end.
-    expect(times).to.deep.equal([10, 20, 40, 210, 1800, 9000]);
+    // Two more counts while the hour ran. Then 3 minutes (40), 3 hours (210), 1 day (1800), 6 days (9000) and 11 days (16200) after its end.
+    expect(times).to.deep.equal([10, 20, 40, 210, 1800, 9000, 16200]);
+  });
+
+  it('counts what ends in the last hours of the longest validity', async () => {
+    const counting = counter();
+    await put(made(5));
+    clock.turn(6.2 * 24 * 60 * MINUTE_MS);
+    await counting.run();
+
+    await db.collection('messages').updateMany({}, { $set: { state: 'expired' } });
+    clock.turn(5 * 24 * 60 * MINUTE_MS);
+    await counting.run();
+
+    expect((await hours())[0]?.states.sms).to.deep.equal({ expired: 1 });
   });
 
   it('counts the past month after an update, but no hour of which messages were removed', async () => {
