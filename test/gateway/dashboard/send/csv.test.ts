@@ -7,6 +7,14 @@ describe('parseCsv', () => {
     ['nothing', '', []],
     ['one number', '919876543210', [['919876543210']]],
     ['numbers, one a line, with empty lines', '1\r\n\r\n2\n', [['1'], ['2']]],
+    [
+      'lines that end in CR alone, as a Mac may write them',
+      'a;b\rc;d\r',
+      [
+        ['a', 'b'],
+        ['c', 'd'],
+      ],
+    ],
     ['commas, and blanks around them', 'a, b ,c', [['a', 'b', 'c']]],
     ['a comma before a semicolon', 'a;b,c', [['a;b', 'c']]],
     ['semicolons', 'a;b', [['a', 'b']]],

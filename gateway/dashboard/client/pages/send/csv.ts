@@ -24,14 +24,14 @@ export function parseCsv(text: string): readonly (readonly string[])[] {
       cell = '';
       quoted = true;
     } else if (character === separator) endCell();
-    else if (character === '\n') endRow();
-    else if (character !== '\r' && character !== '\ufeff') cell += character;
+    else if (character === '\n' || character === '\r') endRow();
+    else if (character !== '\ufeff') cell += character;
   }
   endRow();
   return rows;
 }
 
 function separatorOf(text: string): string {
-  const [line = ''] = text.split('\n', 1);
+  const [line = ''] = text.split(/[\r\n]/, 1);
   return [',', ';', '\t'].find((sign) => line.includes(sign)) ?? ',';
 }
