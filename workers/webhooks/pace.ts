@@ -11,8 +11,9 @@ const FORGOTTEN_MS = 60_000;
 
 interface EndpointPace {
   slots: number;
-  /** Average time of the answers lately, and while it had no more in flight than at first. */
+  /** Average time of the answers lately. */
   averageMs: number;
+  /** The same while it had no more in flight than at first. Lower if it was later: the first answers wait for connections too. */
   withFewMs: number;
   /** When it answered last. */
   lastMs: number;
@@ -45,7 +46,7 @@ export class Paces {
     };
     const { slots } = pace;
     pace.averageMs += (tookMs - pace.averageMs) * PART;
-    if (slots === this.#first) pace.withFewMs = pace.averageMs;
+    if (slots === this.#first || pace.averageMs < pace.withFewMs) pace.withFewMs = pace.averageMs;
     const isLonger = pace.averageMs > pace.withFewMs * LONGER_TIMES + LONGER_MS;
     if (isLonger) pace.slots = Math.max(slots - 1 / slots, this.#first);
     else if (full) pace.slots = Math.min(slots + 1 / slots, this.#most);

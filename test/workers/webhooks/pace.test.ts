@@ -51,6 +51,18 @@ describe('webhooks worker: how many posts an endpoint may have in flight', () =>
     expect(slotsAfter(20_000, (inFlight) => 50 * Math.max(inFlight / 30, 1))).to.be.within(30, 58);
   });
 
+  it('takes no slow beginning for the usual time', () => {
+    const paces = new Paces(64);
+    const answers = (count: number, tookMs: (inFlight: number) => number): void => {
+      for (let i = 0; i < count; i++) paces.acknowledged(ENDPOINT, tookMs(paces.slots(ENDPOINT)), true, 0);
+    };
+
+    answers(8, () => 300); // connections are made
+    answers(20_000, (inFlight) => inFlight * 5);
+
+    expect(paces.slots(ENDPOINT)).to.be.within(8, 30);
+  });
+
   it('grows again when the receiver has become slower for good', () => {
     const paces = new Paces(64);
     const answer = (tookMs: number): void => paces.acknowledged(ENDPOINT, tookMs, true, 0);
