@@ -3,6 +3,8 @@ import type { JsonObject } from './context.ts';
 import type { FieldProblem } from './field-codes.ts';
 import type { ProblemSlug } from './problem.ts';
 
+/** How much of an unknown name is told back. */
+export const SHOWN_NAME_MAX = 64;
 /** The most problems that an answer lists. Further ones are only counted, so that the answer stays small. */
 const LISTED_MAX = 100;
 
@@ -64,8 +66,6 @@ export function refuseUnknown(
     problems.add(place + shown, 'unknown_field', `There is no such field. ${hint}`);
   }
 }
-
-const SHOWN_NAME_MAX = 64;
 
 /** The JSON type of a wrong value, for people. */
 export function wrongType(value: unknown): string {
