@@ -33,6 +33,6 @@ function view(key: KeyDocument, use: Use | undefined, now: Date) {
   };
 }
 
-function isExpired({ status, expiresAt }: KeyDocument, now: Date): boolean {
+export function isExpired({ status, expiresAt }: KeyDocument, now: Date): boolean {
   return status === 'active' && expiresAt !== undefined && expiresAt <= now;
 }

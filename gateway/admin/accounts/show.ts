@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { listKeys } from '../../../shared/keys/store.ts';
+import { isExpired } from '../../../shared/keys/view.ts';
 import { providerCondition } from '../../../shared/providers/condition.ts';
 import { findProvider } from '../../../shared/providers/store.ts';
 import { listSenders } from '../../../shared/senders/store.ts';
@@ -13,15 +14,15 @@ import { accountRecord, accountSettings } from './account-record.ts';
 import { accountInPath } from './find-account.ts';
 
 /** GET /v2/admin/accounts/{account_id} (extension): one account with its settings and counts of what it has. */
-export function createAccountDetail({ db }: Pick<GatewayDeps, 'db'>): Handler {
+export function createAccountDetail({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
   return async (req, res: Reply) => {
     const account = await accountInPath(db, req);
     if (account === undefined) return sendProblem(res, 'account_not_found');
-    sendJson(res, 200, await accountDetail(db, account));
+    sendJson(res, 200, await accountDetail(db, account, clock.now()));
   };
 }
 
-export async function accountDetail(db: Db, account: AccountDocument): Promise<object> {
+export async function accountDetail(db: Db, account: AccountDocument, now: Date): Promise<object> {
   const id = account._id;
   const [keys, users, senders, provider, missing] = await Promise.all([
     listKeys(db, id),
@@ -30,12 +31,13 @@ export async function accountDetail(db: Db, account: AccountDocument): Promise<o
     findProvider(db, id),
     missingToSend(db, account),
   ]);
+  const working = keys.filter((key) => key.status === 'active' && !isExpired(key, now));
   return {
     ...accountRecord(account),
     settings: accountSettings(account),
     /** Without these every send is refused. */
     missing_to_send: missing.map((what) => MISSING[what]),
-    keys: { active: keys.filter(({ status }) => status === 'active').length, all: keys.length },
+    keys: { active: working.length, all: keys.length },
     users: users.length,
     senders: senders.map(({ sender, status, routes, reason }) => ({ sender, status, routes, reason: reason ?? null })),
     chatapp: provider === undefined ? null : providerCondition(provider),

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createNewAccount } from '../../../gateway/admin/accounts/create.ts';
 import type { Reply } from '../../../gateway/http/context.ts';
 import { findAccount } from '../../../shared/accounts/store.ts';
+import { createKey } from '../../../shared/keys/store.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { TEST_CONFIG } from '../../support/gateway.ts';
@@ -28,6 +29,16 @@ describe('accounts, by operators', () => {
     expect((await world.get('/accounts?status=suspended')).body.data).to.deep.equal([]);
     expect((await world.get('/accounts?status=gone')).status).to.equal(400);
     expect((await world.get('/accounts?search=a%00b')).status).to.equal(400);
+  });
+
+  it('show how many keys work: those that have expired do not', async () => {
+    const account = await makeAccount(world.db, 1);
+    for (const hours of [-1, 1]) {
+      const expiresAt = new Date(Date.now() + hours * 3_600_000);
+      await createKey(world.db, systemClock, { account, name: 'shop', scopes: ['read'], expiresAt });
+    }
+
+    expect((await world.get(`/accounts/${account}`)).body.keys).to.deep.equal({ active: 1, all: 2 });
   });
 
   it('are made once for an Idempotency-Key, and the audit names the operator', async () => {
