@@ -24,13 +24,15 @@ const TOLD_FROM = 0.5;
 const DECREASE = 0.7;
 const STILL_REFUSED = 0.9;
 /**
- * How much the rate grows in a second. It grows fast after a guess, slowly near a limit that was met a moment ago, and faster
- * when the limit has not shown for `NEAR_MS`.
+ * How much the rate grows in a second. It grows fast after a guess, slowly near a limit that was met a moment ago, faster when the
+ * limit has not shown for `NEAR_MS`, and as after a guess when it has not shown for `OLD_MS`: the carrier may have meant one
+ * recipient, or throttled in an hour with little to send.
  */
 const GUESS_GROWTH = 1;
 const NEAR_GROWTH = 0.02;
 const FAR_GROWTH = 0.1;
 const NEAR_MS = 10_000;
+const OLD_MS = 60_000;
 /** The rate grows to at most this multiple of what the carrier took. */
 const GUESS_AHEAD = 2;
 const AHEAD = 1.2;
@@ -51,9 +53,10 @@ export function learnedBurst(perSecond: number): number {
  * carrier accepted in the last second.
  */
 export function grown(learned: Learned, taken: number, seconds: number, nowMs: number): Learned {
+  const isGuess = learned.isGuess || nowMs - learned.atMs >= OLD_MS;
   // If we did not reach the rate, nothing is known about the limit: a busy machine sends less than it may.
-  if (learned.perSecond > (taken + 1) * (learned.isGuess ? GUESS_AHEAD : AHEAD)) return learned;
-  const growth = learned.isGuess ? GUESS_GROWTH : nowMs - learned.atMs < NEAR_MS ? NEAR_GROWTH : FAR_GROWTH;
+  if (learned.perSecond > (taken + 1) * (isGuess ? GUESS_AHEAD : AHEAD)) return learned;
+  const growth = isGuess ? GUESS_GROWTH : nowMs - learned.atMs < NEAR_MS ? NEAR_GROWTH : FAR_GROWTH;
   return { ...learned, perSecond: learned.perSecond * (1 + growth * seconds) };
 }
 

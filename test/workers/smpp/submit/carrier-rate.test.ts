@@ -40,18 +40,34 @@ function sliding(perSecond: number): Limit {
   };
 }
 
+/** Takes everything but the segments that come at these times, as for a recipient whose queue is full. */
+function allBut(...refusedMs: readonly number[]): Limit {
+  const left = [...refusedMs];
+  return (nowMs) => {
+    if (left[0] === undefined || nowMs < left[0]) return true;
+    left.shift();
+    return false;
+  };
+}
+
 interface Run {
   readonly accepted: number;
   readonly throttled: number;
   readonly peakWindow: number;
 }
 
-/** Plays, millisecond by millisecond, a sender that always has more and has a window, and a carrier that answers after `rttMs`. */
+/** Plays, millisecond by millisecond, a sender that has more (always, unless `wants` is given) and a window, and a carrier that answers after `rttMs`. */
 function simulate(
   limit: Limit,
-  options: { rttMs: number; seconds: number; fromSecond?: number; perSecond?: number },
+  options: {
+    rttMs: number;
+    seconds: number;
+    fromSecond?: number;
+    perSecond?: number;
+    wants?: (nowMs: number) => boolean;
+  },
 ): Run {
-  const { rttMs, seconds, fromSecond = 0, perSecond = 0 } = options;
+  const { rttMs, seconds, fromSecond = 0, perSecond = 0, wants = () => true } = options;
   const WINDOW = 50;
   const clock = new ManualClock();
   const startMs = clock.monotonicMs();
@@ -65,7 +81,7 @@ function simulate(
       else rate.throttled();
       if (ms >= fromSecond * 1_000) run[answer?.taken ? 'accepted' : 'throttled'] += 1;
     }
-    while (answers.length < WINDOW && rate.take()) answers.push({ atMs: ms + rttMs, taken: limit(ms) });
+    while (answers.length < WINDOW && wants(ms) && rate.take()) answers.push({ atMs: ms + rttMs, taken: limit(ms) });
     run.peakWindow = Math.max(run.peakWindow, answers.length);
     clock.turn(1);
   }
@@ -113,6 +129,16 @@ describe('CarrierRate', () => {
     expect(simulate(rises, { rttMs: 20, seconds: 80, fromSecond: 50 }).accepted).to.be.at.least(0.8 * 30 * 400);
     const after = simulate(falls, { rttMs: 20, seconds: 60, fromSecond: 25 });
     expect(after.accepted).to.be.at.least(0.85 * 35 * 100);
+  });
+
+  it('what was learned from a few refusals at little traffic is no limit for a campaign some minutes later', () => {
+    // Five a second for a minute, nothing for another one, then as much as the carrier takes (2,500 a second).
+    const wants = (ms: number): boolean => (ms < 60_000 ? ms % 200 === 0 : ms >= 120_000);
+    const limit = allBut(10_000, 11_500, 13_500);
+
+    const campaign = simulate(limit, { rttMs: 20, seconds: 150, fromSecond: 135, wants });
+
+    expect(campaign.accepted).to.be.at.least(0.85 * 15 * 2_500);
   });
 
   it('a limit of ours is never exceeded, in no second, and used where the carrier takes more', () => {
