@@ -6,13 +6,18 @@ export const ZONES: readonly string[] = [
   ...new Set([OWN_ZONE, 'Asia/Kolkata', 'UTC', ...Intl.supportedValuesOf('timeZone')]),
 ];
 
-/** `2026-11-22T10:00` on the clocks of a zone, as an instant with its offset: `2026-11-22T10:00:00+05:30`. */
+/**
+ * `2026-11-22T10:00` on the clocks of a zone, as an instant with its offset: `2026-11-22T10:00:00+05:30`. A time that clocks skip
+ * when they are put forward is that much after the change (as RFC 5545 3.3.5 says), so that nothing is sent before its time.
+ */
 export function instantIn(local: string, zone: string): string {
   const wall = Date.parse(`${local}Z`);
   if (Number.isNaN(wall)) return local; // the gateway says what is wrong with it
   // The offset of the zone at that wall time. Near a change of clocks the first guess can be on its other side.
   const first = offsetAt(wall, zone);
-  const offset = offsetAt(wall - first * 60_000, zone);
+  const second = offsetAt(wall - first * 60_000, zone);
+  const isSkipped = offsetAt(wall - second * 60_000, zone) !== second;
+  const offset = isSkipped ? Math.min(first, second) : second;
   const sign = offset < 0 ? '-' : '+';
   const two = (value: number) => String(value).padStart(2, '0');
   return `${local.slice(0, 16)}:00${sign}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`;
