@@ -19,9 +19,9 @@ export function scheduleRecord(schedule: ScheduleDocument): object {
 
 function contentOf({ content }: ScheduleDocument): object {
   if (content === undefined) return {};
-  if (content.kind === 'batch') return { total: content.total };
-  const { to, sender, route, reference } = content.message;
-  return { to, sender, route, reference };
+  const { sender, route, reference } = content.kind === 'batch' ? content : content.message;
+  const whom = content.kind === 'batch' ? { total: content.total } : { to: content.message.to };
+  return { ...whom, sender, route, reference };
 }
 
 /** Shows the id only after the message is stored, because the customer may ask for its status next. */

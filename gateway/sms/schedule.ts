@@ -100,7 +100,9 @@ export function createSchedule(deps: GatewayDeps & Sending): Action<ScheduleId> 
     payBy: Date | undefined,
   ): ReturnType<typeof payForBatch> {
     const batch = newBatch(scheduledBatchId(booking), account, order, endOfValidity(validity, booking.at));
-    const content = { kind: 'batch', total: order.batch.total, validity } as const;
+    const { total, sender, route, reference } = order.batch;
+    const named = { sender, route, ...(reference === undefined ? {} : { reference }) };
+    const content = { kind: 'batch', total, validity, ...named } as const;
     return payForBatch(deps, batch, order.entries, payBy, (latest) =>
       booker.book(account, { ...booking, content }, latest),
     );

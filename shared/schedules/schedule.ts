@@ -57,12 +57,13 @@ export type ScheduledMessage = Omit<MessageDraft, '_id' | 'batch' | 'validUntil'
 
 export type ScheduledContent =
   | { readonly kind: 'message'; readonly message: ScheduledMessage }
-  | {
+  | ({
       readonly kind: 'batch';
       /** Recipients. */
       readonly total: number;
       readonly validity: Validity;
-    };
+      /** Earlier versions booked without these. */
+    } & Partial<Pick<MessageDraft, 'sender' | 'route' | 'reference'>>);
 
 /** A schedule as requested: checked, not paid yet. */
 export type Booking = Pick<ScheduleDocument, '_id' | 'at' | 'scheduledFor'> & { readonly content: ScheduledContent };

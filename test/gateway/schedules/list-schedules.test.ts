@@ -43,7 +43,10 @@ describe('GET /v2/schedules', () => {
     const { body } = await ask();
 
     expect(idsOf({ body } as request.Response)).to.deep.equal([batch, message]);
-    expect(body.data[0]).to.include({ state: 'scheduled', kind: 'batch', total: 2, credits: 2 });
+    expect(body.data[0]).to.include({ state: 'scheduled', kind: 'batch', total: 2, sender: 'HARKRA', credits: 2 });
+    await cancel(batch).expect(200);
+    const { body: after } = await ask();
+    expect(after.data[0]).to.include({ state: 'cancelled', kind: 'batch', total: 2, sender: 'HARKRA' });
     expect(body.data[1]).to.include({ kind: 'message', to: '919876543210', sender: 'HARKRA', credits: 1 });
     expect(JSON.stringify(body)).not.to.include('hello');
   });

@@ -21,6 +21,7 @@ describe('POST /v2/schedule: 200, for many recipients', () => {
     expect(stored).to.include({ _id: answer.body.schedule_id, credits: 1_500 });
     const batch = await world.store.db.collection<BatchDocument>('batches').findOne({ account });
     expect(batch).to.include({ _id: stored?.batch, state: 'booked', total: 1_500, reference: 'news' });
+    expect(stored?.content).to.include({ sender: 'HARKRA', route: 'transactional', reference: 'news' });
     expect(await verifyLedger(world.store.db, account)).to.deep.include({ balance: 500, problems: [] });
   });
 
