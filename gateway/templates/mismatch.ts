@@ -2,6 +2,7 @@ import { SLOT_MEANING } from '../../shared/templates/slot.ts';
 import { type Difference, differenceOf, differenceWork, excerpt } from './difference.ts';
 import { mostAlike } from './fingerprint.ts';
 import { matchTemplate } from './match.ts';
+import { quoted } from './quoted.ts';
 import type { IndexedTemplate, TemplateIndex } from './template-index.ts';
 
 /**
@@ -107,8 +108,8 @@ function textDiffers(
   template: IndexedTemplate,
   { at, expected, found }: Difference & { kind: 'text_differs' },
 ): Mismatch {
-  const has = found === '' ? 'the text ends' : `the text has ${JSON.stringify(found)}`;
-  const wants = expected === '' ? 'nothing more' : JSON.stringify(expected);
+  const has = found === '' ? 'the text ends' : `the text has ${quoted(found)}`;
+  const wants = expected === '' ? 'nothing more' : quoted(expected);
   return {
     kind: 'text_differs',
     scrubCode: SCRUB_CODES.text_not_matched,
@@ -131,7 +132,7 @@ function slotDiffers(template: IndexedTemplate, difference: Exclude<Difference, 
     scrubCode: tooLong ? SCRUB_CODES.variable_too_long : SCRUB_CODES.text_not_matched,
     detail: tooLong
       ? `${where} takes ${slot.max} characters, but got ${value.length}.`
-      : `${where} takes ${SLOT_MEANING[slot.type]}, but got ${JSON.stringify(found)}.`,
+      : `${where} takes ${SLOT_MEANING[slot.type]}, but got ${quoted(found)}.`,
     template: { dltId: template.dltId, name: template.name },
     at,
     expected: `{#${slot.type}#}`,

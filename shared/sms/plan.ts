@@ -117,3 +117,9 @@ export function unicodeCharacters(text: string): readonly string[] {
   }
   return [...found];
 }
+
+/**
+ * Characters that nobody sees, or that look like another: control and zero-width characters, spaces other than the usual one,
+ * accents written apart from their letter, variation selectors. For showing a text. Marks of other scripts are seen.
+ */
+export const UNSEEN = /\p{Cc}|\p{Cf}|[^\P{Z} ]|[\u0300-\u036f\ufe00-\ufe0f]/gu;

@@ -36,6 +36,43 @@ describe('templates/mismatch', () => {
     });
   }
 
+  const UNSEEN: readonly (readonly [what: string, content: string, text: string, said: string])[] = [
+    [
+      'a no-break space',
+      'OTP is {#var#}.',
+      'OTP\u00a0is 12.',
+      '4 the text has "\\u00a0is 12." where the template has " is "',
+    ],
+    [
+      'a byte order mark',
+      'OTP is {#var#}.',
+      '\ufeffOTP is 12.',
+      '1 the text has "\\ufeffOTP is 12." where the template has "OTP is "',
+    ],
+    [
+      'a letter with its accent apart',
+      'café {#var#}',
+      'cafe\u0301 12',
+      '4 the text has "e\\u0301 12" where the template has "é "',
+    ],
+    ['no line break', 'Hi\n{#var#} you', 'Hi 12 you', '3 the text has " 12 you" where the template has "\\n"'],
+    [
+      'a sign of another script',
+      'नमस्ते {#var#}',
+      'नमस्त {#var#}',
+      '6 the text has " {#var#}" where the template has "े "',
+    ],
+  ];
+  for (const [what, content, text, said] of UNSEEN) {
+    it(`shows a difference that nobody sees: ${what}`, () => {
+      expect(explain(content, text).detail).to.equal(`The nearest template is ${ID}. At character ${said}.`);
+    });
+  }
+
+  it('shows what nobody sees in a value of the wrong type', () => {
+    expect(explain('OTP {#numeric#}.', 'OTP 12\u200b34.').detail).to.match(/takes digits, but got "12\\u200b34"\.$/);
+  });
+
   it('names the slot that is too long, with its length and limit', () => {
     const value = 'x'.repeat(31);
 

@@ -24,6 +24,9 @@ describe('sending in the dashboard', () => {
     await page.getByText('GSM-7, 12 of 160 characters, 1 segment.').waitFor();
     await page.getByLabel('Text').fill('It’s open 🎉');
     await page.getByText('’ 🎉 make it Unicode').waitFor();
+    await page.getByLabel('Text').fill('It\u00a0is open');
+    await page.getByText('U+00A0 makes it Unicode').waitFor();
+    await page.getByLabel('Text').fill('It’s open 🎉');
     await page.getByText('"to": "919876543210"').waitFor();
     await page.getByText('Bearer $KEY').waitFor();
 

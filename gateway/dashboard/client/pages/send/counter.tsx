@@ -1,4 +1,4 @@
-import { planText, roomOf, unicodeCharacters } from '../../../../../shared/sms/plan.ts';
+import { planText, roomOf, UNSEEN, unicodeCharacters } from '../../../../../shared/sms/plan.ts';
 import { counted } from '../../parts/number.ts';
 
 /** "GSM-7, 142 of 160 characters, 1 segment", and what makes a text dearer. It counts as the gateway does. */
@@ -12,7 +12,7 @@ export function Counter({ text }: { readonly text: string }) {
       {unicode.length > 0 && (
         <>
           {' '}
-          {unicode.slice(0, SHOWN).join(' ')} {unicode.length > SHOWN && '… '}
+          {unicode.slice(0, SHOWN).map(named).join(' ')} {unicode.length > SHOWN && '… '}
           {unicode.length === 1 ? 'makes' : 'make'} it Unicode: 70 characters in a segment instead of 160.
         </>
       )}
@@ -21,3 +21,9 @@ export function Counter({ text }: { readonly text: string }) {
 }
 
 const SHOWN = 12;
+
+/** The character, or its number where nobody would see it: `U+00A0`. */
+function named(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return character.replace(UNSEEN, `U+${code}`);
+}
