@@ -145,17 +145,19 @@ export class TemplateRequests {
     const { db, client } = this.#options;
     const { account, name, language, wants, draft } = request;
     if (wants === 'create' && draft !== undefined) {
-      return judgeTemplateAnswer(await client.submitTemplate(templatePayload(draft, { name, language }, handle)));
+      return judgeTemplateAnswer(
+        await client.submitTemplate(templatePayload(draft, { name, language, category: draft.category }, handle)),
+      );
     }
     const known = await findChatTemplate(db, account, name, language);
     // Copies of an earlier version have no id.
     const listed = known?.upstreamId === undefined ? await this.#readBack(request) : known;
     if (typeof listed === 'string') return { kind: 'later', reason: listed };
-    const upstreamId = listed?.upstreamId;
-    if (upstreamId === undefined) return { kind: 'refused', reason: GONE };
+    if (listed?.upstreamId === undefined) return { kind: 'refused', reason: GONE };
+    const { upstreamId } = listed;
     const exchange: Exchange =
       wants === 'edit' && draft !== undefined
-        ? await client.submitTemplate(templatePayload(draft, undefined, handle), upstreamId)
+        ? await client.submitTemplate(templatePayload(draft, categoryOf(draft, listed), handle), upstreamId)
         : await client.deleteTemplate(name, upstreamId);
     return judgeTemplateAnswer(exchange);
   }
@@ -231,11 +233,21 @@ export class TemplateRequests {
   }
 }
 
+/** The category that an edit changes. That of an approved template cannot be changed. */
+function categoryOf(
+  { category }: TemplateDraft,
+  listed: Pick<ChatTemplateDocument, 'status' | 'category'>,
+): { readonly category?: TemplateDraft['category'] } {
+  return listed.status === 'approved' || listed.category === category ? {} : { category };
+}
+
 /** Whether the provider's list shows that it did what was asked for. */
 function isDone({ wants, draft }: ChatTemplateRequestDocument, listed: ChatTemplateDocument | undefined): boolean {
   if (wants === 'delete') return listed === undefined;
   // The list does not tell which sample file it has. While it is reviewed, it was edited.
   if (wants === 'edit' && draft?.examples.headerUrl !== undefined && listed?.status !== 'pending') return false;
+  // A text that stays does not tell whether it is reviewed in another category.
+  if (wants === 'edit' && listed?.status === 'rejected' && listed.category !== draft?.category) return false;
   return listed?.components !== undefined && draft !== undefined && sameText(listed.components, draft.components);
 }
 

@@ -72,8 +72,11 @@ const button = object({
   example: optional(text('Of url with a variable, and of copy_code: an example of the value.', LIMITS.example)),
 });
 
+const category = (more: string) =>
+  required(choice(CHAT_CATEGORIES, `What it is for. ${more}The provider may put it into another category.`));
+
 const CONTENT = {
-  category: required(choice(CHAT_CATEGORIES, 'What it is for. The provider may put it into another category.')),
+  category: category(''),
   header: optional(header),
   body: required(text('Its text, with variables {{1}}, {{2}} … in it.', LIMITS.body)),
   body_examples: withDefault(
@@ -97,4 +100,7 @@ const CONTENT = {
 
 export const REQUEST_CHAT_TEMPLATE = request({ name: required(name), language: required(language), ...CONTENT });
 /** An edit replaces everything but name and language. */
-export const EDIT_CHAT_TEMPLATE = request(CONTENT);
+export const EDIT_CHAT_TEMPLATE = request({
+  ...CONTENT,
+  category: category('That of an approved template stays as it is. '),
+});

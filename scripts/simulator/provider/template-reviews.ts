@@ -61,7 +61,7 @@ export class TemplateReviews {
       name: String(name),
       language: String(language),
       status: 'PENDING',
-      category: String(category).toUpperCase() === 'MARKETING' ? 'MARKETING' : 'UTILITY',
+      category: categoryOf(category),
       components: listed(components),
     };
     templates.push(template);
@@ -81,14 +81,21 @@ export class TemplateReviews {
     if (template === undefined) return;
     const { name, language, category } = template;
     const fault = EDITABLE.includes(template.status)
-      ? (checkDraft({ name, language, category, ...body }) ?? this.#deps.uploads.faultOf(body))
+      ? (keptCategory(template, body) ??
+        checkDraft({ name, language, category, ...body }) ??
+        this.#deps.uploads.faultOf(body))
       : NOT_EDITABLE;
     if (fault !== undefined) {
       this.#refuse('EDIT', template.name, fault, response);
       return;
     }
     const { rejected_reason: _, ...rest } = template;
-    const edited: Template = { ...rest, status: 'PENDING', components: listed(body.components) };
+    const edited: Template = {
+      ...rest,
+      status: 'PENDING',
+      category: body.category === undefined ? category : categoryOf(body.category),
+      components: listed(body.components),
+    };
     this.#replace(edited);
     this.#review(edited);
     this.#answer('EDIT', template.name, { success: true }, response);
@@ -184,6 +191,16 @@ const NOT_FOUND: TemplateError = {
   title: 'Message template was not found',
   message: 'There is no message template with this name.',
 };
+
+/** The category of an approved template stays (Business Management API, "Message templates"). */
+function keptCategory({ status, category }: Template, body: Json): TemplateError | undefined {
+  if (status !== 'APPROVED' || body.category === undefined || body.category === category) return undefined;
+  return { ...NOT_EDITABLE, message: 'The category of an approved template cannot be edited.' };
+}
+
+function categoryOf(given: unknown): Template['category'] {
+  return String(given).toUpperCase() === 'MARKETING' ? 'MARKETING' : 'UTILITY';
+}
 
 function taken(templates: readonly Template[], { name, language }: Json): TemplateError | undefined {
   if (!templates.some((template) => template.name === name && template.language === language)) return undefined;

@@ -70,6 +70,29 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     expect(site.provider.templateRequests().map(({ method }) => method)).to.deep.equal(['POST', 'EDIT']);
   });
 
+  it('edited with another category: a rejected one is reviewed in that, an approved one keeps its own', async () => {
+    await world.startWorker();
+    const { language: _, ...content } = { ...DRAFT, category: 'marketing' };
+    const edit = (name: string, body: string) =>
+      site.call('patch', `${TEMPLATES_PATH}/${name}/en_US`, { ...content, body }).expect(200);
+    const has = (name: string, category: string, body: string) =>
+      eventually(async () => {
+        const shown = await site.shown(name);
+        expect(shown).to.include({ category, body, change: null, change_refused: null });
+        return true;
+      }, `${name} is ${category}`);
+    await site.ask('refused_offer').expect(200);
+    await site.until('refused_offer', 'rejected');
+    await site.ask('order_left').expect(200);
+    await site.until('order_left', 'approved');
+
+    await edit('refused_offer', DRAFT.body);
+    await edit('order_left', 'Hi {{1}}, order {{2}} has left today.');
+
+    await has('refused_offer', 'marketing', DRAFT.body);
+    await has('order_left', 'utility', 'Hi {{1}}, order {{2}} has left today.');
+  });
+
   it('paused and disabled after it was approved: told as stopped', async () => {
     await world.startWorker();
     await site.ask('paused_soon').expect(200);

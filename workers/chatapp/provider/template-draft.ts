@@ -1,21 +1,25 @@
 import type { TemplateButton } from '../../../shared/chat-templates/chat-template.ts';
 import type { TemplateDraft } from '../../../shared/chat-templates/template-request.ts';
 
+/** What a new template has beside its components, and of it what an edit changes. */
+interface Head {
+  readonly name?: string;
+  readonly language?: string;
+  readonly category?: TemplateDraft['category'];
+}
+
 /**
- * The body of `POST /{business}/message_templates`, and of an edit, which has the components only (WhatsApp Business Management
- * API, "Message templates"). Variables are numbered, which is the provider's default.
+ * The body of `POST /{business}/message_templates`, and of an edit (WhatsApp Business Management API, "Message templates").
+ * Variables are numbered, which is the provider's default.
  */
 export function templatePayload(
   draft: TemplateDraft,
-  named?: { readonly name: string; readonly language: string },
+  { category, ...named }: Head,
   /** Of the sample file, when the header is a file. */
   handle?: string,
 ): Buffer {
-  const { category } = draft;
-  const components = componentsOf(draft, handle);
-  return Buffer.from(
-    JSON.stringify(named === undefined ? { components } : { ...named, category: category.toUpperCase(), components }),
-  );
+  const kind = category === undefined ? {} : { category: category.toUpperCase() };
+  return Buffer.from(JSON.stringify({ ...named, ...kind, components: componentsOf(draft, handle) }));
 }
 
 function componentsOf({ components, examples }: TemplateDraft, handle: string | undefined): readonly object[] {
