@@ -41,7 +41,8 @@ export function createMessages({ db, answerRead }: ReadingDeps): Handler {
     const problems = new FieldProblems();
     const query = parseQuery(req, PARAMETERS, problems);
     const { to, from, reference, sender } = query;
-    if (to !== undefined) {
+    // What was received may have come to a short code of the account.
+    if (to !== undefined && !/^\d{3,7}$/.test(to)) {
       const problem = customerProblem(to);
       if (problem !== undefined) problems.add('to', 'invalid_phone', problem);
     }

@@ -136,6 +136,14 @@ describe('GET /v2/messages: search', () => {
     }
   });
 
+  it('what came to a short code of the account', async () => {
+    await received(TO, 'sms');
+    const _id = await received(TO, 'sms');
+    await site.db.collection<AnyMessage>('messages').updateOne({ _id }, { $set: { to: '56789' } });
+
+    expect(idsOf(await ask({ to: '56789' }).expect(200))).to.deep.equal([_id]);
+  });
+
   for (const from of ['abc', '12', '+447700900123']) {
     it(`400: from=${from}`, async () => {
       const answer = await ask({ from });
