@@ -3,7 +3,6 @@ import { listNumbers } from '../../shared/numbers/store.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
-import { readNoQuery } from '../http/no-query.ts';
 import { pageOf } from '../http/page.ts';
 
 /** An account has some numbers, or some hundred keywords of a short code. They are one page. */
@@ -12,8 +11,7 @@ const COST = 2;
 
 /** GET /v2/account/numbers (extension): the numbers, and keywords of shared numbers, whose received SMS are the account's. */
 export function createOwnNumbers({ db, answerRead }: ReadingDeps): Handler {
-  return async (req, res: Reply) => {
-    if (!readNoQuery(req, res)) return;
+  return async (_req, res: Reply) => {
     const account = callerOf(res).account._id;
     await answerRead(res, COST, async () => {
       const found = await listNumbers(db, account, NUMBERS_MAX);

@@ -10,7 +10,6 @@ import { sendJson, sendProblem } from '../http/answer.ts';
 import { changeAudited } from '../http/audited.ts';
 import { bodyOf, type Handler, type Reply, requesterOf } from '../http/context.ts';
 import { invalidRequest } from '../http/fields.ts';
-import { readNoQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { reason } from './fields.ts';
 
@@ -26,8 +25,7 @@ export const PROVIDER_STATUS = request({
 
 /** GET /v2/admin/providers (extension): the accounts' numbers on the chat-app channel, with what fails. */
 export function createProviders({ db }: Pick<GatewayDeps, 'db'>): Handler {
-  return async (req, res: Reply) => {
-    if (!readNoQuery(req, res)) return;
+  return async (_req, res: Reply) => {
     sendJson(res, 200, { providers: await readProviders(db) });
   };
 }

@@ -42,15 +42,15 @@ import { keyHandlers, type On } from './route.ts';
 export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
   const { message: body } = parts;
   const operator = keyHandlers(parts)('admin');
-  on('/v2/admin/overview', { get: [...operator, createOperatorsOverview(deps)] });
-  on('/v2/admin/queues', { get: [...operator, createQueues(deps)] });
+  on('/v2/admin/overview', { get: [...operator, noQuery, createOperatorsOverview(deps)] });
+  on('/v2/admin/queues', { get: [...operator, noQuery, createQueues(deps)] });
   on('/v2/admin/orphans', { get: [...operator, createOrphans(deps)] });
   on('/v2/admin/strays', { get: [...operator, createStrays(deps)] });
   on('/v2/admin/audit', { get: [...operator, createAudit(deps)] });
   routeAccounts(on, deps, parts);
   routeCarriers(on, deps, parts);
   routeOperatorsUsers(on, deps, parts);
-  on('/v2/admin/providers', { get: [...operator, createProviders(deps)] });
+  on('/v2/admin/providers', { get: [...operator, noQuery, createProviders(deps)] });
   on('/v2/admin/providers/:account_id/status', { post: [...operator, body, createProviderStatus(deps)] });
   on('/v2/admin/numbers', {
     get: [...operator, createNumberList(deps)],
@@ -58,7 +58,7 @@ export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
   });
   on('/v2/admin/numbers/:number', { delete: [...operator, createRemoveNumber(deps)] });
   on('/v2/admin/ledger-checks', {
-    get: [...operator, createLedgerChecks(deps)],
+    get: [...operator, noQuery, createLedgerChecks(deps)],
     post: [...operator, body, createStartCheck(deps)],
   });
   on('/v2/admin/ledger-checks/:ledger_check_id', { get: [...operator, noQuery, createLedgerCheck(deps)] });
@@ -78,7 +78,7 @@ function routeAccounts(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/admin/accounts/:account_id/status', { post: [...operator, body, createAccountStatus(deps)] });
   on('/v2/admin/accounts/:account_id/credits', { post: [...operator, body, createCredit(deps)] });
   on('/v2/admin/accounts/:account_id/ledger', { get: [...operator, createAccountStatement(deps)] });
-  on('/v2/admin/approvals', { get: [...operator, createApprovals(deps)] });
+  on('/v2/admin/approvals', { get: [...operator, noQuery, createApprovals(deps)] });
   on('/v2/admin/accounts/:account_id/senders/:sender/decision', {
     post: [...operator, body, createDecideSender(deps)],
   });
@@ -90,13 +90,13 @@ function routeAccounts(on: On, deps: GatewayDeps, parts: Parts): void {
 function routeCarriers(on: On, deps: GatewayDeps, parts: Parts): void {
   const { message: body } = parts;
   const operator = keyHandlers(parts)('admin');
-  on('/v2/admin/carriers', { get: [...operator, createCarriers(deps)] });
+  on('/v2/admin/carriers', { get: [...operator, noQuery, createCarriers(deps)] });
   on('/v2/admin/carriers/:carrier_id', {
     get: [...operator, noQuery, createCarrierDetail(deps)],
     patch: [...operator, body, createUpdateCarrier(deps)],
   });
   on('/v2/admin/carriers/:carrier_id/status', { post: [...operator, body, createCarrierStatus(deps)] });
-  on('/v2/admin/routes', { get: [...operator, createRoutes(deps)] });
+  on('/v2/admin/routes', { get: [...operator, noQuery, createRoutes(deps)] });
   on('/v2/admin/routes/explain', { get: [...operator, createExplain(deps)] });
   on('/v2/admin/routes/:route_id', {
     put: [...operator, body, createPutRoute(deps)],

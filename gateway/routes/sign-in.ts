@@ -42,7 +42,7 @@ export function routeSignIn(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/profile/second-factor/remove', { post: [...user, message, factor.remove] });
   on('/v2/profile/recovery-codes', { post: [...user, message, createRecoveryCodes(deps, own)] });
   on('/v2/profile/sessions', {
-    get: [...user, createOwnSessions(deps, own)],
+    get: [...user, noQuery, createOwnSessions(deps, own)],
     delete: [...user, noQuery, createEndOthers(deps, own)],
   });
   on('/v2/profile/sessions/:session_id', { delete: [...user, noQuery, createEndOne(deps, own)] });

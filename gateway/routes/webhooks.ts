@@ -17,7 +17,7 @@ export function routeWebhooks(on: On, deps: GatewayDeps, parts: Parts): void {
   const key = keyHandlers(parts);
   const one = '/v2/account/webhooks/:webhook_id';
   on('/v2/account/webhooks', {
-    get: [...key('read', 'manage'), createWebhooks(reading)],
+    get: [...key('read', 'manage'), noQuery, createWebhooks(reading)],
     post: [...key('manage'), message, once(createWebhookCreation(deps, webhookUrl))],
   });
   on(one, {

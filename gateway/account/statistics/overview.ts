@@ -5,7 +5,6 @@ import { countedFrom, HOUR_MS, type HourDocument } from '../../../shared/statist
 import { readHours, readNewestCount } from '../../../shared/statistics/store.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
-import { readNoQuery } from '../../http/no-query.ts';
 import { balanceRecord } from '../../sms/balance.ts';
 import { countOpenSessions } from '../inbox/inbox-store.ts';
 import { perDay } from './period.ts';
@@ -19,8 +18,7 @@ const COST = 2;
 
 /** GET /v2/account/overview (extension): the balance, how long it lasts, and what is open on the chat-app channel. */
 export function createOverview({ db, clock, answerRead }: ReadingDeps): Handler {
-  return async (req, res: Reply) => {
-    if (!readNoQuery(req, res)) return;
+  return async (_req, res: Reply) => {
     const account = callerOf(res).account._id;
     await answerRead(res, COST, async () => {
       const now = clock.now();

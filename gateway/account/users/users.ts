@@ -6,7 +6,6 @@ import type { UserDocument } from '../../../shared/users/user.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
-import { readNoQuery } from '../../http/no-query.ts';
 import { pageOf } from '../../http/page.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { LastOwner } from './last-owner.ts';
@@ -16,8 +15,7 @@ export type UsersDeps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
 
 /** GET /v2/account/users (extension): who may sign in. All of them fit on one page. */
 export function createUsers({ db }: UsersDeps): Handler {
-  return async (req, res: Reply) => {
-    if (!readNoQuery(req, res)) return;
+  return async (_req, res: Reply) => {
     const found = await listUsers(db, callerOf(res).account._id);
     sendJson(res, 200, pageOf('users', found.map(userRecord), undefined));
   };

@@ -1,15 +1,13 @@
 import { findOwnEndpoint, listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
-import { readNoQuery } from '../../http/no-query.ts';
 import { pageOf } from '../../http/page.ts';
 import { webhookRecord } from './webhook-record.ts';
 
 /** GET /v2/account/webhooks (extension): the webhooks of both channels, oldest first. There are ten at most, so one page. */
 export function createWebhooks(deps: ReadingDeps): Handler {
   const { db, answerRead } = deps;
-  return async (req, res: Reply) => {
-    if (!readNoQuery(req, res)) return;
+  return async (_req, res: Reply) => {
     await answerRead(res, 1, async () => {
       const endpoints = await listEndpoints(db, callerOf(res).account._id);
       return pageOf('webhooks', await Promise.all(endpoints.map((one) => webhookRecord(deps, one))), undefined);

@@ -1,14 +1,12 @@
 import { listRoutes } from '../../../shared/routing/store.ts';
 import { sendJson } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
-import { readNoQuery } from '../../http/no-query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { routeRecord } from './route-record.ts';
 
 /** GET /v2/admin/routes (extension): which carriers take which messages. */
 export function createRoutes({ db }: Pick<GatewayDeps, 'db'>): Handler {
-  return async (req, res: Reply) => {
-    if (!readNoQuery(req, res)) return;
+  return async (_req, res: Reply) => {
     sendJson(res, 200, { routes: (await listRoutes(db)).map(routeRecord) });
   };
 }

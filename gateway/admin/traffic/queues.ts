@@ -3,13 +3,11 @@ import { listOfPath } from '../../../shared/routing/path.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import { sendJson } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
-import { readNoQuery } from '../../http/no-query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 
 /** GET /v2/admin/queues (extension): what waits, by path and lane, with the oldest waiting. */
 export function createQueues({ db }: Pick<GatewayDeps, 'db'>): Handler {
-  return async (req, res: Reply) => {
-    if (!readNoQuery(req, res)) return;
+  return async (_req, res: Reply) => {
     sendJson(res, 200, { queues: (await readQueues(db)).map(queueRecord) });
   };
 }

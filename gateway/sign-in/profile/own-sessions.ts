@@ -4,7 +4,6 @@ import type { SessionDocument } from '../../../shared/users/session.ts';
 import { endSession, endSessions, listSessions } from '../../../shared/users/session-store.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
-import { readNoQuery } from '../../http/no-query.ts';
 import { pageOf } from '../../http/page.ts';
 import { isOver } from '../session-limits.ts';
 import { ownOf, type ProfileDeps, type ProfileParts } from './own.ts';
@@ -13,7 +12,7 @@ import { ownOf, type ProfileDeps, type ProfileParts } from './own.ts';
 export function createOwnSessions({ db, clock }: ProfileDeps, { sessions }: ProfileParts): Handler {
   return async (req, res: Reply) => {
     const own = await ownOf(req, res, sessions);
-    if (own === undefined || !readNoQuery(req, res)) return;
+    if (own === undefined) return;
     const all = await listSessions(db, own.user._id);
     const alive = all.filter((session) => !isOver(session, own.user, clock.now()));
     const data = alive.map((session) => sessionRecord(session, session._id === own.session._id));
