@@ -2,7 +2,10 @@ import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { idTime } from '../../shared/runtime/ids.ts';
 import { type ScheduleDocument, scheduledMessageId } from '../../shared/schedules/schedule.ts';
 
-/** A schedule as the API shows it. What it holds is told while it waits and when it was cancelled; of a sent one its message or batch tells it. */
+/**
+ * A schedule as the API shows it. What it holds is told while it waits and when it was cancelled; of a sent one its message or
+ * batch tells it.
+ */
 export function scheduleRecord(schedule: ScheduleDocument): object {
   const { _id, state, scheduledFor, credits } = schedule;
   return {

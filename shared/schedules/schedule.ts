@@ -30,7 +30,9 @@ export interface ScheduleDocument {
   readonly credits: number;
   /** For a bulk request: the stored batch that it becomes. */
   readonly batch?: BatchId;
-  /** Unset once it is sent, so that the text is not stored twice. Once a cancelled one is refunded, a message is without its `text`. */
+  /**
+   * Unset once it is sent, so that the text is not stored twice. Once a cancelled one is refunded, a message is without its `text`.
+   */
   readonly content?: ScheduledContent;
   /** When it moved from `scheduled` to `sending`. A default validity counts from here, also in a redo. */
   readonly releasedAt?: Date;

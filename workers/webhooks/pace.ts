@@ -27,6 +27,7 @@ interface EndpointPace {
  */
 export class Paces {
   readonly #most: number;
+  /** In the order of their last answers. */
   readonly #paces = new Map<EndpointId, EndpointPace>();
 
   /** `most`: the most posts in flight to one endpoint. */
@@ -51,6 +52,7 @@ export class Paces {
     if (isLonger) pace.slots = Math.max(slots - 1 / slots, this.#first);
     else if (full) pace.slots = Math.min(slots + 1 / slots, this.#most);
     pace.lastMs = nowMs;
+    this.#paces.delete(endpoint);
     this.#paces.set(endpoint, pace);
   }
 
@@ -61,7 +63,8 @@ export class Paces {
   /** Forgets endpoints that had no answer for a minute. */
   forgetIdle(nowMs: number): void {
     for (const [endpoint, { lastMs }] of this.#paces) {
-      if (nowMs - lastMs > FORGOTTEN_MS) this.#paces.delete(endpoint);
+      if (nowMs - lastMs <= FORGOTTEN_MS) return;
+      this.#paces.delete(endpoint);
     }
   }
 

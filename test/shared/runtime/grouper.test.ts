@@ -34,7 +34,8 @@ describe('the pause of a grouper between groups', () => {
 });
 
 describe('a grouper of items from a sender with a window', () => {
-  it('waits for no more items than the window has', async () => {
+  /** It would wait an hour for more. `sizes`: those of its groups. */
+  function windowed(run: () => Promise<void> = async () => {}) {
     const sizes: number[] = [];
     const grouper = new Grouper<number, number>({
       maxItems: 1_000,
@@ -43,9 +44,15 @@ describe('a grouper of items from a sender with a window', () => {
       windowed: true,
       run: async (items) => {
         sizes.push(items.length);
+        await run();
         return items;
       },
     });
+    return { grouper, sizes };
+  }
+
+  it('waits for no more items than the window has', async () => {
+    const { grouper, sizes } = windowed();
     let sent = 0;
     const sender = async (): Promise<void> => {
       while (sent < 200) await grouper.add(sent++);
@@ -57,18 +64,8 @@ describe('a grouper of items from a sender with a window', () => {
   });
 
   it('learns that the window is larger than it was when the items came one by one', async () => {
-    const sizes: number[] = [];
-    const grouper = new Grouper<number, number>({
-      maxItems: 1_000,
-      gatherMs: 3_600_000,
-      pauseMs: 3_600_000,
-      windowed: true,
-      run: async (items) => {
-        sizes.push(items.length);
-        await new Promise((resolve) => setImmediate(resolve)); // others come meanwhile
-        return items;
-      },
-    });
+    const othersCome = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    const { grouper, sizes } = windowed(othersCome);
 
     await grouper.add(1);
     const results: Promise<number>[] = [grouper.add(2)];

@@ -53,10 +53,11 @@ describe('webhooks worker: many deliveries in hand', () => {
     const target = await world().receiver((_, res) => {
       now++;
       most = Math.max(most, now);
+      const networkMs = 30;
       setTimeout(() => {
         now--;
         res.end();
-      }, 30);
+      }, networkMs);
     });
     await world().deliver(await world().register(target.url), 600);
     await world().startWorker({ perEndpoint: 20 });

@@ -19,7 +19,7 @@ export interface BindSubmitterOptions<Segment> {
  * Beyond its window a bind holds as much as will be answered in this time, as far as the last second shows. Else the slots that
  * come free would be empty until the next claim is there. That takes some 10 ms, as long as many carriers take for an answer.
  */
-const AHEAD_MS = 50;
+const SOON_MS = 50;
 
 /** The parts of a session (session/session.ts) that a submitter uses. */
 export interface SubmitSession<Segment> {
@@ -137,7 +137,7 @@ export class BindSubmitter<Segment> {
 
   get #ahead(): number {
     const { windowSize, clock } = this.#options;
-    return Math.min(Math.floor((this.#freed.at(clock.monotonicMs()) * AHEAD_MS) / 1_000), windowSize);
+    return Math.min(Math.floor((this.#freed.at(clock.monotonicMs()) * SOON_MS) / 1_000), windowSize);
   }
 
   /** The session that takes a submit now. */

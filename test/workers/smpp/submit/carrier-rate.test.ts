@@ -56,7 +56,10 @@ interface Run {
   readonly peakWindow: number;
 }
 
-/** Plays, millisecond by millisecond, a sender that has more (always, unless `wants` is given) and a window, and a carrier that answers after `rttMs`. */
+/**
+ * Plays, millisecond by millisecond, a sender that has more (always, unless `wants` is given) and a window, and a carrier that
+ * answers after `rttMs`.
+ */
 function simulate(
   limit: Limit,
   options: {
