@@ -244,10 +244,10 @@ function categoryOf(
 /** Whether the provider's list shows that it did what was asked for. */
 function isDone({ wants, draft }: ChatTemplateRequestDocument, listed: ChatTemplateDocument | undefined): boolean {
   if (wants === 'delete') return listed === undefined;
-  // The list does not tell which sample file it has. While it is reviewed, it was edited.
+  // The list tells neither the sample file nor the examples. While it is reviewed, it was edited.
   if (wants === 'edit' && draft?.examples.headerUrl !== undefined && listed?.status !== 'pending') return false;
-  // A text that stays does not tell whether it is reviewed in another category.
-  if (wants === 'edit' && listed?.status === 'rejected' && listed.category !== draft?.category) return false;
+  // Asked again it is reviewed again, which costs nothing; taken for done, a text that stays would never be.
+  if (wants === 'edit' && listed?.status === 'rejected') return false;
   return listed?.components !== undefined && draft !== undefined && sameText(listed.components, draft.components);
 }
 

@@ -22,7 +22,7 @@ const BUTTONS = ['quick_reply', 'url', 'phone_number', 'copy_code'] as const;
 function text(description: string, maxLength: number): Kind<string> {
   return string({ description, minLength: 1, maxLength }, (value) => {
     if (value.trim() === '') return new Fault('too_short', 'It must have at least one character. Or leave it out.');
-    if (value.length > maxLength) return new Fault('too_long', `It may have at most ${maxLength} characters.`);
+    if ([...value].length > maxLength) return new Fault('too_long', `It may have at most ${maxLength} characters.`);
     return hasHalfCharacter(value) ? new Fault('invalid_text', HALF_CHARACTER) : value;
   });
 }
@@ -83,7 +83,7 @@ const CONTENT = {
     list(
       // An empty one is reported with what is wrong with the text.
       string({ maxLength: LIMITS.example }, (value) =>
-        value.length > LIMITS.example
+        [...value].length > LIMITS.example
           ? new Fault('too_long', `It may have at most ${LIMITS.example} characters.`)
           : value,
       ),

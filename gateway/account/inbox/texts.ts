@@ -46,5 +46,7 @@ function groupOf({ more }: Pick<InboundContent, 'more'>): { readonly group_id?: 
 }
 
 function shown(body: string): { readonly body: string; readonly body_cut?: true } {
-  return body.length <= SHOWN_MAX ? { body } : { body: body.slice(0, SHOWN_MAX), body_cut: true };
+  if (body.length <= SHOWN_MAX) return { body };
+  // Half of an emoji would be no text.
+  return { body: body.slice(0, SHOWN_MAX).replace(/[\ud800-\udbff]$/, ''), body_cut: true };
 }

@@ -169,13 +169,17 @@ describe('the inbox of an account', () => {
     expect(data[1]).not.to.have.property('group_id');
   });
 
-  it('a long text is cut', async () => {
-    await customerWrote(CUSTOMER, 1, 'x'.repeat(10_000));
+  it('a long text is cut, but no emoji in half', async () => {
+    await customerWrote(CUSTOMER, 2, 'x'.repeat(10_000));
+    await customerWrote(CUSTOMER, 1, `x${'😀'.repeat(5_000)}`);
 
-    const [only] = (await ask(`/v2/account/inbox/${CUSTOMER}`)).body.data;
+    const { data } = (await ask(`/v2/account/inbox/${CUSTOMER}`)).body;
 
-    expect(only.body).to.have.lengthOf(4_096);
-    expect(only.body_cut).to.equal(true);
+    const shown = data.map(({ body, body_cut }: Record<string, unknown>) => [body, body_cut]);
+    expect(shown).to.deep.equal([
+      [`x${'😀'.repeat(2_047)}`, true],
+      ['x'.repeat(4_096), true],
+    ]);
   });
 
   it("another account's customer is answered like an unknown one, also with their cursor", async () => {

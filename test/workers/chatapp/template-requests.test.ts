@@ -139,6 +139,26 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     expect(site.provider.templateRequests()).to.deep.equal([{ method: 'POST', name: 'cut_off', status: 0 }]);
   });
 
+  it('an edit that may have been asked of a rejected one, with a text that stays: asked', async () => {
+    await world.startWorker();
+    await site.ask('refused_offer').expect(200);
+    await site.until('refused_offer', 'rejected');
+    await eventually(async () => (await site.shown('refused_offer'))?.change === null, 'nothing is asked any more');
+    const [created] = site.provider.templateRequests();
+
+    // As a worker leaves it that was killed when it had noted that it asks.
+    await world.store.db
+      .collection<ChatTemplateRequestDocument>('chat_template_requests')
+      .updateOne(
+        { _id: chatTemplateId(site.account, 'refused_offer', 'en_US') },
+        { $set: { wants: 'edit', request: newId('req'), askedAt: new Date(), due: new Date(), tries: 1 } },
+      );
+
+    const asked = { method: 'EDIT', name: 'refused_offer', status: 200 };
+    await eventually(() => site.provider.templateRequests().length === 2, 'the provider is asked');
+    expect(site.provider.templateRequests()).to.deep.equal([created, asked]);
+  });
+
   for (const [point, before] of [
     ['template:asked', 0],
     ['template:answered', 1],
@@ -178,6 +198,12 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     await eventually(() => behind.provider.sends.length === 1, 'the other one’s provider is asked');
 
     expect(flooded.provider.sends).to.have.length(1);
+  });
+
+  it('counts characters, not their halves', async () => {
+    const body = '👋'.repeat(1_024);
+    await site.ask('waves', { body, body_examples: [] }).expect(200);
+    expectProblem(await site.ask('more_waves', { body: `${body}👋`, body_examples: [] }), 'invalid_request');
   });
 
   it('names what a review would refuse, and other accounts and readers get 404 and 403', async () => {
