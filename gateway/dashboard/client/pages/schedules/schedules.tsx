@@ -24,6 +24,7 @@ interface Schedule {
   readonly kind: 'message' | 'batch';
   readonly to?: string;
   readonly sender?: string;
+  readonly reference?: string;
   readonly total?: number;
   readonly message_id?: string;
   readonly batch_id?: string;
@@ -90,6 +91,7 @@ function columnsOf(ask: (schedule: Schedule) => void): readonly Column<Schedule>
     { head: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
     { head: 'What', cell: (schedule) => <What schedule={schedule} /> },
     { head: 'Sender', cell: ({ sender }) => sender ?? '' },
+    { head: 'Reference', cell: ({ reference }) => reference ?? '' },
     { head: 'Credits', cell: ({ credits }) => number(credits), kind: 'number' },
     { head: 'Booked', cell: ({ created_at }) => <Time at={created_at} /> },
     { head: 'Id', cell: ({ schedule_id }) => <CopyId id={schedule_id} /> },
