@@ -2,8 +2,8 @@ import type { Db } from 'mongodb';
 import type { AnyMessage } from '../messages/any-message.ts';
 import { findEachForSure } from '../mongo/find-one.ts';
 import type { Announcer } from '../webhooks/announce.ts';
+import { followUp } from './follow-up.ts';
 import { fenceIntents, readIntents } from './intents.ts';
-import { followUp } from './settle.ts';
 
 /**
  * An intent stays until its stream settles the next group, so an old one may name messages that were announced weeks ago. Their

@@ -1,6 +1,4 @@
-import type { Collection, Db } from 'mongodb';
-import { refundByChannel } from '../channels/channels.ts';
-import type { StateChange } from '../events/catalogue.ts';
+import type { Collection } from 'mongodb';
 import type { AnyMessage } from '../messages/any-message.ts';
 import { applyChange, type Change, changeUpdate, explained } from '../messages/change.ts';
 import type { HistoryEntry } from '../messages/message.ts';
@@ -9,7 +7,7 @@ import { findEachForSure } from '../mongo/find-one.ts';
 import { updateEach } from '../mongo/update-each.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { MessageId } from '../runtime/ids.ts';
-import type { Announcer } from '../webhooks/announce.ts';
+import { type FollowUpDeps, FollowUps, type Written } from './follow-up.ts';
 import { type Holder, type Stream, writeIntent } from './intents.ts';
 
 /**
@@ -25,9 +23,7 @@ export interface SettleItem<M extends AnyMessage> {
   decide(message: M): Change | undefined;
 }
 
-export interface SettlerOptions extends Holder {
-  readonly db: Db;
-  readonly announcer: Announcer;
+export interface SettlerOptions extends Holder, FollowUpDeps {
   readonly stream: Stream;
 }
 
@@ -46,12 +42,6 @@ interface Decided<M extends AnyMessage> extends Open<M> {
   readonly after: M;
 }
 
-/** A message that was written, with its new history entries. */
-interface Written {
-  readonly message: AnyMessage;
-  readonly entries: readonly HistoryEntry[];
-}
-
 /** A message that may have been written, with the states that it reached if so. */
 interface Uncertain {
   readonly message: MessageId;
@@ -66,49 +56,60 @@ const MAX_ROUNDS = 5;
 export class Settler {
   readonly #options: SettlerOptions;
   readonly #messages: Collection<AnyMessage>;
-  /** Follow-up of an earlier group that failed. It is done before anything else. */
-  #owed: readonly Written[] = [];
+  readonly #followUps: FollowUps;
   /** Messages of an earlier group whose answer was lost. They are read before anything else, to see which were written. */
   #uncertain: readonly Uncertain[] = [];
 
   constructor(options: SettlerOptions) {
     this.#options = options;
     this.#messages = options.db.collection('messages');
+    this.#followUps = new FollowUps(options);
+  }
+
+  /** Whether every message that was changed has had its follow-up. */
+  get idle(): boolean {
+    return this.#followUps.open.length === 0;
+  }
+
+  /** As `change`, and waits for the follow-up of the group too. */
+  async settle<M extends AnyMessage>(items: readonly SettleItem<M>[]): Promise<(M | undefined)[]> {
+    const settled = await this.change(items);
+    await this.payOwed();
+    return settled;
   }
 
   /**
-   * Settles one group; call it for one group at a time. Returns the messages as stored now, in the items' order; undefined where
-   * nothing was to be changed. Throws the driver's error when the store fails. The caller may then settle the same group again,
-   * or the next reader of these messages decides anew; the next call finishes the follow-up of messages that were written
-   * nevertheless (`payOwed`). Throws `LeaseLostError` when another holder was here.
+   * Settles one group; call it for one group at a time. Resolves when its messages are changed: the intent sees to their follow-up,
+   * which goes on beside the next group. Returns the messages as stored now, in the items' order; undefined where nothing was to be
+   * changed. Throws the driver's error when the store fails. The caller may then settle the same group again, or the next reader of
+   * these messages decides anew; the next call finishes the follow-up of messages that were written nevertheless (`payOwed`). Throws
+   * `LeaseLostError` when another holder was here.
    */
-  async settle<M extends AnyMessage>(items: readonly SettleItem<M>[]): Promise<(M | undefined)[]> {
-    await this.payOwed();
+  async change<M extends AnyMessage>(items: readonly SettleItem<M>[]): Promise<(M | undefined)[]> {
+    await this.ready();
     const settled = new Array<M | undefined>(items.length).fill(undefined);
     const written: Written[] = [];
     try {
       await this.#writeRounds(items, settled, written);
     } finally {
       // Also when a later round failed.
-      this.#owed = written;
+      this.#followUps.add(written);
     }
     if (written.length > 0) crashPoint('settle:updated');
-    await this.payOwed();
+    await this.#followUps.next();
     return settled;
   }
 
-  /** Repeats the follow-up that failed for an earlier group, if any. May be called at any time. */
+  /** Repeats the follow-up that failed for an earlier group, if any; does not wait for one that is in progress. */
+  async ready(): Promise<void> {
+    await this.#lookAgain();
+    await this.#followUps.repeat();
+  }
+
+  /** Resolves when every follow-up is done, those that failed too. May be called at any time. */
   async payOwed(): Promise<void> {
     await this.#lookAgain();
-    const owed = this.#owed;
-    if (owed.length === 0) return;
-    const changes = owed.flatMap(({ message, entries }) => entries.map((entry) => ({ message, entry })));
-    await followUp(
-      this.#options,
-      changes,
-      owed.map(({ message }) => message),
-    );
-    if (this.#owed === owed) this.#owed = [];
+    await this.#followUps.finish();
   }
 
   /** Decides and writes; repeats it for messages that somebody else changed meanwhile. Fills `settled` and `written`. */
@@ -125,7 +126,8 @@ export class Settler {
       if (decided.length === 0) return;
       if (!intended && decided.some(hasFollowUp)) {
         const { db, stream } = this.#options;
-        const ids = items.map(({ message }) => message._id);
+        // With those whose follow-up is not done yet: this intent replaces theirs.
+        const ids = [...this.#followUps.open, ...items.map(({ message }) => message._id)];
         await writeIntent(db, this.#options, stream, ids);
         crashPoint('settle:intended');
         intended = true;
@@ -186,7 +188,7 @@ export class Settler {
         ? []
         : [{ message, entries: message.history.filter(({ state }) => states.includes(state)) }];
     });
-    this.#owed = [...this.#owed, ...written];
+    this.#followUps.add(written);
     if (this.#uncertain === uncertain) this.#uncertain = [];
   }
 
@@ -194,17 +196,6 @@ export class Settler {
     const stored = await this.#messages.find({ _id: { $in: [...ids] } }).toArray();
     return new Map(stored.map((message) => [message._id, message as M])); // a message never changes its channel
   }
-}
-
-/** Follow-up of written changes: their events, then the refunds of `messages`. May be repeated. */
-export async function followUp(
-  { db, announcer }: Pick<SettlerOptions, 'db' | 'announcer'>,
-  changes: readonly StateChange[],
-  messages: readonly AnyMessage[],
-): Promise<void> {
-  await announcer.announce(changes);
-  crashPoint('settle:announced');
-  await refundByChannel(db, messages);
 }
 
 function decide<M extends AnyMessage>(open: Open<M>): Decided<M>[] {

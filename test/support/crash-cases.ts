@@ -39,7 +39,6 @@ export type Numbers = (count: number, ending?: string) => readonly string[];
 
 /** Longer than the sweep lets a pending change of an account rest (workers/maintenance/finish-pending.ts), and some more. */
 export const SETTLED_MS = 120_000;
-export const CRASHED_MS = 120_000;
 const BULK = 300;
 const STOPPED = 50;
 const DELIVERED = 'delivered';
@@ -58,7 +57,7 @@ export function crashCases(product: () => Product): readonly Case[] {
         return body;
       },
       'an answer',
-      CRASHED_MS,
+      SETTLED_MS,
     );
   }
   function post(path: string, body: object): Promise<Answer['body']> {
@@ -209,15 +208,15 @@ export function crashCases(product: () => Product): readonly Case[] {
     },
     ends: [{ count: STOPPED, state: 'rejected', refunded: true }],
   };
+  // A settle of an earlier case would reach the point too, perhaps before this message is answered.
+  const othersFinal = async (): Promise<void> => {
+    const open = { channel: 'sms', state: { $in: ['queued', 'waiting', 'submitting', 'sent'] } };
+    const none = async () => (await product().db.collection('messages').countDocuments(open)) === 0;
+    await eventually(none, 'the messages of earlier cases are final', SETTLED_MS);
+  };
   /** Refused by the carrier at submit: rejected and given back. */
   const refused: Pick<Case, 'prepare' | 'act' | 'ends'> = {
-    // A settle of an earlier case would reach the point too, perhaps before this message is answered. Then this one would end as
-    // failed.
-    async prepare() {
-      const open = { channel: 'sms', state: { $in: ['queued', 'waiting', 'submitting', 'sent'] } };
-      const none = async () => (await product().db.collection('messages').countDocuments(open)) === 0;
-      await eventually(none, 'the messages of earlier cases are final', SETTLED_MS);
-    },
+    prepare: othersFinal,
     act: async (numbers) => send(numbers(1, '108')[0]),
     ends: [{ count: 1, state: 'rejected', refunded: true }],
   };
@@ -242,6 +241,8 @@ export function crashCases(product: () => Product): readonly Case[] {
     { point: 'settle:intended', app: 'smpp', ...sendsOne(), resent: 1 },
     { point: 'settle:updated', app: 'smpp', ...refused },
     { point: 'settle:announced', app: 'smpp', ...refused },
+    { point: 'settle:updated', app: 'smpp', pass: 2, ...sendsOne(), prepare: othersFinal }, // the receipt's
+    { point: 'settle:announced', app: 'smpp', pass: 2, ...sendsOne(), prepare: othersFinal }, // the receipt's
     { point: 'receipt:stored', app: 'smpp', ...sendsOne() },
     { point: 'webhook:posted', app: 'webhooks', ...sendsOne() },
     { point: 'chat:paid', app: 'gateway', ...sendsTemplate() },

@@ -34,11 +34,11 @@ export interface ReceiptSettlerOptions {
 const MAX_GROUP = 200;
 const GATHER_MS = 5;
 /** Under load a group costs three commands (an intent, an update, an insert), however many receipts it has. */
-const PAUSE_MS = 20;
+const PAUSE_MS = 30;
 
 /**
- * Settles receipts in groups. When `add` resolves, the receipt is stored in its message or as an orphan. When `add` rejects,
- * nothing is certain, and the carrier must send it again.
+ * Settles receipts in groups. When `add` resolves, the receipt is stored in its message or as an orphan; its webhooks are stored
+ * beside the next group (the intent sees to them). When `add` rejects, nothing is certain, and the carrier must send it again.
  */
 export class ReceiptSettler {
   readonly #options: ReceiptSettlerOptions;
@@ -61,7 +61,7 @@ export class ReceiptSettler {
   }
 
   get idle(): boolean {
-    return this.#grouper.idle;
+    return this.#grouper.idle && this.#options.settler.idle;
   }
 
   get freshOrphans(): number {
@@ -96,7 +96,7 @@ export class ReceiptSettler {
 
   async #run(receipts: readonly IncomingReceipt[]): Promise<readonly ReceiptResult[]> {
     // If this fails, for whatever reason, it says nothing about these receipts.
-    await this.#options.settler.payOwed();
+    await this.#options.settler.ready();
     try {
       return await this.#take(receipts);
     } catch (error) {
@@ -149,7 +149,7 @@ export class ReceiptSettler {
       message,
       decide: (stored: MessageDocument): Change | undefined => this.#decide(stored, told, results),
     }));
-    const settled = items.length === 0 ? [] : await this.#options.settler.settle(items);
+    const settled = items.length === 0 ? [] : await this.#options.settler.change(items);
     for (const message of settled) if (message !== undefined) this.#lookup.remember(message);
     for (const { message, told } of byMessage.values()) this.#log(message, told, results, at);
     return results;

@@ -1,0 +1,88 @@
+import type { Db } from 'mongodb';
+import { refundByChannel } from '../channels/channels.ts';
+import type { StateChange } from '../events/catalogue.ts';
+import type { AnyMessage } from '../messages/any-message.ts';
+import type { HistoryEntry } from '../messages/message.ts';
+import { crashPoint } from '../runtime/crash-point.ts';
+import type { MessageId } from '../runtime/ids.ts';
+import type { Announcer } from '../webhooks/announce.ts';
+
+export interface FollowUpDeps {
+  readonly db: Db;
+  readonly announcer: Announcer;
+}
+
+/** A message that was written, with its new history entries. */
+export interface Written {
+  readonly message: AnyMessage;
+  readonly entries: readonly HistoryEntry[];
+}
+
+/**
+ * The follow-up of the groups of one stream: one at a time, in their order, beside the next group's change. What fails stays, and is
+ * repeated with what comes after it. Until it is done its messages are `open`: each intent must name them.
+ */
+export class FollowUps {
+  readonly #deps: FollowUpDeps;
+  #owed: readonly Written[] = [];
+  #inProgress: Promise<void> | undefined;
+
+  constructor(deps: FollowUpDeps) {
+    this.#deps = deps;
+  }
+
+  get open(): readonly MessageId[] {
+    return this.#owed.map(({ message }) => message._id);
+  }
+
+  add(written: readonly Written[]): void {
+    this.#owed = [...this.#owed, ...written];
+  }
+
+  /** Waits for what is in progress, then begins with all that is owed. So never more than one group waits. Never throws. */
+  async next(): Promise<void> {
+    await this.#inProgress?.catch(() => undefined);
+    this.#begin().catch(() => undefined); // It stays owed: `repeat` tells.
+  }
+
+  /** Repeats what failed; does not wait for what is in progress. Throws what it fails with. */
+  async repeat(): Promise<void> {
+    if (this.#inProgress === undefined) await this.#begin();
+  }
+
+  /** Resolves when all is done. Throws what it fails with. */
+  async finish(): Promise<void> {
+    await this.#inProgress;
+    await this.#begin();
+  }
+
+  #begin(): Promise<void> {
+    this.#inProgress ??= this.#pay().finally(() => {
+      this.#inProgress = undefined;
+    });
+    return this.#inProgress;
+  }
+
+  async #pay(): Promise<void> {
+    const owed = this.#owed;
+    if (owed.length === 0) return;
+    const changes = owed.flatMap(({ message, entries }) => entries.map((entry) => ({ message, entry })));
+    await followUp(
+      this.#deps,
+      changes,
+      owed.map(({ message }) => message),
+    );
+    this.#owed = this.#owed.slice(owed.length);
+  }
+}
+
+/** Follow-up of written changes: their events, then the refunds of `messages`. May be repeated. */
+export async function followUp(
+  { db, announcer }: FollowUpDeps,
+  changes: readonly StateChange[],
+  messages: readonly AnyMessage[],
+): Promise<void> {
+  await announcer.announce(changes);
+  crashPoint('settle:announced');
+  await refundByChannel(db, messages);
+}
