@@ -3,6 +3,7 @@ import { QueuedTaker } from '../../shared/claim/take-queued.ts';
 import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../../shared/messages/chat-message.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { SendKind } from './standings.ts';
 
 export interface ChatClaimerOptions {
   readonly db: Db;
@@ -33,10 +34,10 @@ export class ChatClaimer {
   }
 
   /**
-   * The oldest queued message of each customer, except the customers in `without`; at most `limit`. Leaves expired
-   * messages to the maintenance.
+   * The oldest queued message of each customer, except the customers in `without`; at most `limit`. With `kind` only of
+   * messages of that kind. Leaves expired messages to the maintenance.
    */
-  async queued(limit: number, without: readonly string[]): Promise<ChatMessageDocument[]> {
+  async queued(limit: number, without: readonly string[], kind?: SendKind): Promise<ChatMessageDocument[]> {
     const { account, clock } = this.#options;
     const found = await this.#messages
       .find({
@@ -44,6 +45,7 @@ export class ChatClaimer {
         account,
         validUntil: { $gt: clock.now() },
         ...(without.length === 0 ? {} : { to: { $nin: [...without] } }),
+        ...(kind === undefined ? {} : { 'content.kind': kind === 'template' ? kind : { $ne: 'template' } }),
       })
       .sort(IN_ORDER)
       .limit(limit)

@@ -6,7 +6,8 @@ import type { ChatClaimer } from './claim.ts';
 import type { Departure } from './depart.ts';
 import { Pacing } from './pacing.ts';
 import { MessageSender, type SendContext } from './send-message.ts';
-import { type News, Standing } from './standing.ts';
+import type { News } from './standing.ts';
+import { SEND_KINDS, Standings } from './standings.ts';
 import { WakeTimer } from './wake-timer.ts';
 
 export interface SendLoopOptions extends SendContext {
@@ -29,10 +30,11 @@ const MAX_CLAIM = 100;
 const ERROR_PAUSE_MS = 1_000;
 /**
  * If many messages to busy customers come first in the queue, a read can go over all of them and find nothing. After
- * such a read the loop rests nine times as long as it took, so these reads take a tenth of the time at most.
+ * such a read the loop rests nine times as long as it took, so these reads take a tenth of the time at most. So it is
+ * while a pause keeps back templates, of which a campaign has queued very many, or messages in sessions.
  */
 const READ_REST = 9;
-const READ_REST_MAX_MS = 1_000;
+const READ_REST_MAX_MS = { busy: 1_000, apart: 5_000 };
 /** Pause before a message is asked about again when it is undecided whether it may leave. */
 const DEPART_AGAIN_MS = 1_000;
 
@@ -45,7 +47,7 @@ export class SendLoop {
   readonly #options: SendLoopOptions;
   readonly #pacing: Pacing;
   readonly #breaker: Breaker;
-  readonly #standing: Standing;
+  readonly #standings: Standings;
   readonly #sender: MessageSender;
   readonly #timer: WakeTimer;
   readonly #running = new Set<Promise<void>>();
@@ -63,7 +65,7 @@ export class SendLoop {
     const { provider, clock, random } = options;
     this.#pacing = new Pacing({ provider, clock, random });
     this.#breaker = new Breaker(clock, random);
-    this.#standing = new Standing(clock, random);
+    this.#standings = new Standings(clock, random);
     this.#noted = provider.troubles?.statuses !== undefined;
     this.#timer = new WakeTimer(clock, () => this.wake());
     this.#sender = new MessageSender({
@@ -86,15 +88,15 @@ export class SendLoop {
 
   /** Whether the provider fails, or lets fail what it accepted. */
   get broken(): boolean {
-    return this.#breaker.state !== 'closed' || this.#standing.state !== 'good';
+    return this.#breaker.state !== 'closed' || !this.#standings.good;
   }
 
   /** It became known what became of a message. `code`: our own, of a failure because of the account. Never rejects. */
   async hear(message: ChatMessageDocument, news: News, code?: string): Promise<void> {
     const { noteStanding, log, provider } = this.#options;
-    const wasHeld = this.#standing.state !== 'good';
-    const paused = this.#standing.hear(message, news);
-    const isSolved = this.#noted && news === 'good' && this.#standing.state === 'good';
+    const wasHeld = this.#standings.isHeld(message);
+    const paused = this.#standings.hear(message, news);
+    const isSolved = this.#noted && news === 'good' && this.#standings.good;
     // Each message has some three statuses. Of a channel that works none of them is a reason to read the queue.
     if (wasHeld || paused) this.wake();
     if (!paused && !isSolved) return;
@@ -110,6 +112,7 @@ export class SendLoop {
   /** There may be something to send. Returns at once and starts a round if it may. */
   wake(): void {
     this.#woken = true;
+    if (this.#timer.resting) this.#timer.wakeAfterRest();
     if (this.#round !== undefined || this.#closed || this.#timer.resting) return;
     this.#round = this.#rounds().finally(() => {
       this.#round = undefined;
@@ -149,6 +152,7 @@ export class SendLoop {
         this.#woken = false;
         if (await this.#once()) this.#woken = true;
       }
+      if (this.#woken && this.#timer.resting) this.#timer.wakeAfterRest();
     } catch (error) {
       this.#timer.rest(ERROR_PAUSE_MS);
       log.warn('round_failed', { loop: `line:${provider._id}`, ...unexpectedErrorFields(error) });
@@ -160,10 +164,11 @@ export class SendLoop {
     const { claimer, held, mayLeave } = this.#options;
     if (!held()) return false;
     await this.#leave(await claimer.recover());
-    const room = Math.min(this.#pacing.room, this.#breaker.room, this.#standing.room, MAX_CLAIM);
+    const mayBegin = Math.max(...SEND_KINDS.map((kind) => this.#standings.room(kind)));
+    const room = Math.min(this.#pacing.room, this.#breaker.room, mayBegin, MAX_CLAIM);
     if (room < 1) {
       // A send that ends also wakes the loop.
-      const waitMs = this.#breaker.waitMs || this.#standing.waitMs || this.#pacing.waitMs;
+      const waitMs = this.#breaker.waitMs || (mayBegin < 1 && this.#standings.waitMs) || this.#pacing.waitMs;
       if (waitMs !== undefined) this.#timer.wakeIn(waitMs);
       return false;
     }
@@ -178,17 +183,37 @@ export class SendLoop {
   }
 
   async #read(limit: number): Promise<ChatMessageDocument[]> {
-    const { clock, claimer } = this.#options;
+    const { clock } = this.#options;
     const busy = this.#pacing.busy();
+    const isApart = !this.#standings.good;
     const startedMs = clock.monotonicMs();
-    const queued = await claimer.queued(limit, busy);
-    if (queued.length === 0 && busy.length > 0) {
-      const restMs = Math.min((clock.monotonicMs() - startedMs) * READ_REST, READ_REST_MAX_MS);
+    const queued = await this.#queued(limit, busy);
+    if (isApart || (queued.length === 0 && busy.length > 0)) {
+      const restMaxMs = READ_REST_MAX_MS[isApart ? 'apart' : 'busy'];
+      const restMs = Math.min((clock.monotonicMs() - startedMs) * READ_REST, restMaxMs);
       this.#timer.rest(restMs);
-      // By then the first busy customer's pause is over. Messages to other customers wake the loop earlier.
-      this.#timer.wakeIn(Math.max(restMs, this.#pacing.waitMs ?? 0));
+      // By then the first busy customer's pause, or that of a kind, is over. Other messages wake the loop earlier.
+      if (queued.length === 0) this.#timer.wakeIn(Math.max(restMs, this.#waitMs));
     }
     return queued;
+  }
+
+  /** Time until a busy customer or a kind in a pause is ready. 0 when none waits for time. */
+  get #waitMs(): number {
+    const waits = [this.#pacing.waitMs, this.#standings.waitMs].filter((ms) => ms !== undefined);
+    return waits.length === 0 ? 0 : Math.min(...waits);
+  }
+
+  /** Of both kinds together, or of each what its standing lets go. */
+  async #queued(limit: number, busy: readonly string[]): Promise<ChatMessageDocument[]> {
+    const { claimer } = this.#options;
+    if (this.#standings.good) return claimer.queued(limit, busy);
+    const found: ChatMessageDocument[] = [];
+    for (const kind of SEND_KINDS) {
+      const room = Math.min(limit - found.length, this.#standings.room(kind));
+      if (room >= 1) found.push(...(await claimer.queued(room, [...busy, ...found.map(({ to }) => to)], kind)));
+    }
+    return found;
   }
 
   /** Each claimed message is sent, refused or put back. Rejects when the store failed; then all were put back. */
@@ -212,7 +237,7 @@ export class SendLoop {
       this.#run(this.#pacing.settling(message.to, this.#sender.refuse(message, departure.code, departure.reason)));
     } else {
       const probe = this.#breaker.begin();
-      this.#standing.begin(message._id);
+      this.#standings.begin(message);
       this.#pacing.begin(message.to);
       this.#run(this.#sender.send(message, probe));
     }

@@ -23,6 +23,11 @@ export class WakeTimer {
     this.wakeIn(ms);
   }
 
+  /** Wakes at the end of the rest. */
+  wakeAfterRest(): void {
+    this.wakeIn(this.#notBeforeMs - this.#clock.monotonicMs());
+  }
+
   /** Wakes after this time. Replaces the time that was set before. */
   wakeIn(ms: number): void {
     clearTimeout(this.#timer);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
 import { findProvider } from '../../../shared/providers/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -22,7 +23,7 @@ describe('chatapp worker: messages fail because of the account after they were a
   const world = chatWorld();
 
   /** The status of the latest message that the provider accepted. */
-  const told = (account: ChatAccount, status: 'sent' | 'failed', code?: number) => {
+  const told = (account: ChatAccount, status: 'sent' | 'delivered' | 'failed', code?: number) => {
     const upstreamId = account.provider.sends.at(-1)?.wamid ?? '';
     const error = code === undefined ? {} : { error: { code, title: 'x' } };
     return world.post([makeItem(account.id, makeStatus({ upstreamId, status, ...error }))]);
@@ -61,6 +62,48 @@ describe('chatapp worker: messages fail because of the account after they were a
       await eventually(async () => (await trouble(account)) === undefined, 'the note is taken away');
     });
   }
+
+  it('templates fail while answers in a session go well: templates alone wait, no answer waits behind them', async () => {
+    let aheadMs = 0;
+    const clock = { now: systemClock.now, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+    const account = await world.openAccount();
+    const people = customers(40);
+    await world.store.db.collection<ConversationDocument>('conversations').insertMany(
+      people.map((customer) => ({
+        ...{ _id: conversationKey(account.id, customer), account: account.id, customer },
+        lastInboundAt: new Date(),
+      })),
+    );
+    const answer = (to: string) => world.queue(account, { to, content: { kind: 'text', text: 'hi' } });
+    const answered = async (to: string) => {
+      const [message] = await answer(to);
+      await world.until(message?._id ?? 'msg_', ({ state }) => state === 'sent');
+      await told(account, 'delivered');
+      await world.until(message?._id ?? 'msg_', ({ state }) => state === 'delivered');
+    };
+    await world.startWorker({ clock });
+    for (const to of people.slice(0, 5)) {
+      await failOne(account, to, 131_042);
+      await answered(to);
+    }
+    await eventually(() => trouble(account), 'the operator is told');
+
+    await world.queue(account, ...people.map((to) => ({ to })));
+    for (const to of people.slice(20, 30)) await answered(to);
+
+    const templates = () => account.provider.sends.filter(({ body }) => body.type === 'template').length;
+    expect(templates(), 'no template leaves during the pause').to.equal(5);
+    expect(await trouble(account), 'answers that go well do not solve it').to.not.equal(undefined);
+
+    aheadMs += 30_000;
+    await eventually(() => templates() === 6, 'one template tries');
+    const trial = account.provider.sends.at(-1)?.wamid ?? '';
+    await answered(people[39] ?? '');
+    expect(templates(), 'the others wait for what is told of it').to.equal(6);
+    await world.post([makeItem(account.id, makeStatus({ upstreamId: trial, status: 'sent' }))]);
+    await eventually(() => templates() === 45, 'all go');
+    await eventually(async () => (await trouble(account)) === undefined, 'the note is taken away');
+  });
 
   it('statuses of a channel that works are no reason to look for more to send', async () => {
     const gates = openGates(world.store.db, systemClock);

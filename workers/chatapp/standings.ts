@@ -1,0 +1,53 @@
+import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { type News, Standing } from './standing.ts';
+
+/** `session`: what goes to customers in an open session. */
+export const SEND_KINDS = ['template', 'session'] as const;
+export type SendKind = (typeof SEND_KINDS)[number];
+
+/**
+ * How an account stands with templates, and how with messages in a session. A provider fails the ones because of a payment or
+ * spam while the others go well, so neither counts for the other, and a pause of the ones holds up nobody's answer.
+ */
+export class Standings {
+  readonly #of: Readonly<Record<SendKind, Standing>>;
+
+  /** `random` returns a number from 0 to 1. */
+  constructor(clock: Clock, random: () => number) {
+    this.#of = { template: new Standing(clock, random), session: new Standing(clock, random) };
+  }
+
+  get good(): boolean {
+    return SEND_KINDS.every((kind) => this.#of[kind].state === 'good');
+  }
+
+  /** How many sends of this kind may begin now. */
+  room(kind: SendKind): number {
+    return this.#of[kind].room;
+  }
+
+  /** Time until a kind that has no room now may have some by itself. Undefined when none waits. */
+  get waitMs(): number | undefined {
+    const waits = SEND_KINDS.map((kind) => this.#of[kind].waitMs).filter((ms) => ms > 0);
+    return waits.length === 0 ? undefined : Math.min(...waits);
+  }
+
+  isHeld(message: Pick<ChatMessageDocument, 'content'>): boolean {
+    return this.#standingOf(message).state !== 'good';
+  }
+
+  /** A send begins. */
+  begin(message: Pick<ChatMessageDocument, '_id' | 'content'>): void {
+    this.#standingOf(message).begin(message._id);
+  }
+
+  /** Something is known of this message. Returns whether a pause of its kind begins with it. */
+  hear(message: Pick<ChatMessageDocument, '_id' | 'claim' | 'content'>, news: News): boolean {
+    return this.#standingOf(message).hear(message, news);
+  }
+
+  #standingOf({ content }: Pick<ChatMessageDocument, 'content'>): Standing {
+    return this.#of[content.kind === 'template' ? 'template' : 'session'];
+  }
+}
