@@ -29,6 +29,8 @@ const EITHER_FAULT = 1;
 /** Timeout, too early, too many requests (RFC 9110 §15.5). */
 const PASSING: readonly number[] = [408, 425, 429];
 const RETRY_AFTER_MAX_S = 300;
+/** It is gone, or the token or the number is wrong: `judgeNumber` tells. */
+export const NO_SUCH_FILE: NoFile = { kind: 'gone', code: 'provider_100' };
 const TOO_LARGE: NoFile = { kind: 'unusable', code: 'too_large' };
 
 /** Judges the answer to `GET /{media_id}`. Pure. */
@@ -42,13 +44,25 @@ export function judgeLookUp(status: number, body: Buffer, retryAfter?: string): 
     return { kind: 'located', url, mime: typeof mime === 'string' ? mime : undefined, bytes };
   }
   const error = graphErrorOf(object);
-  if (error?.noSuchObject || error?.code === NOT_DOWNLOADED) return { kind: 'gone', code: `provider_${error.code}` };
+  if (error?.noSuchObject) return NO_SUCH_FILE;
+  if (error?.code === NOT_DOWNLOADED) return { kind: 'gone', code: `provider_${error.code}` };
   const rule = error === undefined ? undefined : errorRule(error.code);
   const passes = error?.isTransient || error?.code === EITHER_FAULT || status >= 500 || PASSING.includes(status);
   if (rule?.do === 'back_off' || rule?.do === 'retry' || (rule === undefined && passes)) {
     return later(rule?.code ?? `http_${status}`, retryAfter);
   }
   return { kind: 'refused', code: rule?.code ?? (isDenial(status) ? 'provider_access_denied' : `http_${status}`) };
+}
+
+/**
+ * Judges the answer to `GET /{phone_number_id}`, which is asked for when a file "does not exist, or not for you". If that is
+ * said of the account's number too, the settings are wrong and the file may well be there. Pure.
+ */
+export function judgeNumber(status: number, body: Buffer, retryAfter?: string): Located | NoFile {
+  if (status === 200) return NO_SUCH_FILE;
+  const why = judgeLookUp(status, body, retryAfter);
+  if (why === NO_SUCH_FILE) return { kind: 'refused', code: 'provider_access_denied' };
+  return why.kind === 'later' ? why : NO_SUCH_FILE;
 }
 
 /** Judges the head of the file's answer. Undefined when the file comes. Pure. */

@@ -4,7 +4,16 @@ import { AddressGuard, type GuardOptions, RefusedAddress } from '../../../shared
 import { failureCode } from '../../../shared/webhooks/posting/failure-code.ts';
 import { type Opened, openGet } from '../../../shared/webhooks/posting/guarded-get.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
-import { bytesOf, FILE_BYTES_MAX, judgeFile, judgeLookUp, type Located, type NoFile } from './judge.ts';
+import {
+  bytesOf,
+  FILE_BYTES_MAX,
+  judgeFile,
+  judgeLookUp,
+  judgeNumber,
+  type Located,
+  NO_SUCH_FILE,
+  type NoFile,
+} from './judge.ts';
 
 type Provider = Pick<ProviderDocument, 'baseUrl' | 'phoneNumberId' | 'token'>;
 
@@ -22,8 +31,8 @@ const LOOK_UP_BYTES_MAX = 65_536;
 
 /**
  * Reads customers' files from the account's provider (WhatsApp Cloud API, "Media"): `GET /{media_id}` tells an address that lives
- * five minutes, and that has the bytes. The token goes to these two and nowhere else: redirects are not followed. The operator has
- * chosen the base URL, as for sends; another host is the provider's choice and must be public.
+ * five minutes, and that has the bytes. The token goes to these and to `GET /{phone_number_id}`, and nowhere else: redirects are
+ * not followed. The operator has chosen the base URL, as for sends; another host is the provider's choice and must be public.
  */
 export class ProviderFiles {
   readonly #box: GatewayDeps['box'];
@@ -38,18 +47,10 @@ export class ProviderFiles {
 
   /** Never rejects, but for a token that cannot be decrypted. */
   async locate(provider: Provider, mediaId: string, signal: AbortSignal): Promise<Located | NoFile> {
-    const query = new URLSearchParams({ phone_number_id: provider.phoneNumberId });
-    const url = `${provider.baseUrl}/${mediaId}?${query}`;
-    const opened = await this.#get(url, this.#own, provider, LOOK_UP_BYTES_MAX, signal);
-    if ('kind' in opened) return opened;
-    try {
-      const body = Buffer.concat(await opened.body.toArray({ signal }));
-      return judgeLookUp(opened.status, body, opened.headers['retry-after']);
-    } catch (error) {
-      return failed(error, signal);
-    } finally {
-      await opened.close();
-    }
+    const { phoneNumberId } = provider;
+    const query = new URLSearchParams({ phone_number_id: phoneNumberId });
+    const located = await this.#ask(provider, `${mediaId}?${query}`, judgeLookUp, signal);
+    return located === NO_SUCH_FILE ? this.#ask(provider, `${phoneNumberId}?fields=id`, judgeNumber, signal) : located;
   }
 
   /** Never rejects. The signal also ends the body. */
@@ -67,6 +68,24 @@ export class ProviderFiles {
     if (refused === undefined) return { kind: 'open', body, bytes: bytesOf(length) ?? promised, close };
     await close();
     return refused;
+  }
+
+  async #ask(
+    provider: Provider,
+    path: string,
+    judge: typeof judgeLookUp,
+    signal: AbortSignal,
+  ): Promise<Located | NoFile> {
+    const opened = await this.#get(`${provider.baseUrl}/${path}`, this.#own, provider, LOOK_UP_BYTES_MAX, signal);
+    if ('kind' in opened) return opened;
+    try {
+      const body = Buffer.concat(await opened.body.toArray({ signal }));
+      return judge(opened.status, body, opened.headers['retry-after']);
+    } catch (error) {
+      return failed(error, signal);
+    } finally {
+      await opened.close();
+    }
   }
 
   async #get(

@@ -150,11 +150,13 @@ export class Routes {
     const ofBusiness = second === options.businessId;
     const isSend = route === 'POST messages' && second === options.phoneNumberId;
     const isEdit = route === `POST ${first}` && /^v\d/.test(first) && reviews.has(second);
+    const isNumber = route === `GET ${first}` && /^v\d/.test(first) && second === options.phoneNumberId;
     const isTemplates = /^(GET|POST|DELETE) message_templates$/.test(route) && ofBusiness;
-    if (!isSend && !isEdit && !isTemplates) return false;
+    if (!isSend && !isEdit && !isNumber && !isTemplates) return false;
     if (request.headers.authorization !== `Bearer ${options.token}`) {
       sendError(response, ERRORS.token);
-    } else if (route === 'GET message_templates') this.#list(call);
+    } else if (isNumber) sendJson(response, 200, { id: second });
+    else if (route === 'GET message_templates') this.#list(call);
     else if (route === 'DELETE message_templates') reviews.remove(url.searchParams, response);
     else {
       const read = jsonObject(body.toString('utf8'));

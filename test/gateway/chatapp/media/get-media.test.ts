@@ -199,6 +199,15 @@ describe('GET /v2/chatapp/media/{message_id}', () => {
     expect(await world.results()).to.deep.equal({ gone: 2 });
   });
 
+  it('503: neither the file nor the number exists for the token, so the settings are wrong', async () => {
+    await world.configure(world.account, { phoneNumberId: '4711' });
+    expectRefusal(await world.get(await world.sent(PHOTO)), 'chatapp_stopped');
+
+    expect(await world.results()).to.deep.equal({ refused: 1 });
+    const line = world.lines.find(({ event }) => event === 'chatapp_file_not_fetched');
+    expect([line?.level, line?.fields.code]).to.deep.equal(['warn', 'provider_access_denied']);
+  });
+
   it('503: the token is refused, which an operator sees once, without the token', async () => {
     await world.configure(world.account, { token: 'EAAexpired' });
     const id = await world.sent(PHOTO);

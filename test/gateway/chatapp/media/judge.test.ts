@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { FILE_BYTES_MAX, judgeFile, judgeLookUp } from '../../../../gateway/chatapp/media/judge.ts';
+import { FILE_BYTES_MAX, judgeFile, judgeLookUp, judgeNumber } from '../../../../gateway/chatapp/media/judge.ts';
 
 const error = (code: number, more: object = {}) => ({ error: { code, message: 'words', ...more } });
 const look = (status: number, body: object | string, retryAfter?: string) =>
@@ -50,6 +50,15 @@ describe('what the provider says of a file', () => {
     for (const [status, body, kind, code] of cases) {
       expect(look(status, body), JSON.stringify(body)).to.deep.equal({ kind, code });
     }
+  });
+
+  it('that it has gone, unless the number is not to be seen either', () => {
+    const told = (status: number, body: object) => judgeNumber(status, Buffer.from(JSON.stringify(body))).kind;
+    expect(told(400, error(100, { error_subcode: 33, type: 'GraphMethodException' }))).to.equal('refused');
+    expect(told(200, { id: '1055' })).to.equal('gone');
+    expect(told(403, error(10)), 'a token that may only send and receive').to.equal('gone');
+    expect(told(429, {})).to.equal('later');
+    expect(told(404, {}), 'an API without that address').to.equal('gone');
   });
 
   it('how long to wait, within bounds', () => {
