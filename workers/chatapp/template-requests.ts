@@ -103,7 +103,8 @@ export class TemplateRequests {
     // Until the file is there the account may still want something else, so this comes before the mark.
     const sample = await this.#sampleOf(request);
     if (sample.kind === 'busy' || this.#closed) return;
-    if (sample.kind === 'later') return this.#later(request, sample.reason);
+    if (sample.kind === 'unread') return this.#later(request, sample.reason);
+    if (sample.kind === 'later') return this.#unanswered(request, sample.reason);
     if (sample.kind === 'refused') return refuseRequest(db, request, sample.reason, clock.now());
     if (request.askedAt === undefined && !(await markAsked(db, request, clock.now()))) return;
     crashPoint('template:asked');

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Json } from './json.ts';
 import type { GraphError } from './magic-customers.ts';
 
 const BODY_MAX = 1_000_000;
@@ -50,7 +51,11 @@ export function sendError(response: ServerResponse, error: GraphError): void {
 
 /** Answers as the Graph API does when no object has this id, or when the token may not use it. */
 export function sendNoObject(response: ServerResponse, method: string, id: string): void {
-  sendJson(response, 400, {
+  sendJson(response, 400, noObject(method, id));
+}
+
+export function noObject(method: string, id: string): Json {
+  return {
     error: {
       message: `Unsupported ${method.toLowerCase()} request. Object with ID '${id}' does not exist, cannot be loaded due to missing permissions, or does not support this operation`,
       type: 'GraphMethodException',
@@ -58,5 +63,5 @@ export function sendNoObject(response: ServerResponse, method: string, id: strin
       error_subcode: 33,
       fbtrace_id: 'simulated',
     },
-  });
+  };
 }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { TemplateError } from './check-draft.ts';
+import { noObject } from './http.ts';
 import { type Json, list, object } from './json.ts';
 import { ERRORS, type GraphError } from './magic-customers.ts';
 import type { ProviderOptions } from './options.ts';
@@ -33,10 +34,7 @@ export class Uploads {
   /** `POST /{app}/uploads?file_name&file_length&file_type`. */
   start(app: string, query: URLSearchParams, headers: IncomingHttpHeaders): UploadAnswer {
     if (!this.#knows(headers)) return ERRORS.token;
-    if (app !== this.#options.appId) {
-      const details = `Unsupported post request. Object with ID '${app}' does not exist`;
-      return { ...ERRORS.parameter, details };
-    }
+    if (app !== this.#options.appId) return { status: 400, body: noObject('POST', app) };
     const length = Number(query.get('file_length'));
     const type = query.get('file_type') ?? '';
     if (!(Number.isInteger(length) && length > 0) || !TYPES.includes(type)) {

@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { findProvider, setProvider } from '../../../shared/providers/store.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { TEST_BOX } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
 import { type FileServer, openFiles } from './samples/file-server.ts';
@@ -108,16 +111,22 @@ describe('chatapp worker: templates with a file in their header', () => {
     expect(asked()).to.deep.equal([]);
   });
 
-  it('an upload that the provider refuses: rejected with its words', async () => {
+  it('while the app id is wrong it waits, and the operator is told; with the right one it is asked for', async () => {
     await site.close();
     site = await TemplateWorld.open(world, 50, '4711');
+    const { db } = world.store;
     await world.startWorker();
     await site.ask('picture', header('image', '/good.png')).expect(200);
 
-    const { reason } = await site.until('picture', 'rejected');
+    const trouble = async () => (await findProvider(db, site.account))?.troubles?.requests;
+    const told = await eventually(trouble, 'the operator is told');
 
-    expect(reason).to.match(/^The provider refused the file of the header: /);
-    expect(asked()).to.deep.equal([]);
+    expect(told?.reason).to.equal('there is no such app id, or the access token may not upload to it');
+    expect(await site.shown('picture')).to.include({ state: 'requested', reason: null });
+    await setProvider(db, systemClock, TEST_BOX, site.account, { appId: site.provider.options.appId });
+    await site.until('picture', 'approved');
+    expect(asked()).to.deep.equal(['POST 200']);
+    expect(await trouble()).to.equal(undefined);
   });
 
   it('kill -9 between the upload and the question: uploaded again, asked once', async () => {

@@ -11,6 +11,7 @@ export type UploadVerdict =
 
 /** Sessions and handles are opaque texts of some hundred characters. */
 const VALUE_MAX = 4_096;
+const NO_ACCESS = 'there is no such app id, or the access token may not upload to it';
 
 /** Judges the answer that has the session's `id`, or the file's handle `h`. Pure. */
 export function judgeUpload(exchange: Exchange, member: 'id' | 'h'): UploadVerdict {
@@ -25,6 +26,7 @@ export function judgeUpload(exchange: Exchange, member: 'id' | 'h'): UploadVerdi
   const info = exchange.kind === 'answered' ? objectOf(parseObject(exchange.body)?.debug_info) : undefined;
   if (info?.retriable === false) return refused(String(info.message ?? info.type));
   const verdict = judgeTemplateAnswer(exchange);
+  if (verdict.kind === 'no_access') return { kind: 'later', reason: NO_ACCESS };
   return verdict.kind === 'later' ? verdict : refused('reason' in verdict ? verdict.reason : '');
 }
 

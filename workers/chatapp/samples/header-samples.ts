@@ -15,6 +15,8 @@ interface GivenSample {
 
 type SampleVerdict =
   | UploadVerdict
+  /** Its address could not be read. That is nothing that an operator could help. */
+  | { readonly kind: 'unread'; readonly reason: string }
   /** Others are in hand just now. */
   | { readonly kind: 'busy' };
 
@@ -35,7 +37,7 @@ export class HeaderSamples {
     this.#guard = guard;
   }
 
-  /** The file's handle. Never rejects. `signal` ends it early, with `later`. */
+  /** The file's handle. Never rejects. `signal` ends it early, with `unread` or `later`. */
   async handOver(given: GivenSample, client: ProviderClient, signal: AbortSignal): Promise<SampleVerdict> {
     if (this.#inHand >= AT_ONCE) return { kind: 'busy' };
     this.#inHand += 1;
@@ -52,7 +54,7 @@ export class HeaderSamples {
     if (read.kind === 'failed') {
       const reason = `The file of the header could not be used. ${read.reason}`;
       const again = signal.aborted || (read.passes && tries + 1 < TRIES_MAX);
-      return { kind: again ? 'later' : 'refused', reason } as const;
+      return { kind: again ? 'unread' : 'refused', reason } as const;
     }
     const type = sampleType(format, read.bytes);
     if (type === undefined) {

@@ -47,14 +47,14 @@ describe('samples of headers', () => {
   });
 
   it('a server that is away is tried five times', async () => {
-    expect(await hand(OPEN, `${files.url}/busy.png`)).to.include({ kind: 'later' });
+    expect(await hand(OPEN, `${files.url}/busy.png`)).to.include({ kind: 'unread' });
     const last = await hand(OPEN, `${files.url}/busy.png`, 4);
 
     expect(last).to.deep.equal({
       kind: 'refused',
       reason: 'The file of the header could not be used. Its address answers HTTP 503.',
     });
-    expect(await hand(OPEN, 'http://127.0.0.1:9/a.png')).to.include({ kind: 'later' });
+    expect(await hand(OPEN, 'http://127.0.0.1:9/a.png')).to.include({ kind: 'unread' });
   });
 
   it('a provider that is away is waited for, however long', async () => {
@@ -71,7 +71,7 @@ describe('samples of headers', () => {
 
     stop.abort();
 
-    expect((await Promise.all(four)).map(({ kind }) => kind)).to.deep.equal(['later', 'later', 'later', 'later']);
-    expect(await one()).to.include({ kind: 'later' });
+    expect((await Promise.all(four)).map(({ kind }) => kind)).to.deep.equal(['unread', 'unread', 'unread', 'unread']);
+    expect(await one()).to.include({ kind: 'unread' });
   });
 });
