@@ -35,6 +35,7 @@ function textOf(type: string, own: JsonObject): string {
     case 'system':
       return string(own.body);
     case 'button':
+    case 'order':
       return string(own.text);
     case 'interactive':
       return (

@@ -82,6 +82,12 @@ describe('chatapp/read-callback', () => {
     ],
     ['reaction', { reaction: { message_id: 'w', emoji: '👍' } }, '👍', { reaction: { message_id: 'w', emoji: '👍' } }],
     ['location', { location: { latitude: 1.5, longitude: 2 } }, '', { location: { latitude: 1.5, longitude: 2 } }],
+    [
+      'order',
+      { order: { catalog_id: '1', text: 'Two, please' } },
+      'Two, please',
+      { order: { catalog_id: '1', text: 'Two, please' } },
+    ],
     ['contacts', { contacts: [{ name: { first_name: 'A' } }] }, '', { contacts: [{ name: { first_name: 'A' } }] }],
     ['unsupported', { errors: [{ code: 131051 }] }, '', { errors: [{ code: 131051 }] }],
     ['hologram', { hologram: { id: 'h1', depth: [1, 2] } }, '', { hologram: { id: 'h1', depth: [1, 2] } }],
