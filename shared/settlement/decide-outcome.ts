@@ -117,7 +117,8 @@ function isLongerThanRoute(path: string, tries: number, pauseMs: number): boolea
 
 function throttled(message: StoredMessage, refusal: RefusalForNow, now: Date, random: number): Change {
   const throttles = (message.throttles ?? 0) + 1;
-  if (throttles % THROTTLES_PER_TRY !== 0) return { state: 'queued', set: { throttles }, ...clean(message) };
+  if (refusal.uncounted || throttles % THROTTLES_PER_TRY !== 0)
+    return { state: 'queued', set: { throttles }, ...clean(message) };
   const change = tryAgain(message, refusal, now, random);
   // The other carrier has not throttled it yet.
   return { ...change, set: { ...change.set, throttles: change.set?.path === undefined ? throttles : 0 } };

@@ -32,7 +32,7 @@ export interface RefusalForNow {
   readonly reason: string;
   /** After this many tries it is rejected. Default `MAX_TRIES`. */
   readonly maxTries?: number;
-  /** The try does not count: it only probed whether the other side is back. */
+  /** The try does not count: it only probed whether the other side is back, or was throttled for all that the account sends. */
   readonly uncounted?: true;
   /** The first pause in milliseconds, if the carrier's settings have one. */
   readonly pauseMs?: number;

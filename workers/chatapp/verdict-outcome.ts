@@ -24,7 +24,9 @@ export function outcomeOf(account: AccountId, verdict: SendVerdict, probe: boole
     case 'not_sent':
     case 'stop':
       return { kind: 'requeue' };
+    // The account is too fast, perhaps for hours: that says nothing about the message, which was only the first in the queue.
     case 'back_off':
+      return { kind: 'throttled', code: verdict.code, reason: verdict.reason, uncounted: true };
     case 'customer_delay':
       return { kind: 'throttled', code: verdict.code, reason: verdict.reason };
     case 'retry':
