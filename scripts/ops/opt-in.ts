@@ -79,7 +79,7 @@ export const OPT_IN_COMMANDS: readonly Command[] = [
       if (problems.length > 0) {
         const lines = problems.slice(0, SHOWN_PROBLEMS).map(({ line, detail }) => `line ${line}: ${detail}`);
         if (problems.length > lines.length) lines.push(`and ${problems.length - lines.length} more`);
-        throw new Failure(`Nothing was imported: ${problems.length} lines are bad.\n${lines.join('\n')}`);
+        throw new Failure(`Nothing was imported. Bad lines: ${problems.length}.\n${lines.join('\n')}`);
       }
       const store = await db();
       await existing(store, account);

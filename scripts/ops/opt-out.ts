@@ -57,7 +57,7 @@ export const OPT_OUT_COMMANDS: readonly Command[] = [
       if (problems.length > 0) {
         const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ line, detail }) => `line ${line}: ${detail}`);
         if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`);
-        throw new Failure(`Nothing was imported: ${problems.length} lines are bad.\n${shown.join('\n')}`);
+        throw new Failure(`Nothing was imported. Bad lines: ${problems.length}.\n${shown.join('\n')}`);
       }
       const store = await db();
       await existing(store, account);

@@ -119,7 +119,7 @@ export const TEMPLATE_COMMANDS: readonly Command[] = [
       const { problems } = imported;
       if (imported.kind === 'refused') {
         throw new Failure(
-          `Nothing was imported: ${problems.length} rows are bad (--skip-bad leaves them out).\n${shown(problems).join('\n')}`,
+          `Nothing was imported. Bad rows: ${problems.length} (--skip-bad leaves them out).\n${shown(problems).join('\n')}`,
         );
       }
       const { created, known, unusable } = imported;

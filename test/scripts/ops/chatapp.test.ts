@@ -173,7 +173,7 @@ describe('npm run ops: the chat-app channel', () => {
       const { code, err } = await ops('opt-in', 'import', account, file);
 
       expect(code).to.equal(1);
-      expect(err).to.match(/^Nothing was imported: 1 lines are bad\.\nline 2: Remove the plus sign/);
+      expect(err).to.match(/^Nothing was imported\. Bad lines: 1\.\nline 2: Remove the plus sign/);
       expect(await listOptIns(world.store.db, account, 10)).to.deep.equal([]);
       writeFileSync(file, `${ASHA}\n919876543211 # shop\n`);
       expect(await json('opt-in', 'import', account, file)).to.deep.equal({ added: 2, known: 0 });

@@ -77,7 +77,7 @@ describe('npm run ops: opt-outs', () => {
 
     expect(code).to.equal(1);
     expect(err)
-      .to.include('Nothing was imported: 3 lines are bad.')
+      .to.include('Nothing was imported. Bad lines: 3.')
       .and.to.match(/line 3: Remove the plus sign[\s\S]*line 4: The number[\s\S]*line 5: The time/);
     expect(await world.json(`opt-out list ${account}`)).to.deep.equal([]);
   });
