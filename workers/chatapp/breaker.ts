@@ -3,7 +3,8 @@ import type { Clock } from '../../shared/runtime/clock.ts';
 /**
  * A circuit breaker: while a provider fails, it keeps the account's messages from being tried one after the other.
  * `closed`: sends may begin · `open`: after `FAILURES` failures in a row no send begins during a pause · `half_open`:
- * after the pause one send probes the provider; its success closes the breaker, its failure opens it for longer.
+ * after the pause one send probes the provider, if that answers something harmless first (send-message.ts); its success closes the
+ * breaker, its failure opens it for longer.
  * Every answer about a message is a success, even a refusal.
  */
 export type BreakerState = 'closed' | 'open' | 'half_open';

@@ -72,6 +72,12 @@ export class MessageSender {
   async send(message: ChatMessageDocument, probe: boolean): Promise<void> {
     const { client, clock, metrics, held, provider, pacing, breaker, hear } = this.#options;
     try {
+      // A provider that hangs would leave the probe unknown, and perhaps charged: first it must answer something that costs nothing.
+      if (probe && (await client.number()).kind !== 'answered') {
+        breaker.failed(probe);
+        await this.putBack(message);
+        return await hear(message, 'other');
+      }
       if (!held()) {
         breaker.withdrawn(probe);
         // Nothing was written. If another process has the lease by now, this changes nothing: the claim has its epoch.

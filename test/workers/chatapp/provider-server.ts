@@ -27,6 +27,9 @@ export interface ProviderServer {
   answer: Answer;
   /** Answers requests for the templates, in place of `pages`. */
   listAnswer: ((res: ServerResponse) => void) | undefined;
+  /** How often the account's number was asked for, and whether that is answered. */
+  readonly numberAsked: number;
+  answersNumber: boolean;
   /** The pages of the list of templates. */
   pages: readonly (readonly object[])[];
   /** The most sends that were open at a time. */
@@ -41,8 +44,14 @@ export async function openProvider(answer: Answer = (_, __, accept) => accept())
   let open = 0;
   let mostOpen = 0;
   let count = 0;
+  let numberAsked = 0;
 
   const server = createServer((req, res) => {
+    if (req.method === 'GET' && req.url?.endsWith('?fields=id') === true) {
+      numberAsked += 1;
+      if (provider.answersNumber) json(res, 200, { id: req.url.replace(/^.*\/(\d+)\?.*$/, '$1') });
+      return;
+    }
     if (req.method === 'GET') {
       lists.push(req.url ?? '');
       if (provider.listAnswer === undefined) listTemplates(req, res);
@@ -100,6 +109,10 @@ export async function openProvider(answer: Answer = (_, __, accept) => accept())
     lists,
     answer,
     listAnswer: undefined,
+    answersNumber: true,
+    get numberAsked() {
+      return numberAsked;
+    },
     pages: [],
     get mostOpen() {
       return mostOpen;

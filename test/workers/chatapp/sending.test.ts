@@ -60,6 +60,24 @@ describe('chatapp worker: sending', () => {
     expect(slow.provider.sends.length).to.be.below(20);
   });
 
+  it('a provider that hangs for long: no message but the first five is risked, and the others go when it is back', async () => {
+    let hangs = true;
+    const account = await world.openAccount((_, __, accept) => hangs || accept(), { windowSize: 1, timeoutMs: 300 });
+    const { provider } = account;
+    provider.answersNumber = false;
+    await world.queue(account, ...customers(10).map((to) => ({ to })));
+    await world.startWorker();
+
+    await eventually(() => provider.numberAsked >= 2, 'whether it is back was asked twice');
+    expect(provider.sends).to.have.length(5);
+    hangs = false;
+    provider.answersNumber = true;
+
+    const sent = () => world.messages.countDocuments({ account: account.id, state: 'sent' });
+    await eventually(async () => (await sent()) === 5, 'the others are sent');
+    expect(provider.sends).to.have.length(10);
+  });
+
   it('a provider that is not there: nothing is lost or counted as a try, and all goes when it is back', async () => {
     const away = await world.openAccount();
     const { port } = new URL(away.provider.url);

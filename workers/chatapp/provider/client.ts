@@ -102,6 +102,16 @@ export class ProviderClient {
     });
   }
 
+  /** Asks for the account's number, which changes nothing there. Never rejects. */
+  number(): Promise<Exchange> {
+    const { baseUrl, phoneNumberId } = this.#options.provider;
+    return this.#exchange({
+      method: 'GET',
+      url: `${baseUrl}/${phoneNumberId}?fields=id`,
+      answerBytesMax: SEND_ANSWER_BYTES_MAX,
+    });
+  }
+
   /** Reads the page of the business's templates that follows the cursor, or of those with a name. Never rejects. */
   templates(after: string | undefined, name?: string): Promise<Exchange> {
     const query = new URLSearchParams({
