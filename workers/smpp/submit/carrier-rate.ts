@@ -128,16 +128,23 @@ export class CarrierRate {
       this.#refusals += 1;
       this.#probeSentMs = -Infinity;
       if (sinceMs > WINDOW_MS) this.#learned = lowered({ ...this.#learned, perSecond: this.perSecond }, nowMs);
-    } else if (sinceMs < WINDOW_MS) {
-      // The rate was learned a moment ago, and the carrier's second is not over yet. So it throttles even at that rate.
-      this.#refusals = 0;
-      this.#sentAtEvent = this.#sent;
     } else {
-      this.#learned = slowed({ ...this.#learned, perSecond: this.perSecond }, this.#taken.at(nowMs), nowMs);
+      const isSoon = sinceMs < WINDOW_MS;
+      const isFirst = this.#learned.perSecond === Infinity;
+      // The first seconds of sending: what the carrier took so far does not show what it takes in a second. It may have meant one
+      // recipient.
+      if (isFirst && !isSoon && this.#taken.isPart(nowMs)) this.#learned = { ...this.#learned, atMs: nowMs };
+      else if (isFirst || !isSoon) this.#learned = this.#slowed(nowMs);
+      // It throttled a moment ago, and its second is not over yet. So it throttles even at the rate that it taught.
+      if (isSoon) this.#refusals = 0;
       this.#sentAtEvent = this.#sent;
     }
     this.#tokens = 0;
     this.#pausedUntilMs = nowMs + Math.max(pauseMs(this.#refusals ?? 0, this.#random()), atLeastMs);
+  }
+
+  #slowed(nowMs: number): Learned {
+    return slowed({ ...this.#learned, perSecond: this.perSecond }, this.#taken.at(nowMs), nowMs);
   }
 
   /** Whether an answer belongs to a segment that was sent before the carrier last throttled. */

@@ -5,9 +5,11 @@ const SLOTS = 10;
 export class RecentCount {
   readonly #slots = new Array<number>(SLOTS).fill(0);
   #current = 0;
+  /** When it began to happen, after a second or more without. */
+  #sinceMs = -Infinity;
 
   add(nowMs: number): void {
-    this.#turn(nowMs);
+    if (this.at(nowMs) === 0) this.#sinceMs = nowMs;
     const slot = this.#current % SLOTS;
     this.#slots[slot] = (this.#slots[slot] ?? 0) + 1;
   }
@@ -15,6 +17,11 @@ export class RecentCount {
   at(nowMs: number): number {
     this.#turn(nowMs);
     return this.#slots.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Whether it has happened only for a part of a second so far. */
+  isPart(nowMs: number): boolean {
+    return nowMs - this.#sinceMs < SLOTS * SLOT_MS;
   }
 
   #turn(nowMs: number): void {

@@ -134,6 +134,12 @@ describe('CarrierRate', () => {
     expect(after.accepted).to.be.at.least(0.85 * 35 * 100);
   });
 
+  it('a few refusals in the first seconds do not hold a start down', () => {
+    const start = simulate(allBut(40, 1_500, 3_900), { rttMs: 20, seconds: 15, fromSecond: 5 });
+
+    expect(start.accepted).to.be.at.least(0.85 * 10 * 2_500);
+  });
+
   it('what was learned from a few refusals at little traffic is no limit for a campaign some minutes later', () => {
     // Five a second for a minute, nothing for another one, then as much as the carrier takes (2,500 a second).
     const wants = (ms: number): boolean => (ms < 60_000 ? ms % 200 === 0 : ms >= 120_000);
