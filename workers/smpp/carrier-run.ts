@@ -7,6 +7,7 @@ import type { AnswerSender } from './inbound/answer-sender.ts';
 import { Rounds } from './rounds.ts';
 import { BindReporter } from './session/bind-reporter.ts';
 import type { BindState } from './session/bind-states.ts';
+import type { SmppMetrics } from './session/metrics.ts';
 
 export interface CarrierRunOptions extends CarrierSupplies {
   readonly answerSender: AnswerSender;
@@ -51,7 +52,8 @@ type Phase =
 /**
  * One carrier under its lease: its binds, dispatch, receipts, and the rounds of repeated work. `start` returns whether it got the
  * lease. While the store is away the lease expires. Then nothing is claimed or written to a socket, but what the carrier says is
- * read and kept. When another process gets the lease, everything stops at once and `ended` is true.
+ * read and kept. When another process gets the lease, everything stops at once and `ended` is true. A paused carrier has no binds
+ * and claims nothing, but what it left is finished: the policy for its unknown submits, received SMS, follow-ups.
  */
 export class CarrierRun {
   readonly #options: CarrierRunOptions;
@@ -73,6 +75,8 @@ export class CarrierRun {
   /** Returns false when another process holds the lease, or took it during the start. Throws when the store fails. */
   async start(): Promise<boolean> {
     const { db, clock, carrier, log, metrics, announcer } = this.#options;
+    // No binds would look like binds that are down. This process may have had the carrier before it was paused.
+    if (!this.#connects) for (const gauge of this.#allGauges) gauge.remove({ carrier: carrier._id });
     if (!(await this.#lease.keep())) return false;
     this.#rounds.every(LEASE_LOOK_MS, 'lease', () => this.#keep());
     const { name, epoch } = this.#lease;
@@ -110,7 +114,7 @@ export class CarrierRun {
     const unknownsMs = Math.max(Math.min(UNKNOWNS_MS, unknownWaitMs), SHORTEST_UNKNOWNS_MS);
     this.#rounds.every(unknownsMs, 'unknowns', () => this.#decideUnknowns(parts, epoch));
     this.#rounds.every(FLOW_MS, 'flow', async () => this.#tellFlow(parts, reporter));
-    parts.start();
+    if (this.#connects) parts.start();
   }
 
   /** Reports how the carrier keeps up. The workers of other carriers use it to take over. */
@@ -119,6 +123,10 @@ export class CarrierRun {
       ...(behindSince === undefined ? {} : { behindSince }),
       ...(trippedUntil === undefined ? {} : { trippedUntil }),
     });
+  }
+
+  get #connects(): boolean {
+    return this.#options.carrier.status === 'active';
   }
 
   /** The paths that its carrier serves may be others now. */
@@ -158,6 +166,7 @@ export class CarrierRun {
   }
 
   #gauges(parts: CarrierParts): void {
+    if (!this.#connects) return;
     const { metrics, carrier } = this.#options;
     const label = { carrier: carrier._id };
     metrics.bindsUp.set(label, parts.binds.filter(({ state }) => state === 'bound').length);
@@ -186,7 +195,7 @@ export class CarrierRun {
   async #sweep(parts: CarrierParts): Promise<void> {
     if (!this.#lease.held) return;
     this.#gauges(parts);
-    if (this.#phase.kind === 'running') this.#phase.reporter.measure(measured(parts));
+    if (this.#connects && this.#phase.kind === 'running') this.#phase.reporter.measure(measured(parts));
     await parts.receipts.sweep();
   }
 
@@ -225,11 +234,14 @@ export class CarrierRun {
     parts.outcomes.giveUp();
     void parts.dispatch.stop();
     for (const bind of parts.binds) void bind.stop(0);
-    const { metrics, carrier } = this.#options;
-    for (const gauge of [metrics.bindsUp, metrics.unanswered, metrics.waiting, metrics.orphans, metrics.rate]) {
-      gauge.set({ carrier: carrier._id }, 0);
-    }
-    this.#options.log.info('carrier_left', { carrier: carrier._id, reason });
+    const { log, carrier } = this.#options;
+    if (this.#connects) for (const gauge of this.#allGauges) gauge.set({ carrier: carrier._id }, 0);
+    log.info('carrier_left', { carrier: carrier._id, reason });
+  }
+
+  get #allGauges(): readonly SmppMetrics['bindsUp'][] {
+    const { bindsUp, unanswered, waiting, orphans, rate } = this.#options.metrics;
+    return [bindsUp, unanswered, waiting, orphans, rate];
   }
 
   async #until(done: () => boolean, waitMs: number): Promise<void> {

@@ -119,10 +119,9 @@ export class SmppWorker {
       const carriers = await listCarriers(db);
       await this.#serving.refresh(carriers);
       for (const { run } of this.#running.values()) run.reviewPaths();
-      const active = carriers.filter((carrier) => carrier.status === 'active');
-      for (const carrier of active) this.#change(carrier._id, carrier);
+      for (const carrier of carriers) this.#change(carrier._id, carrier);
       for (const id of this.#running.keys()) {
-        if (!active.some((carrier) => carrier._id === id)) this.#change(id, undefined);
+        if (!carriers.some((carrier) => carrier._id === id)) this.#change(id, undefined);
       }
     } catch (error) {
       log.warn('round_failed', { loop: 'carriers', ...unexpectedErrorFields(error) });

@@ -53,6 +53,20 @@ describe('smpp worker: submits whose answer never came', () => {
     return (await request(gateway.url).get(`/v2/status/${id}`).set('Authorization', `Bearer ${key}`)).body;
   }
 
+  it('a carrier that is paused: its policy decides all the same, and nothing is connected for it', async () => {
+    const here = await open({ carrier: { ...QUICK, unknownWaitMs: 8_000 }, smsc: { behaviour: () => SILENT } });
+    const id = await here.send({});
+    await eventually(() => here.smsc.stats().peakUnanswered === 1, 'it is unanswered');
+    await here.db.collection<CarrierDocument>('carriers').updateOne({ _id: 'sim' }, { $set: { status: 'paused' } });
+
+    const message = await here.reaches(id, 'sent');
+
+    expect(message.parts).to.deep.equal([{ state: 'unknown' }]);
+    expect(here.smsc.sessions()).to.deep.equal([]);
+    expect(here.smsc.stats().binds).to.equal(1);
+    expect((await here.metrics.registry.getSingleMetric('harkara_smpp_binds')?.get())?.values).to.deep.equal([]);
+  });
+
   it('a reset with 20 of them: each carrier’s policy decides when its time is over, counted and on the timeline', async () => {
     let speaking = false;
     const behaviour = () => (speaking ? undefined : SILENT);
