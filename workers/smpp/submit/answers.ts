@@ -69,10 +69,13 @@ export class Answers {
     const answerMs = clock.monotonicMs() - segment.sentMs;
     measurements.answered(answer.status, counted, answerMs);
     metrics.answerSeconds.observe({ carrier: carrier._id }, answerMs / 1_000);
-    if (meaning === 'accepted') tokens.accepted();
-    else if (meaning === 'throttled') tokens.throttled(statusPausesMs[String(answer.status)]);
-    else tokens.otherwise();
     const { submission, index, late } = segment;
+    // One that came late says nothing about the rate of now, and was counted when it was given up.
+    if (!late) {
+      if (meaning === 'accepted') tokens.accepted();
+      else if (meaning === 'throttled') tokens.throttled(statusPausesMs[String(answer.status)]);
+      else tokens.otherwise();
+    }
     submission.answers[index] = { kind: 'answered', ...answer };
     if (isFinal(meaning)) this.#cancelRest(submitter, submission);
     if (!late) submitter.release();
@@ -82,6 +85,7 @@ export class Answers {
 
   onTimeout(submitter: BindSubmitter<Segment>, segment: Segment): void {
     segment.late = true;
+    this.#options.tokens.otherwise();
     segment.submission.answers[segment.index] = { kind: 'unknown' };
     submitter.release();
     this.#conclude(submitter, segment.submission);
@@ -95,6 +99,7 @@ export class Answers {
         ended.add(submission);
       }
     };
+    for (const _ of [...lost.unanswered, ...lost.unwritten]) this.#options.tokens.otherwise();
     end(lost.unanswered, 'unknown');
     end(lost.unwritten, 'unwritten');
     end(submitter.clear(), 'unwritten');

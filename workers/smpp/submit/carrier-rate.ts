@@ -112,7 +112,7 @@ export class CarrierRate {
     this.#pausedUntilMs = nowMs;
   }
 
-  /** The carrier gave another answer, which says nothing about the rate. */
+  /** The carrier gave another answer, which says nothing about the rate, or none will come any more. */
   otherwise(): void {
     this.#answered += 1;
   }
