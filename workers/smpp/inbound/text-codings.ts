@@ -32,6 +32,8 @@ const CODINGS: Readonly<Record<number, Reading>> = {
   14: 'euc-kr',
 };
 
+const CR = 0x0d;
+
 /** The text of the octets. Undefined when they are not a text, or when we cannot decode it. */
 export function decodeText(octets: Buffer, dataCoding: number, alphabet: DefaultAlphabet): string | undefined {
   const reading = readingOf(dataCoding, alphabet);
@@ -73,8 +75,10 @@ export function unpacked(
     const two = (octets[bit >> 3] ?? 0) | ((octets[(bit >> 3) + 1] ?? 0) << 8);
     septets[i] = (two >> (bit & 7)) & 0x7f;
   }
-  // If seven bits are left over at the end of a text, they look like one more character, @.
-  const isFilled = isEnd && count > 0 && octets.length * 8 - fillBits === count * 7 && septets[count - 1] === 0;
+  // If seven bits are left over at the end of a text, they look like one more character: @, or the carriage return that TS 23.038
+  // §6.1.2.3.1 puts there.
+  const last = octets.length * 8 - fillBits === count * 7 ? septets[count - 1] : undefined;
+  const isFilled = isEnd && (last === 0 || last === CR);
   return isFilled ? septets.subarray(0, -1) : septets;
 }
 

@@ -45,6 +45,17 @@ describe('smpp worker: how handsets write', () => {
     expect(bodies(await here.received(texts.length)).sort()).to.deep.equal(texts);
   });
 
+  it('a carriage return that only fills the last octet is none of the text', async () => {
+    const here = await open({ carrier: { texts: { alphabet: 'gsm-packed' } } });
+
+    here.smsc.sendMo({
+      ...{ from: '919811112222', to: '919000000001', dataCoding: 0 },
+      userData: Buffer.from('31d98c56b3dd1a', 'hex'),
+    });
+
+    expect(bodies(await here.received(1))).to.deep.equal(['1234567']);
+  });
+
   it('data_coding 0 is what the carrier says it is', async () => {
     const here = await open({ carrier: { texts: { alphabet: 'latin1' } } });
 
