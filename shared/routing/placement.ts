@@ -1,4 +1,4 @@
-import type { MessageDocument, Routed } from '../messages/message.ts';
+import type { Attempt, MessageDocument, Routed } from '../messages/message.ts';
 import { pathOf } from '../messages/routing.ts';
 import { listOfPath, pathOfList } from './path.ts';
 import type { RouteDocument } from './route.ts';
@@ -16,7 +16,7 @@ export const NOWHERE = pathOfList({ waitSeconds: 0, carriers: [] });
  */
 export function placementOf(
   table: RouteTable,
-  message: Routable & Pick<MessageDocument, 'path' | 'attempts'>,
+  message: Routable & Pick<MessageDocument, 'path'> & { readonly attempts?: readonly Pick<Attempt, 'carrier'>[] },
 ): Pick<MessageDocument, 'path' | 'routed'> {
   const tried = (message.attempts ?? []).map(({ carrier }) => carrier);
   const { path, route } = table.routes.length === 0 ? inGroup(message) : whole(table.resolve(message));

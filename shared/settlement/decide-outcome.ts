@@ -75,12 +75,12 @@ function refuse(
 }
 
 /**
- * The carrier certainly took nothing, so the message goes back to the queue for the other carriers of its route. If an earlier
- * copy may have been taken, it ends like any refused message instead.
+ * The carrier certainly took nothing, so the message goes back to the queue for the other carriers of its route. An earlier copy
+ * in doubt is no reason to stop: there is one only because the policy is to send again (docs/decisions/0099).
  */
 function passOn(message: StoredMessage, { code, reason }: Omit<Refusal, 'parts'>, path: string, now: Date): Change {
   const { claim, attempts = [] } = message;
-  if (claim === undefined || mayHaveLeft(message)) return refuse(message, 'rejected', { parts: [], code, reason }, now);
+  if (claim === undefined) return refuse(message, 'rejected', { parts: [], code, reason }, now);
   const attempt = { carrier: claim.carrier, at: claim.at, code, reason };
   return { state: 'queued', set: { path, attempts: [...attempts, attempt], tries: 0 }, ...clean(message) };
 }

@@ -17,7 +17,8 @@ describe('three carriers, one dying, one refusing everything, one slow, while ro
   before(async () => {
     product = await startProduct({
       otherWorkers: 1,
-      // This carrier is killed below. What it never answered is sent again, so at most its last window arrives twice.
+      // This carrier and the worker die below. What was claimed and has no answer is sent again, here and at the other carriers:
+      // at most the last window arrives twice.
       carrier: { windowSize: 5, responseTimeoutMs: 2_000, unknownWaitMs: 3_000, unknownPolicy: 'resend' },
       smsc: { receiptDelayMs: 50 },
     });
@@ -35,7 +36,7 @@ describe('three carriers, one dying, one refusing everything, one slow, while ro
     const smsc = await startSmsc({ receiptDelayMs: 50, ...options });
     others.push(smsc);
     await product.ops(
-      `carrier create ${name} --host 127.0.0.1 --port ${smsc.port} --system-id harkara --window-size 20`,
+      `carrier create ${name} --host 127.0.0.1 --port ${smsc.port} --system-id harkara --window-size 20 --unknown-policy resend --unknown-wait-ms 3000`,
     );
     await eventually(() => smsc.stats().binds > 0, `${name} is bound`, WAIT_MS);
   }

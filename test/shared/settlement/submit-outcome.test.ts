@@ -60,11 +60,12 @@ describe('decideOutcome', () => {
       expect(after).not.to.have.property('errorCode');
     });
 
-    it('stays when an earlier copy may have been taken', () => {
+    it('goes on with an earlier copy in doubt, which is kept', () => {
       const earlier = [{ ...CLAIM, id: newId('clm'), parts: [{ state: 'unknown' as const }] }];
       const after = decide(claimed({ path: '@30:c>d', earlier }), FAILOVER);
 
-      expect(after).to.deep.include({ state: 'submitting', path: '@30:c>d', errorCode: '0x0B', outcome: 'unknown' });
+      expect(after).to.deep.include({ state: 'queued', path: '@30:d', attempts: [ATTEMPT], earlier });
+      expect(after).not.to.have.property('errorCode');
     });
 
     it('also when the tries at this carrier are over; the next one has all of them', () => {

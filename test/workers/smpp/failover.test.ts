@@ -3,8 +3,11 @@ import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { replaceRoute } from '../../../shared/routing/store.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
+import { Reroute } from '../../../workers/maintenance/reroute.ts';
 import { eventually } from '../../support/eventually.ts';
+import { latch } from '../../support/latch.ts';
 import { numbered, QUICK, type World, worldPerTest } from '../../support/smpp-world.ts';
 
 const REFUSES = () => ({ status: 0x0b });
@@ -122,6 +125,47 @@ describe('smpp worker: one carrier after the other', () => {
 
     await world.db.collection('carriers').updateOne({ _id: 'sim' as never }, { $set: { status: 'active' } });
     await eventually(() => carriedBy(world, path, 'sim'), 'the first takes again');
+  });
+
+  it('its route is removed while the carrier refuses: the other carrier gets it by a route of now', async () => {
+    const answer = latch();
+    const world = await open({
+      smsc: { behaviour: () => ({ status: 0x0b, answerWhen: answer.opened }) },
+      carrier: { ...QUICK, responseTimeoutMs: 60_000, paths: ['promotional'] },
+    });
+    await world.db.collection('routes').insertOne({ ...ROUTE, waitSeconds: 20 } as never);
+    const healthy = await add(world, 'healthy', {}, ['promotional']);
+    const id = await world.send({ path: '@20:sim>healthy' });
+    await eventually(() => submits(world.smsc) > 0, 'the first carrier has it');
+
+    await world.db.collection('routes').deleteOne({ _id: 'all' as never });
+    const rest = { ...ROUTE, _id: 'rest', groups: ROUTE.groups.slice(1), waitSeconds: 5 };
+    await world.db.collection('routes').insertOne(rest as never);
+    await world.reaches(await world.send({ path: '@5:healthy' }), 'delivered');
+    answer.open();
+    await eventually(async () => (await world.message(id)).state !== 'submitting', 'it is refused');
+    await new Reroute({ db: world.db, clock: systemClock, held: () => true }).run();
+
+    const { attempts, claim } = await world.reaches(id, 'delivered');
+    expect([attempts?.[0]?.carrier, claim?.carrier]).to.deep.equal(['sim', 'healthy']);
+    expect(submits(healthy)).to.equal(2);
+  });
+
+  it('sent again because no answer came, and refused: the next carrier gets it', async () => {
+    let copies = 0;
+    const world = await open({
+      smsc: { behaviour: () => (copies++ === 0 ? { answer: 'never', receipts: [] } : { status: 0x0b }) },
+      carrier: { ...QUICK, unknownPolicy: 'resend', unknownWaitMs: 500, paths: ['promotional'] },
+    });
+    await world.db.collection('routes').insertOne(ROUTE as never);
+    await add(world, 'healthy', {}, ['promotional']);
+
+    const id = await world.send({ path: '@30:sim>healthy' });
+    const { attempts, claim, earlier } = await world.reaches(id, 'delivered');
+
+    expect([attempts?.[0]?.carrier, claim?.carrier]).to.deep.equal(['sim', 'healthy']);
+    expect(earlier?.map(({ carrier }) => carrier)).to.deep.equal(['sim']);
+    expect(submits(world.smsc)).to.equal(2);
   });
 
   it('a carrier that is too slow is helped after the waiting time of the route', async () => {

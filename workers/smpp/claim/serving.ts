@@ -4,6 +4,7 @@ import { type CarrierDocument, carrierLease } from '../../../shared/carriers/car
 import { heldEpochs } from '../../../shared/leases/holders.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { MAX_CARRIERS } from '../../../shared/routing/path.ts';
+import { placementOf } from '../../../shared/routing/placement.ts';
 import { isWorthWaiting, mayTake, type Standings, standingOf } from '../../../shared/routing/standing.ts';
 import { listRoutes } from '../../../shared/routing/store.ts';
 import { RouteTable } from '../../../shared/routing/table.ts';
@@ -56,11 +57,16 @@ export class Serving {
    * The path to another carrier for a message that this carrier refused. Undefined when the message has been refused by enough
    * carriers, or when no other carrier will take it soon.
    */
-  next({ path, claim, attempts = [] }: MessageDocument): string | undefined {
+  next(message: MessageDocument): string | undefined {
+    const { path, claim, attempts = [] } = message;
     if (claim === undefined || attempts.length + 1 >= MAX_CARRIERS) return undefined;
     const next = this.#table.after(path, claim.carrier);
     if (next === undefined) return undefined;
-    const carriers = this.#table.served.get(next) ?? [];
+    // If the routes have changed since it was accepted, maintenance moves it from the path of then to the one of now.
+    const served = this.#table.served.has(next)
+      ? next
+      : placementOf(this.#table, { ...message, attempts: [...attempts, claim] }).path;
+    const carriers = this.#table.served.get(served) ?? [];
     return isWorthWaiting(carriers, this.#standings, this.#clock.now()) ? next : undefined;
   }
 
