@@ -29,13 +29,14 @@ export function numberKey(number: string, keyword: string): NumberKey {
 export const KEYWORD_MAX = 30;
 
 /**
- * The first word of a text, in the form in which keywords are compared. Letters are folded (`ＪＯＩＮ`, `Join` and `join` are equal).
- * Punctuation, symbols and invisible characters are removed. Empty when nothing is left.
+ * The first word of a text, in the form in which keywords are compared. Letters are folded (`ＪＯＩＮ`, `Join` and `join` are equal,
+ * and so are the letters i of Turkish: `BİLGİ`, `bilgi`, `BILGI`). Punctuation, symbols and invisible characters are removed. Empty
+ * when nothing is left.
  */
 export function keywordOf(text: string): string {
   // Only the beginning is searched, because a text may have 64 KiB.
   for (const word of text.slice(0, 500).normalize('NFKC').toLowerCase().split(/\s+/u)) {
-    const letters = word.replaceAll(/[\p{P}\p{S}\p{C}]/gu, '');
+    const letters = word.replaceAll(/[\p{P}\p{S}\p{C}\p{DI}]/gu, '').replaceAll(/i\u0307|ı/gu, 'i');
     if (letters !== '') return letters.length > KEYWORD_MAX ? '' : letters;
   }
   return '';
@@ -44,6 +45,6 @@ export function keywordOf(text: string): string {
 /** The entry that gets a text, out of the entries of one number. Undefined when none does. */
 export function entryFor(entries: readonly NumberDocument[], text: string): NumberDocument | undefined {
   const keyword = keywordOf(text);
-  const exact = keyword === '' ? undefined : entries.find((entry) => entry.keyword === keyword);
+  const exact = keyword === '' ? undefined : entries.find((entry) => keywordOf(entry.keyword) === keyword);
   return exact ?? entries.find((entry) => entry.keyword === '');
 }

@@ -37,7 +37,7 @@ export function optOutOf(text: string, words: Words): OptOutSign | undefined {
 /**
  * The form in which texts and words are compared: small letters, Latin letters without accents, no punctuation, symbols or
  * invisible characters, and one blank between words. `«ＡＲＲÊＴ !»` becomes `arret`. Scripts that write vowels as marks (Devanagari)
- * keep their marks.
+ * keep their marks. Turkish writes ÇIK and çık, so `ı` and `i` are one letter. \p{DI} has what phones add to emoji (U+FE0F).
  */
 export function foldText(text: string): string {
   return text
@@ -45,9 +45,10 @@ export function foldText(text: string): string {
     .toLowerCase()
     .normalize('NFD')
     .replaceAll(/[\u0300-\u036f]/gu, '')
+    .replaceAll('ı', 'i')
     .normalize('NFC')
     .replaceAll(/\s+/gu, ' ')
-    .replaceAll(/[\p{P}\p{S}\p{C}]/gu, '')
+    .replaceAll(/[\p{P}\p{S}\p{C}\p{DI}]/gu, '')
     .replaceAll(/ +/g, ' ')
     .trim();
 }

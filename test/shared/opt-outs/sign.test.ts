@@ -13,6 +13,8 @@ describe('optOutOf', () => {
     ['"S.T.O.P!"', INDIAN, 'out stop'],
     ['s\u200bto\u2060p\ufeff', INDIAN, 'out stop'],
     ['ＳＴＯＰ', INDIAN, 'out stop'],
+    ['STOP \u26d4\ufe0f', INDIAN, 'out stop'],
+    ['STOP\u2757\ufe0f\u{e0020}', INDIAN, 'out stop'],
     ['Stop  all', INDIAN, 'out stop all'],
     ['opt-out', INDIAN, 'out optout'],
     ['START', INDIAN, 'in start'],
@@ -46,6 +48,14 @@ describe('optOutOf', () => {
     expect(optOutOf('बंद  करो।', words)?.kind).to.equal('out');
     expect(optOutOf('ferma', words)?.kind).to.equal('out');
     expect(optOutOf('stop', words)).to.equal(undefined);
+  });
+
+  it('takes the two letters i of Turkish for one, as their capitals differ from those of other languages', () => {
+    const words = wordsFor({ out: [foldText('çıkış'), foldText('İPTAL'), 'cıkıs yap'] }, INDIAN);
+
+    for (const text of ['ÇIKIŞ', 'çıkış', 'Cikis', 'iptal', 'IPTAL', 'İptal', 'ÇIKIŞ YAP']) {
+      expect(optOutOf(text, words)?.kind, text).to.equal('out');
+    }
   });
 
   it('finds every word of every list, as it stands there', () => {
