@@ -49,7 +49,10 @@ export async function optedOutEntries(
     problems.add(placeOf(list, i), 'recipient_opted_out', 'This customer has opted out.');
   });
   const [, { errors = [], extra = {} }] = invalidRequest(problems);
-  const detail = `${problems.count} of ${entries.length} recipients have opted out. Remove them, or send \`skip_opted_out: true\`.`;
+  const detail =
+    problems.count === entries.length
+      ? 'All recipients have opted out, so there is nobody to send to.'
+      : `${problems.count} of ${entries.length} recipients have opted out. Remove them, or send \`skip_opted_out: true\`.`;
   return ['recipient_opted_out', { detail, errors, extra }];
 }
 
