@@ -61,8 +61,8 @@ export function hasHalfCharacter(text: string): boolean {
 export const HALF_CHARACTER = 'It contains half of a character, perhaps of an emoji that was cut.';
 
 /**
- * Fills a template's slots. Reports every param that does not fit, and a text that becomes too long, as problems of
- * `field`.
+ * Fills a template's slots. Reports every param that does not fit, and a text that becomes too long, as problems of `field` or its
+ * entries.
  */
 export function renderText(
   pattern: Pattern,
@@ -79,7 +79,9 @@ export function renderText(
     return undefined;
   }
   const planned = plannedText(rendered.text, maxSegments);
-  return planned instanceof Fault ? problems.add(field, planned.code, planned.detail) : planned;
+  if (!(planned instanceof Fault)) return planned;
+  const half = params.findIndex(hasHalfCharacter);
+  return problems.add(half < 0 ? field : `${field}[${half}]`, planned.code, planned.detail);
 }
 
 export const sender: Kind<string> = string(

@@ -134,7 +134,7 @@ describe('POST /v2/send-bulk', () => {
         { field: 'recipients[1].params', code: 'wrong_count' },
         { field: 'recipients[2].params[0]', code: 'too_long' },
         { field: 'recipients[2].params[1]', code: 'wrong_type' },
-        { field: 'recipients[4].params', code: 'invalid_text' },
+        { field: 'recipients[4].params[0]', code: 'invalid_text' },
       ]);
       expect(await balanceOf(account)).to.equal(10);
     });

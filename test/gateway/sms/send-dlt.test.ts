@@ -244,6 +244,11 @@ describe('POST /v2/send of accounts with DLT', () => {
     ['template_id is a number', { ...BASE, template_id: 5 }, ['template_id wrong_type']],
     ['params are a string', { ...BASE, template_id: OTP_ID, params: 'x' }, ['params wrong_type']],
     ['a param is a number', { ...BASE, template_id: OTP_ID, params: [1] }, ['params[0] wrong_type']],
+    [
+      'a param has half an emoji',
+      { ...BASE, template_id: ORDER_ID, params: ['1', '\ud83d'] },
+      ['params[1] invalid_text'],
+    ],
     ['too few params', { ...BASE, template_id: ORDER_ID, params: ['1'] }, ['params wrong_count']],
     ['no params', { ...BASE, template_id: OTP_ID }, ['params wrong_count']],
     [
