@@ -100,7 +100,8 @@ function queueWrong({ path, lane, waiting, more, oldest }: WaitingLane, now: Dat
   const minutes = (now.getTime() - oldest.at.getTime()) / 60_000;
   const limit = WAIT_MINUTES[lane];
   if (limit === undefined || minutes < limit) return [];
-  const count = `${more ? 'At least ' : ''}${waiting} ${lane} ${waiting === 1 ? 'message waits' : 'messages wait'}`;
+  const kind = path === CHAT_PATH ? 'chat-app' : lane; // The chat-app channel has one lane, the first.
+  const count = `${more ? 'At least ' : ''}${waiting} ${kind} ${waiting === 1 ? 'message waits' : 'messages wait'}`;
   const words = `${count} on ${path}, the oldest since ${isoTimestamp(oldest.at)}. ${path === CHAT_PATH ? CHECK_NUMBERS : CHECK_CARRIERS}`;
   return [{ severity: lane === 'otp' || lane === 'transactional' ? 'bad' : 'look', about: 'queue', id: path, words }];
 }

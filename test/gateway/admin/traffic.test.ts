@@ -29,6 +29,7 @@ describe('what waits and what does not fit, for operators', () => {
         waiting(late as AccountId, 2, 1),
         waiting(early as AccountId, 3, 0),
         waiting(early as AccountId, 3, 1, '@30:airtel>jio'),
+        waiting(early as AccountId, 4, 0, 'chatapp'),
       ]);
 
     const { queues } = (await world.get('/queues')).body;
@@ -40,14 +41,16 @@ describe('what waits and what does not fit, for operators', () => {
     ]);
     expect(lanes).to.deep.equal([
       ['@30:airtel>jio', 'transactional', 1, 1],
+      ['chatapp', 'otp', 1, 1],
       ['transactional', 'otp', 1, 1],
       ['transactional', 'transactional', 3, 2],
     ]);
     expect(queues[0].carriers).to.deep.equal(['airtel', 'jio']);
-    expect(queues[2]).to.include({ oldest_account_id: late, more: false });
+    expect(queues[3]).to.include({ oldest_account_id: late, more: false });
     const wrong = (await world.get('/overview')).body.wrong.map(({ words }: { words: string }) => words);
     const waits = wrong.find((words: string) => words.startsWith('3 transactional messages wait on transactional'));
     expect(waits).to.match(/, the oldest since \S+\. See whether .*: npm run ops -- bind list\.$/);
+    expect(wrong.filter((words: string) => words.startsWith('1 chat-app message waits on chatapp'))).to.have.length(1);
   });
 
   const orphans = () => world.db.collection<OrphanDocument>('orphans');
