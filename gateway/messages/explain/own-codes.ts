@@ -10,7 +10,7 @@ export const OWN_CODES: readonly ExplainedCodes[] = [
   explained(
     'validity_expired',
     'The message could not be handed to a carrier before its `valid_until`. It was refunded.',
-    'Send it again. Give it a later `valid_until`, and check that your account is not suspended and your template not paused.',
+    'Send it again. Give it a later `valid_until`, and check that your account is not suspended and your template not paused. Promotional messages under DLT leave only in the hours that are allowed.',
   ),
   explained(
     'unconfirmed',
