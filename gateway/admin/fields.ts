@@ -6,6 +6,9 @@ import { Fault, type Kind, string } from '../fields/field.ts';
 
 /** Kinds of fields that several requests of operators have. */
 
+/** Said of an `account_id` of the right form. */
+export const NO_SUCH_ACCOUNT = 'There is no such account: `GET /v2/admin/accounts` lists them.';
+
 /** One line for people. */
 export function line(description: string, most: number): Kind<string> {
   const fault = new Fault('invalid_text', `It must be one line of 1 to ${most} characters.`);

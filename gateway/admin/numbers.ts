@@ -12,7 +12,7 @@ import { bodyOf, type Handler, type Reply, requesterOf } from '../http/context.t
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { parseQuery } from '../http/query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import { accountId, country } from './fields.ts';
+import { accountId, country, NO_SUCH_ACCOUNT } from './fields.ts';
 
 /** An installation has hundreds of numbers, not thousands. */
 const NUMBERS_MAX = 10_000;
@@ -65,7 +65,7 @@ export function createAddNumber(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config
     const read = await readRequest(ADD_NUMBER, bodyOf(res), { account: {}, now: clock.now(), config });
     const { problems, given } = read;
     if (given.account_id !== undefined && (await findAccount(db, given.account_id)) === undefined) {
-      problems.add('account_id', 'invalid_value', 'There is no such account.');
+      problems.add('account_id', 'invalid_value', NO_SUCH_ACCOUNT);
     }
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     const { number, account_id: account, keyword = '', country } = whole(read);

@@ -7,6 +7,7 @@ import type { AccountId } from '../../shared/runtime/ids.ts';
 import { list, otherwise, required } from '../fields/field.ts';
 import { type ReadRequest, readRequest, request } from '../fields/request.ts';
 import { isObject } from '../http/context.ts';
+import { PROBLEMS } from '../http/problem.ts';
 import type { Refused } from '../idempotency/action.ts';
 import { EXTENSIONS, text, to } from './fields.ts';
 import { checkValues, type Entry, fillTemplate } from './fill-template.ts';
@@ -113,7 +114,7 @@ async function notFound(db: Db, account: AccountId, name: string, language: stri
 
 function refusedTemplate({ name, status, unsendable }: ChatTemplateDocument): Refused | undefined {
   if (status !== 'approved') {
-    const detail = `The template "${name}" is ${status}, not approved.`;
+    const detail = `The template "${name}" is ${status}, not approved. ${PROBLEMS.template_not_approved.advice}`;
     return { kind: 'refused', problem: ['template_not_approved', { detail }] };
   }
   if (unsendable === undefined) return undefined;

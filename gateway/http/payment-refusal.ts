@@ -1,7 +1,7 @@
 import type { AcceptOutcome } from '../../shared/payment/accept.ts';
 import { type BatchId, isBatchId, isScheduleId, type MessageId, type ScheduleId } from '../../shared/runtime/ids.ts';
 import { type ProblemAnswer, RETRY_AFTER } from './answer.ts';
-import type { ProblemSlug } from './problem.ts';
+import { PROBLEMS, type ProblemSlug } from './problem.ts';
 
 type NotAccepted = Exclude<AcceptOutcome, { readonly kind: 'accepted' }> | { readonly kind: 'too_much_unpaid' };
 
@@ -16,7 +16,8 @@ export function refusal(outcome: NotAccepted, id: ResultId): readonly [ProblemSl
   switch (kind) {
     case 'insufficient_credits': {
       const needs = outcome.required === 1 ? '1 credit' : `${outcome.required} credits`;
-      return [kind, { detail: `This request needs ${needs}, but the balance is ${outcome.balance}.` }];
+      const detail = `This request needs ${needs}, but the balance is ${outcome.balance}. ${PROBLEMS.insufficient_credits.advice}`;
+      return [kind, { detail }];
     }
     case 'account_suspended':
       return [kind, {}];

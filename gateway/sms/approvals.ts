@@ -67,7 +67,7 @@ export class Approvals {
       return { kind: 'refused', problem: ['entity_id_missing', {}] };
     }
     if (!(await this.#maySendAs(account, sender, route))) {
-      const detail = `"${sender}" is not registered and approved for ${route} messages of this account.`;
+      const detail = `"${sender}" is not registered and approved for ${route} messages of this account. ${PROBLEMS.sender_not_allowed.advice}`;
       return { kind: 'refused', problem: ['sender_not_allowed', { detail }] };
     }
     if (content === undefined) return { kind: 'refused', problem: ['template_not_found', {}] };

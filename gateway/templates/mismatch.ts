@@ -58,7 +58,8 @@ export function explainMismatch(own: TemplateIndex, account: TemplateIndex, text
   const alike = mostAlike(own.fingerprints, text, COMPARED_MAX).flatMap((t) => own.templates[t] ?? []);
   const [nearest] = alike;
   if (nearest === undefined) {
-    const detail = 'The sender has no approved template for this route.';
+    const detail =
+      'The sender has no approved template for this route. `GET /v2/account/templates` lists the templates of the account; `POST` asks for one.';
     return { kind: 'no_template', scrubCode: SCRUB_CODES.template_not_found, detail };
   }
   const compared = compareNearest(alike, text);

@@ -53,7 +53,7 @@ export const CHAIN_COMMANDS: readonly Command[] = [
       const store = await db();
       await existing(store, account);
       if (!(await removeChain(store, account, carrier))) {
-        throw new Failure(`${account} has no chain of its own at ${carrier}: \`chain list\` shows them.`);
+        throw new Failure(`${account} has no chain of its own at ${carrier}: \`chain list ${account}\` shows them.`);
       }
       return { text: `${account} has no chain of its own at ${carrier} any more.`, json: { account, carrier } };
     },

@@ -133,7 +133,7 @@ export const accountId: Shape<AccountId> = {
 
 export const endpointId: Shape<EndpointId> = {
   value: 'WEBHOOK',
-  form: 'a webhook id like whk_01kam…, as `webhook list` shows it',
+  form: 'a webhook id like whk_4f1c…, as `webhook list` shows it',
   parse: (text) => (isEndpointId(text) ? text : undefined),
 };
 

@@ -83,7 +83,8 @@ function decision(verb: string, status: 'approved' | 'rejected', about: string):
       const store = await db();
       await existing(store, account);
       const found = await findSender(store, account, sender);
-      if (found === undefined) throw new Failure(`${account} has no sender ${sender}: \`sender list\` shows them.`);
+      if (found === undefined)
+        throw new Failure(`${account} has no sender ${sender}: \`sender list ${account}\` shows them.`);
       if (id === undefined && found.requested && status === 'approved') throw unread(found);
       // The account may take its request back, and ask for other routes, at any time.
       const isRead = id === undefined || id === found._id;

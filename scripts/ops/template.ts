@@ -192,7 +192,7 @@ function pause(verb: string, paused: boolean, about: string): Command {
 }
 
 function noTemplate(account: string, template: string): Failure {
-  return new Failure(`${account} has no template ${template}: \`template list\` shows them.`);
+  return new Failure(`${account} has no template ${template}: \`template list ${account}\` shows them.`);
 }
 
 async function readOctets(file: string): Promise<Uint8Array> {

@@ -64,7 +64,7 @@ export const USER_COMMANDS: readonly Command[] = [
       } catch (error) {
         if (error instanceof UsernameTaken)
           throw new Failure(
-            `Somebody signs in as ${username} already: choose another name, or make a new link with \`user reset\`.`,
+            `Somebody signs in as ${username} already: choose another name, or make a new link with \`user reset ${username}\`.`,
           );
         throw error;
       }

@@ -60,7 +60,7 @@ export function createRequestChatTemplate(
           isRefusal: () => false,
         }));
       if (!made) {
-        const detail = `The account has ${name} in ${language} already; it is ${stateOf(own)}.`;
+        const detail = `The account has ${name} in ${language} already; it is ${stateOf(own)}. Change that one, or use another name.`;
         return { kind: 'refused', problem: ['template_exists', { detail }] };
       }
       return answerOf(db, account, name, language);

@@ -68,6 +68,8 @@ function asked(made: SenderDocument): Accepted {
 }
 
 function exists(known: SenderDocument | undefined) {
-  const detail = known && `The account has the sender ${known.sender} already; it is ${known.status}.`;
+  const detail =
+    known &&
+    `The account has the sender ${known.sender} already; it is ${known.status}. To ask again, or for other routes, remove it first.`;
   return { kind: 'refused', problem: ['sender_exists', detail === undefined ? {} : { detail }] } as const;
 }

@@ -82,6 +82,6 @@ function isSame(known: TemplateDocument, given: TemplateText): boolean {
 }
 
 function exists({ dltId, status }: TemplateDocument) {
-  const detail = `The account has the template ${dltId} already; it is ${status}.`;
+  const detail = `The account has the template ${dltId} already; it is ${status}. A rejected one can be changed; for another text give another id.`;
   return { kind: 'refused', problem: ['template_exists', { detail }] } as const;
 }

@@ -8,7 +8,7 @@ import { sendJson, sendProblem } from '../../http/answer.ts';
 import { bodyOf, type Handler, type Reply } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
-import { accountId } from '../fields.ts';
+import { accountId, NO_SUCH_ACCOUNT } from '../fields.ts';
 import { KEPT_MS, type LedgerCheckDocument, ledgerCheckRecord } from './ledger-check.ts';
 import { runCheck } from './run.ts';
 import { findCheck, insertCheck, listChecks } from './store.ts';
@@ -26,7 +26,7 @@ export function createStartCheck(deps: Pick<GatewayDeps, 'db' | 'clock' | 'confi
     const read = await readRequest(START_CHECK, bodyOf(res), { account: {}, now: clock.now(), config });
     const { problems, given } = read;
     if (given.account_id !== undefined && (await findAccount(db, given.account_id)) === undefined) {
-      problems.add('account_id', 'invalid_value', 'There is no such account.');
+      problems.add('account_id', 'invalid_value', NO_SUCH_ACCOUNT);
     }
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     if (running !== undefined)

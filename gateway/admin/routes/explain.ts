@@ -8,6 +8,7 @@ import type { Handler, Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { parseQuery } from '../../http/query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
+import { NO_SUCH_ACCOUNT } from '../fields.ts';
 
 const RECIPIENT = /^[1-9][0-9]{7,14}$/;
 const SENDER = /^.{1,15}$/;
@@ -25,7 +26,7 @@ export function createExplain({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>):
     if (known === undefined) problems.add('route', 'invalid_value', `It must be one of ${ROUTES.join(', ')}.`);
     if (urgency === undefined) problems.add('priority', 'invalid_value', `It must be one of ${PRIORITIES.join(', ')}.`);
     const account = isAccountId(id) ? await findAccount(db, id) : undefined;
-    if (account === undefined) problems.add('account_id', 'invalid_value', 'There is no such account.');
+    if (account === undefined) problems.add('account_id', 'invalid_value', NO_SUCH_ACCOUNT);
     if (problems.count > 0 || account === undefined || known === undefined || urgency === undefined) {
       return sendProblem(res, ...invalidRequest(problems));
     }

@@ -115,7 +115,13 @@ function providerWrong({
 }: Seen['providers'][number]): Wrong[] {
   const about = { about: 'provider', id } as const;
   if (condition === 'stopped') {
-    return [{ ...about, severity: 'bad', words: `Chat-app number ${number} is stopped: ${stopped_reason}` }];
+    return [
+      {
+        ...about,
+        severity: 'bad',
+        words: `Chat-app number ${number} is stopped. Solve the cause, then: npm run ops -- provider resume ${id}. The cause: ${stopped_reason}`,
+      },
+    ];
   }
   return troubles.map(({ words }) => ({ ...about, severity: 'look', words: `Chat-app number ${number}: ${words}` }));
 }

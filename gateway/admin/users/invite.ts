@@ -10,7 +10,7 @@ import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, type Handler, type Reply, requesterOf } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
-import { accountId } from '../fields.ts';
+import { accountId, NO_SUCH_ACCOUNT } from '../fields.ts';
 import { anyUserRecord } from './find-user.ts';
 
 export const INVITE_TO_ACCOUNT = request({ ...INVITE_USER.fields, account_id: required(accountId) });
@@ -22,7 +22,7 @@ export function createInviteToAccount(deps: UsersDeps): Handler {
     const read = await readRequest(INVITE_TO_ACCOUNT, bodyOf(res), { account: {}, now: clock.now(), config });
     const { problems, given } = read;
     if (given.account_id !== undefined && (await findAccount(db, given.account_id)) === undefined) {
-      problems.add('account_id', 'invalid_value', 'There is no such account.');
+      problems.add('account_id', 'invalid_value', NO_SUCH_ACCOUNT);
     }
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     const { account_id: account, ...invited } = whole(read);

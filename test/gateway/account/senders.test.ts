@@ -79,7 +79,9 @@ describe('an account asks for senders', () => {
     await decide({ decision: 'rejected', reason: 'It is the name of a bank.' }).expect(200);
 
     expect((await list()).body.data[0]).to.include({ state: 'rejected', reason: 'It is the name of a bank.' });
-    expect((await ask(ASHA)).body.detail).to.equal('The account has the sender ASHA already; it is rejected.');
+    expect((await ask(ASHA)).body.detail).to.equal(
+      'The account has the sender ASHA already; it is rejected. To ask again, or for other routes, remove it first.',
+    );
   });
 
   it('refuses what cannot be a sender, a state, and keys without `manage`', async () => {

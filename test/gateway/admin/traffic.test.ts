@@ -123,7 +123,7 @@ describe('what waits and what does not fit, for operators', () => {
     expect(text).not.to.match(/v1\.|verify/);
     await stopProvider(world.db, world.account, 'the token is not valid');
     const wrong = (await world.get('/overview')).body.wrong.map(({ words }: { words: string }) => words);
-    expect(wrong.some((words: string) => words.endsWith('is stopped: the token is not valid'))).to.equal(true);
+    expect(wrong.some((words: string) => words.endsWith('The cause: the token is not valid'))).to.equal(true);
     const resumed = await world.post(`/providers/${world.account}/status`, { status: 'active' });
     expect(resumed.body.provider.stopped_reason).to.equal(null);
     const other = await makeAccount(world.db, 0);

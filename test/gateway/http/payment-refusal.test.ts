@@ -9,7 +9,9 @@ describe('refusal', () => {
     const [slug, more] = refusal({ kind: 'insufficient_credits', balance: 40, required: 120 }, id);
 
     expect(slug).to.equal('insufficient_credits');
-    expect(more.detail).to.equal('This request needs 120 credits, but the balance is 40.');
+    expect(more.detail).to.equal(
+      'This request needs 120 credits, but the balance is 40. Buy credits, then send the request again.',
+    );
   });
 
   it('names the message of an unknown outcome, so that its status can be asked', () => {

@@ -122,7 +122,9 @@ describe('POST /v2/send', () => {
       const answer = await send(key, GOOD);
 
       expectProblem(answer, 'insufficient_credits');
-      expect(answer.body.detail).to.equal('This request needs 1 credit, but the balance is 0.');
+      expect(answer.body.detail).to.equal(
+        'This request needs 1 credit, but the balance is 0. Buy credits, then send the request again.',
+      );
       expect(await balanceOf(account)).to.equal(0);
       expect(await tracesOf(account)).to.equal(0);
     });

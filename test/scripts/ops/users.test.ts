@@ -53,7 +53,7 @@ describe('npm run ops: users', () => {
     });
     expect((await world.run('user role root@example.com owner')).err).to.include('is an operator');
     expect((await world.run(`user invite root@example.com --account ${account} --role viewer`)).err).to.include(
-      'Somebody signs in as root@example.com already: choose another name, or make a new link with `user reset`.',
+      'Somebody signs in as root@example.com already: choose another name, or make a new link with `user reset root@example.com`.',
     );
     for (const wrong of [
       `x@example.com --account ${account}`,
