@@ -1,6 +1,6 @@
 import type { AuditDocument } from '../../shared/audit/entry.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import type { AuditId } from '../../shared/runtime/ids.ts';
+import { isAuditId } from '../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
@@ -81,8 +81,4 @@ function parseSubject(text: string | undefined, problems: FieldProblems) {
   if (kind !== undefined && id !== '') return { kind, id };
   const detail = `It must be a kind, a colon and an id: key:01kam…. The kinds are ${AUDIT_KINDS.join(', ')}.`;
   return problems.add('subject', 'invalid_value', detail);
-}
-
-function isAuditId(text: string): text is AuditId {
-  return /^aud_[0-9a-z]{26}$/.test(text);
 }

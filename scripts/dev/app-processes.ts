@@ -29,16 +29,16 @@ export async function awaitGone(pids: readonly number[], timeoutMs: number): Pro
   const deadline = performance.now() + timeoutMs;
   while (pids.some(isOurs)) {
     if (performance.now() > deadline) {
-      for (const pid of pids.filter(isOurs)) kill(pid, 'SIGKILL');
+      for (const pid of pids.filter(isOurs)) kill(pid);
     }
     await wait(50);
   }
 }
 
-/** Sends a signal. It is fine if the process is gone already. */
-export function kill(pid: number, signal: NodeJS.Signals): void {
+/** Kills a process at once. It is fine if it is gone already. */
+export function kill(pid: number): void {
   try {
-    process.kill(pid, signal);
+    process.kill(pid, 'SIGKILL');
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }

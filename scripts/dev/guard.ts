@@ -50,7 +50,7 @@ function killAll(): void {
   stopping = true;
   const pids = appPids(pm2Home);
   pm2.kill('SIGKILL');
-  for (const pid of pids) kill(pid, 'SIGKILL');
+  for (const pid of pids) kill(pid);
 }
 
 process.on('message', (order: unknown) => {

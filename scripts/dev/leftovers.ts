@@ -19,12 +19,12 @@ export async function clearLeftovers(files: RunFiles, say: (line: string) => voi
     say('Waiting for the end of an earlier run that was killed …');
     const deadline = performance.now() + GUARD_MS;
     while (isAlive(guard) && performance.now() < deadline) await wait(50);
-    if (isAlive(guard)) kill(guard.pid, 'SIGKILL');
+    if (isAlive(guard)) kill(guard.pid);
   }
   const pids = appPids(files.pm2Home);
   if (pm2 !== undefined && isAlive(pm2)) {
     say('Stopping what an earlier run left …');
-    kill(pm2.pid, 'SIGKILL'); // Its processes end by themselves when PM2 is gone.
+    kill(pm2.pid); // Its processes end by themselves when PM2 is gone.
   }
   await awaitGone(pids, APPS_MS);
   forgetPart(files.runDir, 'pm2');

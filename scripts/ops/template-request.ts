@@ -27,7 +27,7 @@ export const TEMPLATE_REQUEST_COMMANDS: readonly Command[] = [
     async run(_args, { db, clock }) {
       const store = await db();
       const [requests, templates] = await Promise.all([
-        listWaitingRequests(store, clock, undefined, SHOWN_MAX),
+        listWaitingRequests(store, clock, SHOWN_MAX),
         listWaitingTemplates(store, new Date(0), SHOWN_MAX),
       ]);
       const all = [...requests, ...templates].map((one) => ({

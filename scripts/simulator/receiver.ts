@@ -32,8 +32,6 @@ export interface Receiver {
   readonly url: string;
   /** The posts that came, oldest first. */
   received(): ReceivedWebhook[];
-  /** Forgets the posts. Still remembers how often each webhook-id came. */
-  clear(): void;
   /** Trusts a secret on one path (without its query), or on all paths. Throws RangeError when it is not a secret. */
   trust(secret: string, path?: string): void;
   /** Breaks all connections and frees the port. */
@@ -114,7 +112,6 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   return {
     url: `http://127.0.0.1:${port}`,
     received: () => received.all(),
-    clear: () => received.clear(),
     trust: (secret, path) => signatures.trust(secret, path),
     close: () => closeAtOnce(server),
   };

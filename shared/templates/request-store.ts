@@ -51,19 +51,13 @@ export async function listTemplateRequests(
   return finished(db, clock, found);
 }
 
-/** Requests of all accounts that wait for an operator, oldest first, newer than `after`. */
+/** Requests of all accounts that wait for an operator, oldest first. */
 export async function listWaitingRequests(
   db: Db,
   clock: Clock,
-  after: TemplateRequestId | undefined,
   limit: number,
 ): Promise<readonly TemplateRequestDocument[]> {
-  const newer = after === undefined ? {} : { _id: { $gt: after } };
-  const found = await requests(db)
-    .find({ status: 'requested', ...newer })
-    .sort({ _id: 1 })
-    .limit(limit)
-    .toArray();
+  const found = await requests(db).find({ status: 'requested' }).sort({ _id: 1 }).limit(limit).toArray();
   return finished(db, clock, found);
 }
 

@@ -24,7 +24,7 @@ export function createApprovals({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>
   return async (_req, res: Reply) => {
     const [senders, requests, templates] = await Promise.all([
       listWaitingSenders(db, SHOWN + 1),
-      listWaitingRequests(db, clock, undefined, SHOWN + 1),
+      listWaitingRequests(db, clock, SHOWN + 1),
       listWaitingTemplates(db, LONG_AGO, SHOWN + 1),
     ]);
     const kinds: readonly (readonly Waiting[])[] = [senders, requests, templates];

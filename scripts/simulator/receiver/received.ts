@@ -49,10 +49,4 @@ export class Received {
   all(): ReceivedWebhook[] {
     return this.#posts.slice(this.#head);
   }
-
-  clear(): void {
-    this.#posts = [];
-    this.#head = 0;
-    this.#characters = 0;
-  }
 }

@@ -1,4 +1,4 @@
-import { type Shape, setting, type Values } from './setting.ts';
+import { type Shape, setting } from './setting.ts';
 import { listOf } from './shapes.ts';
 
 /**
@@ -51,5 +51,3 @@ export const ANSWERS = {
     { kannel: 'fixed', jasmin: 'submit_error_retrial (all connectors)' },
   ),
 };
-
-export type AnswerSettings = Values<typeof ANSWERS>;

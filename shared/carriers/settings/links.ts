@@ -1,4 +1,4 @@
-import { type Shape, setting, type Values } from './setting.ts';
+import { type Shape, setting } from './setting.ts';
 import { listOf, whole } from './shapes.ts';
 
 export interface HostAndPort {
@@ -41,5 +41,3 @@ export const LINKS = {
     { kannel: 'reconnect-delay', jasmin: 'con_loss_delay, con_fail_delay' },
   ),
 };
-
-export type LinkSettings = Values<typeof LINKS>;

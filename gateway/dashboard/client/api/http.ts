@@ -40,8 +40,8 @@ export function put<T>(path: string, body: object): Promise<T> {
   return call<T>('PUT', path, body);
 }
 
-export function remove<T = void>(path: string, body?: object): Promise<T> {
-  return call<T>('DELETE', path, body);
+export function remove<T = void>(path: string): Promise<T> {
+  return call<T>('DELETE', path);
 }
 
 export function queryText(query: Query): string {

@@ -14,8 +14,11 @@ import {
 } from './page-list.ts';
 import { type ApiProblem, asProblem } from './problem.ts';
 
-/** A list as the API answers it: `{data, next_cursor, has_more}`; a few lists name their entries otherwise. */
-type Answer = Readonly<Record<string, unknown>> & { readonly next_cursor: string | null };
+/** A list as the API answers it. */
+interface Answer<T> {
+  readonly data: readonly T[];
+  readonly next_cursor: string | null;
+}
 
 export interface Listed<T> {
   /** Undefined until the first page has come. */
@@ -34,16 +37,15 @@ export interface Listed<T> {
   readonly follow: () => void;
 }
 
-/** A list, page by page. `noun`: the member of the answer that has the entries. */
-export function usePages<T>(path: string, query: Query = {}, noun = 'data'): Listed<T> {
+/** A list, page by page. */
+export function usePages<T>(path: string, query: Query = {}): Listed<T> {
   const url = path + queryText(query);
   const [state, setState] = useState<PageList<T>>({ url });
   const list: PageList<T> = state.url === url ? state : { url };
   const { pages, problem, failed, isLoadingMore = false, hasNews = false } = list;
   const readPage = async (cursor: string | undefined, calls?: Calls): Promise<Pages<T>> => {
-    const answer = await get<Answer>(path, { ...query, cursor }, calls);
-    // docs/openapi.json says what it holds.
-    return { rows: (answer[noun] ?? []) as readonly T[], cursor: answer.next_cursor, count: 1 };
+    const { data, next_cursor: next } = await get<Answer<T>>(path, { ...query, cursor }, calls);
+    return { rows: data, cursor: next, count: 1 };
   };
   const set = (now: (list: PageList<T>) => PageList<T>) => setState((old) => now(old.url === url ? old : { url }));
   const { reload, follow } = useReading<Pages<T>>(url, {
