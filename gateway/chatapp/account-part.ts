@@ -7,7 +7,7 @@ import {
   type StatusItem,
 } from '../../shared/chat-inbox/inbox-item.ts';
 import type { Inbound } from '../../shared/conversations/store.ts';
-import { isUserId } from '../../shared/messages/recipient.ts';
+import { isCustomerUserId } from '../../shared/messages/recipient.ts';
 import { type AccountId, isMessageId } from '../../shared/runtime/ids.ts';
 import type { JsonObject } from '../http/context.ts';
 import { Slice } from '../http/slice.ts';
@@ -185,7 +185,7 @@ function isStatus(status: unknown): status is StatusItem['status'] {
 
 /** Of a customer who shows no number (WhatsApp Cloud API, "Business-scoped user IDs"). */
 function userId(value: unknown): string | undefined {
-  return typeof value === 'string' && isUserId(value) ? value : undefined;
+  return typeof value === 'string' && isCustomerUserId(value) ? value : undefined;
 }
 
 /** A phone number. */

@@ -1,5 +1,5 @@
 import { numberProblem } from '../../shared/accounts/number-check.ts';
-import { CUSTOMER_FORM, customerProblem, isUserId, recipientProblem } from '../../shared/messages/recipient.ts';
+import { CUSTOMER_FORM, customerProblem, isCustomerUserId, recipientProblem } from '../../shared/messages/recipient.ts';
 import { ROUTES } from '../../shared/messages/routing.ts';
 import { isSenderForm } from '../../shared/senders/sender-form.ts';
 import { planText, type TextPlan } from '../../shared/sms/plan.ts';
@@ -28,7 +28,7 @@ export function recipient(channel: 'sms' | 'chatapp'): Kind<string> {
   return string(schema, (to, { account }) => {
     const form = problemOf(to);
     if (form !== undefined) return new Fault('invalid_phone', form);
-    const problem = isUserId(to) ? undefined : numberProblem(to, account, channel);
+    const problem = isCustomerUserId(to) ? undefined : numberProblem(to, account, channel);
     return problem === undefined ? to : new Fault(problem.code, problem.detail);
   });
 }

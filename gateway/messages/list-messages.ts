@@ -1,6 +1,6 @@
 import { CHANNEL_NAMES } from '../../shared/channels/channels.ts';
 import type { MessageState } from '../../shared/messages/message.ts';
-import { customerProblem, isUserId } from '../../shared/messages/recipient.ts';
+import { customerProblem, isCustomerUserId } from '../../shared/messages/recipient.ts';
 import { STATES } from '../../shared/messages/status.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { type BatchId, idTime, isBatchId, isMessageId } from '../../shared/runtime/ids.ts';
@@ -47,7 +47,7 @@ export function createMessages({ db, answerRead }: ReadingDeps): Handler {
       if (problem !== undefined) problems.add('to', 'invalid_phone', problem);
     }
     // Companies write from short codes.
-    if (from !== undefined && !/^\d{3,15}$/.test(from) && !isUserId(from))
+    if (from !== undefined && !/^\d{3,15}$/.test(from) && !isCustomerUserId(from))
       problems.add('from', 'invalid_phone', 'It must be 3 to 15 digits, or the user id of a chat-app customer.');
     const createdFrom = parseQueryTime('created_from', query.created_from, problems);
     const createdBefore = parseQueryTime('created_before', query.created_before, problems);

@@ -25,7 +25,7 @@ export function recipientProblem(to: string): string | undefined {
  * Whether this is the id of a chat-app customer who shows no number: a country, a full stop, letters and digits (WhatsApp Cloud API,
  * "Business-scoped user IDs": `US.13491208655302741918`; `US.ENT.…` is that of a portfolio of businesses).
  */
-export function isUserId(text: string): boolean {
+export function isCustomerUserId(text: string): boolean {
   return USER_ID.test(text);
 }
 
@@ -36,5 +36,5 @@ export const CUSTOMER_FORM = /^([1-9][0-9]{7,14}|[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1
 
 /** Why `to` is no chat-app customer, neither a phone number nor a user id; undefined when it is one. */
 export function customerProblem(to: string): string | undefined {
-  return isUserId(to) ? undefined : recipientProblem(to);
+  return isCustomerUserId(to) ? undefined : recipientProblem(to);
 }

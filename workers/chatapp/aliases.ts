@@ -3,7 +3,7 @@ import type { InboxItemDocument } from '../../shared/chat-inbox/inbox-item.ts';
 import { conversationKey } from '../../shared/conversations/conversation.ts';
 import { linkCustomers, type Pair } from '../../shared/conversations/names.ts';
 import { readConversations } from '../../shared/conversations/store.ts';
-import { isUserId } from '../../shared/messages/recipient.ts';
+import { isCustomerUserId } from '../../shared/messages/recipient.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { ToldMessage } from './match-statuses.ts';
 
@@ -44,7 +44,8 @@ export class Aliases {
   async learnFrom(received: readonly InboxItemDocument[]): Promise<void> {
     const pairs = received.flatMap(({ account, what }): readonly Pair[] => {
       const userId = what.kind === 'message' ? what.more?.from_user_id : undefined;
-      if (what.kind !== 'message' || what.from === null || typeof userId !== 'string' || !isUserId(userId)) return [];
+      if (what.kind !== 'message' || what.from === null || typeof userId !== 'string' || !isCustomerUserId(userId))
+        return [];
       return [{ account, customer: userId, alias: what.from }];
     });
     const keyOf = ({ account, customer }: Pair) => conversationKey(account, customer);

@@ -8,7 +8,7 @@ import {
   sessionOf,
 } from '../../../shared/conversations/names.ts';
 import { isSessionOpen, sessionUntil } from '../../../shared/conversations/session.ts';
-import { isUserId } from '../../../shared/messages/recipient.ts';
+import { isCustomerUserId } from '../../../shared/messages/recipient.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
@@ -109,7 +109,7 @@ function isPlace(text: string): text is Place {
 
 /** Whether this can be the name of a customer: digits, or a user id. */
 export function isCustomerName(text: string): boolean {
-  return /^\d{1,20}$/.test(text) || isUserId(text);
+  return /^\d{1,20}$/.test(text) || isCustomerUserId(text);
 }
 
 function placeOf(text: Place): { readonly atMs: number; readonly customer: string } {

@@ -1,6 +1,6 @@
 import type { ChatContent } from '../../../shared/messages/chat-message.ts';
 import { fileNameOf } from '../../../shared/messages/file-name.ts';
-import { isUserId } from '../../../shared/messages/recipient.ts';
+import { isCustomerUserId } from '../../../shared/messages/recipient.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
 import { templateOf } from './template-payload.ts';
 
@@ -25,7 +25,7 @@ export function sendPayload(id: MessageId, to: string, content: ChatContent): Bu
  * reach a stranger ("WhatsApp user phone number formats"). A user id is a `recipient`: in `to` it is accepted, and lost.
  */
 function addressOf(to: string): object {
-  return isUserId(to) ? { recipient: to } : { to: `+${to}` };
+  return isCustomerUserId(to) ? { recipient: to } : { to: `+${to}` };
 }
 
 function bodyOf(content: ChatContent): object {
