@@ -62,7 +62,7 @@ export class CallbackProviders {
    * post is signed with it, so nobody can write to an account of another app.
    */
   async owners(poster: CallbackProvider, by: OwnedId, id: string): Promise<readonly AccountId[]> {
-    // Most posts are such. A business account may have numbers of several accounts, a number belongs to one.
+    // Most posts are about the poster's own number, and a number belongs to one account; a business account may belong to several.
     if (by === 'phoneNumberId' && id === poster.phoneNumberId) return [poster._id];
     const providers = (await this.#owners.get(id)) ?? [];
     return providers

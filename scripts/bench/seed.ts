@@ -9,7 +9,7 @@ import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
 import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
 
-/** Puts customers and a carrier into a running product's store. */
+/** The store of a running product, in which the functions below put customers and a carrier. */
 export interface SeedDeps {
   readonly db: Db;
   readonly clock: Clock;

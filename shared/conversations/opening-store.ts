@@ -70,9 +70,9 @@ export async function payForOpenings(
 }
 
 /**
- * Ends every attempt to open a conversation that was decided with this `chats` or an earlier one and is still on its way. True: none
- * of them has paid that was not shown by the read of `chats`, and none will. False when another conversation was opened since. One
- * atomic update of the account; may be repeated.
+ * Ends every attempt to open a conversation that was decided with this `chats` or an earlier one and is still on its way. True:
+ * those that paid were in the read that showed `chats`, and no other will pay. False when another conversation was opened since.
+ * One atomic update of the account; may be repeated.
  */
 export async function endAttempts(
   accounts: Collection<AccountDocument>,

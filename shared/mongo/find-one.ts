@@ -43,8 +43,8 @@ const NO_FIELD = 'nothing';
  * The document as a majority of the servers has it, or null when a majority has none: for decisions that must not be undone. It is
  * a write that changes nothing. A write with `w: 'majority'`, also one that changes or matches nothing, is answered only when
  * everything that its server had done before is on a majority (mongodb/mongo, src/mongo/db/ops/write_ops_exec.cpp, LastOpFixer);
- * a replaced primary never answers it. One round trip as a read is, and as the only document that it looks at decides, a cluster
- * is no different from one server. Rejects like every write; may be repeated.
+ * a replaced primary never answers it. It costs one round trip, as a read does. It looks at one document, so a sharded cluster
+ * answers it like a single server. Rejects like every write; may be repeated.
  */
 export const findForSure: FindOne = async <T extends Document>(
   collection: Collection<T>,

@@ -19,7 +19,7 @@ export interface ErrorRule {
   readonly template?: string;
   /** The request does not fit the template, though it fitted our copy: it was probably changed at the provider. */
   readonly copyIsOld?: true;
-  /** The reason is the account or its number, so other messages would fail too. So is that of every `stop`. */
+  /** The reason is the account or its number, so other messages would fail too. `stop` implies it. */
   readonly accountWide?: true;
 }
 

@@ -4,8 +4,8 @@ import { KEY_END } from './store.ts';
 import { NOTHING_OWED, type TemplateDocument, type TemplateStatus, templateKey } from './template.ts';
 
 /**
- * What the account asked for itself and nobody ever approved: only that may the account change or remove. The text of any other
- * one is perhaps with messages that wait, and would leave with them under the approval of another text.
+ * What the account asked for itself and nobody ever approved: only that may the account change or remove. Messages that wait may
+ * have the text of any other one: they would leave with the id of a template whose text is no longer theirs.
  */
 const OWN = { requested: true, approvedAt: { $exists: false } } as const;
 

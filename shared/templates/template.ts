@@ -29,7 +29,7 @@ export interface TemplateDocument {
   readonly category?: TemplateCategory;
   /** The account asked for it itself, so it may take it back and ask for another text: an approval names what was read. */
   readonly requested?: true;
-  /** When it was approved first. Since then only operators decide about it: its text is perhaps with messages that wait. */
+  /** When it was approved first. Since then only operators decide about it, because messages that wait may have its text. */
   readonly approvedAt?: Date;
   /** The request that it was before it had its id (template-request.ts). */
   readonly request?: TemplateRequestId;

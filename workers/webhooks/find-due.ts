@@ -21,8 +21,8 @@ const PAGE = 256;
  */
 const HEAVY = 8;
 /**
- * A page that is not full has all that is due and costs one read, so an endpoint is heavy there only with so many deliveries that
- * cannot be taken: they are held already, or its queue is full. For endpoints of other processes `HEAVY` counts on such pages too.
+ * The same on a page that is not full, which has all that is due: only deliveries that cannot be taken count there, because they
+ * are held already or the queue is full. For endpoints of other processes `HEAVY` counts on such pages too.
  */
 const HEAVY_HELD = 32;
 /**
