@@ -1,4 +1,4 @@
-import { readApprovedTexts } from '../../shared/templates/store.ts';
+import { readApprovedTexts } from '../../shared/templates/approved-store.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { listJson } from '../http/list-json.ts';

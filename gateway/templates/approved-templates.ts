@@ -3,9 +3,9 @@ import type { Db } from 'mongodb';
 import type { Route } from '../../shared/messages/message.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
+import { type ApprovedTemplate, readApproved, readVersion } from '../../shared/templates/approved-store.ts';
 import { parseContent } from '../../shared/templates/pattern.ts';
 import type { SlotLimits } from '../../shared/templates/slot.ts';
-import { type ApprovedTemplate, readApproved, readVersion } from '../../shared/templates/store.ts';
 import { type IndexedTemplate, type TemplateIndex, TemplateIndexBuilder } from './template-index.ts';
 
 export interface ApprovedTemplatesOptions {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { readApproved, readVersion } from '../../../shared/templates/approved-store.ts';
 import { importTemplateCsv } from '../../../shared/templates/export/import-csv.ts';
 import {
   createTemplate,
@@ -8,8 +9,6 @@ import {
   findTemplate,
   importTemplates,
   listTemplates,
-  readApproved,
-  readVersion,
   TemplateExists,
 } from '../../../shared/templates/store.ts';
 import { type TemplateText, templateVersion } from '../../../shared/templates/template.ts';
