@@ -1,10 +1,10 @@
 import { audit, countOpen, type Finding, readUnfinished } from './audit.ts';
-import { createClient } from './client.ts';
+import { type Client, createClient } from './client.ts';
 import { causeFaults, type FaultLog } from './faults.ts';
-import { planLoad, sendAll } from './load.ts';
+import { type LoadOutcome, planLoad, sendAll } from './load.ts';
 import type { ChaosOptions } from './options.ts';
 import { seededRandom } from './random.ts';
-import { type OtherStore, setStage } from './stage.ts';
+import { type OtherStore, type Stage, setStage } from './stage.ts';
 import { watchStates } from './watch.ts';
 
 export interface Verdict {
@@ -42,58 +42,55 @@ export async function runChaos(
   try {
     const client = createClient(stage.url, stage.key);
     const watch = watchStates(client);
-    let answered = 0;
-    const loadedMs = performance.now();
-    let loaded = false;
-    const load = sendAll(
-      client,
-      planLoad(seededRandom(options.seed), options.messages),
-      options.connections,
-      // Spread over the time of the faults, so that no fault hits an idle product.
-      () =>
-        until(() => answered / options.messages <= (performance.now() - loadedMs) / (options.kills * options.everyMs)),
-      (planned) => {
-        const before = answered;
-        answered += planned.recipients.length;
-        if (Math.floor(before / PROGRESS_EVERY) !== Math.floor(answered / PROGRESS_EVERY)) say(`${answered} accepted`);
-      },
-    ).finally(() => {
-      loaded = true;
-    });
-    const random = seededRandom(options.seed + 1);
-    const [outcome, faults] = await Promise.all([
-      load,
-      causeFaults(stage.fleet, options, random, () => loaded, say, other),
-    ]);
+    const [outcome, faults] = await loadAmongFaults(stage, client, options, say, other);
 
     say('All is accepted. Waiting until all is final …');
     const deadline = performance.now() + FINAL_MS;
-    let open = await countOpen(client, outcome);
-    while (open > 0 && performance.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      open = await countOpen(client, outcome);
-    }
+    while ((await countOpen(client, outcome)) > 0 && performance.now() < deadline) await look();
     await watch.stop();
-    let findings = await audit(stage, client, outcome, faults, watch.backwards);
+    const check = () => audit(stage, client, outcome, faults, watch.backwards);
+    let findings = await check();
     // The last webhooks may still be on their way.
     while (!isOk(findings) && performance.now() < deadline) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      findings = await audit(stage, client, outcome, faults, watch.backwards);
+      await look();
+      findings = await check();
     }
     const seconds = Math.round((performance.now() - startedMs) / 1_000);
-    const unfinished = isOk(findings) ? [] : await readUnfinished(client, outcome);
-    return {
-      findings,
-      faults,
-      unfinished,
-      accepted: outcome.accepted.size,
-      looks: watch.looks,
-      seconds,
-      ok: isOk(findings),
-    };
+    const ok = isOk(findings);
+    const unfinished = ok ? [] : await readUnfinished(client, outcome);
+    return { findings, faults, unfinished, accepted: outcome.accepted.size, looks: watch.looks, seconds, ok };
   } finally {
     await stage.close();
   }
+}
+
+/** Sends everything while processes are killed and paused, until all is accepted. */
+async function loadAmongFaults(
+  stage: Stage,
+  client: Client,
+  options: ChaosOptions,
+  say: (line: string) => void,
+  other: OtherStore | undefined,
+): Promise<[LoadOutcome, FaultLog]> {
+  const { seed, messages, connections, kills, everyMs } = options;
+  const beganMs = performance.now();
+  let answered = 0;
+  let loaded = false;
+  // Spread over the time of the faults, so that no fault hits an idle product.
+  const turn = () => until(() => answered / messages <= (performance.now() - beganMs) / (kills * everyMs));
+  const load = sendAll(client, planLoad(seededRandom(seed), messages), connections, turn, ({ recipients }) => {
+    const before = answered;
+    answered += recipients.length;
+    if (Math.floor(before / PROGRESS_EVERY) !== Math.floor(answered / PROGRESS_EVERY)) say(`${answered} accepted`);
+  }).finally(() => {
+    loaded = true;
+  });
+  const random = seededRandom(seed + 1);
+  return Promise.all([load, causeFaults(stage.fleet, options, random, () => loaded, say, other)]);
+}
+
+async function look(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
 }
 
 async function until(condition: () => boolean): Promise<void> {
