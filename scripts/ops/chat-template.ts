@@ -16,7 +16,9 @@ export const CHAT_TEMPLATE_COMMANDS: readonly Command[] = [
     about: 'Shows the chat-app templates of an account, as of the last copy from its provider.',
     args: { account: required(accountId, 'the account') },
     options: {},
-    notes: 'They are created and approved at the provider. The chatapp worker copies them every few minutes.',
+    notes:
+      'Accounts ask for them by the dashboard or the API, or make them at the provider, who approves them. The chatapp worker copies\n' +
+      'the list every ten minutes, and soon after the provider tells of a change.',
     async run({ account }, { db }) {
       const store = await db();
       await existing(store, account);
