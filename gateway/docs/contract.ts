@@ -66,7 +66,10 @@ export function readContract(): { readonly text: string; readonly contract: Cont
   const file = ['../..', '../../..']
     .map((up) => join(import.meta.dirname, up, 'docs/openapi.json'))
     .find((path) => existsSync(path));
-  if (file === undefined) throw new StartError('docs/openapi.json is missing: it belongs to the product.');
+  if (file === undefined)
+    throw new StartError(
+      'docs/openapi.json is missing, which every gateway serves: copy it from this version of the product.',
+    );
   const text = readFileSync(file, 'utf8');
   // It is our own file, and test/gateway/docs proves its shape.
   return { text, contract: JSON.parse(text) as Contract };

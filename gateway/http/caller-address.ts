@@ -18,7 +18,10 @@ export type CallerAddress = (req: IncomingMessage) => string;
 export function createCallerAddress(trustProxy: readonly string[]): CallerAddress {
   const trusted = trustProxy.map((text) => {
     const subnet = parseSubnet(text);
-    if (subnet === undefined) throw new StartError(`TRUST_PROXY must list addresses or subnets, not "${text}".`);
+    if (subnet === undefined)
+      throw new StartError(
+        `TRUST_PROXY must list addresses or subnets with commas, like 127.0.0.1,10.1.0.0/16, not "${text}".`,
+      );
     return subnet;
   });
   const known = new Map<string, string>();

@@ -59,7 +59,7 @@ async function run(files: RunFiles): Promise<void> {
   await Promise.race([pm2.whenReady(wanted), ...failures]);
   await trustWebhooks(demo);
   const { config } = settings;
-  await Promise.race([awaitReady(gatewayUrl(config), receiverUrl(config), READY_MS), ...failures]);
+  await Promise.race([awaitReady(gatewayUrl(config), receiverUrl(config), files.logs, READY_MS), ...failures]);
   await enterApp(demo.providerUrl, demo.providerApp);
 
   console.log(greeting(config, files, demo));

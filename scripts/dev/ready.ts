@@ -3,17 +3,22 @@ import { StartError } from '../../shared/runtime/lifecycle.ts';
 
 const LOOK_MS = 100;
 
-/** Waits until the gateway says that it is ready and the simulated carrier has a bind. Throws `StartError` after `timeoutMs`. */
-export async function awaitReady(gateway: string, receiver: string, timeoutMs: number): Promise<void> {
+/**
+ * Waits until the gateway says that it is ready and the simulated carrier has a bind. Throws `StartError` after `timeoutMs`, with
+ * the log that says more.
+ */
+export async function awaitReady(gateway: string, receiver: string, logs: string, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   let missing = '';
   while (performance.now() < deadline) {
     const [ready, bound] = await Promise.all([isReady(`${gateway}/readyz`), isBound(`${receiver}/smsc`)]);
     if (ready && bound) return;
-    missing = ready ? 'the SMPP worker has no bind to the simulated carrier' : 'the gateway is not ready';
+    missing = ready
+      ? `the SMPP worker has no bind to the simulated carrier. Its log: ${logs}/smpp-out.log`
+      : `the gateway is not ready. Its log: ${logs}/gateway-out.log`;
     await wait(LOOK_MS);
   }
-  throw new StartError(`Not ready after ${Math.round(timeoutMs / 1000)} s: ${missing}.`);
+  throw new StartError(`Not ready after ${Math.round(timeoutMs / 1000)} s: ${missing}`);
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -88,6 +88,9 @@ function readKeyFile(file: string): string {
 }
 
 function parseKey(text: string, where: string): Buffer {
-  if (!/^[0-9a-fA-F]{64}$/.test(text)) throw new StartError(`${where} must hold 64 hexadecimal digits (32 bytes).`);
+  if (!/^[0-9a-fA-F]{64}$/.test(text))
+    throw new StartError(
+      `${where} must hold 64 hexadecimal digits (32 bytes): enter the whole key from your copy, or a first one by \`openssl rand -hex 32\`.`,
+    );
   return Buffer.from(text, 'hex');
 }

@@ -74,7 +74,9 @@ async function copyAndCompare(deps: MoveDeps, period: string): Promise<Compared>
   const compared = await compareAll(deps);
   const after = await checkLedgers(target);
   if (after.balances !== before.balances || after.ledgers !== before.ledgers) {
-    throw new StartError(`${source.name} has credits of ${before.balances}, ${target.name} of ${after.balances}.`);
+    throw new StartError(
+      `${source.name} has credits of ${before.balances}, ${target.name} of ${after.balances}. The copy is not exact. Drop the target's database and run the command again; ${source.name} is unchanged.`,
+    );
   }
   await buildIndexes(target.db, ttl, deps.progress); // Last: a TTL index must not remove a document before it was compared.
   await setVersion(target.db, (await readSchema(target.db))?.version, (await readSchema(source.db))?.version ?? 0);
