@@ -58,7 +58,7 @@ function readParameters(
     const parameter = command.args[name] ?? command.options[name];
     const value = parameter?.read(text);
     if (value !== undefined) values[name] = value.value;
-    else if (text === undefined) problems.push(`${label} is missing: ${parameter?.about}`);
+    else if (text === undefined) problems.push(`${label} is missing: ${parameter?.about} (${parameter?.form})`);
     else problems.push(`${label} must be ${parameter?.form}, not ${JSON.stringify(text)}.`);
   };
   const names = Object.keys(command.args);

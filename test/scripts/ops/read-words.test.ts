@@ -98,7 +98,11 @@ describe('words of npm run ops', () => {
       "a dash use '--name=-XYZ'. See `npm run ops -- thing create",
     ],
     ['a word too many', 'thing list more', '"more" is one word too many.'],
-    ['a missing argument', `thing create ${ACCOUNT} --name x`, '<amount> is missing: how many'],
+    [
+      'a missing argument',
+      `thing create ${ACCOUNT} --name x`,
+      '<amount> is missing: how many (a whole number from 1 to 10)',
+    ],
     ['a missing option', `thing create ${ACCOUNT} 3`, '--name is missing: what people call it'],
     ['a bad account', 'thing create shop 3 --name x', '<account> must be an account id like acc_01kam…'],
     [
