@@ -196,7 +196,7 @@ describe('sending in the dashboard', () => {
     await page.getByRole('cell', { name: '919876543210.0', exact: true }).waitFor();
   });
 
-  it('leaves out no recipient without a word: a slip in the first line, several numbers in one', async () => {
+  it('leaves out no recipient without a word: a slip in the first line, several numbers in one, an open quotation mark', async () => {
     const page = await world.dashboard.visit('/dashboard/send/many', sender);
     const box = page.getByLabel('Recipients', { exact: true });
     await page.getByLabel('Sender').fill('HARKRA');
@@ -212,6 +212,10 @@ describe('sending in the dashboard', () => {
     await page.getByText('Row 1 has several numbers.').waitFor();
     expect(await box.getAttribute('aria-invalid')).to.equal('true');
     expect(await world.dashboard.look(page, 'send-many-wrong')).to.deep.equal([]);
+
+    await box.fill('919876543210,"Asha\n919876543211,Ben');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByText('The quotation mark in line 1 hides lines after it.').waitFor();
 
     await box.fill('phone,param 1\n919876543210,919876543211');
     await page.getByText('The first line has the names of the columns and gets no message. 1 recipient').waitFor();

@@ -21,10 +21,18 @@ describe('parseCsv', () => {
     ['tabs', 'a\tb', [['a', 'b']]],
     ['quotes around a separator, a quote, a line end', '"a,b","c ""d""","e\nf"', [['a,b', 'c "d"', 'e\nf']]],
     ['a byte order mark', '\ufeffa,b', [['a', 'b']]],
-    ['an open quote', '"a,b', [['a,b']]],
+    ['a quoted word before others', '"a" b,c', [['a b', 'c']]],
   ];
   for (const [what, text, expected] of rows) {
-    it(what, () => expect(parseCsv(text)).to.deep.equal(expected));
+    it(what, () => expect(parseCsv(text)).to.deep.equal({ rows: expected }));
+  }
+
+  const faults: readonly [string, string, number][] = [
+    ['a quote without an end', '1,a\r\n2,"b\r\n3,c\r\n', 2],
+    ['a quote that ends where another one begins', '1,a\n2,"b\n3,"c"\n4,d', 2],
+  ];
+  for (const [what, text, line] of faults) {
+    it(`tells the line of ${what}`, () => expect(parseCsv(text).openQuote).to.equal(line));
   }
 
   it('reads what a spreadsheet writes', () => {
@@ -35,7 +43,9 @@ describe('parseCsv', () => {
       fc.property(fc.array(fc.tuple(cell, cell), { minLength: 1 }), (table) => {
         const text = table.map((row) => row.map(quoted).join(',')).join('\r\n');
 
-        expect(parseCsv(`head,head\r\n${text}`).slice(1)).to.deep.equal(table);
+        const csv = parseCsv(`head,head\r\n${text}`);
+        expect(csv.rows.slice(1)).to.deep.equal(table);
+        expect(csv).not.to.have.property('openQuote');
       }),
     );
   });

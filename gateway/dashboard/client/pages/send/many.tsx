@@ -59,13 +59,27 @@ function bodyOf(values: FormValues) {
   };
 }
 
-/** Without a template each line is one recipient: a line with several numbers is refused, unless a first line names columns. */
+/**
+ * A quotation mark without its end hides the lines after it. Without a template each line is one recipient: a line with several
+ * numbers is refused, unless a first line names columns.
+ */
 function faultOf(values: FormValues): FieldError | undefined {
-  const { rows, hasHead } = sheetOf(values.exact('recipients'));
+  const { rows, hasHead, openQuote } = sheetOf(values.exact('recipients'));
+  if (openQuote !== undefined) return refused(openQuoteText(openQuote));
   if (hasHead || values.optional('template_id') !== undefined) return undefined;
   const row = rows.findIndex((cells) => cells.filter(looksLikeNumber).length > 1) + 1;
-  const detail = `Row ${row} has several numbers. Write each on a line of its own, or name the columns in a first line.`;
-  return row === 0 ? undefined : { field: 'recipients', code: 'invalid_value', detail };
+  if (row === 0) return undefined;
+  return refused(
+    `Row ${row} has several numbers. Write each on a line of its own, or name the columns in a first line.`,
+  );
+}
+
+function refused(detail: string): FieldError {
+  return { field: 'recipients', code: 'invalid_value', detail };
+}
+
+function openQuoteText(line: number): string {
+  return `The quotation mark in line ${line} hides lines after it. Remove it, or put one at the end of its cell too.`;
 }
 
 /** `to[3]` as people count, with the number that they wrote: the box of the recipients says it. */

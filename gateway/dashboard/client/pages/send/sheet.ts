@@ -6,10 +6,12 @@ export interface Sheet {
   /** The heads of the columns, numbered when the first row has none. */
   readonly heads: readonly string[];
   readonly hasHead: boolean;
+  /** The line of a quotation mark that hides the lines after it. */
+  readonly openQuote?: number;
 }
 
 export function sheetOf(text: string): Sheet {
-  const rows = parseCsv(text);
+  const { rows, ...fault } = parseCsv(text);
   const [first = []] = rows;
   const hasHead = rows.length > 0 && first.every(looksLikeHead);
   const width = rows.reduce((widest, row) => Math.max(widest, row.length), 0);
@@ -17,6 +19,7 @@ export function sheetOf(text: string): Sheet {
     rows: hasHead ? rows.slice(1) : rows,
     heads: Array.from({ length: width }, (_, i) => (hasHead && first[i]) || `Column ${i + 1}`),
     hasHead,
+    ...fault,
   };
 }
 
