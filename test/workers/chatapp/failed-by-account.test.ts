@@ -8,17 +8,6 @@ import { makeItem, makeStatus } from './make.ts';
 import { graphError, json } from './provider-server.ts';
 import { type ChatAccount, chatWorld, customers } from './world.ts';
 
-/** The value when it has not changed for some looks. */
-async function settled(look: () => number): Promise<number> {
-  let [last, times] = [look(), 0];
-  await eventually(() => {
-    times = look() === last ? times + 1 : 0;
-    last = look();
-    return times > 10;
-  }, 'nothing changes');
-  return last;
-}
-
 describe('chatapp worker: messages fail because of the account after they were accepted', () => {
   const world = chatWorld();
 
@@ -117,14 +106,15 @@ describe('chatapp worker: messages fail because of the account after they were a
     await world.queue(account, ...customers(20).map((to) => ({ to })));
     await world.startWorker({ gates });
     await world.allIn(account, 'sent', 20);
-    const before = await settled(() => rounds);
+    const before = rounds;
 
-    for (const { wamid = '' } of account.provider.sends) {
+    for (const [i, { wamid = '' }] of account.provider.sends.entries()) {
       await world.post([makeItem(account.id, makeStatus({ upstreamId: wamid, status: 'delivered' }))]);
+      await world.allIn(account, 'delivered', i + 1);
     }
-    await world.allIn(account, 'delivered', 20);
 
-    expect(await settled(() => rounds)).to.equal(before);
+    // One may be left of the last send, and the worker looks by itself now and then.
+    expect(rounds - before).to.be.below(5);
   });
 
   it('131048 in answers: five are refused, the others wait', async () => {
