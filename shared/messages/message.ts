@@ -51,16 +51,20 @@ export interface StoredMessage {
   readonly errorReason?: string;
   /** A submit was written and never answered. The message is neither sent nor failed until something settles it. */
   readonly outcome?: 'unknown';
-  /** A receipt that did not say how the message ended. The message will fail, unless a better receipt comes. */
+  /** Receipts that did not say how their segments ended. Those will have failed, unless better receipts come. */
   readonly held?: HeldReceipt;
   /** Why a `sent` message will not change any more. */
   readonly closedReason?: 'no_receipt';
 }
 
-/** What a carrier said about a message whose end it does not know. `until`: how long a better receipt may still come. */
+/** What a carrier said about segments whose end it does not know. `until`: how long a better receipt may still come. */
 export interface HeldReceipt {
+  /** Ids of the segments, as in their parts. Absent in those of earlier versions: then the message fails, whatever the others do. */
+  readonly keys?: readonly string[];
   readonly until: Date;
   readonly error?: string;
+  /** As in a part. */
+  readonly isStateNumber?: true;
   readonly reason?: string;
 }
 

@@ -1,7 +1,7 @@
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import { type Change, entryAt } from '../../shared/messages/change.ts';
-import { mayHaveLeft, NOT_REFUNDED, UNCONFIRMED } from '../../shared/messages/copies.ts';
-import type { HeldReceipt } from '../../shared/messages/message.ts';
+import { endState, mayHaveLeft, NOT_REFUNDED, UNCONFIRMED } from '../../shared/messages/copies.ts';
+import type { HeldReceipt, Part } from '../../shared/messages/message.ts';
 
 /** How long a `sent` message may still get a receipt after its validity. Then it is closed as `sent`. */
 export const RECEIPT_WAIT_MS = 72 * 3_600_000;
@@ -18,11 +18,8 @@ export function decideDue(message: AnyMessage, now: Date): Change {
       return over ? expired(message, now) : { set: { due: message.validUntil } };
     case 'submitting':
       return { set: { due: new Date(now.getTime() + SUBMITTING_AGAIN_MS) } };
-    case 'sent': {
-      if (message.held !== undefined) return heldTo(message, message.held, now);
-      const close = new Date(message.validUntil.getTime() + RECEIPT_WAIT_MS);
-      return close <= now ? { set: { closedReason: 'no_receipt' }, unset: ['due'] } : { set: { due: close } };
-    }
+    case 'sent':
+      return message.held === undefined ? waiting(message, now) : heldTo(message, message.held, now);
     case 'delivered':
     case 'failed':
     case 'expired':
@@ -33,20 +30,36 @@ export function decideDue(message: AnyMessage, now: Date): Change {
   }
 }
 
+/** A `sent` message still waits for receipts. */
+function waiting({ validUntil }: AnyMessage, now: Date): Change {
+  const close = new Date(validUntil.getTime() + RECEIPT_WAIT_MS);
+  return close <= now ? { set: { closedReason: 'no_receipt' }, unset: ['due'] } : { set: { due: close } };
+}
+
 /**
- * The receipt that was held becomes the outcome, because no better one came in time. A later one still counts: `delivered` can
- * follow `failed` (shared/messages/status.ts).
+ * The segments whose receipts were held have failed, because no better ones came in time. The message ends if they were the last
+ * (`endState`). A later receipt still counts: `delivered` can follow `failed` (shared/messages/status.ts).
  */
-function heldTo(message: AnyMessage, { until, error, reason }: HeldReceipt, now: Date): Change {
+function heldTo(message: AnyMessage, { until, keys, error, isStateNumber, reason }: HeldReceipt, now: Date): Change {
   if (until > now) return { set: { due: until } };
+  const failed = (part: Part): Part =>
+    part.key !== undefined && keys?.includes(part.key) && (part.state === 'accepted' || part.state === 'unknown')
+      ? { key: part.key, state: 'failed', ...(error && { error }), ...(isStateNumber && { isStateNumber }) }
+      : part;
+  const parts = message.parts?.map(failed) ?? [];
+  const earlier = message.earlier?.map((copy) => ({ ...copy, parts: copy.parts.map(failed) })) ?? [];
+  const told = keys && { parts, ...(earlier.length > 0 && { earlier }) };
+  const final = keys === undefined ? 'failed' : endState(earlier, parts);
+  if (final === undefined) {
+    const { set, unset = [] } = waiting(message, now);
+    return { set: { ...told, ...set }, unset: ['held', ...unset] };
+  }
+  const code = parts.find((part) => part.state === final && part.error !== undefined)?.error ?? error;
   return {
-    state: 'failed',
-    set: {
-      ...(error === undefined ? {} : { errorCode: error }),
-      ...(reason === undefined ? {} : { errorReason: reason }),
-    },
+    state: final,
+    set: { ...told, ...(code && { errorCode: code }), ...(reason && code === error && { errorReason: reason }) },
     unset: ['due', 'held'],
-    entries: [entryAt('failed', now, message.history)],
+    entries: [entryAt(final, now, message.history)],
   };
 }
 

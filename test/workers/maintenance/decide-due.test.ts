@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
+import type { MessageDocument, PartState } from '../../../shared/messages/message.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { decideDue, RECEIPT_WAIT_MS } from '../../../workers/maintenance/decide-due.ts';
 import { makeDraft } from '../../support/make.ts';
@@ -65,6 +65,72 @@ describe('maintenance: what becomes of a message whose due time has come', () =>
       entries: [{ state: 'failed', at: held.until }],
     });
     expect(decideDue({ ...sent, state: 'delivered' }, held.until)).to.deep.equal({ unset: ['due'] });
+  });
+
+  describe('a message of several segments, of which one has such a receipt', () => {
+    const held = { until: now, keys: ['c:1'], error: '77', isStateNumber: true as const };
+    const sent = (first: PartState, second: PartState): MessageDocument => ({
+      ...message('sent', later(60_000)),
+      held,
+      parts: [
+        { key: 'c:1', state: first },
+        { key: 'c:2', state: second },
+      ],
+    });
+
+    it('fails when the other segments have ended', () => {
+      const change = decideDue(sent('accepted', 'delivered'), now);
+
+      expect(change).to.deep.include({ state: 'failed', entries: [{ state: 'failed', at: now }] });
+      expect(change.set).to.include({ errorCode: '77' });
+    });
+
+    it('waits for the others otherwise, and will fail with the last of them', () => {
+      const { state, set, unset } = decideDue(sent('accepted', 'accepted'), now);
+
+      expect(state).to.equal(undefined);
+      expect(unset).to.deep.equal(['held']);
+      expect(set?.due).to.deep.equal(later(60_000 + RECEIPT_WAIT_MS));
+      expect(set?.parts).to.deep.equal([
+        { key: 'c:1', state: 'failed', error: '77', isStateNumber: true },
+        { key: 'c:2', state: 'accepted' },
+      ]);
+    });
+
+    it('waits for the others, and not for that one, when a better receipt came for it', () => {
+      const { state, set, unset } = decideDue(sent('delivered', 'accepted'), now);
+
+      expect(state).to.equal(undefined);
+      expect(unset).to.deep.equal(['held']);
+      expect(set?.parts?.map((part) => part.state)).to.deep.equal(['delivered', 'accepted']);
+    });
+
+    it('has the error of the segment by which it ends', () => {
+      const rejected = sent('accepted', 'rejected');
+      const parts = rejected.parts?.map((part) => (part.key === 'c:2' ? { ...part, error: '052' } : part)) ?? [];
+
+      const { state, set } = decideDue({ ...rejected, parts }, now);
+
+      expect(state).to.equal('rejected');
+      expect(set).to.include({ errorCode: '052' });
+    });
+
+    it('waits for another copy that may still arrive', () => {
+      const claim = { id: newId('clm'), carrier: 'c', epoch: 1, at: now };
+      const earlier = [{ ...claim, parts: [{ key: 'c:1', state: 'accepted' as const }] }];
+      const resent: MessageDocument = {
+        ...sent('accepted', 'accepted'),
+        earlier,
+        parts: [{ key: 'c:2', state: 'accepted' }],
+      };
+
+      const { state, set } = decideDue(resent, now);
+
+      expect(state).to.equal(undefined);
+      expect(set?.earlier?.[0]?.parts).to.deep.equal([
+        { key: 'c:1', state: 'failed', error: '77', isStateNumber: true },
+      ]);
+    });
   });
 
   for (const state of ['delivered', 'failed', 'expired', 'rejected'] as const) {

@@ -58,7 +58,9 @@ function withReason(decision: ReceiptDecision, rules: ReceiptRules): ReceiptDeci
 function decide(message: MessageDocument, { receipt, hit }: Told, rules: ReceiptRules, now: Date): ReceiptDecision {
   const { part } = receipt;
   if (part.effect === 'ignore') return { kind: 'none' };
-  if (part.effect === 'hold') return decideHeld(message, part, new Date(now.getTime() + rules.holdMinutes * 60_000));
+  if (part.effect === 'hold') {
+    return decideHeld(message, hit.key, part, new Date(now.getTime() + rules.holdMinutes * 60_000), rules.parts);
+  }
   return hit.byAddress === true && !keysOf(message).has(hit.key)
     ? decideUnknown(message, hit.key, part, now, (copy) => mayMeanCopy(copy, receipt, rules.carrier))
     : decideReceipt(message, hit.key, part, now, rules.parts);

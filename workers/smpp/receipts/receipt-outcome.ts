@@ -50,10 +50,11 @@ export function decideReceipt(
   now: Date,
   rule: ReceiptParts = 'perPart',
 ): ReceiptDecision {
-  const told = tell(copiesOf(message), receipt, (part, parts) => {
-    const isMeant = part.key === key || (!isOpenPart(part) && speaksForAll(parts, key, rule));
-    return isMeant && mayReplace(part.state, receipt.state);
-  });
+  const told = tell(
+    copiesOf(message),
+    receipt,
+    (part, parts) => isMeant(part, parts, key, rule) && mayReplace(part.state, receipt.state),
+  );
   return told === undefined ? { kind: 'none' } : { kind: 'change', change: withCopies(message, told, receipt, now) };
 }
 
@@ -88,13 +89,36 @@ function copiesOf({ parts = [], earlier = [] }: StoredMessage): Copies {
 }
 
 /**
- * The change that a receipt makes if its word does not say how the message ended. The message waits until `until` for a better
- * receipt. Only a `sent` message waits. In any other state something else is still expected, or the message has ended.
+ * The change that a receipt makes if its word does not say how the parts with its id ended. They wait until `until` for a better
+ * receipt, and those that wait already wait with them. Only a `sent` message waits. In any other state something else is still
+ * expected, or the message has ended.
  */
-export function decideHeld(message: MessageDocument, { error, reason }: PartReceipt, until: Date): ReceiptDecision {
-  if (message.state !== 'sent' || message.held !== undefined) return { kind: 'none' };
-  const held = { until, ...(error === undefined ? {} : { error }), ...(reason === undefined ? {} : { reason }) };
-  return { kind: 'change', change: { set: { held, due: until } } };
+export function decideHeld(
+  message: MessageDocument,
+  key: string,
+  { error, isStateNumber, reason }: PartReceipt,
+  until: Date,
+  rule: ReceiptParts = 'perPart',
+): ReceiptDecision {
+  const { parts, earlier } = copiesOf(message);
+  const before = message.held ?? {
+    keys: [],
+    ...(error && { error }),
+    ...(isStateNumber && { isStateNumber }),
+    ...(reason && { reason }),
+  };
+  if (message.state !== 'sent' || before.keys === undefined) return { kind: 'none' };
+  const meant = [parts, ...earlier.map((copy) => copy.parts)].flatMap((copy) =>
+    copy.filter((part) => isMeant(part, copy, key, rule) && part.state !== 'refused' && !isTold(part.state)),
+  );
+  const keys = new Set([...before.keys, ...meant.flatMap((part) => part.key ?? [])]);
+  if (keys.size === before.keys.length) return { kind: 'none' };
+  return { kind: 'change', change: { set: { held: { ...before, until, keys: [...keys] }, due: until } } };
+}
+
+/** Whether a receipt with this id is about the part, one of `parts`. */
+function isMeant(part: Part, parts: readonly Part[], key: string, rule: ReceiptParts): boolean {
+  return part.key === key || (!isOpenPart(part) && speaksForAll(parts, key, rule));
 }
 
 /** Whether the receipt for the segment with this id is about all segments. */

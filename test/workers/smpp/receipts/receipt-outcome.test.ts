@@ -1,10 +1,11 @@
 import { expect } from 'chai';
+import type { ReceiptParts } from '../../../../shared/carriers/settings/receipts.ts';
 import { applyChange } from '../../../../shared/messages/change.ts';
 import { endState } from '../../../../shared/messages/copies.ts';
 import type { FinalState, MessageDocument, Part } from '../../../../shared/messages/message.ts';
 import { newId } from '../../../../shared/runtime/ids.ts';
 import type { PartReceipt } from '../../../../shared/settlement/message-log.ts';
-import { decideReceipt, decideUnknown } from '../../../../workers/smpp/receipts/receipt-outcome.ts';
+import { decideHeld, decideReceipt, decideUnknown } from '../../../../workers/smpp/receipts/receipt-outcome.ts';
 import { makeMessage } from '../../../support/make.ts';
 
 const SENT = new Date('2026-11-21T10:00:00Z');
@@ -148,6 +149,40 @@ describe('decideReceipt', () => {
     const parts: readonly Part[] = [{ key: 'c:1', state: 'accepted' }, { state: 'accepted' }];
 
     expect(take(sent(parts), 0, receipt('delivered')).state).to.equal('delivered');
+  });
+});
+
+describe('decideHeld', () => {
+  const UNTIL = new Date('2026-11-21T11:01:00Z');
+  const LATER = new Date('2026-11-21T11:06:00Z');
+  const hold = (message: MessageDocument, key: string, until = UNTIL, rule?: ReceiptParts): MessageDocument => {
+    const decision = decideHeld(message, key, receipt('failed', { error: 'NULL' }), until, rule);
+    return decision.kind === 'none' ? message : applyChange(message, decision.change);
+  };
+
+  it('is about the segment with its id', () => {
+    const after = hold(sent(THREE), 'c:2');
+
+    expect(after).to.deep.include({ state: 'sent', due: UNTIL });
+    expect(after.held).to.deep.equal({ until: UNTIL, keys: ['c:2'], error: 'NULL' });
+  });
+
+  it('that of another segment waits together with the first, the same again changes nothing', () => {
+    const one = hold(sent(THREE), 'c:2');
+    const two = hold(one, 'c:1', LATER);
+
+    expect(two.held).to.deep.equal({ until: LATER, keys: ['c:2', 'c:1'], error: 'NULL' });
+    expect(decideHeld(two, 'c:2', receipt('failed'), LATER)).to.deep.equal({ kind: 'none' });
+  });
+
+  it('is about all segments where one receipt is', () => {
+    expect(hold(sent(THREE), 'c:1', UNTIL, 'first').held?.keys).to.deep.equal(['c:1', 'c:2', 'c:3']);
+  });
+
+  it('says less than a receipt that came before for the segment', () => {
+    const told = take(sent(THREE), 0, receipt('delivered'));
+
+    expect(decideHeld(told, 'c:1', receipt('failed'), UNTIL)).to.deep.equal({ kind: 'none' });
   });
 });
 
