@@ -67,6 +67,7 @@ export class ReceiptWorld {
       clock: this.clock,
       rules: {
         ...{ carrier: 'c', parts: this.parts, holdMinutes: 60 },
+        submitsOf: ({ segments }) => segments,
         reasonOf: (state, code) => {
           if (code === POISON) throw new Error('it cannot be stored');
           return `${state} by ${code}`;

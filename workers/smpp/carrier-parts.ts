@@ -28,8 +28,10 @@ import { AccountChains } from './submit/account-chains.ts';
 import { Answers } from './submit/answers.ts';
 import { BindSubmitter } from './submit/bind-submitter.ts';
 import { Breaker } from './submit/breaker.ts';
+import { carrierForm } from './submit/carrier-form.ts';
 import { CarrierRate } from './submit/carrier-rate.ts';
 import { Dispatch } from './submit/dispatch.ts';
+import { countSubmits } from './submit/encode.ts';
 import { References } from './submit/references.ts';
 import type { Segment } from './submit/submission.ts';
 
@@ -163,6 +165,7 @@ export class CarrierParts {
 
   #makeReceipts(): ReceiptSettler {
     const { db, clock, metrics, carrier, messageLog } = this.#supplies;
+    const { texts } = carrierForm(carrier);
     return new ReceiptSettler({
       db,
       clock,
@@ -170,6 +173,7 @@ export class CarrierParts {
         carrier: carrier._id,
         parts: this.#dialect.parts,
         holdMinutes: this.#dialect.holdMinutes,
+        submitsOf: (message) => countSubmits(message, texts),
         reasonOf: (state, error, word) => this.#dialect.reasonOf(state, error, word),
       },
       settler: this.#settler('receipts'),

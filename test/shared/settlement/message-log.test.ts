@@ -47,7 +47,7 @@ describe('the message log', () => {
     receipts = new ReceiptSettler({
       db: store.db,
       clock,
-      rules: { carrier: 'c', parts: 'perPart', holdMinutes: 60, reasonOf: () => undefined },
+      rules: { carrier: 'c', parts: 'perPart', holdMinutes: 60, submitsOf: () => 1, reasonOf: () => undefined },
       messageLog,
       settler: settler('receipts'),
       onGroup: () => {},

@@ -183,7 +183,7 @@ describe('maintenance: what ended long ago is removed', () => {
     const receipts = new ReceiptSettler({
       db: world.store.db,
       clock,
-      rules: { carrier: 'c', parts: 'perPart', holdMinutes: 60, reasonOf: () => undefined },
+      rules: { carrier: 'c', parts: 'perPart', holdMinutes: 60, submitsOf: () => 1, reasonOf: () => undefined },
       messageLog: new MessageLog({ db: world.store.db, clock, log: silentLog, days: 30 }),
       settler: new Settler({ db: world.store.db, announcer, lease: LEASE, epoch: 1, stream: 'receipts' }),
       onGroup: () => {},

@@ -67,6 +67,26 @@ describe('smpp worker: submits whose answer never came', () => {
     expect((await here.metrics.registry.getSingleMetric('harkara_smpp_binds')?.get())?.values).to.deep.equal([]);
   });
 
+  it('a long text that left as one submit_sm when the worker was killed: its one receipt settles it', async () => {
+    const here = await open({
+      carrier: { texts: { longText: 'payload' }, responseTimeoutMs: 60_000 },
+      smsc: { behaviour: () => ({ answer: 'never' }), holdReceipts: true },
+    });
+    const id = await here.send({ text: 'long '.repeat(80) });
+    await eventually(() => here.smsc.stats().peakUnanswered === 1, 'it is unanswered');
+    // So the next holder finds it (`takeOverUnknowns`).
+    await here.db
+      .collection<MessageDocument>('messages')
+      .updateOne({ _id: id }, { $set: { outcome: 'unknown' }, $inc: { v: 1 } });
+
+    here.smsc.release();
+    const message = await here.reaches(id, 'delivered');
+    here.smsc.resetSessions();
+
+    expect(message.segments).to.equal(3);
+    expect(message.parts?.map(({ state }) => state)).to.deep.equal(['delivered']);
+  });
+
   it('a reset with 20 of them: each carrier’s policy decides when its time is over, counted and on the timeline', async () => {
     let speaking = false;
     const behaviour = () => (speaking ? undefined : SILENT);

@@ -1,6 +1,6 @@
 import type { ReceiptParts } from '../../../shared/carriers/settings/receipts.ts';
 import { applyChange, type Change, joinChanges } from '../../../shared/messages/change.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
+import type { Claim, MessageDocument } from '../../../shared/messages/message.ts';
 import type { ReceiptRecord } from '../../../shared/settlement/message-log.ts';
 import type { Hit } from './receipt-lookup.ts';
 import { type IncomingReceipt, keysOf, mayMeanCopy } from './receipt-match.ts';
@@ -18,6 +18,8 @@ export interface ReceiptRules {
   readonly carrier: string;
   readonly parts: ReceiptParts;
   readonly holdMinutes: number;
+  /** How many submit_sm the message is at the carrier. */
+  submitsOf(message: MessageDocument): number;
   /** Explains to people what an earlier receipt said. `error` is absent when it told only its state. */
   reasonOf(state: string, error: string | undefined, word: string): string | undefined;
 }
@@ -61,9 +63,11 @@ function decide(message: MessageDocument, { receipt, hit }: Told, rules: Receipt
   if (part.effect === 'hold') {
     return decideHeld(message, hit.key, part, new Date(now.getTime() + rules.holdMinutes * 60_000), rules.parts);
   }
-  return hit.byAddress === true && !keysOf(message).has(hit.key)
-    ? decideUnknown(message, hit.key, part, now, (copy) => mayMeanCopy(copy, receipt, rules.carrier))
-    : decideReceipt(message, hit.key, part, now, rules.parts);
+  if (hit.byAddress !== true || keysOf(message).has(hit.key)) {
+    return decideReceipt(message, hit.key, part, now, rules.parts);
+  }
+  const mayMean = (copy: Claim): boolean => mayMeanCopy(copy, receipt, rules.carrier);
+  return decideUnknown(message, hit.key, part, now, mayMean, rules.submitsOf(message));
 }
 
 function resultOf({ receipt, hit }: Told, { kind }: ReceiptDecision): ReceiptRecord['result'] {

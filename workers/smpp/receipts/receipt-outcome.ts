@@ -60,7 +60,8 @@ export function decideReceipt(
 
 /**
  * The change that a receipt with an unknown id makes to the only message that its addresses fit. The id is given to the first
- * part without one, in the oldest copy that the receipt may mean (`mayMean`).
+ * part without one, in the oldest copy that the receipt may mean (`mayMean`). A copy of which nothing is known has as many parts
+ * as the message is `submits` at the carrier.
  */
 export function decideUnknown(
   message: MessageDocument,
@@ -68,15 +69,18 @@ export function decideUnknown(
   receipt: PartReceipt,
   now: Date,
   mayMean: (copy: Claim) => boolean = () => true,
+  submits = message.segments,
 ): ReceiptDecision {
   const { parts, earlier } = copiesOf(message);
+  const never = unknownParts(submits);
   const index = earlier.findIndex((copy) => isOpen(copy.parts) && mayMean(copy));
   const copy = earlier[index];
   if (copy !== undefined) {
-    const told = { parts, earlier: earlier.with(index, { ...copy, parts: tellFirst(copy.parts, key, receipt) }) };
+    const before = copy.parts.every(isOpenPart) ? never : copy.parts;
+    const told = { parts, earlier: earlier.with(index, { ...copy, parts: tellFirst(before, key, receipt) }) };
     return { kind: 'change', change: withCopies(message, told, receipt, now) };
   }
-  const known = message.parts ?? unknownParts(message.segments);
+  const known = message.parts ?? never;
   if (!isUnanswered(message) || !isOpen(known) || message.claim === undefined || !mayMean(message.claim)) {
     return { kind: 'none' };
   }

@@ -1,7 +1,8 @@
 import type { CarrierDlt } from '../../../shared/carriers/carrier.ts';
 import type { SubmitSettings } from '../../../shared/carriers/settings/submits.ts';
+import type { TextSettings } from '../../../shared/carriers/settings/texts.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import type { Encoding } from '../../../shared/sms/plan.ts';
+import { type Encoding, planSegments, withoutMark } from '../../../shared/sms/plan.ts';
 import type { SubmitFields } from '../session/submit-sm.ts';
 import { destinationAddress, sourceAddress } from './address-forms.ts';
 import type { CarrierForm } from './carrier-form.ts';
@@ -56,10 +57,7 @@ export function encodeMessage(message: Submittable, { form, now, reference, dlt 
   if (destination === undefined) {
     return { kind: 'unfit', code: 'recipient_unfit', reason: 'The recipient is not a number' };
   }
-  // A text that matched a template must arrive exactly as it matched, so nothing is substituted.
-  const substitutes = texts.substitute && message.template === undefined;
-  const text = substitutes ? substituted(message.text, textForm(texts)) : message.text;
-  const { encoding, segments } = splitText(text, texts, reference);
+  const { encoding, segments } = splitText(textFor(message, texts), texts, reference);
   if (segments.length > MAX_SEGMENTS) {
     return { kind: 'unfit', code: 'too_long', reason: 'The text is longer than 255 segments' };
   }
@@ -85,6 +83,16 @@ export function encodeMessage(message: Submittable, { form, now, reference, dlt 
       registered_delivery: wantsReceipt(submits, i, segments.length) ? submits.registeredDelivery : 0,
     })),
   };
+}
+
+/** How many submit_sm the message is at a carrier with these settings: fewer or more than its `segments`, or as many. */
+export function countSubmits(message: Pick<Submittable, 'text' | 'template'>, texts: TextSettings): number {
+  return planSegments(withoutMark(textFor(message, texts)), textForm(texts)).ends.length;
+}
+
+/** A text that matched a template must arrive exactly as it matched, so nothing is substituted in it. */
+function textFor({ text, template }: Pick<Submittable, 'text' | 'template'>, texts: TextSettings): string {
+  return texts.substitute && template === undefined ? substituted(text, textForm(texts)) : text;
 }
 
 /** Fields that most carriers leave null or 0. */

@@ -230,6 +230,24 @@ describe('decideUnknown', () => {
     expect(after.parts).to.deep.equal([{ key: 'c:1', state: 'delivered' }, { state: 'unknown' }]);
   });
 
+  it('of a message that left as one submit_sm, whatever its segments, one receipt is all, for its earlier copies too', () => {
+    const copy = {
+      id: newId('clm'),
+      carrier: 'c',
+      epoch: 1,
+      at: SENT,
+      parts: [1, 2].map(() => ({ state: 'unknown' as const })),
+    };
+    const resent = sent([], { segments: 2, state: 'queued', history: [], earlier: [copy] });
+
+    for (const message of [unknown(2), resent]) {
+      const decision = decideUnknown(message, 'c:9', receipt('delivered'), NOW, undefined, 1);
+      const after = decision.kind === 'change' ? applyChange(message, decision.change) : message;
+
+      expect(after.state).to.equal('delivered');
+    }
+  });
+
   it('leaves a message alone that is not unknown', () => {
     expect(decideUnknown(sent(ONE), 'c:9', receipt('delivered'), NOW)).to.deep.equal({ kind: 'none' });
   });

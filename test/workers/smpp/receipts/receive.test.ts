@@ -66,6 +66,7 @@ describe('Receive', () => {
         settler,
         rules: {
           ...{ carrier: 'c', parts: 'perPart', holdMinutes: 60 },
+          submitsOf: ({ segments }) => segments,
           reasonOf: (...said) => dialect(set).reasonOf(...said),
         },
         messageLog: new MessageLog({ db: store.db, clock: systemClock, log: silentLog, days: 30 }),

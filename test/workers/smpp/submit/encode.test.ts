@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import { queuedMessage } from '../../../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
 import { newId } from '../../../../shared/runtime/ids.ts';
 import { encodeSubmit, type SubmitFields } from '../../../../workers/smpp/session/submit-sm.ts';
 import { carrierForm } from '../../../../workers/smpp/submit/carrier-form.ts';
-import { type Encoded, encodeMessage } from '../../../../workers/smpp/submit/encode.ts';
+import { countSubmits, type Encoded, encodeMessage } from '../../../../workers/smpp/submit/encode.ts';
 import { References } from '../../../../workers/smpp/submit/references.ts';
 import { makeDraft } from '../../../support/make.ts';
 
@@ -131,6 +132,26 @@ describe('encodeMessage', () => {
       { numRuns: 500 },
     );
   });
+});
+
+describe('countSubmits', () => {
+  const cases: readonly (readonly [string, NonNullable<CarrierDocument['texts']>, Partial<MessageDocument>, number])[] =
+    [
+      ['as one submit_sm', { longText: 'payload' }, { text: 'a'.repeat(400) }, 1],
+      ['with the longer header', { longText: 'udh16' }, { text: 'a'.repeat(459) }, 4],
+      ['in UCS-2, which the carrier needs for it', { alphabet: 'ascii' }, { text: `é${'a'.repeat(100)}` }, 2],
+      ['with substitutes', { substitute: true }, { text: `’${'a'.repeat(100)}` }, 1],
+      ['without, since it matched a template', { substitute: true }, { text: `’${'a'.repeat(100)}`, template: '1' }, 2],
+    ];
+  for (const [what, texts, draft, count] of cases) {
+    it(`a text that leaves ${what}`, () => {
+      const form = carrierForm({ texts });
+      const made = encodeMessage(message(draft), { form, now: NOW, reference: () => 7 });
+
+      expect(countSubmits(message(draft), form.texts)).to.equal(count);
+      expect(made.kind === 'encoded' && made.segments.length).to.equal(count);
+    });
+  }
 });
 
 describe('References', () => {
