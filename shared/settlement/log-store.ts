@@ -90,12 +90,14 @@ export class MessageLog {
     this.#dropped = 0;
   }
 
+  /** Drops an answer when a newer read has begun. */
   #refresh(): void {
     const { db, clock, log } = this.#options;
-    this.#readAtMs = clock.monotonicMs();
+    const askedMs = clock.monotonicMs();
+    this.#readAtMs = askedMs;
     readFullyLoggedAccounts(db).then(
       (accounts) => {
-        this.#everything = accounts;
+        if (this.#readAtMs === askedMs) this.#everything = accounts;
       },
       (error: unknown) => log.warn('message_log_accounts_not_read', errorFields(error)),
     );

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { Db } from 'mongodb';
 import { CARRIER_DEFAULTS } from '../../../shared/carriers/carrier.ts';
 import type { FinalState, MessageDocument } from '../../../shared/messages/message.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
@@ -13,6 +14,7 @@ import { candidateKeys } from '../../../workers/smpp/dialect/message-ids.ts';
 import type { IncomingReceipt } from '../../../workers/smpp/receipts/receipt-match.ts';
 import { ReceiptSettler } from '../../../workers/smpp/receipts/settle-receipts.ts';
 import { eventually } from '../../support/eventually.ts';
+import { latch } from '../../support/latch.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { silentLog } from '../../support/silent-log.ts';
@@ -120,6 +122,19 @@ describe('the message log', () => {
     expect(records.map(({ kind }) => kind)).to.deep.equal(['answer', 'receipt']);
     expect(records[0]).to.deep.include({ message: message._id, carrier: 'c', outcome: 'sent', parts: SENT.parts });
     expect(JSON.stringify(records)).not.to.include('secret');
+  });
+
+  it('knows what the account asks from the newest read, also when an older one is answered later', async () => {
+    const older = latch();
+    const answers = [older.opened.then(() => []), Promise.resolve([{ _id: account }])];
+    open({ collection: () => ({ find: () => ({ toArray: () => answers.shift() }) }) } as unknown as Db);
+    clock.turn(60_000);
+    await eventually(() => messageLog.wantsUsual(account), 'the newer read is answered');
+
+    older.open();
+    await new Promise((resolve) => setImmediate(resolve));
+
+    expect(messageLog.wantsUsual(account)).to.equal(true);
   });
 
   it('has a receipt that says anything but delivered, with text and parameters as they came', async () => {
