@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { addOptIns, listOptIns, removeOptIn } from '../../shared/chat-opt-ins/store.ts';
 import { CUSTOMER_FORM } from '../../shared/messages/recipient.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { readCustomerList } from './customer-list.ts';
 import { accountId, integer, optional, required, withDefault, words } from './parameters.ts';
+import { readText } from './read-file.ts';
 import { table } from './show.ts';
 
 const account = required(accountId, 'the account');
@@ -91,11 +91,3 @@ export const OPT_IN_COMMANDS: readonly Command[] = [
     },
   }),
 ];
-
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new Failure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}

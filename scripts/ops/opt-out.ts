@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { Db } from 'mongodb';
 import { findNumber } from '../../shared/numbers/store.ts';
 import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
@@ -8,6 +7,7 @@ import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { OPT_OUT_HEADING, optOutLine, readOptOutFile } from './opt-out-file.ts';
 import { accountId, integer, optional, ownNumber, required, withDefault, words } from './parameters.ts';
+import { readText } from './read-file.ts';
 import { table } from './show.ts';
 
 const account = required(accountId, 'the account');
@@ -135,13 +135,5 @@ async function* exported(store: Db, account: AccountId, asJson: boolean): AsyncI
     const last = found.at(-1);
     if (last === undefined || found.length < GROUP) return;
     after = optOutPlace(last);
-  }
-}
-
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new Failure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

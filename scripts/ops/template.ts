@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { ROUTES } from '../../shared/messages/routing.ts';
 import type { CsvProblem } from '../../shared/templates/export/csv.ts';
 import { ENCODINGS } from '../../shared/templates/export/csv-encoding.ts';
@@ -16,6 +15,7 @@ import { routesOfSenders, templateFaults } from '../../shared/templates/template
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, choice, flag, list, name, optional, required, withDefault, words } from './parameters.ts';
+import { readOctets } from './read-file.ts';
 import { table } from './show.ts';
 
 const account = required(accountId, 'the account');
@@ -193,14 +193,6 @@ function pause(verb: string, paused: boolean, about: string): Command {
 
 function noTemplate(account: string, template: string): Failure {
   return new Failure(`${account} has no template ${template}: \`template list ${account}\` shows them.`);
-}
-
-async function readOctets(file: string): Promise<Uint8Array> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    throw new Failure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-  }
 }
 
 function shown(problems: readonly CsvProblem[]): readonly string[] {
