@@ -62,7 +62,7 @@ function finalState(parts: readonly Part[]): FinalState | undefined {
   const telling = parts.filter(isTelling);
   if (telling.length === 0) return undefined;
   const states = telling.map((part) => (part.state === 'refused' ? 'failed' : part.state));
-  return states.every((state) => isFinal(state)) ? worst(states) : undefined;
+  return states.every((state) => hasEnded(state)) ? worst(states) : undefined;
 }
 
 /**
@@ -79,7 +79,8 @@ export function endState(earlier: readonly Copy[], parts: readonly Part[]): Fina
   return last === 'rejected' && earlier.length > 0 ? 'failed' : last;
 }
 
-function isFinal(state: PartState): state is FinalState {
+/** Whether a receipt has said how the segment ended. */
+export function hasEnded(state: PartState): state is FinalState {
   return state !== 'accepted' && state !== 'unknown' && state !== 'refused';
 }
 
@@ -93,6 +94,6 @@ const RANK: readonly PartState[] = ['delivered', 'expired', 'failed', 'rejected'
 function worst(states: readonly PartState[]): FinalState {
   const rank = Math.max(...states.map((state) => RANK.indexOf(state)));
   const state = RANK[rank];
-  if (state === undefined || !isFinal(state)) throw new Error('a part of a message has no final state');
+  if (state === undefined || !hasEnded(state)) throw new Error('a part of a message has no final state');
   return state;
 }

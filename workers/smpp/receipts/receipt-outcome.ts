@@ -2,6 +2,7 @@ import type { ReceiptParts } from '../../../shared/carriers/settings/receipts.ts
 import { type Change, entryAt, fitted } from '../../../shared/messages/change.ts';
 import {
   endState,
+  hasEnded,
   isHeldOpen,
   isOpen,
   isOpenPart,
@@ -113,7 +114,7 @@ export function decideHeld(
   };
   if (message.state !== 'sent' || before.keys === undefined) return { kind: 'none' };
   const meant = [parts, ...earlier.map((copy) => copy.parts)].flatMap((copy) =>
-    copy.filter((part) => isMeant(part, copy, key, rule) && part.state !== 'refused' && !isTold(part.state)),
+    copy.filter((part) => isMeant(part, copy, key, rule) && part.state !== 'refused' && !hasEnded(part.state)),
   );
   const keys = new Set([...before.keys, ...meant.flatMap((part) => part.key ?? [])]);
   if (keys.size === before.keys.length) return { kind: 'none' };
@@ -136,12 +137,8 @@ function speaksForAll(parts: readonly Part[], key: string, rule: ReceiptParts): 
       return parts.at(-1)?.key === key;
     case 'any':
       // If a second receipt comes, it is only about its own segment, because the first was not the only one.
-      return parts.some((part) => part.key === key) && parts.every(({ state }) => !isTold(state));
+      return parts.some((part) => part.key === key) && parts.every(({ state }) => !hasEnded(state));
   }
-}
-
-function isTold(state: PartState): boolean {
-  return state !== 'accepted' && state !== 'unknown' && state !== 'refused';
 }
 
 /** The copies after the receipt. Undefined when it says nothing new about the parts for which `meant` is true. */
