@@ -123,7 +123,7 @@ export function createRemoveOptOut(deps: Pick<GatewayDeps, 'db' | 'clock' | 'con
       make: () => changeOptOuts(db, [{ account, customer, scope, kind: 'in', at: clock.now(), source: 'api' }]),
       madeOf: () => auditedState(undefined),
     });
-    sendJson(res, 200, { status: 'success', opt_out_id: found._id, message: 'The opt-out is removed.' });
+    sendJson(res, { status: 'success', opt_out_id: found._id, message: 'The opt-out is removed.' });
   };
 }
 

@@ -40,7 +40,7 @@ export function createAudit({ db }: Pick<GatewayDeps, 'db'>): Handler {
     };
     const found = await listEntries(db, wanted, limit + 1);
     const page = found.slice(0, limit);
-    sendJson(res, 200, pageOf('audit', page.map(entryRecord), found.length > limit ? page.at(-1)?._id : undefined));
+    sendJson(res, pageOf('audit', page.map(entryRecord), found.length > limit ? page.at(-1)?._id : undefined));
   };
 }
 

@@ -54,7 +54,7 @@ export function createNumberList({ db }: Pick<GatewayDeps, 'db'>): Handler {
     }
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     const of = account !== undefined && isAccountId(account) ? account : undefined;
-    sendJson(res, 200, { numbers: (await listNumbers(db, of, NUMBERS_MAX)).map(numberRecord) });
+    sendJson(res, { numbers: (await listNumbers(db, of, NUMBERS_MAX)).map(numberRecord) });
   };
 }
 
@@ -79,7 +79,7 @@ export function createAddNumber(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config
         madeOf: (one) => one,
         isRefusal: (error) => error instanceof NumberTaken,
       });
-      sendJson(res, 200, { status: 'success', number: numberRecord(made) });
+      sendJson(res, { status: 'success', number: numberRecord(made) });
     } catch (error) {
       if (!(error instanceof NumberTaken)) throw error;
       problems.add('number', 'invalid_value', `It belongs to ${error.account} already. Take it away from there first.`);
@@ -107,7 +107,7 @@ export function createRemoveNumber(deps: Pick<GatewayDeps, 'db' | 'clock' | 'con
       madeOf: (removed) => ({ removed }),
       isRefusal: () => false,
     });
-    sendJson(res, 200, { status: 'success', number: numberRecord(found), message: 'It belongs to nobody now.' });
+    sendJson(res, { status: 'success', number: numberRecord(found), message: 'It belongs to nobody now.' });
   };
 }
 

@@ -26,7 +26,7 @@ export const PROVIDER_STATUS = request({
 /** GET /v2/admin/providers (extension): the accounts' numbers on the chat-app channel, with what fails. */
 export function createProviders({ db }: Pick<GatewayDeps, 'db'>): Handler {
   return async (_req, res: Reply) => {
-    sendJson(res, 200, { providers: await readProviders(db) });
+    sendJson(res, { providers: await readProviders(db) });
   };
 }
 
@@ -58,7 +58,7 @@ export function createProviderStatus(deps: Pick<GatewayDeps, 'db' | 'clock' | 'c
       madeOf: (one) => ({ ...shown(one), ...(reason === undefined ? {} : { reason }) }),
       isRefusal: () => false,
     });
-    sendJson(res, 200, { status: 'success', provider: providerRecord(changed) });
+    sendJson(res, { status: 'success', provider: providerRecord(changed) });
   };
 }
 

@@ -45,7 +45,7 @@ export function createStopBatch(deps: StopDeps): Handler {
       looks.run(batch.account, id, () => readBatch(db, batch.account, id)),
     );
     const { state, stopped } = ended;
-    sendJson(res, 200, {
+    sendJson(res, {
       status: 'success',
       message: messageOf(ended),
       batch_id: id,

@@ -84,7 +84,7 @@ export class Callback {
     const post = await readCallback(json, findOwners, this.#deps.clock.now());
     await Promise.all(post.parts.filter(({ items }) => items.length > 0).map((part) => this.#store.keep(part)));
     this.#count(post, provider);
-    sendJson(res, 200, { status: 'success' });
+    sendJson(res, { status: 'success' });
   }
 
   #count({ parts, ignored, strays }: CallbackPost, { _id: poster }: CallbackProvider): void {

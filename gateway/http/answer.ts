@@ -4,8 +4,8 @@ import { PROBLEMS, type ProblemDetails, type ProblemSlug, problemBody } from './
 import { type Policy, securityHeaders } from './security-headers.ts';
 
 /** The only place that writes answers: headers, body, and what happens to a request body that nobody read. */
-export function sendJson(res: Reply, status: number, body: object): void {
-  sendJsonText(res, status, JSON.stringify(body));
+export function sendJson(res: Reply, body: object): void {
+  sendJsonText(res, 200, JSON.stringify(body));
 }
 
 /** Sends JSON that is text already. `headers` has names and values in turn, as `writeHead` takes them. */

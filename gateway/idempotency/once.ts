@@ -87,7 +87,7 @@ class KeyedPosts {
 }
 
 function answer(res: Reply, verdict: Verdict): void {
-  if (verdict.kind === 'accepted' || verdict.kind === 'dry_run') sendJson(res, 200, verdict.body);
+  if (verdict.kind === 'accepted' || verdict.kind === 'dry_run') sendJson(res, verdict.body);
   else sendProblem(res, ...verdict.problem);
 }
 

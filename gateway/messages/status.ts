@@ -16,7 +16,7 @@ export function createStatus(deps: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
     res.locals.messageId = id;
     const message = await readMessageStatus(deps, callerOf(res).account._id, id);
     if (message === undefined) return sendProblem(res, 'message_not_found');
-    sendJson(res, 200, statusRecord(message));
+    sendJson(res, statusRecord(message));
   };
 }
 

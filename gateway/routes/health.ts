@@ -11,7 +11,7 @@ import type { GatewayDeps } from '../process/deps.ts';
 
 /** Answers while the process lives. */
 export function createHealthz(): Handler {
-  return (_req, res: Reply) => sendJson(res, 200, { status: 'ok' });
+  return (_req, res: Reply) => sendJson(res, { status: 'ok' });
 }
 
 /**
@@ -37,7 +37,7 @@ export function createReadyz({ db, clock, gate }: Pick<GatewayDeps, 'db' | 'cloc
     read: () => answersInTime(db, gate.open),
   });
   return async (_req, res: Reply) => {
-    if ((await ready.get('store')) === true) sendJson(res, 200, { status: gate.open ? 'ready' : 'read_only' });
+    if ((await ready.get('store')) === true) sendJson(res, { status: gate.open ? 'ready' : 'read_only' });
     else
       sendProblem(res, 'store_unavailable', {
         detail: 'The store does not answer, or takes no writes.',

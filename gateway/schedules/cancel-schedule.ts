@@ -22,6 +22,6 @@ export function createCancelSchedule({ db, clock }: Pick<GatewayDeps, 'db' | 'cl
     const message = again
       ? `The schedule was cancelled before; ${refunded} then.`
       : `The schedule is cancelled; ${refunded}.`;
-    sendJson(res, 200, { status: 'success', message });
+    sendJson(res, { status: 'success', message });
   };
 }

@@ -13,6 +13,6 @@ export function createScheduleState({ db }: Pick<GatewayDeps, 'db'>): Handler {
     res.locals.scheduleId = id;
     const schedule = await showBooked(db, callerOf(res).account._id, id);
     if (schedule === undefined) return sendProblem(res, 'schedule_not_found');
-    sendJson(res, 200, scheduleRecord(schedule));
+    sendJson(res, scheduleRecord(schedule));
   };
 }

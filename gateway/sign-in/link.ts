@@ -53,7 +53,7 @@ export class Links {
     const { link } = user ?? {};
     if (user === undefined || link === undefined) return;
     const account = user.account && (await this.#parts.readAccount(user.account));
-    sendJson(res, 200, {
+    sendJson(res, {
       ...{ username: user.username, name: user.name ?? null, role: user.role, purpose: link.purpose },
       account: account === undefined ? null : { account_id: account._id, name: account.name },
       expires_at: isoTimestamp(link.expiresAt),
@@ -78,7 +78,7 @@ export class Links {
     await this.#parts.attempts.forgetName(user.username, user.networks ?? []);
     const address = this.#parts.addressOf(req);
     log.info('password_set', { user_id: user._id, address, request_id: res.locals.requestId });
-    sendJson(res, 200, {
+    sendJson(res, {
       status: 'success',
       username: user.username,
       message: 'The password is set. Sign in with it.',

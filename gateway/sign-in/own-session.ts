@@ -11,7 +11,7 @@ export function createOwnSession(sessions: Sessions): Handler {
     const found = await sessions.find(req);
     // The session may have ended since the request was let in.
     if (typeof found === 'string') return sendProblem(res, 'session_ended');
-    sendJson(res, 200, sessionView(found));
+    sendJson(res, sessionView(found));
   };
 }
 

@@ -7,7 +7,7 @@ import type { GatewayDeps } from '../process/deps.ts';
 /** GET /v2/balance ("Balance record"). */
 export function createBalance({ db }: Pick<GatewayDeps, 'db'>): Handler {
   return async (_req, res: Reply) => {
-    sendJson(res, 200, balanceRecord(await readBalance(db, callerOf(res).account._id)));
+    sendJson(res, balanceRecord(await readBalance(db, callerOf(res).account._id)));
   };
 }
 

@@ -63,7 +63,7 @@ export function createEditChatTemplate(
       isRefusal: () => false,
     });
     if (!made) return sendProblem(res, 'template_not_editable', { detail: BEING_ASKED });
-    sendJson(res, 200, { status: 'success', ...chatTemplateRecord(await readOwn(db, account, name, language)) });
+    sendJson(res, { status: 'success', ...chatTemplateRecord(await readOwn(db, account, name, language)) });
   };
 }
 

@@ -42,6 +42,6 @@ export function createRemoveChatTemplate(deps: Pick<GatewayDeps, 'db' | 'clock' 
       removed === 'gone'
         ? 'The request is taken back.'
         : 'The provider is asked to delete it. The name of an approved template cannot be used again for 30 days.';
-    sendJson(res, 200, { status: 'success', name, language, removed: removed === 'gone', message });
+    sendJson(res, { status: 'success', name, language, removed: removed === 'gone', message });
   };
 }

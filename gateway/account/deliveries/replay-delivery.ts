@@ -35,7 +35,7 @@ export function createReplayDelivery(deps: Pick<GatewayDeps, 'db' | 'clock' | 'c
     });
     const replayed = await replay.then(() => true).catch(notReplayable);
     if (!replayed) return sendProblem(res, 'delivery_pending');
-    sendJson(res, 200, { status: 'success', event_id: event, message: 'The event is posted again.' });
+    sendJson(res, { status: 'success', event_id: event, message: 'The event is posted again.' });
   };
 }
 

@@ -35,7 +35,7 @@ export function createShowKey(deps: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const key = await findOwnKey(deps.db, callerOf(res).account._id, String(req.params.key_id));
     if (key === undefined) sendProblem(res, 'key_not_found');
-    else sendJson(res, 200, await keyRecord(deps, key));
+    else sendJson(res, await keyRecord(deps, key));
   };
 }
 

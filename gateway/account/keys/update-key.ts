@@ -41,7 +41,7 @@ export function createUpdateKey(deps: Deps): Handler {
       ...(allowed_ips === undefined ? {} : { allowedIps: [...new Set(allowed_ips)] }),
     };
     const changed = await changeKey(deps, res, key, 'key.update', () => updateKey(db, key._id, change));
-    sendJson(res, 200, await keyRecord(deps, changed));
+    sendJson(res, await keyRecord(deps, changed));
   };
 }
 
@@ -52,7 +52,7 @@ export function createRevokeKey(deps: Deps): Handler {
     const key = await findOwnKey(db, callerOf(res).account._id, String(req.params.key_id));
     if (key === undefined) return sendProblem(res, 'key_not_found');
     const revoked = await changeKey(deps, res, key, 'key.revoke', () => revokeKey(db, key._id));
-    sendJson(res, 200, await keyRecord(deps, revoked));
+    sendJson(res, await keyRecord(deps, revoked));
   };
 }
 

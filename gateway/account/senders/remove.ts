@@ -26,6 +26,6 @@ export function createRemoveSender(deps: Pick<GatewayDeps, 'db' | 'clock' | 'con
       madeOf: () => ({ removed: true }),
       isRefusal: () => false,
     });
-    sendJson(res, 200, { status: 'success', sender_id: found._id, message: 'The sender is removed.' });
+    sendJson(res, { status: 'success', sender_id: found._id, message: 'The sender is removed.' });
   };
 }

@@ -56,7 +56,7 @@ export function createChangeTemplate(deps: Deps): Handler {
       return sendProblem(res, 'template_exists', { detail });
     }
     if (changed === undefined) return sendProblem(res, 'template_not_editable');
-    sendJson(res, 200, { status: 'success', ...templateRecord(changed.found) });
+    sendJson(res, { status: 'success', ...templateRecord(changed.found) });
   };
 }
 

@@ -30,7 +30,7 @@ export function createCheckTemplate({ clock, config }: Pick<GatewayDeps, 'clock'
     const { account } = callerOf(res);
     const read = await readRequest(CHECK_TEMPLATE, bodyOf(res), { account, now: clock.now(), config });
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
-    sendJson(res, 200, checked(whole(read).content, config.dltVarMax));
+    sendJson(res, checked(whole(read).content, config.dltVarMax));
   };
 }
 

@@ -45,6 +45,6 @@ export function createRemoveTemplate(deps: Pick<GatewayDeps, 'db' | 'clock' | 'c
     const message = removed
       ? 'The template is removed.'
       : 'The template is withdrawn: no text of it is sent any more. It stays listed as rejected.';
-    sendJson(res, 200, { status: 'success', template_id: id, removed, message });
+    sendJson(res, { status: 'success', template_id: id, removed, message });
   };
 }

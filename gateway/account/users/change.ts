@@ -38,7 +38,7 @@ export function createChangeUser(deps: UsersDeps): Handler {
     const change = changeOf(deps, res, { action: 'user.update', user }, () => apply(db, user, whole(read)));
     const changed = await change.catch(unlessLastOwner);
     if (changed === undefined) sendProblem(res, 'last_owner');
-    else sendJson(res, 200, userRecord(changed));
+    else sendJson(res, userRecord(changed));
   };
 }
 
@@ -56,7 +56,7 @@ export function createRemoveUser(deps: UsersDeps): Handler {
     });
     const removed = await remove.then(() => true).catch(unlessLastOwner);
     if (removed === undefined) sendProblem(res, 'last_owner');
-    else sendJson(res, 200, { status: 'success', user_id: user._id, message: 'The user is removed.' });
+    else sendJson(res, { status: 'success', user_id: user._id, message: 'The user is removed.' });
   };
 }
 

@@ -17,7 +17,7 @@ export const CHANGE_SIGN_IN_RULES = request({
 /** GET /v2/account/sign-in (extension): what the account asks of its users. */
 export function createSignInRules({ db }: UsersDeps): Handler {
   return async (_req, res: Reply) => {
-    sendJson(res, 200, await rulesOf(db, callerOf(res).account._id));
+    sendJson(res, await rulesOf(db, callerOf(res).account._id));
   };
 }
 
@@ -40,7 +40,7 @@ export function createChangeSignInRules(deps: UsersDeps): Handler {
       madeOf: (made) => made,
       isRefusal: () => false,
     });
-    sendJson(res, 200, await rulesOf(db, id));
+    sendJson(res, await rulesOf(db, id));
   };
 }
 

@@ -22,7 +22,7 @@ export function createUserLink(deps: UsersDeps): Handler {
       return link?.user;
     });
     if (made === undefined) sendProblem(res, 'user_disabled');
-    else sendJson(res, 200, { ...userRecord(made), ...linkMembers(config, made, token) });
+    else sendJson(res, { ...userRecord(made), ...linkMembers(config, made, token) });
   };
 }
 
@@ -35,7 +35,7 @@ export function createRemoveFactor(deps: UsersDeps): Handler {
       removeSecondFactor(deps.db, user._id),
     );
     if (changed === undefined) sendProblem(res, 'user_not_found');
-    else sendJson(res, 200, userRecord(changed));
+    else sendJson(res, userRecord(changed));
   };
 }
 
@@ -48,7 +48,7 @@ export function createEndSessions(deps: UsersDeps): Handler {
       signOutEverywhere(deps.db, user._id),
     );
     if (changed === undefined) sendProblem(res, 'user_not_found');
-    else sendJson(res, 200, userRecord(changed));
+    else sendJson(res, userRecord(changed));
   };
 }
 

@@ -17,7 +17,7 @@ export type UsersDeps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
 export function createUsers({ db }: UsersDeps): Handler {
   return async (_req, res: Reply) => {
     const found = await listUsers(db, callerOf(res).account._id);
-    sendJson(res, 200, pageOf('users', found.map(userRecord), undefined));
+    sendJson(res, pageOf('users', found.map(userRecord), undefined));
   };
 }
 
@@ -25,7 +25,7 @@ export function createUsers({ db }: UsersDeps): Handler {
 export function createUser({ db }: UsersDeps): Handler {
   return async (req, res: Reply) => {
     const user = await userOf(db, req, res);
-    if (user !== undefined) sendJson(res, 200, userRecord(user));
+    if (user !== undefined) sendJson(res, userRecord(user));
   };
 }
 

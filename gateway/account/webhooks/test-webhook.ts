@@ -32,7 +32,7 @@ export function createTestWebhook(deps: Deps, counter: Pick<RateCounter, 'count'
     const { config } = deps;
     const tested = await postTestEvent({ ...deps, guard, timeoutMs: config.webhookTimeoutMs }, endpoint);
     const { eventId, body, result, durationMs, excerpt } = tested;
-    sendJson(res, 200, {
+    sendJson(res, {
       status: 'success',
       webhook_id: endpoint._id,
       event_id: eventId,

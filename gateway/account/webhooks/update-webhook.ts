@@ -50,7 +50,7 @@ export function createUpdateWebhook(deps: Deps): Handler {
     if (changed === undefined) return sendProblem(res, 'webhook_not_found');
     // Until every process has read the endpoints again: what happens after the answer goes by the change.
     await wait(SUBSCRIPTIONS_FRESH_MS);
-    sendJson(res, 200, await webhookRecord(deps, changed));
+    sendJson(res, await webhookRecord(deps, changed));
   };
 }
 
@@ -61,7 +61,7 @@ export function createRemoveWebhook(deps: Deps): Handler {
     const endpoint = await findOwnEndpoint(db, callerOf(res).account._id, String(req.params.webhook_id));
     if (endpoint === undefined) return sendProblem(res, 'webhook_not_found');
     await changeEndpoint(deps, res, endpoint, 'webhook.remove', () => removeEndpoint(db, endpoint._id));
-    sendJson(res, 200, { status: 'success', webhook_id: endpoint._id, message: 'The webhook is removed.' });
+    sendJson(res, { status: 'success', webhook_id: endpoint._id, message: 'The webhook is removed.' });
   };
 }
 

@@ -48,11 +48,7 @@ export function createAccounts({ db }: Pick<GatewayDeps, 'db'>): Handler {
       .limit(limit + 1)
       .toArray();
     const page = found.slice(0, limit);
-    sendJson(
-      res,
-      200,
-      pageOf('accounts', page.map(accountRecord), found.length > limit ? page.at(-1)?._id : undefined),
-    );
+    sendJson(res, pageOf('accounts', page.map(accountRecord), found.length > limit ? page.at(-1)?._id : undefined));
   };
 }
 

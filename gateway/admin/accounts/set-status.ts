@@ -55,6 +55,6 @@ export function createAccountStatus(deps: Pick<GatewayDeps, 'db' | 'clock' | 'co
       madeOf: (one) => ({ ...shown(one), ...(reason === undefined ? {} : { reason }) }),
       isRefusal: () => false,
     });
-    sendJson(res, 200, { status: 'success', account: await accountDetail(db, changed, clock.now()) });
+    sendJson(res, { status: 'success', account: await accountDetail(db, changed, clock.now()) });
   };
 }

@@ -18,7 +18,7 @@ export function createAccountDetail({ db, clock }: Pick<GatewayDeps, 'db' | 'clo
   return async (req, res: Reply) => {
     const account = await accountInPath(db, req);
     if (account === undefined) return sendProblem(res, 'account_not_found');
-    sendJson(res, 200, await accountDetail(db, account, clock.now()));
+    sendJson(res, await accountDetail(db, account, clock.now()));
   };
 }
 

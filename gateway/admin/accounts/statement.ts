@@ -21,6 +21,6 @@ export function createAccountStatement({ db }: Pick<GatewayDeps, 'db'>): Handler
     const before = after === undefined ? undefined : Number(after);
     const { entries, next } = await listLedger(db, account._id, {}, before, limit);
     const records = entries.map((entry) => ({ ...entryRecord(entry), by: entry.by ?? null }));
-    sendJson(res, 200, pageOf('ledger', records, next === undefined ? undefined : String(next)));
+    sendJson(res, pageOf('ledger', records, next === undefined ? undefined : String(next)));
   };
 }

@@ -53,6 +53,6 @@ export function createUpdateAccount(deps: Pick<GatewayDeps, 'db' | 'clock' | 'co
       madeOf: accountInAudit,
       isRefusal: () => false,
     });
-    sendJson(res, 200, { status: 'success', account: await accountDetail(db, changed, clock.now()) });
+    sendJson(res, { status: 'success', account: await accountDetail(db, changed, clock.now()) });
   };
 }

@@ -38,7 +38,7 @@ export function createDecideSender(deps: Pick<GatewayDeps, 'db' | 'clock' | 'con
       isRefusal: () => false,
     });
     if (!done) return sendProblem(res, 'sender_changed');
-    sendJson(res, 200, {
+    sendJson(res, {
       status: 'success',
       account_id: account._id,
       sender: name,

@@ -62,7 +62,7 @@ export function createDecideTemplate(deps: Pick<GatewayDeps, 'db' | 'clock' | 'c
       if (done === 'not_found') return sendProblem(res, 'template_not_found', NO_SUCH);
       const { decision, reason = null, dlt_id = null } = wanted;
       const id = dlt_id ?? String(req.params.template_id);
-      sendJson(res, 200, { status: 'success', account_id: account._id, template_id: id, decision, reason });
+      sendJson(res, { status: 'success', account_id: account._id, template_id: id, decision, reason });
     } catch (error) {
       if (!(error instanceof TemplateExists)) throw error;
       problems.add(

@@ -32,7 +32,7 @@ export function createApprovals({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>
       .flatMap((kind) => kind.slice(0, SHOWN))
       .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
     const names = await accountNames(db, shown);
-    sendJson(res, 200, {
+    sendJson(res, {
       approvals: shown.map((one) => approvalRecord(one, names.get(one.account) ?? '')),
       more: kinds.some((kind) => kind.length > SHOWN),
     });

@@ -9,7 +9,7 @@ import { countUnknowns } from './unknowns.ts';
 /** GET /v2/admin/carriers (extension): all carriers with their binds, and why one is not bound. */
 export function createCarriers({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
   return async (_req, res: Reply) => {
-    sendJson(res, 200, { carriers: await readCarriers(db, clock.now()) });
+    sendJson(res, { carriers: await readCarriers(db, clock.now()) });
   };
 }
 

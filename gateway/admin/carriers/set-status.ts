@@ -39,6 +39,6 @@ export function createCarrierStatus(deps: Pick<GatewayDeps, 'db' | 'clock' | 'co
       isRefusal: () => false,
     });
     const now = (await carrierInPath(db, req, clock.now())) ?? found;
-    sendJson(res, 200, { status: 'success', carrier: await carrierDetail(db, now) });
+    sendJson(res, { status: 'success', carrier: await carrierDetail(db, now) });
   };
 }

@@ -13,7 +13,7 @@ export function createCarrierDetail({ db, clock }: Pick<GatewayDeps, 'db' | 'clo
   return async (req, res: Reply) => {
     const found = await carrierInPath(db, req, clock.now());
     if (found === undefined) return sendProblem(res, 'carrier_not_found');
-    sendJson(res, 200, await carrierDetail(db, found));
+    sendJson(res, await carrierDetail(db, found));
   };
 }
 

@@ -70,6 +70,6 @@ export function createUpdateCarrier(deps: Pick<GatewayDeps, 'db' | 'clock' | 'co
       return sendProblem(res, ...invalidRequest(problems));
     }
     const now = (await carrierInPath(db, req, clock.now())) ?? found;
-    sendJson(res, 200, { status: 'success', carrier: await carrierDetail(db, now) });
+    sendJson(res, { status: 'success', carrier: await carrierDetail(db, now) });
   };
 }

@@ -49,14 +49,14 @@ export function createStartCheck(deps: Pick<GatewayDeps, 'db' | 'clock' | 'confi
     void runCheck(deps, check).finally(() => {
       running = undefined;
     });
-    sendJson(res, 200, { status: 'success', ledger_check: ledgerCheckRecord(check, now) });
+    sendJson(res, { status: 'success', ledger_check: ledgerCheckRecord(check, now) });
   };
 }
 
 /** GET /v2/admin/ledger-checks (extension): the newest checks. */
 export function createLedgerChecks({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
   return async (_req, res: Reply) => {
-    sendJson(res, 200, { ledger_checks: await readLedgerChecks(db, clock) });
+    sendJson(res, { ledger_checks: await readLedgerChecks(db, clock) });
   };
 }
 
@@ -70,6 +70,6 @@ export function createLedgerCheck({ db, clock }: Pick<GatewayDeps, 'db' | 'clock
     const { ledger_check_id: id } = req.params;
     const found = typeof id === 'string' && isLedgerCheckId(id) ? await findCheck(db, id) : undefined;
     if (found === undefined) return sendProblem(res, 'ledger_check_not_found');
-    sendJson(res, 200, ledgerCheckRecord(found, clock.now()));
+    sendJson(res, ledgerCheckRecord(found, clock.now()));
   };
 }

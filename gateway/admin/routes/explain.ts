@@ -33,7 +33,7 @@ export function createExplain({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>):
     const message = { account: account._id, to, sender, route: known, lane: laneOf(known, urgency, account.dlt) };
     const found = await explainRoute(db, message, clock.now());
     const { kind, path, carriers, others, verdict, by } = found;
-    sendJson(res, 200, {
+    sendJson(res, {
       verdict,
       by,
       outcome: kind,

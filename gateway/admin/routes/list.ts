@@ -7,6 +7,6 @@ import { routeRecord } from './route-record.ts';
 /** GET /v2/admin/routes (extension): which carriers take which messages. */
 export function createRoutes({ db }: Pick<GatewayDeps, 'db'>): Handler {
   return async (_req, res: Reply) => {
-    sendJson(res, 200, { routes: (await listRoutes(db)).map(routeRecord) });
+    sendJson(res, { routes: (await listRoutes(db)).map(routeRecord) });
   };
 }

@@ -46,7 +46,7 @@ export function createPutRoute(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'
     });
     const routes = await listRoutes(db);
     const rest = routes.some(({ match }) => Object.keys(match).length === 0);
-    sendJson(res, 200, {
+    sendJson(res, {
       status: 'success',
       route: routeRecord(made),
       warning: rest

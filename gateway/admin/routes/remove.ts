@@ -18,6 +18,6 @@ export function createRemoveRoute(deps: Pick<GatewayDeps, 'db' | 'clock' | 'conf
       madeOf: (removed) => ({ removed }),
       isRefusal: () => false,
     });
-    sendJson(res, 200, { status: 'success', route_id: found._id, message: 'The route is removed.' });
+    sendJson(res, { status: 'success', route_id: found._id, message: 'The route is removed.' });
   };
 }

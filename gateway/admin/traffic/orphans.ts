@@ -25,7 +25,7 @@ export function createOrphans({ db }: Pick<GatewayDeps, 'db'>): Handler {
       .toArray();
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
-    sendJson(res, 200, pageOf('orphans', page.map(orphanRecord), last && placeOf(last)));
+    sendJson(res, pageOf('orphans', page.map(orphanRecord), last && placeOf(last)));
   };
 }
 

@@ -21,7 +21,7 @@ const COUNTED_MAX = 1_000;
 /** GET /v2/admin/overview (extension): what is wrong now in words, then the binds, the queues and what waits for a decision. */
 export function createOperatorsOverview({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
   return async (_req, res: Reply) => {
-    sendJson(res, 200, await readOverview(db, clock));
+    sendJson(res, await readOverview(db, clock));
   };
 }
 

@@ -8,7 +8,7 @@ import type { GatewayDeps } from '../../process/deps.ts';
 /** GET /v2/admin/queues (extension): what waits, by path and lane, with the oldest waiting. */
 export function createQueues({ db }: Pick<GatewayDeps, 'db'>): Handler {
   return async (_req, res: Reply) => {
-    sendJson(res, 200, { queues: (await readQueues(db)).map(queueRecord) });
+    sendJson(res, { queues: (await readQueues(db)).map(queueRecord) });
   };
 }
 

@@ -22,7 +22,7 @@ export function createStrays({ db }: Pick<GatewayDeps, 'db'>): Handler {
     }
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     const found = await listStrays(db, limit);
-    sendJson(res, 200, { strays: found.flatMap((one) => strayRecord(one, query.text === 'yes')) });
+    sendJson(res, { strays: found.flatMap((one) => strayRecord(one, query.text === 'yes')) });
   };
 }
 

@@ -37,7 +37,7 @@ export function createInviteToAccount(deps: UsersDeps): Handler {
         madeOf: (made) => auditedUser(made.user) ?? {},
         isRefusal: (error) => error instanceof UsernameTaken,
       });
-      sendJson(res, 200, { ...anyUserRecord(user), ...linkMembers(config, user, token) });
+      sendJson(res, { ...anyUserRecord(user), ...linkMembers(config, user, token) });
     } catch (error) {
       if (!(error instanceof UsernameTaken)) throw error;
       sendProblem(res, 'username_taken');

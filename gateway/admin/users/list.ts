@@ -18,6 +18,6 @@ export function createAllUsers({ db }: Pick<UsersDeps, 'db'>): Handler {
     }
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     const found = await listUsers(db, account !== undefined && isAccountId(account) ? account : undefined);
-    sendJson(res, 200, pageOf('users', found.map(anyUserRecord), undefined));
+    sendJson(res, pageOf('users', found.map(anyUserRecord), undefined));
   };
 }

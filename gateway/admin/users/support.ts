@@ -74,7 +74,7 @@ export function createAnyUserLink(deps: UsersDeps): Handler {
       return link?.user;
     });
     if (made === undefined) sendProblem(res, 'user_disabled');
-    else sendJson(res, 200, { ...anyUserRecord(made), ...linkMembers(config, made, token) });
+    else sendJson(res, { ...anyUserRecord(made), ...linkMembers(config, made, token) });
   };
 }
 
@@ -82,5 +82,5 @@ const NO_SUCH = { detail: 'Check the user_id: `GET /v2/admin/users` lists them.'
 
 function answer(res: Reply, changed: UserDocument | undefined): void {
   if (changed === undefined) sendProblem(res, 'user_not_found', NO_SUCH);
-  else sendJson(res, 200, anyUserRecord(changed));
+  else sendJson(res, anyUserRecord(changed));
 }

@@ -16,7 +16,7 @@ export function createOwnSessions({ db, clock }: ProfileDeps, { sessions }: Prof
     const all = await listSessions(db, own.user._id);
     const alive = all.filter((session) => !isOver(session, own.user, clock.now()));
     const data = alive.map((session) => sessionRecord(session, session._id === own.session._id));
-    sendJson(res, 200, pageOf('sessions', data, undefined));
+    sendJson(res, pageOf('sessions', data, undefined));
   };
 }
 
@@ -26,7 +26,7 @@ export function createEndOthers({ db }: ProfileDeps, { sessions }: ProfileParts)
     const own = await ownOf(req, res, sessions);
     if (own === undefined) return;
     const ended = await endSessions(db, own.user._id, own.session._id);
-    sendJson(res, 200, { status: 'success', ended, message: 'All other sessions have ended.' });
+    sendJson(res, { status: 'success', ended, message: 'All other sessions have ended.' });
   };
 }
 
@@ -37,7 +37,7 @@ export function createEndOne({ db }: ProfileDeps, { sessions }: ProfileParts): H
     if (own === undefined) return;
     const { session_id: id } = req.params;
     const ended = typeof id === 'string' && isSessionId(id) && (await endSession(db, own.user._id, id));
-    if (ended) sendJson(res, 200, { status: 'success', ended: 1, message: 'The session has ended.' });
+    if (ended) sendJson(res, { status: 'success', ended: 1, message: 'The session has ended.' });
     else sendProblem(res, 'session_not_found');
   };
 }

@@ -16,7 +16,7 @@ export const CHANGE_PROFILE = request({ name: required(personName) });
 export function createProfile({ sessions }: ProfileParts): Handler {
   return async (req, res: Reply) => {
     const own = await ownOf(req, res, sessions);
-    if (own !== undefined) sendJson(res, 200, profileView(own));
+    if (own !== undefined) sendJson(res, profileView(own));
   };
 }
 
@@ -36,7 +36,7 @@ export function createChangeProfile(deps: ProfileDeps, { sessions }: ProfilePart
       changeUser(deps.db, { _id: own.user._id }, { $set: { name } }),
     );
     if (user === undefined) sendProblem(res, 'session_ended');
-    else sendJson(res, 200, profileView({ ...own, user }));
+    else sendJson(res, profileView({ ...own, user }));
   };
 }
 

@@ -24,6 +24,6 @@ export function createRecoveryCodes(deps: ProfileDeps, { sessions, confirmPasswo
       putRecoveryCodes(db, own.user, hashes),
     );
     if (user === undefined) sendProblem(res, 'second_factor_needed');
-    else sendJson(res, 200, { recovery_codes: codes });
+    else sendJson(res, { recovery_codes: codes });
   };
 }

@@ -51,7 +51,7 @@ export class SecondFactor {
     const { seed, uri, qrSvg } = await newSeed(own.user.username);
     const until = new Date(clock.now().getTime() + SETUP_MS);
     const setup = sealSetup(box, own.user, seed, until);
-    sendJson(res, 200, { setup, secret: seed, uri, qr_svg: qrSvg, expires_at: isoTimestamp(until) });
+    sendJson(res, { setup, secret: seed, uri, qr_svg: qrSvg, expires_at: isoTimestamp(until) });
   };
 
   /** POST /v2/profile/second-factor/confirm (extension): from now on sign-in needs it. Other sessions end. */
