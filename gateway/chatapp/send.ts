@@ -11,6 +11,7 @@ import { type ReadRequest, whole } from '../fields/request.ts';
 import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
 import type { Action, Refused, Verdict } from '../idempotency/action.ts';
 import { notAccepted } from '../idempotency/not-accepted.ts';
+import { explainCode } from '../messages/explain/explain.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { endChatAttempt } from './end-attempt.ts';
 import type { ChatFields } from './fields.ts';
@@ -124,8 +125,20 @@ function refusedByProvider(provider: ProviderDocument | undefined): Refused | un
   if (provider === undefined) return { kind: 'refused', problem: ['chatapp_not_configured', {}] };
   // A paused provider keeps messages waiting. A stopped one would let them wait until they expire, so they are
   // refused.
-  if (provider.stoppedReason === undefined) return undefined;
-  return { kind: 'refused', problem: ['chatapp_stopped', { headers: STOPPED_RETRY_AFTER }] };
+  const { stoppedReason } = provider;
+  if (stoppedReason === undefined) return undefined;
+  const detail = stoppedDetail(stoppedReason);
+  return { kind: 'refused', problem: ['chatapp_stopped', { ...(detail && { detail }), headers: STOPPED_RETRY_AFTER }] };
+}
+
+/** The cause in our words. The provider's own, behind our code, may quote settings: they are for operators. */
+function stoppedDetail(stoppedReason: string): string | undefined {
+  const [code = ''] = stoppedReason.split(':', 1);
+  const known = explainCode(code);
+  return (
+    known &&
+    `Nothing was done. ${known.cause} ${known.advice} Sends go on when your service provider resumes the channel.`
+  );
 }
 
 /** Seconds. It is long, because a person has to correct the provider's settings first. */

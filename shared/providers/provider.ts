@@ -39,7 +39,10 @@ export interface ProviderDocument {
    */
   readonly unknownPolicy: 'assume_sent' | 'resend';
   readonly unknownWaitMs: number;
-  /** Why it was stopped: the provider does not allow token, number or account. `provider resume` starts it again. */
+  /**
+   * Why it was stopped: the provider does not allow token, number or account. Our code, a colon, and the provider's words:
+   * `provider_payment_problem: (131042) …`. `provider resume` starts it again.
+   */
   readonly stoppedReason?: string;
   /** Duties that fail just now and are retried. A success removes the entry. */
   readonly troubles?: { readonly [What in ProviderDuty]?: ProviderTrouble };

@@ -40,6 +40,11 @@ export function explain(message: Told): Explanation | undefined {
   return { cause: errorCode === undefined ? cause : `${cause} The carrier gave the code ${errorCode}.`, advice };
 }
 
+/** What one of our own names for an error means. Undefined for other texts. */
+export function explainCode(code: string): Explanation | undefined {
+  return NAMED.get(code);
+}
+
 /** What receipts are called that say no more than the state (workers/smpp/dialect/receipt-dialect.ts). */
 const NO_REASONS: ReadonlySet<string> = new Set([
   'Not delivered',

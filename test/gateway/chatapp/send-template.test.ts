@@ -225,6 +225,18 @@ describe('POST /v2/chatapp/send', () => {
       expect(JSON.stringify(answer.body)).not.to.include('token');
       await chat.expectNothingDone(10);
     });
+
+    it('says what the account itself can put right, without the words of the provider', async () => {
+      await chat.configure();
+      await stopProvider(chat.db, chat.account, 'provider_payment_problem: (131042) Card 4242 declined');
+
+      const answer = await chat.post(PATH, GOOD);
+
+      expectProblem(answer, 'chatapp_stopped');
+      expect(answer.body.detail).to.include('Correct the means of payment at the provider.');
+      expect(answer.body.detail).to.include('when your service provider resumes the channel');
+      expect(answer.body.detail).not.to.match(/131042|4242/);
+    });
   });
 
   it('the host of a header’s file: looked up as for send-media, and said of which position', async () => {
