@@ -32,7 +32,7 @@ export const ADD_OPT_OUT = request({
   number: optional(
     string(
       {
-        description: 'Your number that the customer wants no messages of. Without it: the whole account.',
+        description: 'Your number that the customer wants no SMS of. Without it: no SMS of the whole account.',
         pattern: NUMBER.source,
       },
       (text) =>

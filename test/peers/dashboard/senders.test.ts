@@ -79,7 +79,7 @@ describe('the dashboard: senders, numbers, opt-outs', function () {
 
     await row.getByRole('button', { name: 'Remove 919876543210' }).click();
     await page.getByRole('button', { name: 'Remove opt-out' }).click();
-    await page.getByText('919876543210 gets messages again.').waitFor();
+    await page.getByText('919876543210 gets SMS again.').waitFor();
     await page.getByText('Nobody has opted out.').waitFor();
 
     const viewer = await signedIn(world.db, 'viewer', world.account);

@@ -42,7 +42,7 @@ export function OptOutsPage() {
     <>
       <PageHead
         title="Opt-outs"
-        lead="Customers who want no SMS from you. Messages to them are refused and cost nothing."
+        lead="Customers who want no SMS from you. SMS to them are refused and cost nothing. Chat-app messages are not concerned."
         actions={add}
       />
       <FilterBar filter={filter}>
@@ -62,7 +62,7 @@ export function OptOutsPage() {
         }
         columns={[
           { head: 'Customer', cell: ({ customer }) => <strong>{customer}</strong> },
-          { head: 'No messages of', cell: (row) => row.number ?? 'the whole account' },
+          { head: 'No SMS of', cell: (row) => row.number ?? 'the whole account' },
           { head: 'Since', cell: (row) => <Time at={row.since} /> },
           { head: 'How we know', cell: sourceOf },
           ...(may('manage')
@@ -88,7 +88,7 @@ export function OptOutsPage() {
           onClose={() => setAsked(undefined)}
           onConfirm={async () => {
             await remove(`${PATH}/${asked.opt_out_id}`);
-            toast(`${asked.customer} gets messages again.`);
+            toast(`${asked.customer} gets SMS again.`);
             list.reload();
           }}
         >
@@ -119,7 +119,7 @@ function AddDialog({ onClose, onDone }: AddProps) {
           const number = digitsOf(values.text('number'));
           const customer = digitsOf(values.text('customer'));
           await create(PATH, { customer, ...(number && { number }) });
-          toast(`${customer} gets no more messages.`);
+          toast(`${customer} gets no more SMS.`);
           onDone();
           onClose();
         }}
@@ -130,7 +130,7 @@ function AddDialog({ onClose, onDone }: AddProps) {
           label="Your number"
           optional
           inputMode="numeric"
-          hint="Only messages of this number are refused. Empty: messages of the whole account."
+          hint="Only SMS of this number are refused. Empty: all SMS of the account."
         />
       </Form>
     </Dialog>
