@@ -126,7 +126,8 @@ type Parsed =
   | { readonly kind: 'malformed'; readonly detail: string };
 
 function parseObject(bytes: Buffer): Parsed {
-  if (!isUtf8(bytes)) return NOT_UTF8;
+  const unreadable = unreadableText(bytes);
+  if (unreadable !== undefined) return unreadable;
   try {
     return objectOf(JSON.parse(bytes.toString('utf8')));
   } catch (error) {
@@ -136,7 +137,8 @@ function parseObject(bytes: Buffer): Parsed {
 
 async function parseLargeObject(chunks: readonly Buffer[], bytes: number): Promise<Parsed> {
   const whole = await joinChunks(chunks, bytes);
-  if (!isUtf8(whole)) return NOT_UTF8;
+  const unreadable = unreadableText(whole);
+  if (unreadable !== undefined) return unreadable;
   try {
     return objectOf(await parseLargeJson(whole));
   } catch (error) {
@@ -147,7 +149,17 @@ async function parseLargeObject(chunks: readonly Buffer[], bytes: number): Promi
   }
 }
 
-const NOT_UTF8: Parsed = { kind: 'malformed', detail: 'The body is not valid UTF-8.' };
+/** A byte order mark is named, because it would be quoted as a character that nobody sees. */
+function unreadableText(bytes: Buffer): Parsed | undefined {
+  if (!isUtf8(bytes)) return { kind: 'malformed', detail: 'The body is not valid UTF-8.' };
+  if (!bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)) return undefined;
+  return {
+    kind: 'malformed',
+    detail: 'The body begins with a byte order mark. Send UTF-8 without it (RFC 8259 §8.1).',
+  };
+}
+
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 function notJson(error: unknown): Parsed {
   const why = error instanceof SyntaxError ? error.message : 'it cannot be read';

@@ -112,6 +112,23 @@ describe('request bodies', () => {
     expect(answer.bytes).to.include('HTTP/1.1 200 OK');
   });
 
+  for (const [size, padding] of [
+    ['small', 0],
+    ['large', 70_000],
+  ] as const) {
+    it(`400: names the byte order mark of a ${size} body, which nobody sees in a quote`, async () => {
+      const body = `\ufeff${JSON.stringify({ to: ['919876543210'], message: 'x', sender: 'HARKRA' })}${' '.repeat(padding)}`;
+
+      const answer = await request(gateway.url)
+        .post('/v2/send-bulk')
+        .set({ Authorization: `Bearer ${key}`, 'Content-Type': JSON_TYPE })
+        .send(body);
+
+      expectProblem(answer, 'malformed_body');
+      expect(answer.body.detail).to.include('Send UTF-8 without it');
+    });
+  }
+
   const refused: readonly [string, string | Buffer, Record<string, string | undefined>, ProblemSlug][] = [
     ['nothing', '', {}, 'malformed_body'],
     ['nothing, without a type', '', { 'Content-Type': undefined }, 'malformed_body'],
