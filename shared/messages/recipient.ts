@@ -12,6 +12,7 @@ export function recipientProblem(to: string): string | undefined {
   if (/^00[0-9]+$/.test(to)) return `Remove the leading 00. ${FORM}.`;
   if (/^0[0-9]*$/.test(to)) return `It must begin with the country code, which never begins with 0. ${FORM}.`;
   if (/^[0-9]+$/.test(to)) return `It has ${to.length} digits. ${FORM}.`;
+  if (/[0-9]{8}[\s,;/|]+\+?[0-9]{8}/.test(to)) return `It holds several numbers. Give each by itself. ${FORM}.`;
   if (to.includes('(0)')) return `Write it as it is dialled from abroad, without (0). ${FORM}.`;
   // `919876543210.0`, `9.19877E+11`: without the point it would be another number.
   if (/^([0-9]{8,}[.,][0-9]+|[0-9][0-9.,]*E\+?[0-9]+)$/i.test(to)) {
