@@ -239,7 +239,13 @@ export function object<T extends Fields>(fields: T): Kind<Values<T>> {
 }
 
 export function readField(field: Field<unknown>, from: JsonObject, member: string, name: string, reading: Reading) {
-  return Object.hasOwn(from, member) ? field.read(from[member], name, reading) : field.absent(name, reading);
+  if (!Object.hasOwn(from, member)) return field.absent(name, reading);
+  const value = from[member];
+  // Many programs write null for what they do not set.
+  if (value === null && !field.required) {
+    return reading.problems.add(name, 'wrong_type', 'It must not be null: leave out what you do not set.');
+  }
+  return field.read(value, name, reading);
 }
 
 export function objectSchema(fields: Fields): Schema {

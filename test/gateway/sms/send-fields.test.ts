@@ -135,6 +135,16 @@ describe('POST /v2/send', () => {
       expect(answer.body.detail).to.match(/Remove the plus sign/);
     });
 
+    it('says that an optional field is left out, not set to null', async () => {
+      const answer = await send(key, { ...GOOD, reference: null, params: null });
+
+      expect(answer.body.errors).to.deep.include({
+        field: 'reference',
+        code: 'wrong_type',
+        detail: 'It must not be null: leave out what you do not set.',
+      });
+    });
+
     it('guesses the field that was meant', async () => {
       const answer = await send(key, { ...GOOD, rotue: 'promotional' });
 
