@@ -16,15 +16,16 @@ const NOT_A_TIME = new Fault(
   'It must be an ISO 8601 date-time with an offset, for example 2027-01-31T18:00:00+05:30.',
 );
 
+const NO_SUCH_TIME = new Fault('invalid_time', 'There is no such day, time of day or offset.');
+
+const PATTERN = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$';
+const WELL_FORMED = new RegExp(PATTERN);
+
 function dateTime<Value>(description: string, parse: (time: OffsetTime, now: Date) => Value | Fault): Kind<Value> {
-  const schema = {
-    description,
-    format: 'date-time',
-    pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$',
-  };
-  return string(schema, (text, { now }) => {
+  return string({ description, format: 'date-time', pattern: PATTERN }, (text, { now }) => {
     const time = parseOffsetTime(text);
-    return time === undefined ? NOT_A_TIME : parse(time, now);
+    if (time !== undefined) return parse(time, now);
+    return WELL_FORMED.test(text) ? NO_SUCH_TIME : NOT_A_TIME;
   });
 }
 

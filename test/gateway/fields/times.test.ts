@@ -16,7 +16,32 @@ function readScheduleTime(text: string, now: Date): unknown {
   return detail === 'It must be later than now.' ? 'not_later' : 'too_far';
 }
 
+/** Why `text` is no time. */
+function refusalOf(text: string): string | undefined {
+  const problems = new FieldProblems();
+  const reading = { problems, now: NOW, account: {}, config: { maxSegments: 10, validityHours: 48 } };
+  SCHEDULE_FIELDS.schedule_time.read(text, 'schedule_time', reading);
+  return problems.listed[0]?.detail;
+}
+
 describe('schedule_time', () => {
+  for (const text of [
+    '2026-11-31T10:00:00Z',
+    '2026-11-01T24:00:00Z',
+    '2026-12-31T23:59:60Z',
+    '2026-11-01T10:00:00+24:00',
+  ]) {
+    it(`says that a time of the right form does not exist: ${text}`, () => {
+      expect(refusalOf(text)).to.equal('There is no such day, time of day or offset.');
+    });
+  }
+
+  for (const text of ['2026-11-01', '2026-11-01T10:00:00', '2026-11-01T10:00:00+0530', '1795000000']) {
+    it(`shows the form to who writes another: ${text}`, () => {
+      expect(refusalOf(text)).to.match(/for example 2027-01-31T18:00:00\+05:30/);
+    });
+  }
+
   /** What is tested, the time as given, its instant, and the time as answered (undefined: as given). */
   const good: readonly [string, string, string, string?][] = [
     ['in UTC', '2026-10-25T00:00:00+00:00', '2026-10-25T00:00:00.000Z'],
