@@ -23,7 +23,7 @@ export async function parseLargeJson(bytes: Buffer): Promise<unknown> {
   restBytes += bytes.length - behind;
   if (restBytes > REST_MAX) throw new TooLargeError(`all that is not in a list may have at most ${REST_MAX} bytes`);
   rest.push(bytes.toString('utf8', behind));
-  const body: unknown = JSON.parse(rest.join(''));
+  const body = parsePart(rest.join(''), 'where each long list is shown as a short text');
   if (typeof body !== 'object' || body === null) return body;
   for (const [name, value] of Object.entries(body)) {
     const list = typeof value === 'string' ? values.get(value) : undefined;
@@ -140,6 +140,16 @@ async function findLargeLists(bytes: Buffer): Promise<LargeList[]> {
   return lists;
 }
 
+/** JSON.parse tells positions in the part, so the error says which part it is. */
+function parsePart(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new SyntaxError(`${error.message}, ${place}`);
+    throw error;
+  }
+}
+
 /** `ends`: the boundaries of the pieces, which exclude their commas and brackets. */
 async function parseEntries(bytes: Buffer, ends: readonly number[]): Promise<unknown[]> {
   const entries: unknown[] = [];
@@ -147,7 +157,10 @@ async function parseEntries(bytes: Buffer, ends: readonly number[]): Promise<unk
     const from = (ends[n - 1] ?? 0) + 1;
     const to = ends[n] ?? 0;
     if (to - from > PIECE_BYTES + ENTRY_MAX) throw new TooLargeError(`an entry may have at most ${ENTRY_MAX} bytes`);
-    const piece: unknown = JSON.parse(`[${bytes.toString('utf8', from, to)}]`);
+    const piece = parsePart(
+      `[${bytes.toString('utf8', from, to)}]`,
+      `in the part of a list that begins at byte ${from}`,
+    );
     // An empty piece is an error: `[1,]` has nothing after its comma.
     if (!Array.isArray(piece) || piece.length === 0) throw new SyntaxError('a list has a comma without an entry');
     for (const entry of piece) entries.push(entry);

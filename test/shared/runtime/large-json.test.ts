@@ -67,6 +67,22 @@ describe('large JSON in slices', () => {
     });
   }
 
+  it('says in which part a mistake is, because positions count from its beginning', async () => {
+    const start = `{"to":${LONG_JSON.slice(0, -1)},`;
+    const list = `${start}"9190 x" 5]}`;
+
+    const error = await failure(list);
+
+    const { position, byte } =
+      /position (?<position>\d+).*begins at byte (?<byte>\d+)/.exec(String(error))?.groups ?? {};
+    // The part has a bracket before it.
+    expect(Number(byte) + Number(position) - 1).to.equal(start.length + '"9190 x" '.length);
+  });
+
+  it('says of a mistake beside the lists that they are left out there', async () => {
+    expect(String(await failure(`{"to":${LONG_JSON},}`))).to.match(/where each long list is shown as a short text$/);
+  });
+
   for (const [what, text] of [
     ['one entry', `{"to":[${LONG_JSON},${LONG_JSON}]}`],
     ['a text beside the lists', `{"to":${LONG_JSON},"message":"${'x'.repeat(200_000)}"}`],
