@@ -43,12 +43,10 @@ describe('clients that generators make of docs/openapi.json', function () {
     );
 
   it('openapi-typescript: the program of docs/clients.md compiles, defaults are not required, and it sends', async () => {
-    const shown = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8');
-    const [, program = ''] = /```ts\n(.*?)```/s.exec(shown) ?? [];
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     await run('npm', ['install', '--silent', '--no-audit', '--no-fund', '--ignore-scripts', ...NPM]);
     await run('npx', ['openapi-typescript', '--default-non-nullable=false', CONTRACT, '-o', 'harkara.d.ts']);
-    writeFileSync(join(folder, 'program.ts'), `${TYPED}\n${program}`);
+    writeFileSync(join(folder, 'program.ts'), `${TYPED}\n${programIn('ts')}`);
     const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--allowImportingTsExtensions'];
     await run('npx', ['tsc', ...strict, '--rewriteRelativeImportExtensions', 'program.ts']);
 
@@ -65,7 +63,7 @@ describe('clients that generators make of docs/openapi.json', function () {
     expect(stdout).to.equal('');
   });
 
-  it('openapi-python-client: nothing is left out, every body has a type, and it sends', async () => {
+  it('openapi-python-client: nothing is left out, every body has a type, and the program of docs/clients.md sends', async () => {
     await run(await debianProgram('python3', 'python3-venv'), ['-m', 'venv', 'venv']);
     await run('venv/bin/pip', ['install', '--quiet', '--disable-pip-version-check', ...PIP]);
     env.PATH = `${join(folder, 'venv/bin')}:${env.PATH}`;
@@ -81,13 +79,20 @@ describe('clients that generators make of docs/openapi.json', function () {
       cwd: folder,
     }).catch(() => ({ stdout: '' }));
     expect(untyped).to.equal('');
-    writeFileSync(join(folder, 'client/program.py'), PYTHON);
+    writeFileSync(join(folder, 'client/program.py'), programIn('py'));
 
     const sent = await run('venv/bin/python', ['client/program.py']);
 
     expect(sent.stdout).to.match(/^msg_/);
   });
 });
+
+/** The program that docs/clients.md shows in this language. */
+function programIn(language: string): string {
+  const shown = readFileSync(join(ROOT, 'docs/clients.md'), 'utf8');
+  const [, program = ''] = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(shown) ?? [];
+  return program;
+}
 
 /** What a program with webhooks relies on: the payloads have names, and `event` tells them apart. */
 const TYPED = `
@@ -108,15 +113,4 @@ const config = await createConfig({
 for (const { ruleId, location, message } of await lint({ ref: ${JSON.stringify(CONTRACT)}, config })) {
   console.log(ruleId, location[0].pointer, message);
 }
-`;
-
-const PYTHON = `
-import os
-from harkara_client import AuthenticatedClient
-from harkara_client.api.sms import send
-from harkara_client.models import Problem, SendRequest
-
-client = AuthenticatedClient(base_url=os.environ["HARKARA_URL"], token=os.environ["HARKARA_KEY"])
-answer = send.sync(client=client, body=SendRequest(to="919876543210", message="Hello", sender="HARKRA"))
-print(answer.code.value if isinstance(answer, Problem) else answer.message_id)
 `;
