@@ -14,12 +14,15 @@ if (!existsSync(join(root, 'dist', 'gateway', 'main.js'))) {
   stop('There is no build in dist/: run `npm run build` first.');
 }
 const require = createRequire(import.meta.url);
+const { createCallerAddress } = require('./dist/gateway/http/caller-address.js');
 const { envFile, readEnvFile, readEnvironment } = require('./dist/shared/config/environment.js');
 const { withoutSecrets } = require('./dist/shared/config/handed-secrets.js');
 const { loadConfig, SETTINGS } = require('./dist/shared/config/settings.js');
 const { DAMAGED_EXIT_CODE } = require('./dist/shared/runtime/lifecycle.js');
+const { loadSecretKey } = require('./dist/shared/runtime/secret-box.js');
 const { usualGateways } = require('./dist/shared/processes/gateway-count.js');
 const { NODE_FLAGS } = require('./dist/shared/processes/node-flags.js');
+const { AddressGuard, guardOptions } = require('./dist/shared/webhooks/address-guard.js');
 
 const { config, env } = settings();
 // Not PM2's own 0, which is one for each core.
@@ -78,12 +81,23 @@ function settings() {
   try {
     const file = envFile(process.env);
     const config = loadConfig(readEnvironment());
+    refuseWrongForms(config);
     const given = Object.values(SETTINGS).map(({ env }) => [env, process.env[env] ?? '']);
     const kept = withoutSecrets(process.env, readEnvFile(file), resolve(root, config.dataDir));
     return { config, env: { NODE_ENV: 'production', HARKARA_ENV_FILE: file, ...Object.fromEntries(given), ...kept } };
   } catch (error) {
     return stop(error.message);
   }
+}
+
+/**
+ * Throws the sentence with which a process would end when one of these settings has the wrong form. Found only there, it would take
+ * the API down in a reload: PM2 ends the old gateways whether or not the new ones start.
+ */
+function refuseWrongForms(config) {
+  createCallerAddress(config.trustProxy);
+  new AddressGuard(guardOptions(config));
+  if (config.secretKey !== '') loadSecretKey(config.secretKey, config.dataDir);
 }
 
 /** Ends the PM2 command with one sentence; an exception would be shown as "malformated" with a stack. */

@@ -178,6 +178,19 @@ describe('ecosystem.config.js', () => {
     });
   });
 
+  it('refuses what a gateway would refuse at its start, before PM2 ends the old one, and shows no secret', () => {
+    const wrong: readonly (readonly [Record<string, string>, string])[] = [
+      [{ TRUST_PROXY: 'proxy.example' }, 'TRUST_PROXY must list addresses or subnets'],
+      [{ WEBHOOK_ALLOW_SUBNETS: '10.0.0.0/40' }, 'WEBHOOK_ALLOW_SUBNETS: "10.0.0.0/40" is not a subnet'],
+      [{ HARKARA_SECRET_KEY: 'half-of-a-key' }, 'HARKARA_SECRET_KEY must hold 64 hexadecimal digits'],
+    ];
+    for (const [env, sentence] of wrong) {
+      const { status, stderr } = read(ROOT, env);
+      expect(status, sentence).to.equal(1);
+      expect(stderr).to.include(sentence).and.not.include('half-of-a-key');
+    }
+  });
+
   describe('without a build', () => {
     let folder: string;
     before(() => {

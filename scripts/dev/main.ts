@@ -48,8 +48,8 @@ async function run(files: RunFiles): Promise<void> {
   if (settings.config.mongodbUri !== '') await tryStore(settings.config);
   freshFolders(files);
 
-  say('Starting …');
   const wanted = await wantedApps(settings.env);
+  say('Starting …');
   stopping.throwIfAborted();
   pm2 = new Pm2(root, files, settings.env);
   const unexpected = pm2.gone.then(() => Promise.reject(new StartError(`PM2 ended. Its log: ${files.logs}/pm2.log`)));

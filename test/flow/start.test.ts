@@ -129,13 +129,11 @@ describe('npm start', function () {
   });
 
   it('a process that does not start ends it all, with the reason and the log', async () => {
-    const run = await start({ WEBHOOK_ALLOW_SUBNETS: 'nonsense' });
+    const run = await start({ SIMULATOR_ALPHABET: 'nonsense' });
 
     expect(await run.exited).to.equal(1);
-    // Several processes read this setting: the text names whichever ends first.
-    const [, app] = /(\w+) did not start: WEBHOOK_ALLOW_SUBNETS: "nonsense" is not a subnet/.exec(run.out) ?? [];
-    expect(app, run.out).to.be.a('string');
-    expect(run.out).to.include(join(folder, 'logs', `${app}-`));
+    expect(run.out).to.include('simulator did not start: --alphabet must be one of');
+    expect(run.out).to.include(join(folder, 'logs', 'simulator-'));
     expect(readdirSync(join(folder, 'run'))).to.deep.equal([]);
   });
 
@@ -186,6 +184,11 @@ describe('npm start', function () {
         'that MONGODB_URI is no address',
         () => ({ MONGODB_URI: 'localhost' }),
         () => 'MONGODB_URI is not a MongoDB address',
+      ],
+      [
+        'that a setting is wrong whose form only its processes know',
+        () => ({ WEBHOOK_ALLOW_SUBNETS: 'nonsense' }),
+        () => 'WEBHOOK_ALLOW_SUBNETS: "nonsense" is not a subnet',
       ],
       [
         'that a setting is wrong',
