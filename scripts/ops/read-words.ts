@@ -26,7 +26,8 @@ export function readWords(commands: readonly Command[], words: readonly string[]
     throw new UsageError(`There is no "${noun} ${verb}": say ${alternatives(ofNoun.map((one) => one.verb))}.`);
   }
   const tail = command.verb === '' ? words.slice(1) : rest;
-  if (tail.some(isHelp)) return { kind: 'help', command };
+  // `help` may be a value (`--keyword help`), so as a word it is asked for only alone.
+  if (tail.some(isHelpOption) || (tail.length === 1 && tail.every(isHelp))) return { kind: 'help', command };
   return { kind: 'run', command, ...readParameters(command, tail) };
 }
 
@@ -40,19 +41,10 @@ function readParameters(
       { type: value === '' ? ('boolean' as const) : ('string' as const) },
     ]),
   );
-  let parsed: { readonly values: Readonly<Record<string, unknown>>; readonly positionals: readonly string[] };
-  try {
-    parsed = parseArgs({
-      args: [...words],
-      options: { ...options, json: { type: 'boolean' } },
-      allowPositionals: true,
-    });
-  } catch (error) {
-    const why = /^Unknown option '-\d/.test(messageOf(error)) ? NEGATIVE : firstSentence(messageOf(error));
-    throw new UsageError(`${why}. See \`${call(command)} --help\`.`);
-  }
+  const parsed = parsedWords(command, words, { ...options, json: { type: 'boolean' } });
 
-  const problems: string[] = [];
+  // Of an option that is given twice only the last would count.
+  const problems = repeated(parsed.tokens).map((name) => `--${name} is given more than once: give it once.`);
   const values: Record<string, unknown> = {};
   const take = (label: string, name: string, text: string | undefined): void => {
     const parameter = command.args[name] ?? command.options[name];
@@ -72,6 +64,26 @@ function readParameters(
   }
   if (problems.length > 0) throw new UsageError(`${problems.join('\n')}\nSee \`${call(command)} --help\`.`);
   return { values, json: parsed.values.json === true };
+}
+
+function parsedWords(
+  command: Command,
+  words: readonly string[],
+  options: Readonly<Record<string, { readonly type: 'boolean' | 'string' }>>,
+) {
+  try {
+    return parseArgs({ args: [...words], options, allowPositionals: true, tokens: true });
+  } catch (error) {
+    const why = /^Unknown option '-\d/.test(messageOf(error)) ? NEGATIVE : firstSentence(messageOf(error));
+    throw new UsageError(`${why}. See \`${call(command)} --help\`.`);
+  }
+}
+
+type Tokens = ReturnType<typeof parsedWords>['tokens'];
+
+function repeated(tokens: Tokens): readonly string[] {
+  const names = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
+  return [...new Set(names.filter((name, i) => names.indexOf(name) < i))];
 }
 
 /** Without `--`, a word that begins with a dash is an option. */
@@ -103,7 +115,11 @@ export function call(command: Command): string {
 }
 
 function isHelp(word: string): boolean {
-  return word === '--help' || word === '-h' || word === 'help';
+  return word === 'help' || isHelpOption(word);
+}
+
+function isHelpOption(word: string): boolean {
+  return word === '--help' || word === '-h';
 }
 
 function alternatives(words: readonly string[]): string {

@@ -70,6 +70,24 @@ describe('words of npm run ops', () => {
     });
   });
 
+  it('the word help is a value where one stands, and asks for help only alone', () => {
+    const request = readWords(commands, ['thing', 'create', ACCOUNT, '3', '--name', 'help']);
+
+    expect(request.kind === 'run' && request.values.name).to.equal('help');
+    for (const tail of [['help'], ['--help'], ['-h'], [ACCOUNT, '3', '--help']]) {
+      expect(readWords(commands, ['thing', 'create', ...tail]), tail.join(' ')).to.include({ kind: 'help' });
+    }
+  });
+
+  it('refuses an option that is given twice, in either form', () => {
+    const twice = ['thing', 'create', ACCOUNT, '3', '--name', 'A', '--name=B', '--loud', '--loud'];
+
+    expect(() => readWords(commands, twice))
+      .to.throw(UsageError, '--name is given more than once: give it once.')
+      .with.property('message')
+      .that.includes('--loud is given more than once');
+  });
+
   it('a command without a verb takes its options at once', () => {
     expect(readWords(commands, ['alone', '--json'])).to.include({ kind: 'run', json: true });
   });
