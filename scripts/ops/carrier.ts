@@ -77,7 +77,8 @@ export const CARRIER_COMMANDS: readonly Command[] = [
         };
         if (Object.keys(change).length === 0) throw new Failure('Nothing to change: see `carrier update --help`.');
         const updated = await updateCarrier(await db(), await box(), carrier, change);
-        const options = givenOptions({ ...given, password, passwordStdin });
+        const flags = { password: password || undefined, passwordStdin: passwordStdin || undefined };
+        const options = givenOptions({ ...given, ...flags });
         return { text: `${carrier} is updated: ${options}.`, json: carrierView(updated) };
       }),
   }),

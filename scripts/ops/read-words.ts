@@ -105,7 +105,7 @@ export function optionName(name: string): string {
 
 /** The options among a command's values that were given, as they are typed. */
 export function givenOptions(values: Readonly<Record<string, unknown>>): string {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== false);
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return given.map(([name]) => `--${optionName(name)}`).join(', ');
 }
 

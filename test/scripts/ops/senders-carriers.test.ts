@@ -128,6 +128,7 @@ describe('npm run ops: senders and carriers', () => {
         submits: { tlvs: [] },
       });
       expect(told.out).to.equal('latin is updated: --window-size, --status-class, --password.\n');
+      expect((await world.run('carrier update latin --tls no')).out).to.equal('latin is updated: --tls.\n');
       const { out } = await world.run('carrier show latin');
       expect(out).to.match(/--alphabet +latin1 +\* /);
       expect(out).to.match(/--source-name +5\/0 +a sender that is a name/);
