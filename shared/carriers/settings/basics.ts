@@ -6,7 +6,12 @@ const IS_MS = 'in milliseconds';
 
 /** The settings that every carrier must have. They have no default. */
 export const REQUIRED = {
-  host: matching('HOST', 'a host name or an address', /^[^\s/]{1,253}$/),
+  /** A name or an IPv4 address has no colon, which would begin a port; an IPv6 address has two at least. */
+  host: matching(
+    'HOST',
+    'a host name or an address, without a port',
+    /^([^\s/:]{1,253}|[\da-f]*:[\da-f]*:[\da-f:.]*(%\w+)?)$/i,
+  ),
   port: whole('PORT', 1, 65_535),
   /** Lengths of the bind's C-strings, without their NUL (SMPP 3.4 §4.1.1). */
   systemId: ascii('ID', 1, 15),

@@ -11,7 +11,7 @@ const GOOD = {
 };
 const TABLES: readonly Settings[] = [BASICS, ...GROUP_NAMES.map((name) => GROUPS[name])];
 
-const problems = (groups: StoredGroups & { bindKind?: 'pair'; dlt?: CarrierDlt }): string => {
+const problems = (groups: StoredGroups & { bindKind?: 'pair'; dlt?: CarrierDlt; host?: string }): string => {
   try {
     checkCarrier({ ...GOOD, ...groups });
     return '';
@@ -84,6 +84,15 @@ describe('settings of a carrier', () => {
     expect(problems({ texts: { textCoding: 256 }, submits: { protocolId: -1 } })).to.equal(
       'texts.textCoding: 0 to 255. submits.protocolId: 0 to 255.',
     );
+  });
+
+  it('a host with its port in it is told: it would be taken for a name that does not exist', () => {
+    for (const host of ['smsc.example:2775', '192.0.2.7:2775', '[2001:db8::1]', '[2001:db8::1]:2775', 'smpp://smsc']) {
+      expect(problems({ host }), host).to.equal('host: a host name or an address, without a port.');
+    }
+    for (const host of ['smsc.example', '192.0.2.7', '2001:db8::1', '::1', '::ffff:192.0.2.7', 'fe80::1%eth0']) {
+      expect(problems({ host }), host).to.equal('');
+    }
   });
 
   it('what does not go together is told', () => {
