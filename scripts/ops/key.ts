@@ -165,7 +165,10 @@ export const KEY_COMMANDS: readonly Command[] = [
       };
       if (Object.keys(change).length === 0) throw new Failure('Nothing to change: see `key update --help`.');
       const store = await db();
-      await existingKey(store, key);
+      const { account } = await existingKey(store, key);
+      if (account === undefined && scopes !== undefined) {
+        throw new Failure(`${key} is a key of operators, whose only scope is admin: leave out --scopes.`);
+      }
       await updateKey(store, key, change);
       const [shown] = await keyViews(store, clock.now(), [await existingKey(store, key)]);
       return { text: `Key ${key} is updated: ${givenOptions(given)}.`, json: shown };
