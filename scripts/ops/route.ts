@@ -1,5 +1,4 @@
 import type { Db } from 'mongodb';
-import { listCarriers } from '../../shared/carriers/store.ts';
 import type { Route } from '../../shared/messages/message.ts';
 import { laneOf, PRIORITIES, type Priority, ROUTES } from '../../shared/messages/routing.ts';
 import { explainRoute } from '../../shared/routing/explain.ts';
@@ -196,10 +195,7 @@ function matchOf(before: RouteMatch, given: Given): RouteMatch {
 }
 
 async function check(db: Db, made: Omit<RouteDocument, 'createdAt'>): Promise<void> {
-  const faults = routeFaults(
-    made,
-    (await listCarriers(db)).map(({ _id }) => _id),
-  );
+  const faults = await routeFaults(db, made);
   if (faults.length > 0) throw new Failure(`Refused. ${faults.join(' ')}`);
 }
 

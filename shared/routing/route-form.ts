@@ -1,4 +1,7 @@
+import type { Db } from 'mongodb';
 import { isCountry } from '../accounts/number-check.ts';
+import { findAccounts } from '../accounts/store.ts';
+import { listCarriers } from '../carriers/store.ts';
 import type { RouteDocument, WeightedCarrier } from './route.ts';
 
 /** The most carriers in one route. Each more means more paths to read, and one message asks at most three. */
@@ -6,16 +9,20 @@ const MOST_CARRIERS = 6;
 const MOST_WEIGHT = 1_000;
 const MOST_WAIT_SECONDS = 86_400;
 
-/** Describes each fault of a route by one sentence. `carriers` are those that exist. */
-export function routeFaults(route: Omit<RouteDocument, 'createdAt'>, carriers: readonly string[]): readonly string[] {
+/** Describes each fault of a route by one sentence, also carriers and accounts that do not exist. */
+export async function routeFaults(db: Db, route: Omit<RouteDocument, 'createdAt'>): Promise<readonly string[]> {
   const { _id, match, groups, waitSeconds } = route;
+  const carriers = (await listCarriers(db)).map((carrier) => carrier._id);
+  const accounts = (await findAccounts(db, match.accounts ?? [])).map((account) => account._id);
   const named = groups.flat().map(({ carrier }) => carrier);
   const unknown = [...new Set(named)].filter((carrier) => !carriers.includes(carrier));
+  const strangers = (match.accounts ?? []).filter((account) => !accounts.includes(account));
   const badCountries = (match.countries ?? []).filter((country) => !isCountry(country));
   const badPrefixes = (match.prefixes ?? []).filter((prefix) => !/^[1-9][0-9]{0,14}$/.test(prefix));
   const checks: readonly (readonly [boolean, string])[] = [
     [/^[a-z0-9-]{1,32}$/.test(_id), 'The name is 1 to 32 of a-z, 0-9 and -.'],
     [unknown.length === 0, `There is no carrier ${unknown.join(', ')}: \`carrier list\` shows them.`],
+    [strangers.length === 0, `There is no account ${strangers.join(', ')}: \`account list\` shows them.`],
     [named.length <= MOST_CARRIERS, `A route has at most ${MOST_CARRIERS} carriers.`],
     [new Set(named).size === named.length, 'Name each carrier once.'],
     [groups.every(isGroup), `The weights of a group are 0 to ${MOST_WEIGHT}, and one of them is more than 0.`],

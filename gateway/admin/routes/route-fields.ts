@@ -1,5 +1,4 @@
 import type { Db } from 'mongodb';
-import { listCarriers } from '../../../shared/carriers/store.ts';
 import { PRIORITIES, ROUTES } from '../../../shared/messages/routing.ts';
 import { DEFAULT_WAIT_SECONDS, type RouteDocument, SENDER_KINDS } from '../../../shared/routing/route.ts';
 import { routeFaults } from '../../../shared/routing/route-form.ts';
@@ -51,12 +50,11 @@ export const PUT_ROUTE = request({
   price: optional(PRICE),
 });
 
-/** Adds what no single field can know: carriers that do not exist, weights that make no group. */
+/** Adds what no single field can know: carriers and accounts that do not exist, weights that make no group. */
 export async function addRouteFaults(
   db: Db,
   route: Omit<RouteDocument, 'createdAt'>,
   problems: FieldProblems,
 ): Promise<void> {
-  const carriers = (await listCarriers(db)).map(({ _id }) => _id);
-  for (const fault of routeFaults(route, carriers)) problems.add('groups', 'invalid_value', fault);
+  for (const fault of await routeFaults(db, route)) problems.add('groups', 'invalid_value', fault);
 }

@@ -85,6 +85,19 @@ describe('npm run ops: routes', () => {
     }
   });
 
+  it('for an account that does not exist are refused: they would match nothing', async () => {
+    const nobody = 'acc_00000000000000000000000000';
+
+    const refused = await world.run(`route add own --account ${account},${nobody} --carriers airtel`);
+
+    expect(refused).to.deep.equal({
+      code: 1,
+      out: '',
+      err: `Refused. There is no account ${nobody}: \`account list\` shows them.\n`,
+    });
+    expect((await world.run('route list')).out).to.include('There are no routes');
+  });
+
   it('explain says who would carry a message, by which route, and how its carriers are', async () => {
     await world.json('route add india --country IN --carriers airtel;backup');
     await world.json('carrier pause airtel');
