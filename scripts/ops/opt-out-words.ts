@@ -1,7 +1,7 @@
 import { WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
 import { foldText } from '../../shared/opt-outs/sign.ts';
 import { LANGUAGES, type Language } from '../../shared/opt-outs/word-lists.ts';
-import { findWordSettings, setWordSettings } from '../../shared/opt-outs/word-settings.ts';
+import { findWordSettings, setWordSettings, type WordSettings } from '../../shared/opt-outs/word-settings.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand } from './command.ts';
 import { checkedAnswers, shownAnswer } from './opt-out-answers.ts';
@@ -56,7 +56,7 @@ export const OPT_OUT_WORDS_COMMAND: Command = defineCommand({
     'A text counts when the whole of it is one of the words; case, accents, punctuation and invisible characters do not matter. ' +
     'An answer is a transactional message of the account, from the number that the customer wrote to, and costs its credits. ' +
     'Without credits there is none. Under DLT it needs --number and an approved template of that number. ' +
-    'Known to the workers within two seconds.',
+    'Known to the workers within two seconds. With --json what is not set is left out, and an answer that is turned off is null.',
   async run({ account, number: scope = WHOLE_ACCOUNT, languages, out, in: back, helpWords, ...texts }, context) {
     const store = await context.db();
     const sender = { account: await existing(store, account), scope };
@@ -70,16 +70,36 @@ export const OPT_OUT_WORDS_COMMAND: Command = defineCommand({
     };
     if (Object.keys(changes).length > 0) await setWordSettings(store, account, scope, changes);
     const now = await findWordSettings(store, account, scope);
-    const fields = {
-      number: scope === WHOLE_ACCOUNT ? 'all' : scope,
-      languages: now?.languages?.join(', ') ?? 'by country',
-      out: now?.out?.join(', ') ?? '-',
-      in: now?.in?.join(', ') ?? '-',
-      help: now?.help?.join(', ') ?? '-',
-      stop_answer: shownAnswer(now?.stopAnswer),
-      start_answer: shownAnswer(now?.startAnswer),
-      help_answer: shownAnswer(now?.helpAnswer),
-    };
-    return { text: sheet(fields), json: { account, ...fields } };
+    const number = scope === WHOLE_ACCOUNT ? 'all' : scope;
+    return { text: sheet({ number, ...words(now) }), json: { account, number, ...wordsJson(now) } };
   },
 });
+
+function words(now: WordSettings | undefined) {
+  return {
+    languages: now?.languages?.join(', ') ?? 'by country',
+    out: now?.out?.join(', ') ?? '-',
+    in: now?.in?.join(', ') ?? '-',
+    help: now?.help?.join(', ') ?? '-',
+    stop_answer: shownAnswer(now?.stopAnswer),
+    start_answer: shownAnswer(now?.startAnswer),
+    help_answer: shownAnswer(now?.helpAnswer),
+  };
+}
+
+function wordsJson(now: WordSettings | undefined) {
+  return {
+    languages: now?.languages,
+    out: now?.out,
+    in: now?.in,
+    help: now?.help,
+    stop_answer: answerText(now?.stopAnswer),
+    start_answer: answerText(now?.startAnswer),
+    help_answer: answerText(now?.helpAnswer),
+  };
+}
+
+/** Undefined where none is set, null where it is turned off. */
+function answerText(answer: WordSettings['stopAnswer']): string | null | undefined {
+  return answer === null ? null : answer?.text;
+}

@@ -17,7 +17,8 @@ describe('npm run ops opt-out words: answers', () => {
     await set(account, '--help-answer', '您好');
     await set(account, '--number', '56161', '--stop-answer', 'none');
 
-    expect(made.stop_answer).to.equal('No more messages of Shop. (1 segment, GSM7)');
+    expect(made.stop_answer).to.equal('No more messages of Shop.');
+    expect((await set(account)).out).to.include('No more messages of Shop. (1 segment, GSM7)');
     expect((await set(account)).out).to.match(/start_answer +-\nhelp_answer +您好 \(1 segment, UCS2\)/);
     expect((await set(account, '--number', '56161')).out).to.match(/stop_answer +none/);
     const entries = await world.store.db
@@ -28,6 +29,22 @@ describe('npm run ops opt-out words: answers', () => {
     expect(entries.map(({ action, outcome }) => [action, outcome])[0]).to.deep.equal(['opt-out.words', 'done']);
     expect(entries[0]?.before).to.equal(undefined);
     expect(entries[0]?.after).to.deep.include({ stopAnswer: { text: 'No more messages of Shop.' } });
+  });
+
+  it('are for programs as they were given: lists, texts, null for one that is turned off, nothing for one not set', async () => {
+    const account = await world.newAccount();
+    await set(account, '--out', 'band karo,roko', '--languages', 'en,fr', '--in', 'none');
+    await set(account, '--stop-answer', 'Stopped.', '--help-answer', 'none');
+
+    expect(await world.json(['opt-out', 'words', account])).to.deep.equal({
+      account,
+      number: 'all',
+      languages: ['en', 'fr'],
+      out: ['band karo', 'roko'],
+      in: [],
+      stop_answer: 'Stopped.',
+      help_answer: null,
+    });
   });
 
   it('that could never be sent, or that a machine would answer, are refused', async () => {
