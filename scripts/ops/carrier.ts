@@ -14,7 +14,7 @@ import { CARRIER_OPTIONS, settingsFrom } from './carrier-options.ts';
 import { carrierView, settingRows } from './carrier-view.ts';
 import { type Answer, type Command, defineCommand, Failure } from './command.ts';
 import { flag, name, optional, required, words } from './parameters.ts';
-import { givenOptions } from './read-words.ts';
+import { givenOptions, optionProblems } from './read-words.ts';
 import { sheet, table } from './show.ts';
 
 const PASSWORD_VARIABLE = 'SMPP_PASSWORD';
@@ -147,7 +147,7 @@ async function explained(run: () => Promise<Answer>): Promise<Answer> {
   try {
     return await run();
   } catch (error) {
-    if (error instanceof BadCarrier) throw new Failure(`Refused. ${error.message}`, { cause: error });
+    if (error instanceof BadCarrier) throw new Failure(`Refused. ${optionProblems(error.problems)}`, { cause: error });
     if (error instanceof CarrierExists) throw new Failure(`Not created: ${error.message} (see \`carrier update\`).`);
     if (error instanceof NoSuchCarrier) throw new Failure(`Not done: ${error.message}; \`carrier list\` shows them.`);
     throw error;

@@ -14,6 +14,7 @@ import type { AccountId } from '../../shared/runtime/ids.ts';
 import { existing } from './account.ts';
 import { type Command, type Context, defineCommand, Failure } from './command.ts';
 import { accountId, choice, flag, integer, optional, type Parameter, required, words } from './parameters.ts';
+import { optionProblems } from './read-words.ts';
 import { sheet, table } from './show.ts';
 
 const TOKEN_VARIABLE = 'CHATAPP_TOKEN';
@@ -101,7 +102,7 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
       try {
         return shown(await setProvider(store, clock, await box(), account, change));
       } catch (error) {
-        if (error instanceof BadProvider) throw new Failure(`Not set. ${error.message}`);
+        if (error instanceof BadProvider) throw new Failure(`Not set. ${optionProblems(error.problems)}`);
         throw error;
       }
     },

@@ -109,6 +109,11 @@ export function givenOptions(values: Readonly<Record<string, unknown>>): string 
   return given.map(([name]) => `--${optionName(name)}`).join(', ');
 }
 
+/** Problems that each begin with the stored field (`links.receiverHosts: …`), with the option that sets it instead. */
+export function optionProblems(problems: readonly string[]): string {
+  return problems.map((one) => one.replace(/^(?:\w+\.)?(\w+):/, (_, name) => `--${optionName(name)}:`)).join(' ');
+}
+
 /** How a person runs it. */
 export function call(command: Command): string {
   return ['npm run ops --', command.noun, command.verb].filter((word) => word !== '').join(' ');

@@ -106,7 +106,7 @@ describe('npm run ops: the chat-app channel', () => {
       const { code, err } = await ops('provider', 'set', account, '--base-url', 'https://graph.example/v23.0');
 
       expect(code).to.equal(1);
-      expect(err).to.match(/^Not set\. phoneNumberId: it is required\. businessId: .*displayNumber: /);
+      expect(err).to.match(/^Not set\. --phone-number-id: it is required\. --business-id: .*--display-number: /);
       expect(await findProvider(world.store.db, account)).to.equal(undefined);
       await json('provider', 'set', account, ...GOOD);
       expect(await ops('provider', 'set', account)).to.include({

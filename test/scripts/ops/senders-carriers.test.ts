@@ -128,6 +128,9 @@ describe('npm run ops: senders and carriers', () => {
         submits: { tlvs: [] },
       });
       expect(told.out).to.equal('latin is updated: --window-size, --status-class, --password.\n');
+      expect((await world.run('carrier update latin --receiver-hosts smsc.example:2776')).err).to.match(
+        /^Refused\. --receiver-hosts: only with/,
+      );
       expect((await world.run('carrier update latin --tls no')).out).to.equal('latin is updated: --tls.\n');
       const { out } = await world.run('carrier show latin');
       expect(out).to.match(/--alphabet +latin1 +\* /);
@@ -136,7 +139,7 @@ describe('npm run ops: senders and carriers', () => {
       expect(out).not.to.include('password');
       const refused = await world.run('carrier update latin --interface-version 3.3');
       expect(refused).to.include({ code: 1 });
-      expect(refused.err).to.include('texts.longText: with interface_version 3.3 no TLV can be sent.');
+      expect(refused.err).to.include('--long-text: with interface_version 3.3 no TLV can be sent.');
       expect(await world.run('carrier update latin --alphabet utf8')).to.include({ code: 2 });
     });
 
