@@ -64,7 +64,8 @@ async function credited(
   const store = await db();
   await existing(store, account);
   const id = given ?? newId('top').slice('top_'.length);
-  if (given === undefined) tell(`The id of this ${verb} is ${id}. If it is interrupted, repeat it with --id ${id}.`);
+  const noun = verb === 'top-up' ? 'top-up' : 'correction';
+  if (given === undefined) tell(`The id of this ${noun} is ${id}. If it is interrupted, repeat it with --id ${id}.`);
   const actor = operator();
   const why = { by: `${actor.kind} ${actor.id}`, ...(reason === undefined ? {} : { note: reason }) };
   const apply = verb === 'top-up' ? topUp : correctCredits;
@@ -72,13 +73,13 @@ async function credited(
     if (error instanceof BalanceTooLow)
       throw new Failure(`Not corrected: the account has ${error.balance} credits, and no more can be taken.`);
     throw new Failure(
-      `It is not known whether the credits were ${verb === 'top-up' ? 'added' : 'corrected'} (${error instanceof Error ? error.message : error}). To be sure, run the same with --id ${id}: npm run ops -- credits ${verb} --id ${id} -- ${account} ${amount}`,
+      `It is not known whether the credits were ${verb === 'top-up' ? 'added' : 'corrected'} (${error instanceof Error ? error.message : error}). To be sure, run the same command with --id ${id}: it counts once.`,
       { cause: error },
     );
   });
   if (done.added !== undefined && done.added !== amount) {
     throw new Failure(
-      `Nothing added: id ${id} added ${done.added} credits before, not ${amount}. Another ${verb} needs another --id. Balance: ${done.balance}.`,
+      `Nothing added: id ${id} added ${done.added} credits before, not ${amount}. Another ${noun} needs another --id. Balance: ${done.balance}.`,
     );
   }
   const what =

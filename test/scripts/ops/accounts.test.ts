@@ -177,6 +177,23 @@ describe('npm run ops: accounts, credits', () => {
     });
   });
 
+  it('credits correct whose outcome is unknown says how to find out, and a repetition with the id counts once', async () => {
+    const account = await world.newAccount();
+    const accounts = world.store.db.collection('accounts');
+    await accounts.updateOne({ _id: account as never }, { $set: { balance: 'broken' } });
+    const line = `credits correct ${account} 5 --reason gift`;
+
+    const { code, err } = await world.run(line);
+
+    const [, id = ''] = /^The id of this correction is (\w+)\./.exec(err) ?? [];
+    expect(code).to.equal(1);
+    expect(err).to.include(`run the same command with --id ${id}: it counts once.`);
+    await accounts.updateOne({ _id: account as never }, { $set: { balance: 0 } });
+    for (const kind of ['applied', 'already']) {
+      expect(await world.json(`${line} --id ${id}`)).to.include({ kind, balance: 5 });
+    }
+  });
+
   describe('credits top-up', () => {
     it('with the same id adds once', async () => {
       const account = await world.newAccount();
