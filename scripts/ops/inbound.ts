@@ -1,7 +1,7 @@
 import { listStrays } from '../../shared/inbound/store.ts';
 import { type Command, defineCommand } from './command.ts';
 import { flag, integer, withDefault } from './parameters.ts';
-import { table } from './show.ts';
+import { more, table } from './show.ts';
 
 /** The most characters of a text in the table. --json shows all. */
 const SHOWN_TEXT = 60;
@@ -29,7 +29,7 @@ export const INBOUND_COMMANDS: readonly Command[] = [
         ...(text ? [printable(body)] : []),
       ]);
       return {
-        text: table(heading, rows, 'There are none.'),
+        text: `${table(heading, rows, 'There are none.')}${more(found, limit)}`,
         json: found.map(({ at, carrier, from, to, type, body, expiresAt }) => ({
           ...{ at, carrier, from, to, type },
           ...(text ? { body } : {}),

@@ -5,7 +5,7 @@ import { addNumber, findNumber, listNumbers, NumberTaken, removeNumber } from '.
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, integer, optional, required, withDefault } from './parameters.ts';
-import { table } from './show.ts';
+import { more, table } from './show.ts';
 
 const number = required(
   {
@@ -70,8 +70,10 @@ export const NUMBER_COMMANDS: readonly Command[] = [
       limit: withDefault(integer('N', 1, 10_000), '1000', 'most to show'),
     },
     async run({ account, limit }, { db }) {
-      const found = await listNumbers(await db(), account, limit);
-      return { text: tableOf(found, 'There are none.'), json: found.map(view) };
+      const store = await db();
+      if (account !== undefined) await existing(store, account);
+      const found = await listNumbers(store, account, limit);
+      return { text: `${tableOf(found, 'There are none.')}${more(found, limit)}`, json: found.map(view) };
     },
   }),
   defineCommand({

@@ -36,6 +36,16 @@ describe('npm run ops: numbers and what nobody received', () => {
     expect(await world.json('audit list --subject number:56161:vote')).to.have.length(2);
   });
 
+  it('a list that --limit has cut says so, and one of an account that does not exist is no empty list', async () => {
+    const account = await world.newAccount();
+    for (const keyword of ['red', 'green']) await world.json(`number add 56262 ${account} --keyword ${keyword}`);
+
+    expect((await world.run(`number list --account ${account} --limit 1`)).out).to.match(/\nThere may be more: /);
+    expect((await world.run(`number list --account ${account} --limit 3`)).out).not.to.include('more');
+    const unknown = await world.run('number list --account acc_00000000000000000000000000');
+    expect(unknown.err).to.include('There is no account acc_00000000000000000000000000');
+  });
+
   it('what cannot be a number, a keyword or a country is refused', async () => {
     const account = await world.newAccount();
 
@@ -58,6 +68,7 @@ describe('npm run ops: numbers and what nobody received', () => {
 
     const without = await world.run('inbound list');
     const withText = await world.run('inbound list --text');
+    expect((await world.run('inbound list --limit 1')).out).to.match(/\nThere may be more: raise --limit\.\n$/);
 
     expect(without.out)
       .to.match(/acme +919811112222 +919000000009/)
