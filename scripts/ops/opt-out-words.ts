@@ -1,9 +1,9 @@
 import { WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
 import { foldText } from '../../shared/opt-outs/sign.ts';
 import { LANGUAGES, type Language } from '../../shared/opt-outs/word-lists.ts';
-import { findWordSettings, setWordSettings, type WordSettings } from '../../shared/opt-outs/word-settings.ts';
+import { findWordSettings, setWordSettings, type WordSettings, wordsFor } from '../../shared/opt-outs/word-settings.ts';
 import { existing } from './account.ts';
-import { type Command, defineCommand } from './command.ts';
+import { type Command, defineCommand, Failure } from './command.ts';
 import { checkedAnswers, shownAnswer } from './opt-out-answers.ts';
 import { accountId, optional, ownNumber, required } from './parameters.ts';
 import { sheet } from './show.ts';
@@ -68,12 +68,25 @@ export const OPT_OUT_WORDS_COMMAND: Command = defineCommand({
       ...(back && { in: back }),
       ...(helpWords && { help: helpWords }),
     };
+    const before = await findWordSettings(store, account, scope);
+    const twice = wordsOfTwoMeanings({ ...before, ...changes });
+    if (twice.length > 0)
+      throw new Failure(
+        `Not set. A word has one meaning, and these would have two of STOP, START and HELP: ${twice.join(', ')}.`,
+      );
     if (Object.keys(changes).length > 0) await setWordSettings(store, account, scope, changes);
     const now = await findWordSettings(store, account, scope);
     const number = scope === WHOLE_ACCOUNT ? 'all' : scope;
     return { text: sheet({ number, ...words(now) }), json: { account, number, ...wordsJson(now) } };
   },
 });
+
+/** Of such a word only one meaning would ever count: with START among the words for STOP, nobody could opt in again. */
+function wordsOfTwoMeanings(settings: Partial<WordSettings>): readonly string[] {
+  const { out, in: back, help } = wordsFor(settings, '');
+  const all = [out, back, help].flatMap((list) => [...new Set(list)]);
+  return [...new Set(all.filter((word, i) => all.indexOf(word) < i))];
+}
 
 function words(now: WordSettings | undefined) {
   return {

@@ -47,6 +47,24 @@ describe('npm run ops opt-out words: answers', () => {
     });
   });
 
+  it('a word that would mean two things is refused: nobody could opt in again by START', async () => {
+    const account = await world.newAccount();
+    await set(account, '--out', 'roko');
+
+    for (const words of [
+      ['--out', 'Start'],
+      ['--in', 'STOP'],
+      ['--help-words', 'roko'],
+      ['--in', 'ja', '--help-words', 'Ja!'],
+    ]) {
+      const { code, err } = await set(account, ...words);
+      expect(code, words.join(' ')).to.equal(1);
+      expect(err).to.match(/^Not set\. A word has one meaning, .*: (start|stop|roko|ja)\.\n$/);
+    }
+    expect(await set(account, '--languages', 'none', '--out', 'start')).to.include({ code: 0 });
+    expect(await world.json(['opt-out', 'words', account])).to.deep.include({ languages: [], out: ['start'] });
+  });
+
   it('that could never be sent, or that a machine would answer, are refused', async () => {
     const account = await world.newAccount();
 
