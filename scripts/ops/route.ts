@@ -90,6 +90,8 @@ export const ROUTE_COMMANDS: readonly Command[] = [
     options: { carriers: optional(groups, 'who takes them, in order; none refuses them'), ...conditions, ...settings },
     notes: NOTES,
     async run({ name, carriers, waitSeconds, order, price, costs, ...given }, { db }) {
+      const all = [carriers, waitSeconds, order, price, costs, ...Object.values(given)];
+      if (all.every((one) => one === undefined)) throw new Failure('Nothing to change: see `route set --help`.');
       const store = await db();
       const before = await named(store, name);
       const changed: RouteDocument = {

@@ -85,6 +85,16 @@ describe('npm run ops: routes', () => {
     }
   });
 
+  it('are not said to be changed when nothing is to be changed', async () => {
+    await world.run('route add rest --carriers airtel');
+
+    expect(await world.run('route set rest')).to.deep.equal({
+      code: 1,
+      out: '',
+      err: 'Nothing to change: see `route set --help`.\n',
+    });
+  });
+
   it('for an account that does not exist are refused: they would match nothing', async () => {
     const nobody = 'acc_00000000000000000000000000';
 
