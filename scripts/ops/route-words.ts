@@ -21,14 +21,15 @@ export const groups = {
   },
 };
 
-/** Written as `airtel=0.10 INR,jio=0.09 INR`. */
+/** Written as `airtel=0.10 INR,jio=0.09 INR`, each carrier once. */
 export const costs = {
   value: 'COSTS',
-  form: 'what each carrier costs, like airtel=0.10 INR,jio=0.09 INR',
-  parse: (text: string): Readonly<Record<string, string>> | undefined => {
+  form: 'what each carrier costs, like airtel=0.10 INR,jio=0.09 INR (each once), or none',
+  parse: (text: string): Readonly<Record<string, string>> | 'none' | undefined => {
+    if (text === 'none') return text;
     const pairs = text.split(',').map((pair) => /^([a-z0-9-]+)=([0-9.]{1,12}( [A-Z]{3})?)$/.exec(pair.trim()));
-    if (pairs.some((pair) => pair === null)) return undefined;
-    return Object.fromEntries(pairs.flatMap((pair) => (pair === null ? [] : [[pair[1] ?? '', pair[2] ?? '']])));
+    const entries = pairs.flatMap((pair) => (pair === null ? [] : [[pair[1] ?? '', pair[2] ?? ''] as const]));
+    return new Map(entries).size === pairs.length ? Object.fromEntries(entries) : undefined;
   },
 };
 

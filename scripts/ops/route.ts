@@ -42,7 +42,7 @@ const settings = {
   ),
   order: optional(integer('N', -1_000, 1_000), 'a higher one is looked at first, whatever the others match; usually 0'),
   price: optional(
-    words('PRICE', 'like 0.12 INR', /^[0-9.]{1,12}( [A-Z]{3})?$/),
+    words('PRICE', 'like 0.12 INR, or none', /^([0-9.]{1,12}( [A-Z]{3})?|none)$/),
     'what a message is sold for, for reports',
   ),
   costs: optional(costs, 'what it costs at each carrier, for reports'),
@@ -70,8 +70,7 @@ export const ROUTE_COMMANDS: readonly Command[] = [
         match: matchOf({}, given),
         groups: carriers,
         waitSeconds: waitSeconds ?? DEFAULT_WAIT_SECONDS,
-        ...(price === undefined ? {} : { price }),
-        ...(costs === undefined ? {} : { costs }),
+        ...pricesOf({ price, costs }),
       };
       await check(store, made);
       try {
@@ -85,7 +84,7 @@ export const ROUTE_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'route',
     verb: 'set',
-    about: 'Changes a route. What is left out stays; `any` takes a condition away.',
+    about: 'Changes a route. What is left out stays; `any` takes a condition away, `none` a price.',
     args: { name: route },
     options: { carriers: optional(groups, 'who takes them, in order; none refuses them'), ...conditions, ...settings },
     notes: NOTES,
@@ -93,15 +92,14 @@ export const ROUTE_COMMANDS: readonly Command[] = [
       const all = [carriers, waitSeconds, order, price, costs, ...Object.values(given)];
       if (all.every((one) => one === undefined)) throw new Failure('Nothing to change: see `route set --help`.');
       const store = await db();
-      const before = await named(store, name);
+      const { price: oldPrice, costs: oldCosts, ...before } = await named(store, name);
       const changed: RouteDocument = {
         ...before,
         match: matchOf(before.match, given),
         ...(carriers === undefined ? {} : { groups: carriers }),
         ...(waitSeconds === undefined ? {} : { waitSeconds }),
         ...(order === undefined ? {} : { order }),
-        ...(price === undefined ? {} : { price }),
-        ...(costs === undefined ? {} : { costs }),
+        ...pricesOf({ price: price ?? oldPrice, costs: costs ?? oldCosts }),
       };
       await check(store, changed);
       if (!(await replaceRoute(store, changed))) throw missing(name);
@@ -194,6 +192,19 @@ function matchOf(before: RouteMatch, given: Given): RouteMatch {
     else if (values !== undefined) members.set(member, values);
   }
   return Object.fromEntries(members); // each option has the values of its member
+}
+
+/** Without those that are `none`. */
+function pricesOf({ price, costs }: GivenPrices): Pick<RouteDocument, 'price' | 'costs'> {
+  return {
+    ...(price === undefined || price === 'none' ? {} : { price }),
+    ...(costs === undefined || costs === 'none' ? {} : { costs }),
+  };
+}
+
+interface GivenPrices {
+  readonly price: string | undefined;
+  readonly costs: RouteDocument['costs'] | 'none';
 }
 
 async function check(db: Db, made: Omit<RouteDocument, 'createdAt'>): Promise<void> {

@@ -26,6 +26,10 @@ export async function routeFaults(db: Db, route: Omit<RouteDocument, 'createdAt'
     [named.length <= MOST_CARRIERS, `A route has at most ${MOST_CARRIERS} carriers.`],
     [new Set(named).size === named.length, 'Name each carrier once.'],
     [groups.every(isGroup), `The weights of a group are 0 to ${MOST_WEIGHT}, and one of them is more than 0.`],
+    [
+      match.priorities === undefined || match.routes?.includes('transactional') !== false,
+      'Only transactional messages have a priority: it would match nothing.',
+    ],
     [badCountries.length === 0, `No country has the code ${badCountries.join(', ')}: write two letters, like IN.`],
     [
       badPrefixes.length === 0,

@@ -30,6 +30,24 @@ describe('npm run ops: routes', () => {
     expect(shown.out).to.include(', sold for 0.12, airtel costs 0.10 INR, jio costs 0.1.');
   });
 
+  it('are no more told for what, and what they cost, after `none`; each carrier has one cost', async () => {
+    await world.run(['route', 'add', 'priced', '--carriers', 'airtel', '--price', '0.12', '--costs', 'airtel=0.1']);
+
+    const unsold = await world.run('route set priced --price none');
+    expect(unsold.out).to.include('airtel costs 0.1').and.not.include('sold');
+    const uncosted = await world.run('route set priced --costs none');
+    expect(uncosted.out).not.to.include('costs');
+    const twice = await world.run('route set priced --costs airtel=0.1,airtel=0.2');
+    expect(twice.err).to.include('each once');
+  });
+
+  it('of promotional messages have no priority: they would match nothing', async () => {
+    const refused = await world.run('route add odd --carriers airtel --route promotional --priority otp');
+
+    expect(refused.err).to.include('Only transactional messages have a priority');
+    expect((await world.run('route add even --carriers airtel --priority otp')).code).to.equal(0);
+  });
+
   it('are added, shown, changed and removed; every change is in the audit', async () => {
     const added = await world.run('route add india --country IN --carriers airtel:70,jio:30;backup --wait-seconds 20');
     const changed = await world.json([
