@@ -16,6 +16,7 @@ if (!existsSync(join(root, 'dist', 'gateway', 'main.js'))) {
 const require = createRequire(import.meta.url);
 const { createCallerAddress } = require('./dist/gateway/http/caller-address.js');
 const { envFile, readEnvFile, readEnvironment } = require('./dist/shared/config/environment.js');
+const { SECRET_VARIABLES } = require('./dist/shared/config/secrets.js');
 const { withoutSecrets } = require('./dist/shared/config/handed-secrets.js');
 const { loadConfig, SETTINGS } = require('./dist/shared/config/settings.js');
 const { DAMAGED_EXIT_CODE } = require('./dist/shared/runtime/lifecycle.js');
@@ -82,6 +83,7 @@ function settings() {
     const file = envFile(process.env);
     const config = loadConfig(readEnvironment());
     refuseWrongForms(config);
+    tellUnknownNames(file);
     const given = Object.values(SETTINGS).map(({ env }) => [env, process.env[env] ?? '']);
     const kept = withoutSecrets(process.env, readEnvFile(file), resolve(root, config.dataDir));
     return { config, env: { NODE_ENV: 'production', HARKARA_ENV_FILE: file, ...Object.fromEntries(given), ...kept } };
@@ -98,6 +100,15 @@ function refuseWrongForms(config) {
   createCallerAddress(config.trustProxy);
   new AddressGuard(guardOptions(config));
   if (config.secretKey !== '') loadSecretKey(config.secretKey, config.dataDir);
+}
+
+/** A misspelled setting would have no effect, and nobody would see it. */
+function tellUnknownNames(file) {
+  const known = new Set([...Object.values(SETTINGS).map(({ env }) => env), ...SECRET_VARIABLES]);
+  for (const name of Object.keys(readEnvFile(file))) {
+    if (known.has(name) || name.startsWith('SIMULATOR_')) continue;
+    process.stderr.write(`${file} has ${name}, which Harkara does not know: .env.example lists all settings.\n`);
+  }
 }
 
 /** Ends the PM2 command with one sentence; an exception would be shown as "malformated" with a stack. */

@@ -178,6 +178,18 @@ describe('ecosystem.config.js', () => {
     });
   });
 
+  it('names what .env has that is no setting, and goes on', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'harkara-env-'));
+    const file = join(folder, '.env');
+    writeFileSync(file, 'LOG_LEVEL=warn\nSMPP_PASSWORD=\nSIMULATOR_ALPHABET=latin1\nMETRIC_PORT=9\n');
+
+    const { status, stderr } = read(ROOT, { HARKARA_ENV_FILE: file });
+
+    rmSync(folder, { recursive: true });
+    expect(status).to.equal(0);
+    expect(stderr).to.equal(`${file} has METRIC_PORT, which Harkara does not know: .env.example lists all settings.\n`);
+  });
+
   it('refuses what a gateway would refuse at its start, before PM2 ends the old one, and shows no secret', () => {
     const wrong: readonly (readonly [Record<string, string>, string])[] = [
       [{ TRUST_PROXY: 'proxy.example' }, 'TRUST_PROXY must list addresses or subnets'],
