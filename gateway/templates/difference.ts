@@ -142,8 +142,10 @@ function firstDifference(pattern: Pattern, text: string, before: readonly Positi
     if (isOneValue) return slotDifference('slot_too_long', { ...previous, start, end }, text);
   }
   const { start, length } = bestPlace(literal, text, starts);
-  const at = start + length;
-  return { kind: 'text_differs', at, expected: excerpt(literal, length), found: excerpt(text, at) };
+  const differs = start + length;
+  const at = characterStart(text, differs);
+  const expected = excerpt(literal, Math.max(0, length - (differs - at)));
+  return { kind: 'text_differs', at, expected, found: excerpt(text, at) };
 }
 
 /**
@@ -221,14 +223,19 @@ function slotDifference(
   { index, slot, start, end }: { index: number; slot: Slot; start: number; end: number },
   text: string,
 ): SlotDifference {
-  return { kind, at: start, index, slot, value: text.slice(start, end) };
+  const at = characterStart(text, start);
+  const isInside = characterStart(text, end) < end;
+  return { kind, at, index, slot, value: text.slice(at, isInside ? end + 1 : end) };
+}
+
+/** `at`, or the index before it where it is inside a surrogate pair: emoji often differ in their second half only. */
+function characterStart(text: string, at: number): number {
+  return (text.codePointAt(at - 1) ?? 0) > 0xffff ? at - 1 : at;
 }
 
 const EXCERPT_MAX = 20;
 
 /** Up to 20 code units, never half of a character. */
 export function excerpt(text: string, from: number): string {
-  const end = from + EXCERPT_MAX;
-  const cutsCharacter = /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) && end < text.length;
-  return text.slice(from, cutsCharacter ? end - 1 : end);
+  return text.slice(from, characterStart(text, from + EXCERPT_MAX));
 }

@@ -24,6 +24,8 @@ const CASES: readonly (readonly [string, string, Partial<Mismatch>])[] = [
   ],
   ['🎉 Hi {#var#} it is very very late', '🎉 Hi you it is very, very late', { at: 20, found: ', very late' }],
   ['Hello {#var#}', 'Hullo you', { at: 1, found: 'ullo you' }],
+  // Of these emoji only the second half differs.
+  ['Hi {#var#} 😀 bye', 'Hi you 😁 bye', { at: 7, expected: '😀 bye', found: '😁 bye' }],
 ];
 
 describe('templates/mismatch', () => {
@@ -167,13 +169,13 @@ describe('templates/mismatch', () => {
   });
 
   it('says something of any text, with a place inside it', () => {
-    const piece = fc.constantFrom('a', 'ab', ' b ', '{#var#}', '{#numeric#}', '{#url#}', '{#email#}', '{#cbn#}');
+    const piece = fc.constantFrom('a', 'ab', ' b ', '🎊', '{#var#}', '{#numeric#}', '{#url#}', '{#email#}', '{#cbn#}');
     const contents = fc.array(
       fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join('')),
       { minLength: 1, maxLength: 6 },
     );
     const texts = fc
-      .array(fc.constantFrom('a', 'b', ' ', '1', '.', '🎉'), { maxLength: 80 })
+      .array(fc.constantFrom('a', 'b', ' ', '1', '.', '🎉', '🎊'), { maxLength: 80 })
       .map((all) => all.join(''));
     fc.assert(
       fc.property(contents, texts, (all, text) => {
@@ -183,6 +185,7 @@ describe('templates/mismatch', () => {
 
         expect(mismatch.at).to.be.within(0, text.length);
         expect(mismatch.detail).to.match(/^The nearest template is \d+\./);
+        expect(`${mismatch.expected} ${mismatch.found}`, 'half a character').to.not.match(/\p{Surrogate}/u);
       }),
       { numRuns: 500 },
     );
