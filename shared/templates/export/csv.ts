@@ -67,7 +67,8 @@ export function readTemplateCsv(text: string, options: CsvOptions = {}): ReadCsv
   }
   const body = rows.slice(at + 1);
   if (body.length > ROWS_MAX) return { kind: 'unreadable', detail: `There are more than ${ROWS_MAX} rows.` };
-  return collect(body, columns, options);
+  const width = head.fields.findLastIndex((name) => name.trim() !== '') + 1;
+  return collect(body, columns, width, options);
 }
 
 interface Row {
@@ -137,7 +138,7 @@ function known(head: readonly string[]): number {
   return categories.length + Object.keys(columns).length;
 }
 
-function collect(rows: readonly Row[], columns: Columns, options: CsvOptions): ReadCsv {
+function collect(rows: readonly Row[], columns: Columns, width: number, options: CsvOptions): ReadCsv {
   const byId = new Map<string, NewTemplate>();
   const rowsBySender = new Map<string, number>();
   const problems: CsvProblem[] = [];
@@ -148,6 +149,7 @@ function collect(rows: readonly Row[], columns: Columns, options: CsvOptions): R
     const details = [
       ...templateFaults(template).map(({ field, detail }) => `${FIELD_NAMES[field]}: ${detail}`),
       ...statusProblem(row, columns),
+      ...widthProblem(row, width),
       ...(before !== undefined && before.content !== template.content
         ? [`id: ${template.dltId} stands in the file before, with another content.`]
         : []),
@@ -215,6 +217,12 @@ function statusProblem({ fields }: Row, columns: Columns): string[] {
   const status = fields[columns.status ?? -1] ?? '';
   if (statusOf(status) !== undefined) return [];
   return [`status: ${JSON.stringify(status.slice(0, 30))} is not known; known are ${KNOWN_STATUSES}.`];
+}
+
+/** The rest of a text behind a separator would be lost, and what is registered would be another text. */
+function widthProblem({ fields }: Row, width: number): string[] {
+  if (fields.slice(width).every((field) => field.trim() === '')) return [];
+  return ['It has more fields than the file has columns: a text with a separator in it must stand in quotes.'];
 }
 
 function withSenders(template: NewTemplate, senders: readonly string[]): NewTemplate {

@@ -133,6 +133,20 @@ describe('templates/csv', () => {
     expect(problems[4]?.detail).to.match(/header: It must name.*content: At character 1: It is empty/);
   });
 
+  it('refuses a row whose text goes on behind a separator, instead of registering half of it', () => {
+    const { templates, problems } = read(
+      lines('id,header,content,', `${A},HARKRA,Hi {#var#}, bye,`, `${B},HARKRA,"Hi {#var#}, bye",,`),
+    );
+
+    expect(templates.map(({ dltId, content }) => [dltId, content])).to.deep.equal([[B, 'Hi {#var#}, bye']]);
+    expect(problems).to.deep.equal([
+      {
+        line: 2,
+        detail: 'It has more fields than the file has columns: a text with a separator in it must stand in quotes.',
+      },
+    ]);
+  });
+
   it('says which columns are missing, how they may be called, and which there are', () => {
     const { detail } = fault('id,text\n1,2');
 
