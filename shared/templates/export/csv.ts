@@ -77,7 +77,8 @@ interface Row {
 }
 
 function readRows(text: string): Row[] {
-  const octets = Buffer.from(text);
+  // `="1107…"` without quotes around it, as spreadsheets and portals protect long numbers. No valid CSV has these signs otherwise.
+  const octets = Buffer.from(text.replace(/="([0-9]+)"/g, '$1'));
   const records: unknown = parse(octets, {
     bom: true,
     delimiter: delimiterOf(text),

@@ -147,6 +147,14 @@ describe('templates/csv', () => {
     ]);
   });
 
+  it('takes ids that are protected against rounding, in each of the usual ways', () => {
+    for (const id of [`'${A}`, `="${A}"`, `"=""${A}"""`]) {
+      const { templates } = read(lines('id,header,content', `${id},HARKRA,"a=""1"""`));
+
+      expect(templates.map(({ dltId, content }) => [dltId, content])).to.deep.equal([[A, 'a="1"']]);
+    }
+  });
+
   it('says which columns are missing, how they may be called, and which there are', () => {
     const { detail } = fault('id,text\n1,2');
 
