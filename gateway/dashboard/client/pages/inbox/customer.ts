@@ -39,5 +39,6 @@ export const INBOX_TABS = [
 /** A text as a row shows it; other things by their type, as "image". */
 export function shortly({ type, body }: { readonly type?: string; readonly body?: string }): string {
   if (body === undefined || body === '') return type ?? 'no text';
-  return body.length > 80 ? `${body.slice(0, 80)}…` : body;
+  // Half of an emoji would be shown as �.
+  return body.length > 80 ? `${body.slice(0, 80).replace(/[\ud800-\udbff]$/, '')}…` : body;
 }
