@@ -126,6 +126,8 @@ describe('substituted', () => {
     ['café is GSM already', 'café is GSM already'],
     ['It’s नमस्ते', 'It’s नमस्ते'],
     ['क्\u200dष', 'क्\u200dष'],
+    ['a\u200bb', 'ab'],
+    ['\u200b', '\u200b'],
   ] as const) {
     it(`"${text}" becomes "${expected}"`, () => {
       expect(substituted(text, { header: 6, alphabet: 'gsm' })).to.equal(expected);
