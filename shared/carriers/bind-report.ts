@@ -20,7 +20,7 @@ export interface BindReportDocument {
 
 /** How well the carrier takes messages. Each member is absent while all is well. */
 export interface CarrierFlow {
-  /** Since when it has no bind. */
+  /** Since when it has no bind that lasts: one that was lost within seconds does not count. */
   readonly unboundSince?: Date;
   /** Since when it takes less than waits for it. */
   readonly behindSince?: Date;

@@ -7,6 +7,7 @@ import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
 import { Reroute } from '../../../workers/maintenance/reroute.ts';
 import { eventually } from '../../support/eventually.ts';
+import { type HostileCarrier, startHostileCarrier } from '../../support/hostile-carrier.ts';
 import { latch } from '../../support/latch.ts';
 import { numbered, QUICK, type World, worldPerTest } from '../../support/smpp-world.ts';
 
@@ -125,6 +126,24 @@ describe('smpp worker: one carrier after the other', () => {
 
     await world.db.collection('carriers').updateOne({ _id: 'sim' as never }, { $set: { status: 'active' } });
     await eventually(() => carriedBy(world, path, 'sim'), 'the first takes again');
+  });
+
+  it('a carrier that accepts each bind and closes it at once is down: the next takes over', async () => {
+    const flapping: HostileCarrier = await startHostileCarrier({
+      withBind: () => {
+        setImmediate(() => flapping.hangUp());
+        return Buffer.alloc(0);
+      },
+    });
+    const world = await open({ carrier: { ...QUICK, port: flapping.port, paths: ['promotional'] } });
+    await world.db.collection('routes').insertOne(ROUTE as never);
+    await add(world, 'healthy', {}, ['promotional']);
+    const id = await world.send({ path: '@30:sim>healthy' });
+
+    const taken = await world.reaches(id, 'delivered');
+    await flapping.close();
+
+    expect(taken.claim?.carrier).to.equal('healthy');
   });
 
   it('its route is removed while the carrier refuses: the other carrier gets it by a route of now', async () => {

@@ -19,6 +19,11 @@ export interface BindReporterOptions {
 
 /** Changes within this time are stored by one write. A carrier that refuses fifty binds causes a hundred changes at once. */
 const GATHER_MS = 250;
+/**
+ * A bind that is lost sooner does not end the time without a bind. A carrier that accepts each bind and closes it at once would
+ * never be down otherwise, and its messages would wait for it.
+ */
+const QUICK_MS = 10_000;
 /** Pause before a failed write is repeated. */
 const AGAIN_MS = 5_000;
 
@@ -27,6 +32,7 @@ export class BindReporter {
   readonly #options: BindReporterOptions;
   readonly #binds = new Map<number, BindReport>();
   #unboundSince: Date | undefined;
+  #boundSince: Date | undefined;
   #flow: Omit<CarrierFlow, 'unboundSince'> = {};
   #measured: CarrierMeasured | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -51,9 +57,18 @@ export class BindReporter {
     const last = before ?? previous?.lastTrouble;
     if (state !== 'bound' && current !== undefined) this.#binds.set(index, { ...report, trouble: current });
     else this.#binds.set(index, last === undefined ? report : { ...report, lastTrouble: last });
-    const bound = [...this.#binds.values()].some((one) => one.state === 'bound');
-    this.#unboundSince = bound ? undefined : (this.#unboundSince ?? now);
+    this.#noteBound(now);
     this.#writeIn(GATHER_MS);
+  }
+
+  #noteBound(now: Date): void {
+    if ([...this.#binds.values()].some(({ state }) => state === 'bound')) {
+      this.#boundSince ??= now;
+      return;
+    }
+    const wasQuick = this.#boundSince === undefined || now.getTime() - this.#boundSince.getTime() < QUICK_MS;
+    this.#unboundSince = wasQuick ? (this.#unboundSince ?? now) : now;
+    this.#boundSince = undefined;
   }
 
   /** Notes what was measured. Writes only if that has changed. */
@@ -91,7 +106,9 @@ export class BindReporter {
     try {
       const flow = {
         ...this.#flow,
-        ...(this.#unboundSince === undefined ? {} : { unboundSince: this.#unboundSince }),
+        ...(this.#boundSince !== undefined || this.#unboundSince === undefined
+          ? {}
+          : { unboundSince: this.#unboundSince }),
       };
       await writeBindReport(db, { _id: carrier, epoch, at: clock.now(), binds, flow, ...measured });
     } catch (error) {
