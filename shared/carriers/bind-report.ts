@@ -84,6 +84,7 @@ export function endedBind(kind: Exclude<BindTrouble['kind'], 'refused'>, code: s
 
 /** What the command_status of a bind means (SMPP 3.4 §5.1.3), where its name alone does not say it. */
 const REFUSALS: ReadonlyMap<number, string> = new Map([
+  [0x03, 'it does not know this kind of bind (--bind-kind)'],
   [0x05, 'an earlier session is still bound'],
   [0x0d, 'bind failed'],
   [0x0e, 'wrong password'],
@@ -92,6 +93,8 @@ const REFUSALS: ReadonlyMap<number, string> = new Map([
 
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/^ECONNREFUSED$/, 'nothing listens at its address'],
+  [/^tls_timeout$/, 'it accepts the connection, but does not answer TLS'],
+  [/^bad_frame$/, 'what it sends is not SMPP'],
   [/^(ETIMEDOUT|connect_timeout)$/, 'no answer from its address'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'its host name is not known'],
   [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'there is no way to its address'],

@@ -51,6 +51,12 @@ describe('how a carrier stands', () => {
       /unknown system id \(0x0F\)/,
     ],
     [
+      'a kind of bind that it does not know',
+      [carrier(1), EPOCH, report(bind('backoff', refusedBind(0x03)))],
+      'refused',
+      /^bind refused: it does not know this kind of bind \(--bind-kind\) \(0x03\)/,
+    ],
+    [
       "a refusal of the carrier's own",
       [carrier(1), EPOCH, report(bind('backoff', refusedBind(0x410)))],
       'refused',
@@ -60,6 +66,9 @@ describe('how a carrier stands', () => {
       [
         ['unreachable', 'ECONNREFUSED', /^unreachable: nothing listens at its address \(ECONNREFUSED\)/],
         ['unreachable', 'connect_timeout', /^unreachable: no answer from its address/],
+        ['unreachable', 'tls_timeout', /^unreachable: it accepts the connection, but does not answer TLS/],
+        ['unanswered', 'bad_frame', /^not bound: what it sends is not SMPP \(bad_frame\)/],
+        ['lost', 'bad_frame', /^connection lost: what it sends is not SMPP/],
         ['unreachable', 'ENOTFOUND', /^unreachable: its host name is not known/],
         ['unreachable', 'DEPTH_ZERO_SELF_SIGNED_CERT', /^unreachable: TLS failed \(DEPTH_ZERO_SELF_SIGNED_CERT\)/],
         ['unreachable', 'ERR_SSL_WRONG_VERSION_NUMBER', /^unreachable: TLS failed/],

@@ -75,7 +75,9 @@ export class SmppSocket {
     this.#socket =
       tls === undefined ? createConnection({ host, port }) : connectTls({ host, port, ...tlsOptions(host, tls) });
     this.#socket.setNoDelay(true);
-    const timer = setTimeout(() => this.destroy('connect_timeout'), CONNECT_TIMEOUT_MS);
+    const timer = setTimeout(() => {
+      this.destroy(this.#socket.connecting ? 'connect_timeout' : 'tls_timeout');
+    }, CONNECT_TIMEOUT_MS);
     this.#socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
       clearTimeout(timer);
       this.#opened = true;

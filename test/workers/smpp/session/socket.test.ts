@@ -131,3 +131,34 @@ describe('smpp socket: a frame of which the rest does not come', () => {
     expect(socket.open).to.equal(false);
   });
 });
+
+describe('smpp socket: TLS to a port that speaks none', () => {
+  afterEach(() => mock.timers.reset());
+
+  it('says after 10 s that TLS was not answered, not that nobody is there', async () => {
+    const peers: Socket[] = [];
+    const server = createServer((peer) => peers.push(peer.on('error', () => {}).resume()));
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('a TCP server has an address');
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const closed = new Promise<string>((onClose) => {
+      const options = {
+        host: '127.0.0.1',
+        port: address.port,
+        tls: {},
+        mayWrite: () => true,
+        onFrame: () => {},
+        onClose,
+      };
+      new SmppSocket(options, () => {});
+    });
+    // The server reads the client's first words of TLS, so the connection stands for both.
+    while ((peers[0]?.bytesRead ?? 0) === 0) await new Promise((turn) => setImmediate(turn));
+
+    mock.timers.tick(10_000);
+
+    expect(await closed).to.equal('tls_timeout');
+    await new Promise((done) => server.close(done));
+  });
+});
