@@ -24,7 +24,7 @@ export const FRESH: Streak = { failed: 0, quick: 0 };
 const FIRST_MS = 1_000;
 const LONGEST_MS = 60_000;
 /** If a bind worked and was lost before this time, the next one will probably be lost soon too. */
-const QUICK_MS = 10_000;
+export const QUICK_MS = 10_000;
 const LONGEST_WORKED_MS = 5_000;
 const SLOW_MS = 60_000;
 /** Extra wait after "already bound": the carrier has not yet noticed that our earlier session ended. */

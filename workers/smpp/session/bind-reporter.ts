@@ -6,6 +6,7 @@ import type { BindReport, BindTrouble, CarrierFlow, CarrierMeasured } from '../.
 import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
+import { QUICK_MS } from './backoff.ts';
 import type { BindState } from './bind-states.ts';
 
 export interface BindReporterOptions {
@@ -19,11 +20,6 @@ export interface BindReporterOptions {
 
 /** Changes within this time are stored by one write. A carrier that refuses fifty binds causes a hundred changes at once. */
 const GATHER_MS = 250;
-/**
- * A bind that is lost sooner does not end the time without a bind. A carrier that accepts each bind and closes it at once would
- * never be down otherwise, and its messages would wait for it.
- */
-const QUICK_MS = 10_000;
 /** Pause before a failed write is repeated. */
 const AGAIN_MS = 5_000;
 
@@ -61,6 +57,10 @@ export class BindReporter {
     this.#writeIn(GATHER_MS);
   }
 
+  /**
+   * A bind that is lost quickly does not end the time without a bind. A carrier that accepts each bind and closes it at once would
+   * never be down otherwise, and its messages would wait for it.
+   */
   #noteBound(now: Date): void {
     if ([...this.#binds.values()].some(({ state }) => state === 'bound')) {
       this.#boundSince ??= now;
