@@ -1,4 +1,5 @@
 import type { InboundItem, StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
+import { beginning } from '../fields/beginning.ts';
 import type { JsonObject } from '../http/context.ts';
 import { list, object, string } from './loose-json.ts';
 import { storable } from './storable.ts';
@@ -69,9 +70,4 @@ export function errorOf({ errors }: JsonObject): StatusItem['error'] {
 export function billingOf({ conversation, pricing }: JsonObject): StatusItem['billing'] {
   const billing = storable({ conversation, pricing });
   return Object.keys(billing).length > 0 ? billing : undefined;
-}
-
-/** The first `most` characters, but never half of one. */
-function beginning(text: string, most: number): string {
-  return text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, '');
 }

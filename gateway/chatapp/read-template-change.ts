@@ -1,4 +1,5 @@
 import type { TemplateItem } from '../../shared/chat-inbox/inbox-item.ts';
+import { beginning } from '../fields/beginning.ts';
 import type { JsonObject } from '../http/context.ts';
 import { object } from './loose-json.ts';
 
@@ -65,7 +66,7 @@ function reasonOf(value: JsonObject): string | undefined {
     .filter((text): text is string => typeof text === 'string' && text !== '')
     .join(' ');
   const known = code === undefined || code === 'NONE' ? [] : [code];
-  return [...known, ...(words === '' ? [] : [words])].join(': ').slice(0, REASON_MAX) || undefined;
+  return beginning([...known, ...(words === '' ? [] : [words])].join(': '), REASON_MAX) || undefined;
 }
 
 function word(value: unknown): string | undefined {

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { InboundContent } from '../../../shared/messages/chat-message.ts';
 import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
+import { beginning } from '../../fields/beginning.ts';
 
 /** Characters of a text that are shown. Webhooks and `GET /v2/events` have all of it. */
 const SHOWN_MAX = 4_096;
@@ -47,6 +48,5 @@ function groupOf({ more }: Pick<InboundContent, 'more'>): { readonly group_id?: 
 
 function shown(body: string): { readonly body: string; readonly body_cut?: true } {
   if (body.length <= SHOWN_MAX) return { body };
-  // Half of an emoji would be no text.
-  return { body: body.slice(0, SHOWN_MAX).replace(/[\ud800-\udbff]$/, ''), body_cut: true };
+  return { body: beginning(body, SHOWN_MAX), body_cut: true };
 }

@@ -21,6 +21,10 @@ describe('chatapp/read-template-change', () => {
     expect(await whatOf(STATUS, { event: 'REJECTED', reason: 'INVALID_FORMAT', rejection_info: info })).to.deep.equal([
       { ...template, status: 'rejected', toldAt, reason: 'INVALID_FORMAT: Side by side. Separate them.' },
     ]);
+    const long = { reason: `${'x'.repeat(499)}🎉` };
+    expect(await whatOf(STATUS, { event: 'REJECTED', rejection_info: long })).to.deep.equal([
+      { ...template, status: 'rejected', toldAt, reason: 'x'.repeat(499) },
+    ]);
     expect(await whatOf(STATUS, { event: 'APPROVED', reason: 'NONE' })).to.deep.equal([
       { ...template, status: 'approved', toldAt },
     ]);
