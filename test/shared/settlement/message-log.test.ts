@@ -22,6 +22,28 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const SENT: SubmitOutcome = { kind: 'sent', parts: [{ state: 'accepted', key: 'c:1' }] };
 
+/** A connection whose first list of documents is handed over only after `until`. `onRead`: the store has given it. */
+function firstReadLate(db: Db, onRead: () => void, until: Promise<void>): Db {
+  let isFirst = true;
+  const late = <T extends object>(target: T): T =>
+    new Proxy(target, {
+      get: (of, name) => {
+        const value: unknown = Reflect.get(of, name);
+        if (typeof value !== 'function') return value;
+        if (name === 'collection' || name === 'find') return (...args: unknown[]) => late(value.apply(of, args));
+        if (name !== 'toArray' || !isFirst) return value.bind(of);
+        isFirst = false;
+        return async () => {
+          const documents = await value.apply(of);
+          onRead();
+          await until;
+          return documents;
+        };
+      },
+    });
+  return late(db);
+}
+
 describe('the message log', () => {
   const clock = new ManualClock();
   let store: TestStore;
@@ -125,11 +147,10 @@ describe('the message log', () => {
   });
 
   it('knows what the account asks from the newest read, also when an older one is answered later', async () => {
-    const older = latch();
-    const answers = [older.opened.then(() => []), Promise.resolve([{ _id: account }])];
-    open({ collection: () => ({ find: () => ({ toArray: () => answers.shift() }) }) } as unknown as Db);
-    clock.turn(60_000);
-    await eventually(() => messageLog.wantsUsual(account), 'the newer read is answered');
+    const [read, older] = [latch(), latch()];
+    open(firstReadLate(store.db, read.open, older.opened));
+    await read.opened;
+    await everything();
 
     older.open();
     await new Promise((resolve) => setImmediate(resolve));
