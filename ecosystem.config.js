@@ -16,8 +16,8 @@ if (!existsSync(join(root, 'dist', 'gateway', 'main.js'))) {
 const require = createRequire(import.meta.url);
 const { createCallerAddress } = require('./dist/gateway/http/caller-address.js');
 const { envFile, readEnvFile, readEnvironment } = require('./dist/shared/config/environment.js');
-const { SECRET_VARIABLES } = require('./dist/shared/config/secrets.js');
 const { withoutSecrets } = require('./dist/shared/config/handed-secrets.js');
+const { SECRET_VARIABLES } = require('./dist/shared/config/secrets.js');
 const { loadConfig, SETTINGS } = require('./dist/shared/config/settings.js');
 const { DAMAGED_EXIT_CODE } = require('./dist/shared/runtime/lifecycle.js');
 const { loadSecretKey } = require('./dist/shared/runtime/secret-box.js');
@@ -83,9 +83,10 @@ function settings() {
     const file = envFile(process.env);
     const config = loadConfig(readEnvironment());
     refuseWrongForms(config);
-    tellUnknownNames(file);
+    const inFile = readEnvFile(file);
+    tellUnknownNames(file, Object.keys(inFile));
     const given = Object.values(SETTINGS).map(({ env }) => [env, process.env[env] ?? '']);
-    const kept = withoutSecrets(process.env, readEnvFile(file), resolve(root, config.dataDir));
+    const kept = withoutSecrets(process.env, inFile, resolve(root, config.dataDir));
     return { config, env: { NODE_ENV: 'production', HARKARA_ENV_FILE: file, ...Object.fromEntries(given), ...kept } };
   } catch (error) {
     return stop(error.message);
@@ -103,9 +104,9 @@ function refuseWrongForms(config) {
 }
 
 /** A misspelled setting would have no effect, and nobody would see it. */
-function tellUnknownNames(file) {
+function tellUnknownNames(file, names) {
   const known = new Set([...Object.values(SETTINGS).map(({ env }) => env), ...SECRET_VARIABLES]);
-  for (const name of Object.keys(readEnvFile(file))) {
+  for (const name of names) {
     if (known.has(name) || name.startsWith('SIMULATOR_')) continue;
     process.stderr.write(`${file} has ${name}, which Harkara does not know: .env.example lists all settings.\n`);
   }
