@@ -1,7 +1,15 @@
 import { WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
 import { foldText } from '../../shared/opt-outs/sign.ts';
 import { LANGUAGES, type Language } from '../../shared/opt-outs/word-lists.ts';
-import { findWordSettings, setWordSettings, type WordSettings, wordsFor } from '../../shared/opt-outs/word-settings.ts';
+import {
+  findWordSettings,
+  readWordSettings,
+  settingsFor,
+  setWordSettings,
+  type WordSettings,
+  wordSettingsKey,
+  wordsFor,
+} from '../../shared/opt-outs/word-settings.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { checkedAnswers, shownAnswer } from './opt-out-answers.ts';
@@ -68,13 +76,16 @@ export const OPT_OUT_WORDS_COMMAND: Command = defineCommand({
       ...(back && { in: back }),
       ...(helpWords && { help: helpWords }),
     };
-    const before = await findWordSettings(store, account, scope);
-    const twice = wordsOfTwoMeanings({ ...before, ...changes });
-    if (twice.length > 0)
-      throw new Failure(
-        `Not set. A word has one meaning, and these would have two of STOP, START and HELP: ${twice.join(', ')}.`,
-      );
-    if (Object.keys(changes).length > 0) await setWordSettings(store, account, scope, changes);
+    if (Object.keys(changes).length > 0) {
+      const keys = [WHOLE_ACCOUNT, scope].map((one) => wordSettingsKey(account, one));
+      const before = settingsFor(await readWordSettings(store, keys), account, scope);
+      const twice = wordsOfTwoMeanings({ ...before, ...changes });
+      if (twice.length > 0)
+        throw new Failure(
+          `Not set. A word has one meaning, and these would have two of STOP, START and HELP: ${twice.join(', ')}.`,
+        );
+      await setWordSettings(store, account, scope, changes);
+    }
     const now = await findWordSettings(store, account, scope);
     const number = scope === WHOLE_ACCOUNT ? 'all' : scope;
     return { text: sheet({ number, ...words(now) }), json: { account, number, ...wordsJson(now) } };

@@ -63,6 +63,15 @@ describe('npm run ops opt-out words: answers', () => {
     }
     expect(await set(account, '--languages', 'none', '--out', 'start')).to.include({ code: 0 });
     expect(await world.json(['opt-out', 'words', account])).to.deep.include({ languages: [], out: ['start'] });
+    // A number takes what it does not set from the account.
+    expect((await set(account, '--number', '56767', '--in', 'start')).err).to.include(
+      'two of STOP, START and HELP: start.',
+    );
+    // Set by an earlier version, which refused nothing.
+    await world.store.db
+      .collection<{ account: string }>('opt_out_words')
+      .updateOne({ account }, { $set: { in: ['start'] } });
+    expect(await world.json(['opt-out', 'words', account])).to.deep.include({ out: ['start'], in: ['start'] });
   });
 
   it('that could never be sent, or that a machine would answer, are refused', async () => {
