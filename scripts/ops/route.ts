@@ -209,7 +209,7 @@ interface GivenPrices {
 
 async function check(db: Db, made: Omit<RouteDocument, 'createdAt'>): Promise<void> {
   const faults = await routeFaults(db, made);
-  if (faults.length > 0) throw new Failure(`Refused. ${faults.join(' ')}`);
+  if (faults.length > 0) throw new Failure(`Refused. ${faults.map(({ detail }) => detail).join(' ')}`);
 }
 
 /** A warning when there are routes, but none without conditions: messages that match no route are then refused. */

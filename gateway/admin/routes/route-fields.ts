@@ -56,5 +56,7 @@ export async function addRouteFaults(
   route: Omit<RouteDocument, 'createdAt'>,
   problems: FieldProblems,
 ): Promise<void> {
-  for (const fault of await routeFaults(db, route)) problems.add('groups', 'invalid_value', fault);
+  for (const { field, detail } of await routeFaults(db, route)) {
+    problems.add(field in route.match ? `matches.${field}` : field, 'invalid_value', detail);
+  }
 }

@@ -146,6 +146,19 @@ describe('carriers and routes, by operators', () => {
 
     const unknown = await world.put('/routes/india', { groups: [[{ carrier: 'vodafone' }]] });
     expect(unknown.body.errors[0].detail).to.match(/no carrier vodafone/);
+    expect(unknown.body.errors[0].field).to.equal('groups');
+    const odd = {
+      accounts: [`acc_${'0'.repeat(26)}`],
+      countries: ['XX'],
+      routes: ['promotional'],
+      priorities: ['otp'],
+    };
+    const matchless = await world.put('/routes/india', { matches: odd, groups });
+    expect(matchless.body.errors.map(({ field }: { field: string }) => field)).to.have.members([
+      'matches.accounts',
+      'matches.countries',
+      'matches.priorities',
+    ]);
     expect((await world.put('/routes/UP', { groups: [] })).status).to.equal(400);
     expect((await world.get('/routes')).body.routes).to.have.length(2);
     for (const name of ['india', 'rest']) expect((await world.delete(`/routes/${name}`)).status).to.equal(200);
