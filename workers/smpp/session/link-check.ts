@@ -34,8 +34,10 @@ export class LinkCheck {
     this.#misses = 0;
   }
 
-  tick(nowMs: number): void {
+  /** `asking`: an enquire_link is out, and nobody knows whether the peer is there. What is sent to a dead link is lost. */
+  tick(nowMs: number): 'asking' | 'alive' {
     if (!this.#enquiring && nowMs - this.#heardMs >= this.#options.everyMs) this.#enquire();
+    return this.#enquiring ? 'asking' : 'alive';
   }
 
   #enquire(): void {

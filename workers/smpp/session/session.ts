@@ -280,8 +280,8 @@ export class Session<Context extends Submit> {
     if (this.#reading.deaf) return;
     const nowMs = this.#options.clock.monotonicMs();
     this.#controls.age(nowMs);
+    if (this.#bound && this.#check.tick(nowMs) === 'asking') return; // A slot that a timeout frees would cost a message.
     this.#submits.age(nowMs, this.#options.responseTimeoutMs, (context) => this.#options.onTimeout(context));
-    if (this.#bound) this.#check.tick(nowMs);
   }
 
   #onClose(reason: string, unwritten: ReadonlySet<number>): void {
