@@ -169,8 +169,17 @@ function submitStep(answers: readonly (SubmitAnswer | 'no_answer')[], carrier: C
   const meaning = MEANINGS[statusClass(last.status, ownStatuses(carrier).statusClasses)];
   const told = `${statusText(last.status)}, ${statusReason(last.status)}: ${meaning}`;
   if (last.status !== STATUS.ok) return { ok: false, words: `submit: segment ${answers.length} got ${told}` };
-  const ids = answers.flatMap((answer) => (answer === 'no_answer' ? [] : answer.messageId)).join(', ');
-  return { ok: true, words: `submit: ${answers.length} segment(s) accepted in ${Math.round(ms)} ms, id ${ids}` };
+  const ids = answers.map((answer) => (answer === 'no_answer' ? '' : answer.messageId)).filter((id) => id !== '');
+  if (ids.length === 0) {
+    return {
+      ok: false,
+      words: 'submit: accepted without an id; no receipt can find its message. Ask the carrier for ids',
+    };
+  }
+  return {
+    ok: true,
+    words: `submit: ${answers.length} segment(s) accepted in ${Math.round(ms)} ms, id ${ids.join(', ')}`,
+  };
 }
 
 function receiptStep(receipt: IncomingReceipt | undefined, ms: number, isBeside: boolean): Step {

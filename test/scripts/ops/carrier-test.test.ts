@@ -6,6 +6,7 @@ import { Metrics } from '../../../shared/runtime/metrics.ts';
 import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
 import { SmppWorker } from '../../../workers/smpp/worker.ts';
 import { eventually } from '../../support/eventually.ts';
+import { pdu, startHostileCarrier } from '../../support/hostile-carrier.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
@@ -133,5 +134,18 @@ describe('npm run ops: carrier test', () => {
     expect((await world.run(`carrier test none --to ${TO}`)).err).to.include('no carrier "none"');
     expect((await test('--from', 'TWELVELETTRS')).err).to.include('nothing was sent');
     expect(smsc.stats().binds).to.equal(0);
+  });
+
+  it('a carrier that accepts without an id: says so, and not that the receipt is late', async () => {
+    await start();
+    const idless = await startHostileCarrier({ answer: (sequence) => pdu(0x80000004, 0, sequence, '00') });
+    await world.run(`carrier update acme --port ${idless.port}`);
+
+    const { code, out } = await test('--wait-seconds', '1');
+    await idless.close();
+
+    expect(code).to.equal(1);
+    expect(out).to.match(/NO {2}submit: accepted without an id; no receipt can find its message/);
+    expect(out).not.to.include('--wait-seconds');
   });
 });
