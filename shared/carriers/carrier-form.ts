@@ -4,7 +4,7 @@ import { chainFaults } from './chain.ts';
 import { BASICS, REQUIRED } from './settings/basics.ts';
 import { faultsOf } from './settings/setting.ts';
 import { ascii } from './settings/shapes.ts';
-import { GROUP_NAMES, GROUPS } from './settings/table.ts';
+import { GROUP_NAMES, GROUPS, type StoredGroups } from './settings/table.ts';
 
 /** Invalid settings of a carrier; each problem names its field. */
 export class BadCarrier extends Error {
@@ -23,8 +23,8 @@ export type CarrierInput = Omit<CarrierDocument, 'createdAt'>;
 /** The standard limits passwords to 8 characters (SMPP 3.4 §4.1.1); many carriers allow more. */
 const PASSWORD = { password: ascii('PASSWORD', 0, 64) };
 
-/** Throws `BadCarrier` with all problems. */
-export function checkCarrier(carrier: CarrierInput): void {
+/** Throws `BadCarrier` with all problems. `given` are the settings that are new: what was stored before may repeat a pair. */
+export function checkCarrier(carrier: CarrierInput, given: StoredGroups = carrier): void {
   const values = { ...carrier };
   const problems = [
     ...(/^[a-z0-9-]{1,32}$/.test(carrier._id) ? [] : ['id: 1 to 32 of a-z, 0-9 and -.']),
@@ -33,6 +33,7 @@ export function checkCarrier(carrier: CarrierInput): void {
     ...GROUP_NAMES.flatMap((name) => faultsOf(GROUPS[name], { ...carrier[name] }, `${name}.`)),
     ...(carrier.dlt === undefined || carrier.dlt === 'off' ? [] : dltFaults(carrier.dlt)),
     ...conflicts(carrier),
+    ...repeatedPairs(given),
   ];
   if (problems.length > 0) throw new BadCarrier(problems);
 }
@@ -65,6 +66,20 @@ function conflicts({ bindKind, dlt = 'off', addresses, links, submits, texts, tr
     problems.push('addresses.country: needed for addresses in national form.');
   }
   return problems;
+}
+
+/** Finds what stands twice before a `=`. Only one of the two would count, and nobody sees which. */
+function repeatedPairs({ addresses, answers, receipts }: StoredGroups): string[] {
+  const left = {
+    'addresses.rewriteSender': addresses?.rewriteSender?.map(({ prefix }) => prefix),
+    'addresses.rewriteRecipient': addresses?.rewriteRecipient?.map(({ prefix }) => prefix),
+    'receipts.receiptWord': receipts?.receiptWord?.map(({ word }) => word.toUpperCase()),
+    'answers.statusClass': answers?.statusClass?.map(({ status }) => `0x${status.toString(16).toUpperCase()}`),
+  };
+  return Object.entries(left).flatMap(([name, words = []]) => {
+    const twice = new Set(words.filter((word, i) => words.indexOf(word) < i));
+    return twice.size === 0 ? [] : [`${name}: each once, but ${[...twice].join(', ')} is given more than once.`];
+  });
 }
 
 /** Finds tags that would be sent twice. A carrier would read one of the two TLVs, and nobody knows which. */

@@ -47,7 +47,7 @@ export async function updateCarrier(
   if (stored === null) throw new NoSuchCarrier(`there is no carrier "${id}"`);
   const before = { ...stored, ...openedTrust(box, stored) };
   const merged = { ...changes, ...mergedGroups(before, changes) };
-  checkCarrier({ ...before, ...merged, password: changes.password ?? '' });
+  checkCarrier({ ...before, ...merged, password: changes.password ?? '' }, changes);
   const updated = await carriers(db).findOneAndUpdate(
     { _id: id },
     { $set: { ...merged, ...sealedSecrets(box, merged) } },

@@ -143,6 +143,33 @@ describe('npm run ops: senders and carriers', () => {
       expect(await world.run('carrier update latin --alphabet utf8')).to.include({ code: 2 });
     });
 
+    it('takes a pair once: of two only one would count', async () => {
+      process.env.SMPP_PASSWORD = 'one';
+      const create = 'carrier create pairs --host smsc.example --port 2775 --system-id us';
+      const twice = await world.run(`${create} --rewrite-recipient 910=91,00=,910=`);
+      expect(twice).to.deep.include({
+        code: 1,
+        err: 'Refused. --rewrite-recipient: each once, but 910 is given more than once.\n',
+      });
+      await world.json(create);
+
+      for (const [option, value, said] of [
+        ['--rewrite-sender', 'OLD=NEW,OLD=NEWER', 'OLD'],
+        ['--receipt-word', 'DND=rejected,dnd=failed', 'DND'],
+        ['--status-class', '0x58=retry,0x0058=fail', '0x58'],
+      ]) {
+        const { code, err } = await world.run(`carrier update pairs ${option} ${value}`);
+        expect([code, err]).to.deep.equal([1, `Refused. ${option}: each once, but ${said} is given more than once.\n`]);
+      }
+
+      const carriers = world.store.db.collection<CarrierDocument>('carriers');
+      const rule = { prefix: 'OLD', replacement: 'NEW' };
+      await carriers.updateOne({ _id: 'pairs' }, { $set: { addresses: { rewriteSender: [rule, rule] } } });
+      expect(await world.json('carrier update pairs --short-code-digits 6')).to.deep.include({
+        addresses: { rewriteSender: [rule, rule], shortCodeDigits: 6 },
+      });
+    });
+
     it('reads certificates and their key from files; the key is sealed and never shown', async () => {
       process.env.SMPP_PASSWORD = 'one';
       await world.run('carrier create secure --host smsc.example --port 2775 --system-id us --tls yes');
