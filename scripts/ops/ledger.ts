@@ -4,10 +4,11 @@ import { readStatement } from '../../shared/ledger/statement.ts';
 import { type LedgerVerdict, verifyLedger } from '../../shared/ledger/verify.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { existing } from './account.ts';
-import { type Command, type Context, defineCommand } from './command.ts';
-import { accountId, flag, integer, optional, required, withDefault } from './parameters.ts';
+import { type Command, type Context, defineCommand, Failure } from './command.ts';
+import { accountId, flag, integer, optional, required } from './parameters.ts';
 import { table } from './show.ts';
 
+const PAGE = 20;
 const PAGE_MAX = 10_000;
 
 export const LEDGER_COMMANDS: readonly Command[] = [
@@ -50,11 +51,13 @@ export const LEDGER_COMMANDS: readonly Command[] = [
     about: 'Shows the statement of an account, newest first.',
     args: { account: required(accountId, 'the account') },
     options: {
-      limit: withDefault(integer('N', 1, PAGE_MAX), '20', 'entries to show'),
+      limit: { ...optional(integer('N', 1, PAGE_MAX), 'entries to show'), standard: String(PAGE) },
       before: optional(integer('SEQ', 1, Number.MAX_SAFE_INTEGER), 'only entries with a lower number than this'),
       all: flag('all entries; with --json one document per line'),
     },
-    async run({ account, limit, before, all }, { db }) {
+    async run({ account, limit: asked, before, all }, { db }) {
+      if (all && asked !== undefined) throw new Failure('--all shows every entry: leave out --limit or --all.');
+      const limit = asked ?? PAGE;
       const store = await db();
       await existing(store, account);
       if (all) return { lines: (asJson) => statementLines(store, account, before, asJson) };

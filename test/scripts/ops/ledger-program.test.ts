@@ -47,6 +47,11 @@ describe('npm run ops: the ledger, and as a program', () => {
       expect((await world.run(`ledger show ${account} --before 1`)).out).to.include('none with a number below 1');
 
       expect(seqs((await world.run(`ledger show ${account} --all`)).out)).to.deep.equal(['5', '4', '3', '2', '1']);
+      expect(await world.run(`ledger show ${account} --all --limit 2`)).to.deep.equal({
+        code: 1,
+        out: '',
+        err: '--all shows every entry: leave out --limit or --all.\n',
+      });
       const lines = (await world.run(`ledger show ${account} --all --json`)).out.trim().split('\n');
       expect(lines.map((line) => JSON.parse(line).seq)).to.deep.equal([5, 4, 3, 2, 1]);
     });
