@@ -165,7 +165,8 @@ export const KEY_COMMANDS: readonly Command[] = [
       };
       if (Object.keys(change).length === 0) throw new Failure('Nothing to change: see `key update --help`.');
       const store = await db();
-      const { account } = await existingKey(store, key);
+      const { account, status } = await existingKey(store, key);
+      if (status === 'revoked') throw new Failure(`${key} is revoked for good: create a new key.`);
       if (account === undefined && scopes !== undefined) {
         throw new Failure(`${key} is a key of operators, whose only scope is admin: leave out --scopes.`);
       }

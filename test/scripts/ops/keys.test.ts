@@ -18,6 +18,12 @@ describe('npm run ops: a key', () => {
     expect(listed.out).to.include(String(made.id)).and.not.to.include(String(made.key).split('_').pop());
     await world.json(`key revoke ${made.id}`);
     expect((await world.run(`key list ${account}`)).out).to.include('revoked');
+    expect(await world.run(`key update ${made.id} --name other`)).to.deep.equal({
+      code: 1,
+      out: '',
+      err: `${made.id} is revoked for good: create a new key.\n`,
+    });
+    expect(await world.json(`key show ${made.id}`)).to.include({ name: 'server' });
   });
 
   it('is replaced by one with the same settings; both work for a while', async () => {
