@@ -26,7 +26,7 @@ import { invalidRequest } from '../http/fields.ts';
 import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { noRoute, type Sending } from './no-route.ts';
-import { optedOutOf } from './opted-out.ts';
+import { optedOutOf, optedOutRecipient } from './opted-out.ts';
 
 /**
  * The fields of a request for one message, sent now or later. `valid_until` belongs to the endpoint, because it
@@ -89,7 +89,7 @@ export async function orderMessage(
   const resolution = (await routes.table()).resolve({ account: account._id, to, sender, route, lane });
   if (resolution.kind === 'no_route') return { kind: 'refused', problem: noRoute(['to']) };
   const optedOut = await optedOutOf(db, account, { sender, route, lane }, [to]);
-  if (optedOut.size > 0) return { kind: 'refused', problem: ['recipient_opted_out', {}] };
+  if (optedOut.size > 0) return { kind: 'refused', problem: optedOutRecipient() };
   const message = {
     to,
     sender,

@@ -32,7 +32,11 @@ describe('sends to customers who opted out', () => {
     it('a single message, a scheduled one and a dry run: nothing is stored or charged', async () => {
       await optOut();
 
-      expectProblem(await post('/v2/send', MESSAGE), 'recipient_opted_out');
+      const refused = await post('/v2/send', MESSAGE);
+      expectProblem(refused, 'recipient_opted_out');
+      expect(refused.body.errors).to.deep.equal([
+        { field: 'to', code: 'recipient_opted_out', detail: refused.body.detail },
+      ]);
       expectProblem(await post('/v2/send', { ...MESSAGE, dry_run: true }), 'recipient_opted_out');
       expectProblem(await post('/v2/schedule', { ...MESSAGE, ...LATER }), 'recipient_opted_out');
 
