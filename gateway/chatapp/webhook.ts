@@ -6,7 +6,7 @@ import { ENDPOINTS_PER_ACCOUNT } from '../../shared/webhooks/endpoint-places.ts'
 import {
   type CreatedEndpoint,
   createEndpoint,
-  endpointId,
+  findEndpointId,
   findEndpoints,
   listEndpoints,
   type NewEndpoint,
@@ -88,7 +88,7 @@ export async function registerEndpoint(
   caller: Caller,
   wanted: NewEndpoint,
 ): Promise<CreatedEndpoint | Refused> {
-  const id = endpointId(wanted.account, wanted.channel, wanted.url);
+  const id = await findEndpointId(db, wanted);
   const made = await changeAudited({ db, clock, config }, caller, {
     action: 'webhook.register',
     subject: { kind: 'webhook', id },

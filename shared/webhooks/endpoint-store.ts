@@ -43,8 +43,8 @@ export interface CreatedEndpoint {
 const TRIES_MAX = 100;
 
 /**
- * Registers a url. If the account already has it, it keeps id and secret, takes the new events and is active again. The id
- * derives from account, channel and url, so two simultaneous requests make one endpoint. One insert decides, so of any number of
+ * Registers a url. If the account already has it, it keeps id and secret, takes the new events and is active again. The id of a
+ * new one derives from account, channel and url, so two simultaneous requests make one endpoint. One insert decides, so of any number of
  * simultaneous registrations at most ten succeed. Throws `TooManyEndpoints`.
  */
 export async function createEndpoint(
@@ -54,7 +54,7 @@ export async function createEndpoint(
   { account, channel, url, events, registration }: NewEndpoint,
 ): Promise<CreatedEndpoint> {
   const endpoints = db.collection<EndpointDocument>('endpoints');
-  const _id = endpointId(account, channel, url);
+  const _id = await findEndpointId(db, { account, channel, url });
   const secret = newSecret();
   const sealed = box.seal(secret);
   for (let tries = 1; tries <= TRIES_MAX; tries++) {
@@ -214,10 +214,25 @@ export async function noteHealth(db: Db, id: EndpointId, failingSince: Date | un
 }
 
 /**
+ * The id of the endpoint with this address, however it is written (`https://x.example` and `https://x.example/` are one), or the id
+ * that a new one gets. Earlier versions made ids of what was typed: those that are stored stay as they are.
+ */
+export async function findEndpointId(
+  db: Db,
+  { account, channel, url }: Pick<NewEndpoint, 'account' | 'channel' | 'url'>,
+): Promise<EndpointId> {
+  const { href } = new URL(url);
+  const all = await listEndpoints(db, account);
+  const same = all.filter((one) => one.channel === channel && new URL(one.url).href === href);
+  const known = same.find((one) => one.url === url) ?? same[0];
+  return known?._id ?? endpointId(account, channel, href);
+}
+
+/**
  * The id of an endpoint. One url may receive events of several channels, each as an endpoint of its own. SMS was once the only
  * channel, so ids of SMS endpoints contain no channel.
  */
-export function endpointId(account: AccountId, channel: ChannelName, url: string): EndpointId {
+function endpointId(account: AccountId, channel: ChannelName, url: string): EndpointId {
   const named = channel === 'sms' ? `${account} ${url}` : `${account} ${channel} ${url}`;
   return `whk_${createHash('sha256').update(named).digest('hex').slice(0, 26)}`;
 }
