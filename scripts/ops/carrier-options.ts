@@ -25,11 +25,17 @@ const dltTags = {
 
 const DLT_OPTIONS = {
   dlt: { ...optional(dltTags, 'tags of the TLVs with the ids of DLT, or off'), standard: 'off' },
-  dltForm: optional(choice(['octet', 'cstring']), 'with --dlt: form of these values; default octet'),
-  dltChain: optional(
-    words('IDS', 'ids of 10 to 20 digits with commas', /^[0-9]{10,20}(,[0-9]{10,20})*$/),
-    'with --dlt: telemarketers after the entity, for the hash of accounts without a `chain`',
-  ),
+  dltForm: {
+    ...optional(choice(['octet', 'cstring']), 'with --dlt: form of these values'),
+    standard: 'octet',
+  },
+  dltChain: {
+    ...optional(
+      words('IDS', 'none, or ids of 10 to 20 digits with commas', /^(none|[0-9]{10,20}(,[0-9]{10,20})*)$/),
+      'with --dlt: telemarketers after the entity, for the hash of accounts without a `chain`; tags without one end it',
+    ),
+    standard: 'none',
+  },
 };
 
 /** If an option is not given, an update keeps the value, and a new carrier gets the default. */
@@ -66,9 +72,12 @@ type Changes = Partial<Omit<CarrierInput, '_id'>>;
 
 /**
  * Arranges the given options as the document has them: settings of a group in their group. Given options override those of a
- * preset.
+ * preset. `before`: what an update finds stored for DLT.
  */
-export function settingsFrom({ preset, ...own }: Readonly<Record<string, unknown>>): Changes {
+export function settingsFrom(
+  { preset, ...own }: Readonly<Record<string, unknown>>,
+  before: CarrierDlt | 'off' = 'off',
+): Changes {
   const chosen = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
   const given = { ...presetValues(preset), ...chosen };
   const rest: Record<string, unknown> = {};
@@ -79,7 +88,7 @@ export function settingsFrom({ preset, ...own }: Readonly<Record<string, unknown
     if (group === undefined) rest[name] = value;
     else groups[group] = { ...groups[group], [name]: value };
   }
-  return { ...rest, ...groups, ...dltFrom({ dlt, dltForm, dltChain } as DltGiven) }; // each was read by its own parameter
+  return { ...rest, ...groups, ...dltFrom({ dlt, dltForm, dltChain } as DltGiven, before) }; // each was read by its own parameter
 }
 
 /** The values of a preset's options. A test reads all presets. */
@@ -99,12 +108,15 @@ interface DltGiven {
   readonly dltChain?: string | undefined;
 }
 
-function dltFrom({ dlt, dltForm, dltChain }: DltGiven): Pick<Changes, 'dlt'> {
+/** Form and chain that are not given stay. A chain is for the hash, so it ends with the hash's tag. */
+function dltFrom({ dlt, dltForm, dltChain }: DltGiven, before: CarrierDlt | 'off'): Pick<Changes, 'dlt'> {
   const isTagged = dlt !== undefined && dlt !== 'off';
   if (!isTagged && (dltForm !== undefined || dltChain !== undefined)) {
     throw new Failure('--dlt-form and --dlt-chain need the tags: give --dlt too.');
   }
   if (!isTagged) return dlt === undefined ? {} : { dlt };
-  const chain = dltChain === undefined ? {} : { chain: dltChain.split(',') };
-  return { dlt: { ...dlt, ...chain, form: dltForm ?? 'octet' } };
+  const { form = 'octet', chain = undefined } = before === 'off' ? {} : before;
+  const kept = dlt.hashTag === undefined ? undefined : chain;
+  const ids = dltChain === undefined ? kept : dltChain === 'none' ? undefined : dltChain.split(',');
+  return { dlt: { ...dlt, ...(ids === undefined ? {} : { chain: ids }), form: dltForm ?? form } };
 }

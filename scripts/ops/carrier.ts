@@ -71,12 +71,14 @@ export const CARRIER_COMMANDS: readonly Command[] = [
     notes: `Options that are left out stay unchanged. ${PASSWORD_NOTE}\n${POLICY_NOTE}`,
     run: ({ carrier, password, passwordStdin, ...given }, { db, box, secret }) =>
       explained(async () => {
+        const store = await db();
+        const stored = (await listCarriers(store)).find(({ _id }) => _id === carrier);
         const change = {
-          ...settingsFrom(given),
+          ...settingsFrom(given, stored?.dlt),
           ...(password || passwordStdin ? { password: await secret(PASSWORD_VARIABLE, passwordStdin) } : {}),
         };
         if (Object.keys(change).length === 0) throw new Failure('Nothing to change: see `carrier update --help`.');
-        const updated = await updateCarrier(await db(), await box(), carrier, change);
+        const updated = await updateCarrier(store, await box(), carrier, change);
         const flags = { password: password || undefined, passwordStdin: passwordStdin || undefined };
         const options = givenOptions({ ...given, ...flags });
         return { text: `${carrier} is updated: ${options}.`, json: carrierView(updated) };

@@ -209,6 +209,14 @@ describe('npm run ops: senders and carriers', () => {
         form: 'octet',
       });
 
+      const form = await world.json('carrier update india --dlt 0x1400,0x1401,0x1403 --dlt-form cstring');
+      expect(form.dlt).to.deep.equal({ ...made.dlt, hashTag: 0x1403, form: 'cstring' });
+      const tags = await world.json('carrier update india --dlt 0x1500,0x1501,0x1502');
+      expect(tags.dlt).to.include({ hashTag: 0x1502, form: 'cstring' }).and.to.deep.include({ chain: made.dlt.chain });
+      const ended = await world.json('carrier update india --dlt 0x1500,0x1501,0x1502 --dlt-chain none');
+      expect(ended.dlt).not.to.have.property('chain');
+      await world.json('carrier update india --dlt 0x1500,0x1501,0x1502 --dlt-chain 1101172974420830004');
+
       const simple = await world.json('carrier update india --dlt 0x1501,0x1500 --dlt-form cstring');
       expect(simple.dlt).to.deep.equal({ entityTag: 0x1501, templateTag: 0x1500, form: 'cstring' });
       expect(await world.json('carrier update india --dlt off')).to.include({ dlt: 'off' });
