@@ -2,6 +2,7 @@ import { useId, useState } from 'preact/hooks';
 import { session, signOut } from '../api/session.ts';
 import { Icon } from '../parts/icon.tsx';
 import { toastProblem } from '../parts/toast.tsx';
+import { initialOf } from './initial.ts';
 import { storedTheme, storeTheme, type Theme } from './theme.ts';
 
 const THEMES = [
@@ -20,7 +21,7 @@ export function UserMenu() {
     <div class="user-menu">
       <button type="button" popoverTarget={id} class="who">
         <span class="face" aria-hidden="true">
-          {called.slice(0, 1).toUpperCase()}
+          {initialOf(called)}
         </span>
         <span class="who-names">
           <strong>{called}</strong>
