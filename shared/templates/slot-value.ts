@@ -38,11 +38,17 @@ function isLetterOrDigit(codeUnit: number): boolean {
   return isDigit(codeUnit) || (codeUnit >= 65 && codeUnit <= 90) || (codeUnit >= 97 && codeUnit <= 122);
 }
 
-/** Letters of any script, for names and addresses; spaces and `_ / .` because the operator Vi allows them. */
+/**
+ * Letters of any script, for names and addresses, with the joiners that spell words of Indic and Persian scripts; spaces and
+ * `_ / .` because the operator Vi allows them.
+ */
 function isAlphanumeric(codeUnit: number): boolean {
   if (codeUnit < 128) return isLetterOrDigit(codeUnit) || ALSO_ALPHANUMERIC.has(codeUnit);
+  if (codeUnit === ZERO_WIDTH_NON_JOINER || codeUnit === ZERO_WIDTH_JOINER) return true;
   return /[\p{L}\p{M}\p{N}]/u.test(String.fromCharCode(codeUnit));
 }
+const ZERO_WIDTH_NON_JOINER = 0x200c;
+const ZERO_WIDTH_JOINER = 0x200d;
 const ALSO_ALPHANUMERIC = new Set([...' _/.'].map((sign) => sign.charCodeAt(0)));
 
 /** `[http[s]://]host.tld[:port][/…]`: the operators compare it with what is registered, we only ask for the form. */

@@ -5,7 +5,7 @@ import { isOfType, SLOT_VALUES } from '../../../shared/templates/slot-value.ts';
 const GOOD: Readonly<Record<SlotType, readonly string[]>> = {
   var: ['', 'anything 🎉\n'],
   numeric: ['0', '0042'],
-  alphanumeric: ['AB 12/c_d.', 'आशा', 'É'],
+  alphanumeric: ['AB 12/c_d.', 'आशा', 'É', 'क्\u200dष', 'می\u200cخواهم'],
   url: ['a.in', 'a.in/', 'HTTP://a.in', 'https://a-b.co.in:8080/x?y=1#z', 'a.in?x', '1.2.3.4/x'],
   urlott: ['https://play.example.com/store/apps?id=x'],
   cbn: ['139', '1800-123-4567', '+91 98765 43210', '919876543210'],
@@ -14,7 +14,7 @@ const GOOD: Readonly<Record<SlotType, readonly string[]>> = {
 const BAD: Readonly<Record<SlotType, readonly string[]>> = {
   var: [],
   numeric: ['', '1,000', '12a', '४७', '-1', ' 1'],
-  alphanumeric: ['', 'a-b', 'a@b', '🎉', 'a\nb'],
+  alphanumeric: ['', 'a-b', 'a@b', '🎉', 'a\nb', 'a\u200bb'],
   url: ['', 'a', 'https://', 'https://a', 'a.', '.in', 'a..in', '-a.in', 'a.in x', 'ftp://a.in', 'a.in-'],
   urlott: ['app'],
   cbn: ['', '12', '1234567890123456', '12-', '1--23', '+', '(022) 123', '12a', ' 123'],
