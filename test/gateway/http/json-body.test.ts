@@ -129,6 +129,18 @@ describe('request bodies', () => {
     });
   }
 
+  it('400: a large list is told that it must be an object, not that it is too large', async () => {
+    const entry = { to: '919876543210', message: 'x', sender: 'HARKRA' };
+
+    const answer = await request(gateway.url)
+      .post('/v2/send-bulk')
+      .set({ Authorization: `Bearer ${key}`, 'Content-Type': JSON_TYPE })
+      .send(JSON.stringify(Array.from({ length: 2_000 }, () => entry)));
+
+    expectProblem(answer, 'malformed_body');
+    expect(answer.body.detail).to.equal('The body must be one JSON object, not an array.');
+  });
+
   const refused: readonly [string, string | Buffer, Record<string, string | undefined>, ProblemSlug][] = [
     ['nothing', '', {}, 'malformed_body'],
     ['nothing, without a type', '', { 'Content-Type': undefined }, 'malformed_body'],
