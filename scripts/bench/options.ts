@@ -120,14 +120,16 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
   });
   if (values.help) return 'help';
   const given: Readonly<Record<string, unknown>> = values;
-  const number = (name: NumberName): number => {
+  const number = (name: NumberName, min = 0): number => {
     const text =
       given[name] ??
       (values.quick ? QUICK[name] : undefined) ??
       (values.against === undefined ? undefined : AGAINST[name]) ??
       NUMBERS[name][0];
     const value = Number(text);
-    if (!Number.isInteger(value) || value < 0) throw new RangeError(`--${name} must be a whole number, not "${text}"`);
+    if (!Number.isInteger(value) || value < min) {
+      throw new RangeError(`--${name} must be a whole number${min === 0 ? '' : `, at least ${min}`}, not "${text}"`);
+    }
     return value;
   };
   return {
@@ -144,7 +146,7 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     carrier: {
       responseDelayMs: number('response-delay'),
       receiptDelayMs: number('receipt-delay'),
-      deliverWindow: number('deliver-window'),
+      deliverWindow: number('deliver-window', 1), // with 0 no receipt would ever come
     },
     ratePerSecond: number('rate'),
     rateSeconds: number('rate-seconds'),
