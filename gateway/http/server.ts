@@ -61,6 +61,9 @@ export class GatewayServer {
       // `begin` answers such requests, with a body.
       requireHostHeader: false,
     });
+    // A caller may end its side behind its request (`nc -N`, some health checks) and still wants the answer. By itself Node ends the
+    // connection then. The field is not in its documentation or types.
+    Object.assign(this.http, { httpAllowHalfOpen: true });
     const handle = (req: IncomingMessage, res: ServerResponse): void => this.#handle(req, res);
     this.http
       .on('request', handle)

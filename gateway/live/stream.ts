@@ -25,6 +25,9 @@ export class LiveStream {
       this.#open = false;
       onClose();
     });
+    // Who ends its side of a stream has gone. Others may do so and wait for their answer (http/server.ts).
+    if (res.socket?.readableEnded) this.end();
+    else res.socket?.once('end', () => this.end());
     this.#write(`retry: ${AGAIN_MS}\n\n`);
   }
 

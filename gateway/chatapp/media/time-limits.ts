@@ -8,20 +8,25 @@ export class TimeLimits {
   readonly #whole: NodeJS.Timeout;
   readonly #left: () => void;
   readonly #res: ServerResponse;
+  /** An answer that is written has none any more. */
+  readonly #connection: ServerResponse['socket'];
   #step: NodeJS.Timeout | undefined;
   #reason: EndReason | undefined;
 
   /** `wholeMs`: limit of the whole. */
   constructor(res: ServerResponse, wholeMs: number) {
     this.#res = res;
+    this.#connection = res.socket;
     this.#left = () => {
       // It closes after its end too.
       if (!res.writableFinished) this.#abort('caller_left');
     };
     this.#whole = setTimeout(() => this.#abort('too_slow'), wholeMs);
     // Gone while the store was asked: `close` will not come a second time.
-    if (res.closed) this.#left();
+    if (res.closed || this.#connection?.readableEnded) this.#left();
     else res.once('close', this.#left);
+    // A program that ends also ends its side. Others may do so and wait for their answer (http/server.ts).
+    this.#connection?.once('end', this.#left);
   }
 
   get signal(): AbortSignal {
@@ -49,6 +54,7 @@ export class TimeLimits {
     clearTimeout(this.#whole);
     clearTimeout(this.#step);
     this.#res.off('close', this.#left);
+    this.#connection?.off('end', this.#left);
   }
 
   #abort(reason: EndReason): void {
