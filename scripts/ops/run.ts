@@ -1,4 +1,5 @@
 import type { Config } from '../../shared/config/settings.ts';
+import { isDiskFull } from '../../shared/mongo/errors.ts';
 import { WriteRefused } from '../../shared/mongo/guarded-connection.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { ACCOUNT_COMMANDS } from './account.ts';
@@ -115,5 +116,6 @@ function explain(error: unknown): { readonly text: string; readonly code: 1 | 2 
   if (error instanceof UsageError) return { text: error.message, code: 2 };
   if (error instanceof Failure || error instanceof StartError || error instanceof WriteRefused)
     return { text: error.message, code: 1 };
+  if (isDiskFull(error)) return { text: `The store cannot write: ${error.message}`, code: 1 };
   return { text: error instanceof Error ? (error.stack ?? error.message) : String(error), code: 1 };
 }

@@ -45,6 +45,11 @@ export function isAccessRefused(error: unknown): boolean {
   return error instanceof MongoServerError && (error.code === 13 || error.code === 18);
 }
 
+/** Whether the store's disk is full (OutOfDiskSpace). The message says what to do. */
+export function isDiskFull(error: unknown): error is MongoServerError {
+  return error instanceof MongoServerError && error.code === 14_031;
+}
+
 /**
  * Whether the store could not be reached or could not do it now (away, starting, no primary, overloaded), so that the operation
  * may or may not have happened. A server's answer about the operation itself (a bad command, a duplicate key) is not trouble.
