@@ -52,7 +52,8 @@ export function troubleWords({ kind, code, reason, since }: BindTrouble & { read
   return `${HEADS[kind]}: ${reason} (${code}) since ${since.toISOString()}`;
 }
 
-const NOT_RUNNING = 'is the smpp process running, with the secret key that the carrier was made with?';
+const NOT_RUNNING =
+  'is the smpp process running, with the secret key that the carrier was made with, and has the store room on its disk?';
 
 const HEADS: Readonly<Record<BindTrouble['kind'], string>> = {
   refused: 'bind refused',

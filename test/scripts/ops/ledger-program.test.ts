@@ -121,7 +121,7 @@ describe('npm run ops: the ledger, and as a program', () => {
 
       expect(code).to.equal(1);
       expect(err).to.equal(
-        `No embedded store is running in ${world.dir}: start the product first (npm start, or PM2), or set MONGODB_URI.\n`,
+        `No embedded store is running in ${world.dir}: start the product first (npm start, or PM2), or set MONGODB_URI. If the store ends again, its log says why.\n`,
       );
     });
   });
