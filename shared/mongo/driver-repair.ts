@@ -3,7 +3,7 @@ import { Connection } from 'mongodb/lib/cmap/connection.js';
 let repaired = false;
 
 /**
- * Repairs a hang of the driver (7.8.0, lib/cmap/connection.js `writeCommand`) after the store was killed. A command that meets a
+ * Repairs a hang of the driver (7.9.0, lib/cmap/connection.js `writeCommand`) after the store was killed. A command that meets a
  * closing socket waits for `drain`, which a destroyed socket never emits. Such an operation never ends, and no timeout helps. If
  * the operation is the monitor's `hello`, the client never finds the server again. This happens because a broken pool connection
  * triggers an immediate check while the monitor's own connection is breaking too. Of six processes, one was lost like that in
