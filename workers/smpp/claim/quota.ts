@@ -16,11 +16,11 @@ export function quotaOf(messages: number): number {
 
 /**
  * Counts how many messages each account of one queue has got, or each path of one lane. A quota may be cut off in the middle,
- * because what was read ahead is used only for a moment. Without this count, the one that comes second would lose a few messages
- * at every reading.
+ * because what was read ahead is used only for a moment. Without this count, whoever comes second would lose a few messages at
+ * every reading.
  *
- * This is start-time fair queueing (Goyal, Vin, Cheng 1996). One that had no messages for a while starts with the count of the
- * least served. So none can save up quota.
+ * This is start-time fair queueing (Goyal, Vin, Cheng 1996). An account or path that had no messages for a while starts with the
+ * count of the least served. So none can save up quota.
  */
 export class Quotas<K extends 'account' | 'path'> {
   readonly #by: K;

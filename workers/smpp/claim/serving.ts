@@ -62,7 +62,7 @@ export class Serving {
     if (claim === undefined || attempts.length + 1 >= MAX_CARRIERS) return undefined;
     const next = this.#table.after(path, claim.carrier);
     if (next === undefined) return undefined;
-    // If the routes have changed since it was accepted, maintenance moves it from the path of then to the one of now.
+    // If the routes have changed since the message was accepted, maintenance will move it to the path that they give it now.
     const served = this.#table.served.has(next)
       ? next
       : placementOf(this.#table, { ...message, attempts: [...attempts, claim] }).path;

@@ -15,7 +15,7 @@ export interface HelpRequest {
   readonly at: Date;
 }
 
-/** Two machines that answer each other stop here: one answer in five minutes, five a day, to one word of one customer. */
+/** At most one answer in five minutes, and five a day, to one word of one customer. So two machines that answer each other stop. */
 const PAUSE_MS = 5 * 60_000;
 const DAY_MS = 86_400_000;
 const DAILY_MAX = 5;
@@ -28,8 +28,8 @@ interface HelpDocument {
 }
 
 /**
- * Which of these are answered. Asking again gives the same: a message that was counted is in the list. One update of one document
- * decides for each of them, in their order, whichever process asks.
+ * Which of these requests are to be answered. Asking again gives the same result, because a request that was allowed is in the
+ * stored list. One update of one document decides about each request, so several processes may ask at once.
  */
 export async function limitHelp(db: Db, requests: readonly HelpRequest[]): Promise<ReadonlySet<MessageId>> {
   if (requests.length === 0) return new Set();
@@ -59,7 +59,7 @@ function updateOf(request: HelpRequest) {
       'answered.message': { $ne: message },
       $nor: [
         { 'answered.at': { $gt: before(PAUSE_MS) } },
-        // The oldest of a full list.
+        // The list is full, and its oldest answer is less than a day old.
         { [`answered.${DAILY_MAX - 1}`]: { $exists: true }, 'answered.0.at': { $gt: before(DAY_MS) } },
       ],
     },

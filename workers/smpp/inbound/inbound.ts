@@ -119,7 +119,7 @@ export class Inbound {
       const page = await findUnfinished(db, carrier._id, after, RECOVER_PAGE);
       const found: Arrival[] = [];
       for (const document of page) {
-        // What is finished is not remembered any more. The store has it only because it could not be removed yet.
+        // `#arrivals` has forgotten what is finished. It is in the store only because it could not be removed yet.
         if (this.#finished.has(document._id)) continue;
         const known = this.#arrivals.byId(document._id);
         if (known?.stored === true) continue;
@@ -135,7 +135,10 @@ export class Inbound {
     await this.#closeTold();
   }
 
-  /** What an earlier holder told, and of which some parts are removed already: parts that come now are another message's. */
+  /**
+   * Closes messages that seem to wait for parts because an earlier holder, which had told them, removed some of their parts. Parts
+   * that come from now on belong to another message.
+   */
   async #closeTold(): Promise<void> {
     const { teller, clock } = this.#options;
     const told = await teller.stored(this.#sets.waiting.map(({ id }) => id));

@@ -24,7 +24,7 @@ export interface TellerOptions {
   readonly strayDays: number;
 }
 
-export interface Told {
+export interface TellCounts {
   /** Number of messages of accounts. */
   readonly received: number;
   /** Number of messages that belong to no account. They are kept for the operator. */
@@ -57,7 +57,7 @@ export class Teller {
    * Handles one group. `again`: an earlier holder of the carrier, or a try that failed, may have handled some of it. Throws the
    * driver's error; the caller then repeats it.
    */
-  async tell(texts: readonly WholeText[], again: boolean): Promise<Told> {
+  async tell(texts: readonly WholeText[], again: boolean): Promise<TellCounts> {
     const { db, announcer } = this.#options;
     const numbers = await this.#numbers.getMany(texts.map((text) => digitsOf(head(text).to)));
     const messages: InboundSmsDocument[] = [];
@@ -81,7 +81,7 @@ export class Teller {
     return { received: messages.length, strays: strays.length };
   }
 
-  /** Of which of these a message is stored. Throws the driver's error. */
+  /** Those of `ids` whose message is stored. Throws the driver's error. */
   async stored(ids: readonly InboundId[]): Promise<ReadonlySet<InboundId>> {
     if (ids.length === 0) return new Set();
     const found = await this.#options.db

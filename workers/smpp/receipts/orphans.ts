@@ -32,8 +32,8 @@ export class Orphans {
   readonly #options: OrphansOptions;
   readonly #store: OrphanStore;
   readonly #fresh: FreshOrphans;
-  /** Whether orphans may be stored. */
-  #maybe = true;
+  /** False while the store has no orphan that an answer could still settle. Then it is not asked for any. */
+  #maySettle = true;
 
   constructor(options: OrphansOptions) {
     this.#options = options;
@@ -47,15 +47,15 @@ export class Orphans {
 
   /** The orphans that may mean one of these keys. */
   async withKeys(keys: readonly string[]): Promise<readonly IncomingReceipt[]> {
-    return this.#maybe && keys.length > 0 ? this.#store.withKeys(keys) : [];
+    return this.#maySettle && keys.length > 0 ? this.#store.withKeys(keys) : [];
   }
 
   /** Reads the orphans that an earlier holder may have left. */
   async recover(): Promise<void> {
     const orphans = await this.#store.since(this.#fresh.since(), MAX_FRESH);
     for (const receipt of orphans) this.#fresh.add(receipt.orphan, receipt);
-    // Older orphans wait for an answer that was lost with its connection.
-    this.#maybe = orphans.length > 0;
+    // For older orphans no answer comes any more: it was lost with its connection.
+    this.#maySettle = orphans.length > 0;
   }
 
   /** The fresh orphans that must be tried now. */
@@ -63,7 +63,7 @@ export class Orphans {
     return this.#fresh.due();
   }
 
-  /** They have their messages now. */
+  /** Removes orphans whose messages are found. */
   async remove(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.#fresh.remove(id);
     await this.#store.remove(ids);
@@ -116,7 +116,7 @@ export class Orphans {
       found[i] === undefined && receipt.orphan === undefined && !foreign.includes(i) ? [{ receipt, i }] : [],
     );
     if (lost.length === 0) return kept;
-    this.#maybe = true;
+    this.#maySettle = true;
     const arrivedAt = this.#options.clock.now();
     const ids = await this.#store.keep(
       lost.map(({ receipt }) => receipt),

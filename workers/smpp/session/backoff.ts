@@ -26,13 +26,18 @@ const LONGEST_MS = 60_000;
 /** If a bind worked and was lost before this time, the next one will probably be lost soon too. */
 export const QUICK_MS = 10_000;
 const LONGEST_WORKED_MS = 5_000;
-const SLOW_MS = 60_000;
+/** Extra wait after a refusal that only a person can correct. */
+const PERSON_MS = 60_000;
 /** Extra wait after "already bound": the carrier has not yet noticed that our earlier session ended. */
 const STILL_BOUND_MS = 30_000;
 const SHORTEST_MS = 50;
 const MAX_COUNT = 16;
 
-const SLOW_STATUSES: ReadonlySet<number> = new Set([STATUS.bindFailed, STATUS.invalidPassword, STATUS.invalidSystemId]);
+const PERSON_STATUSES: ReadonlySet<number> = new Set([
+  STATUS.bindFailed,
+  STATUS.invalidPassword,
+  STATUS.invalidSystemId,
+]);
 
 /**
  * How long to wait before connecting again, and the new streak. Pure.
@@ -66,6 +71,6 @@ function jittered(ceilingMs: number, random: number): number {
 }
 
 function extraMsOf(status: number): number {
-  if (SLOW_STATUSES.has(status)) return SLOW_MS;
+  if (PERSON_STATUSES.has(status)) return PERSON_MS;
   return status === STATUS.alreadyBound ? STILL_BOUND_MS : 0;
 }

@@ -84,8 +84,8 @@ export class Bind<Context extends Submit> {
   }
 
   /**
-   * Ends a session that the carrier calls unusable. What else is written on it was refused or taken, too: without those answers
-   * nobody would know.
+   * Ends a session that the carrier calls unusable. First waits for the answers to the other submits that were written on it:
+   * without them nobody would know which of those submits the carrier took.
    */
   async #recycle(): Promise<void> {
     this.#become('draining');

@@ -78,7 +78,7 @@ export function encodeDeliverAnswer(request: PduHeader, status: number): Buffer 
   return encodeEmpty(answer, 1);
 }
 
-/** A header, and so many octets of zero behind it. */
+/** A PDU whose body is `octets` octets of zero. */
 function encodeEmpty({ command, status, sequence }: PduHeader, octets: number): Buffer {
   const frame = Buffer.alloc(HEADER_OCTETS + octets);
   frame.writeUInt32BE(frame.length, 0);

@@ -36,7 +36,7 @@ export interface Tlv {
   readonly value: Buffer;
 }
 
-/** service_type's and validity_period's NUL, and that of the empty schedule_delivery_time and of the two addresses. */
+/** The NULs of the five C-octet strings: service_type, two addresses, schedule_delivery_time (always empty), validity_period. */
 const NULS = 5;
 /** The fields of one octet: two types and plans, esm_class, protocol_id, priority_flag, registered_delivery, … */
 const SINGLE_OCTETS = 12;

@@ -70,7 +70,7 @@ export class Answers {
     measurements.answered(answer.status, counted, answerMs);
     metrics.answerSeconds.observe({ carrier: carrier._id }, answerMs / 1_000);
     const { submission, index, late } = segment;
-    // One that came late says nothing about the rate of now, and was counted when it was given up.
+    // A late answer says nothing about the current rate. `onTimeout` has counted it already.
     if (!late) {
       if (meaning === 'accepted') tokens.accepted();
       else if (meaning === 'throttled') tokens.throttled(statusPausesMs[String(answer.status)]);

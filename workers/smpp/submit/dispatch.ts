@@ -65,7 +65,8 @@ export class Dispatch {
   readonly #loop: PollLoop;
   readonly #form: CarrierForm;
   #tokenTimer: NodeJS.Timeout | undefined;
-  #hungry = true;
+  /** Whether the last round found no room. */
+  #hadNoRoom = true;
   #stopping = false;
   /** Since when more messages may wait than there is room for. Undefined while the carrier takes everything. */
   #behindSince: Date | undefined;
@@ -97,7 +98,7 @@ export class Dispatch {
 
   /** Room has become free. Starts a round only if the last one found no room. */
   room(): void {
-    if (this.#hungry) this.#loop.wake();
+    if (this.#hadNoRoom) this.#loop.wake();
   }
 
   /** What others do may have given this carrier more paths. Starts a round if it has. */
@@ -126,7 +127,7 @@ export class Dispatch {
     if (this.#stopping || !held() || outcomes.open >= MAX_UNSETTLED) return 'waiting';
     const slots = this.#bound().reduce((sum, { room }) => sum + room, 0);
     const room = Math.min(slots, Math.max(tokens.available(), tokens.soon(AHEAD_MS) - this.#waiting()), MAX_CLAIM);
-    this.#hungry = room === 0;
+    this.#hadNoRoom = room === 0;
     if (room === 0) {
       this.#behindSince ??= this.#options.clock.now();
       if (slots > 0) this.#wakeForTokens(tokens.waitMs());

@@ -12,9 +12,9 @@ import { substituted } from './substitutes.ts';
 import { validityPeriod } from './validity.ts';
 
 /**
- * Turns a message into submit_sm, one for each segment. Alphabet, octets, header and addresses are all set here, so the codec has
- * nothing to guess. A value that the standard does not allow in a field never gets in: a NUL in an address, for example, would
- * shift all fields after it.
+ * Turns a message into submit_sm, one for each segment. Alphabet, octets, header and addresses are all set here;
+ * session/submit-sm.ts only writes them. A value that the standard does not allow in a field never gets in: a NUL in an address,
+ * for example, would shift all fields after it.
  */
 
 /** The number of a segment is one octet (3GPP TS 23.040 §9.2.3.24.1). */

@@ -7,7 +7,7 @@ import type { Segment, Submission } from './submission.ts';
 export type Resume = Extract<Verdict, { readonly kind: 'resume' }>;
 
 const FIRST_PAUSE_MS = 1_000;
-/** The remaining segments wait for their bind to come back. This often, and this many times, the bind is looked at. */
+/** While the remaining segments wait for their bind to come back: how often, and how many times, to look at it. */
 const REBOUND_LOOK_MS = 500;
 const REBOUND_LOOKS = 120;
 
