@@ -7,7 +7,7 @@ import { isCustomerUserId } from '../../shared/messages/recipient.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { ToldMessage } from './match-statuses.ts';
 
-/** The most pairs that are remembered as linked, and for how long. Then all are forgotten, and linked again. */
+/** How many linked pairs are remembered, and for how long. Then all are forgotten, and linked again when they are named. */
 const REMEMBERED_MAX = 10_000;
 const REMEMBERED_MS = 3_600_000;
 
@@ -15,7 +15,7 @@ const REMEMBERED_MS = 3_600_000;
 export class Aliases {
   readonly #db: Db;
   readonly #clock: Clock;
-  /** Pairs that are linked in the store: the answer and each of three statuses name them. */
+  /** Pairs that are linked in the store already. Each message names its pair four times: in its answer and in three statuses. */
   readonly #linked = new Set<string>();
   #sinceMs = 0;
 
@@ -38,8 +38,8 @@ export class Aliases {
   }
 
   /**
-   * Links the number and the user id of customers who wrote, where both are told. Every message has a user id, so only those are
-   * linked that were written to, or from, without a number: they have a document.
+   * Links the number and the user id of customers who wrote, where a message names both. Nearly every message does. So a pair is
+   * linked only if the user id has been used alone, without the number, before: then a conversation is stored under it.
    */
   async learnFrom(received: readonly InboxItemDocument[]): Promise<void> {
     const pairs = received.flatMap(({ account, what }): readonly Pair[] => {

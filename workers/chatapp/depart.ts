@@ -30,8 +30,8 @@ export type Departure =
     };
 
 /**
- * The most conversations that one look tries for a message. Each may be refunded while it looks. After that it asks
- * again later.
+ * How many conversations a message tries to join in one check. Each of them may be refunded meanwhile. After that the
+ * message is undecided, and is checked again later.
  */
 const MOVES_MAX = 10;
 
@@ -79,7 +79,8 @@ export async function checkDeparture(
     messages.map(async (message) => {
       const session = sessionOf(documents, message.account, message.to);
       const charge = charges.get(message.conversation) ?? 'stands';
-      // If it is void, an earlier look may have tried to pay for another one: `leave` ends that.
+      // If the conversation is void, an earlier check may have begun to pay for another one. `leave` finishes that, even if the
+      // session has closed since.
       const departure =
         charge !== 'void' && message.content.kind !== 'template' && !isSessionOpen(session, now)
           ? sessionClosed(sessionUntil(session))

@@ -5,10 +5,10 @@ import { isNext } from '../../shared/messages/status.ts';
 import type { ToldMessage } from './match-statuses.ts';
 
 /**
- * A `delivered` that comes before the answer to its send is stored fits no message yet, and is put off (inbox.ts). A `read` that
- * comes a moment later may fit, and a message that was read does not become delivered: nobody would be told that it was. So the
- * `delivered` that still waits is added to what the `read` tells. The store is asked only for messages that were read before they
- * were delivered.
+ * Adds to a `read` the `delivered` that still waits in the inbox. A `delivered` fits no message, and waits (inbox.ts), as long as
+ * the answer to its send is not stored. A `read` that comes a moment later may find the message. Since a message that was read
+ * never becomes delivered, nobody would be told of the delivery. Asks the store only about messages that have a `read` and no
+ * `delivered`.
  */
 export async function addEarlyDeliveries(db: Db, told: readonly ToldMessage[]): Promise<void> {
   const missing = new Map(told.flatMap((one) => missingOf(one).map((id) => [id, one])));

@@ -30,8 +30,9 @@ const MAX_CLAIM = 100;
 const ERROR_PAUSE_MS = 1_000;
 /**
  * If many messages to busy customers come first in the queue, a read can go over all of them and find nothing. After
- * such a read the loop rests nine times as long as it took, so these reads take a tenth of the time at most. So it is
- * while a pause keeps back templates, of which a campaign has queued very many, or messages in sessions.
+ * such a read the loop rests nine times as long as it took, so these reads take a tenth of the time at most. It also
+ * rests so while the account's standing pauses templates, of which a campaign may have queued very many, or messages in
+ * sessions: each read goes over those.
  */
 const READ_REST = 9;
 const READ_REST_MAX_MS = { busy: 1_000, apart: 5_000 };
@@ -86,7 +87,7 @@ export class SendLoop {
     return this.#pacing.inFlight;
   }
 
-  /** Whether the provider fails, or lets fail what it accepted. */
+  /** Whether the provider fails, or accepts messages and fails them afterwards. */
   get broken(): boolean {
     return this.#breaker.state !== 'closed' || !this.#standings.good;
   }
@@ -97,7 +98,7 @@ export class SendLoop {
     const wasHeld = this.#standings.isHeld(message);
     const paused = this.#standings.hear(message, news);
     const isSolved = this.#noted && news === 'good' && this.#standings.good;
-    // Each message has some three statuses. Of a channel that works none of them is a reason to read the queue.
+    // A message has some three statuses. While all is well, none of them is a reason to read the queue.
     if (wasHeld || paused) this.wake();
     if (!paused && !isSolved) return;
     try {
@@ -132,7 +133,7 @@ export class SendLoop {
     await Promise.all(this.#running);
   }
 
-  /** Puts back what a claim took whose answer was lost: nobody else in this epoch looks for it. */
+  /** Puts back the messages of a claim whose answer from the store was lost: nobody else in this epoch looks for them. */
   async #putBackUncertain(): Promise<void> {
     const { claimer, held, lost, log, provider } = this.#options;
     while (claimer.uncertain > 0 && !lost()) {
@@ -155,7 +156,7 @@ export class SendLoop {
       if (this.#woken && this.#timer.resting) this.#timer.wakeAfterRest();
     } catch (error) {
       this.#timer.rest(ERROR_PAUSE_MS);
-      log.warn('round_failed', { loop: `line:${provider._id}`, ...unexpectedErrorFields(error) });
+      log.warn('round_failed', { loop: `sends:${provider._id}`, ...unexpectedErrorFields(error) });
     }
   }
 
@@ -192,7 +193,7 @@ export class SendLoop {
       const restMaxMs = READ_REST_MAX_MS[isApart ? 'apart' : 'busy'];
       const restMs = Math.min((clock.monotonicMs() - startedMs) * READ_REST, restMaxMs);
       this.#timer.rest(restMs);
-      // By then the first busy customer's pause, or that of a kind, is over. Other messages wake the loop earlier.
+      // Wakes when the first pause of a busy customer, or of a kind, is over. Other messages wake the loop earlier.
       if (queued.length === 0) this.#timer.wakeIn(Math.max(restMs, this.#waitMs));
     }
     return queued;
@@ -204,7 +205,7 @@ export class SendLoop {
     return waits.length === 0 ? 0 : Math.min(...waits);
   }
 
-  /** Of both kinds together, or of each what its standing lets go. */
+  /** The next messages: of both kinds together, or, while a standing is not good, of each kind as many as its standing allows. */
   async #queued(limit: number, busy: readonly string[]): Promise<ChatMessageDocument[]> {
     const { claimer } = this.#options;
     if (this.#standings.good) return claimer.queued(limit, busy);

@@ -35,7 +35,10 @@ export class Standing {
   /** End of the pause, then of the wait for the trial's status, by the monotonic clock. */
   #untilMs = 0;
   #trial: MessageId | undefined;
-  /** When the newest message left of which that is known. What left before the account's run began counts for nothing. */
+  /**
+   * When the newest message left that is known to have gone well (`good`), or to have failed because of the account. Messages that
+   * left before the account's run began count for nothing.
+   */
   #lastMs: { good: number; account: number };
 
   /** `random` returns a number from 0 to 1. */
@@ -48,7 +51,7 @@ export class Standing {
   get state(): StandingState {
     if (this.#clock.monotonicMs() < this.#untilMs) return this.#state;
     if (this.#state === 'paused') this.#state = 'trying';
-    // The next pause is longer all the same: nothing good was told.
+    // `#pauses` stays, so the next pause is longer: no status has said that the trial went well.
     else if (this.#trial !== undefined) this.#becomeGood(this.#clock.now().getTime());
     return this.#state;
   }

@@ -50,7 +50,7 @@ export class TemplateRequests {
   #working: Promise<void> | undefined;
   #closed = false;
   #noted: boolean;
-  /** Ends the files of headers that are on their way, which cost nothing to send again. */
+  /** Breaks off files of headers that are on their way: sending them again costs nothing. */
   readonly #closing = new AbortController();
 
   constructor(options: TemplateRequestsOptions) {
@@ -58,7 +58,7 @@ export class TemplateRequests {
     this.#noted = options.noted;
   }
 
-  /** Begins with these, unless others are in work: then they are found due again. */
+  /** Begins with these requests. While others are worked on it does nothing: the next look finds these again. */
   work(requests: readonly ChatTemplateRequestDocument[]): void {
     if (this.#closed || this.#working !== undefined) return;
     this.#working = this.#all(requests).finally(() => {
@@ -163,7 +163,7 @@ export class TemplateRequests {
     return judgeTemplateAnswer(exchange);
   }
 
-  /** The template as the provider lists it now, or `undefined`; as a text, why it does not say. */
+  /** The template as the provider lists it now, undefined if it lists none; a text says why the list is not available. */
   async #readBack({
     account,
     name,
@@ -245,9 +245,10 @@ function categoryOf(
 /** Whether the provider's list shows that it did what was asked for. */
 function isDone({ wants, draft }: ChatTemplateRequestDocument, listed: ChatTemplateDocument | undefined): boolean {
   if (wants === 'delete') return listed === undefined;
-  // The list tells neither the sample file nor the examples. While it is reviewed, it was edited.
+  // The list shows neither the sample file nor the examples. But a template that is under review was edited.
   if (wants === 'edit' && draft?.examples.headerUrl !== undefined && listed?.status !== 'pending') return false;
-  // Asked again it is reviewed again, which costs nothing; taken for done, a text that stays would never be.
+  // If a rejected template keeps its text, the list cannot show whether the edit was done. To ask again costs nothing: the provider
+  // reviews it once more.
   if (wants === 'edit' && listed?.status === 'rejected') return false;
   return listed?.components !== undefined && draft !== undefined && sameText(listed.components, draft.components);
 }
