@@ -3,7 +3,7 @@ import type { BatchDocument, BatchState } from '../../shared/batches/batch.ts';
 import { batchCollection } from '../../shared/batches/store.ts';
 import type { AccountId, BatchId } from '../../shared/runtime/ids.ts';
 
-/** Behind all batches of an account, or, with `batch`, behind that one of it. */
+/** Where to read on: behind all batches of the account, or, if `batch` is given, behind that one. */
 export interface Place {
   readonly account: AccountId | '';
   readonly batch?: BatchId;
@@ -19,7 +19,7 @@ export function openBatches(db: Db, place: Place): FindCursor<BatchDocument> {
     .sort({ open: 1, account: 1, _id: 1 }); // names the whole index, so no other one serves it
 }
 
-/** Those of them that are to be stopped. */
+/** The batches behind `place` that are to be stopped, in the same order. */
 export function stoppingBatches(db: Db, place: Place): FindCursor<BatchDocument> {
   return batchCollection(db)
     .find({ state: 'stopping', ...behind(place) })

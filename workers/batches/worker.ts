@@ -37,8 +37,8 @@ export class BatchWorker extends LeasedWorker<BatchId> {
   readonly #open: Turns;
   readonly #stops: Turns;
   /** Whether any batch made progress since the first account had its turn. */
-  #went = false;
-  /** When a batch is looked at again that failed or whose last messages are with a carrier. */
+  #progressed = false;
+  /** When to look again at batches that failed, or whose last messages are with a carrier. */
   readonly #againAtMs = new Map<BatchId, number>();
 
   constructor(options: BatchWorkerOptions) {
@@ -52,17 +52,17 @@ export class BatchWorker extends LeasedWorker<BatchId> {
 
   protected async round(): Promise<Found> {
     const { batches, underway } = await this.#look();
-    // One may have changed hands during the last read.
+    // Another process may have taken a partition during the last read.
     this.#inHand = batches.filter(({ _id }) => this.partitions.owns(_id));
     try {
-      if (await this.#work(this.#inHand)) this.#went = true;
+      if (await this.#work(this.#inHand)) this.#progressed = true;
     } finally {
       this.#inHand = [];
     }
     if (underway) return 'more';
-    const went = this.#went;
-    this.#went = false;
-    return went ? 'more' : 'idle';
+    const progressed = this.#progressed;
+    this.#progressed = false;
+    return progressed ? 'more' : 'idle';
   }
 
   protected hasInHand(fits: (batch: BatchId) => boolean): boolean {
@@ -73,7 +73,10 @@ export class BatchWorker extends LeasedWorker<BatchId> {
     return this.#threads.close();
   }
 
-  /** The batches of a round: those to stop and those to split by turns, and of the page that was read all that need only their last step. */
+  /**
+   * The batches of a round. Batches to stop and batches to split take turns. Of the page that was read, all batches that need only
+   * their last step are added.
+   */
   async #look(): Promise<{ readonly batches: readonly BatchDocument[]; readonly underway: boolean }> {
     const nowMs = this.#options.clock.monotonicMs();
     for (const [id, atMs] of this.#againAtMs) if (atMs <= nowMs) this.#againAtMs.delete(id);
@@ -92,11 +95,11 @@ export class BatchWorker extends LeasedWorker<BatchId> {
   /** Returns whether any batch made progress. */
   async #work(batches: readonly BatchDocument[]): Promise<boolean> {
     const inState = (wanted: BatchState) => batches.filter(({ state }) => state === wanted);
-    let went = false;
+    let progressed = false;
     const guard = async (batch: BatchDocument, work: () => Promise<void>): Promise<void> => {
       try {
         await work();
-        went ||= batch.state !== 'stopped';
+        progressed ||= batch.state !== 'stopped';
       } catch (error) {
         const { _id, account } = batch;
         this.#options.log.warn('batch_failed', { batch: _id, account, ...errorFields(error) });
@@ -107,7 +110,7 @@ export class BatchWorker extends LeasedWorker<BatchId> {
     await Promise.all(inState('paid').map((batch) => guard(batch, () => this.#split(batch))));
     for (const batch of inState('split')) await guard(batch, () => close(this.#options.db, batch._id, 'split'));
     for (const batch of inState('stopped')) await guard(batch, () => this.#lookAfter(batch));
-    return went;
+    return progressed;
   }
 
   async #split(batch: BatchDocument): Promise<void> {

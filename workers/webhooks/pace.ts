@@ -2,27 +2,30 @@ import type { EndpointId } from '../../shared/runtime/ids.ts';
 
 /** How many posts in flight an endpoint begins with. A receiver of a few processes takes them. */
 const FIRST_SLOTS = 8;
-/** What one answer changes in an average time of answers. */
+/** The weight of a new answer in an average. */
 const PART = 0.05;
-/** Answers take longer than they do with few posts in flight if their average is above so many times that, and so much more. */
+/** Answers count as longer if their average is above `LONGER_TIMES` times the average with few posts in flight, plus `LONGER_MS`. */
 const LONGER_TIMES = 1.5;
 const LONGER_MS = 20;
 const FORGOTTEN_MS = 60_000;
 
 interface EndpointPace {
   slots: number;
-  /** Average time of the answers lately. */
+  /** Moving average of the time that an answer takes. */
   averageMs: number;
-  /** The same while it had no more in flight than at first. Lower if it was later: the first answers wait for connections too. */
+  /**
+   * The average while the endpoint may have no more in flight than at first. It is lowered when a later average is lower: the
+   * first answers also wait for connections.
+   */
   withFewMs: number;
   /** When it answered last. */
   lastMs: number;
 }
 
 /**
- * How many posts each endpoint may have in flight. One more for each round of answers while more waits, as long as answers take no
- * longer than with few in flight: the posts spend their time on the way then, and do not disturb each other in the receiver. One
- * less while answers take longer, because then they wait there (the delay as TCP Vegas reads it: Brakmo and Peterson 1995). After a
+ * How many posts each endpoint may have in flight. The number grows by one for each round of answers while more deliveries wait, as
+ * long as answers take no longer than with few posts in flight: then the posts do not wait for each other in the receiver. It falls
+ * by one while answers take longer, because then they do (TCP Vegas reads delay in this way: Brakmo and Peterson 1995). After a
  * failure it begins anew.
  */
 export class Paces {
@@ -42,8 +45,10 @@ export class Paces {
   /** A post was acknowledged after `tookMs`. `full`: the endpoint had as many in flight as it may, and more waited. */
   acknowledged(endpoint: EndpointId, tookMs: number, full: boolean, nowMs: number): void {
     const pace = this.#paces.get(endpoint) ?? {
-      ...{ slots: this.#first, lastMs: nowMs },
-      ...{ averageMs: tookMs, withFewMs: tookMs },
+      slots: this.#first,
+      lastMs: nowMs,
+      averageMs: tookMs,
+      withFewMs: tookMs,
     };
     const { slots } = pace;
     pace.averageMs += (tookMs - pace.averageMs) * PART;

@@ -39,7 +39,10 @@ export class Targets {
     });
   }
 
-  /** Whether endpoints were read after the deliveries in hand were found: one that is not active now was not when they were due. */
+  /**
+   * Whether the endpoints were read after the deliveries in hand were found. If so, an endpoint that is not active was not active
+   * when these became due either, and they may be discarded.
+   */
   get refreshed(): boolean {
     return this.#refreshed;
   }
