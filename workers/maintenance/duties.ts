@@ -145,8 +145,9 @@ export class Duties {
   }
 
   /**
-   * Waits for the duties that are running, then gives the lease back. With a write still under way the lease stays as it is: the
-   * next holder would redo the group before that write, and nobody would follow it up.
+   * Waits for the duties that are running, then gives the lease back. If one of them has not ended in
+   * time, the lease is not given back: the next holder could redo that duty's group before its last write arrives, and nobody would
+   * do what follows from this write.
    */
   async stop(): Promise<void> {
     this.#stopping = true;

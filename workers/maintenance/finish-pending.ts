@@ -21,16 +21,16 @@ const REST_MS = 5 * REPEAT_MS;
 /** The most accounts that are read at once. Each can have some 50 KB of messages. */
 const ACCOUNTS_MAX = 50;
 
-/** What is read of an account that is due, and of one that something is left of. */
+/** The fields that are read of every due account (`Due`), and of an account in which something is left (`Payer`). */
 type Due = Pick<AccountDocument, '_id' | 'pending'>;
 type Payer = Pick<AccountDocument, '_id' | 'pending' | 'opening' | 'seq'>;
 
 /**
  * Finishes what a dead gateway left: inserts the messages, schedules, conversations and ledger entries that were paid
  * for, hands paid batches to the workers, then clears those pending changes. Repeating it, or doing it at the same
- * time as a living gateway, writes the same. Looks at every account that is due: one that has paid is due 20 s later
- * whether anything is left or not, so the one that a dead gateway left may be behind many. Ends early when `mayGoOn`
- * says so. Returns in how many accounts something was left. An account that fails does not hold up the others: its
+ * time as a living gateway, writes the same. Looks at every account that is due. Each account is due 20 s after it has
+ * paid, whether anything is left in it or not, so an account with something left may be behind many without. Ends early
+ * when `mayGoOn` says so. Returns in how many accounts something was left. An account that fails does not hold up the others: its
  * error is thrown at the end.
  */
 export async function finishPending(db: Db, clock: Clock, mayGoOn: () => boolean = () => true): Promise<number> {

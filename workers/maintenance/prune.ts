@@ -90,7 +90,7 @@ function paceOf({ clock, store, held }: PruneDeps): PrunePace {
   };
 }
 
-/** A group of each in turn: a run that is ended early, again and again, still gets to all of them. */
+/** Walks one group of each walk in turn. So each of them gets somewhere, even if every run is ended early. */
 async function takeTurns({ log, onRemoved }: PruneDeps, walks: Walks, pace: PrunePace): Promise<void> {
   const removed = new Map(Object.keys(walks).map((what) => [what, 0]));
   const open = new Map(Object.entries(walks));

@@ -22,7 +22,7 @@ export class QueueGauges {
     this.#oldest = metrics.gauge('queue_oldest_seconds', 'How long the oldest of them has waited.', LABELS);
   }
 
-  /** Looks at the queues. `held` says afterwards whether the lease is still ours. */
+  /** Reads the queues and sets the gauges. Removes them when `held` says, before or after the read, that the lease is not ours. */
   async look(held: () => boolean): Promise<void> {
     const lanes = held() ? await readQueues(this.#db) : [];
     this.#waiting.reset();

@@ -53,8 +53,8 @@ export class Reroute {
     for (let path = await this.#next(''); path !== undefined && held(); path = await this.#next(path)) {
       const unserved = (table.served.get(path) ?? []).length === 0 && path !== NOWHERE;
       // Without routes, a message on the path of a routing group stays there.
-      const settled = table.routes.length === 0 && listOfPath(path) === undefined;
-      if ((all || unserved) && !settled) moved += await this.#place(table, path);
+      const stays = table.routes.length === 0 && listOfPath(path) === undefined;
+      if ((all || unserved) && !stays) moved += await this.#place(table, path);
     }
     if (!held()) return moved;
     this.#known = routes;

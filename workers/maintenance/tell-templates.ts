@@ -11,7 +11,7 @@ const GROUP = 200;
 
 type Owed = OwedTemplateEvent & Pick<OwedDecision, 'request'>;
 
-/** A template of any kind, with what is owed of it. */
+/** A template of any kind, with the decisions that webhooks are still to be told. */
 interface Owing {
   readonly _id: string;
   readonly owed?: readonly Owed[];
@@ -62,11 +62,10 @@ async function tell<T extends Owing>(
     .toArray();
   if (owing.length === 0) return 0;
   const changes = owing.flatMap((template) =>
-    // The collection holds documents of this type.
     (template.owed ?? []).map((owed) => ({
       ...owed,
       template: template._id,
-      ...whose(template as unknown as T, owed),
+      ...whose(template as unknown as T, owed), // The collection holds documents of this type.
     })),
   );
   await announcer.announce(changes);

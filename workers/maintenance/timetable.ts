@@ -55,7 +55,7 @@ export class Timetable {
     this.#tasks.push(task);
   }
 
-  /** Starts no further run. A run in progress continues; whose duty it is waits for it (duties.ts). */
+  /** Starts no further run. A run in progress continues; `Duties.stop` waits for it. */
   stop(): void {
     this.#stopped = true;
     for (const timer of this.#timers.values()) clearTimeout(timer);

@@ -35,7 +35,7 @@ export interface CountDeps {
 export class HourCounter {
   readonly #deps: CountDeps;
   #known: Map<HourName, LastCount> | undefined;
-  /** No message is older. */
+  /** Hours before this time are not counted, because no message is older. */
   #begin: Date | undefined;
 
   constructor(deps: CountDeps) {
