@@ -3,7 +3,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 import { DUPLICATE_KEY, isStoreTrouble } from './errors.ts';
 
-/** A build that is not ready yet. */
+/** A build of indexes that goes on in the server. */
 export interface Building {
   readonly collection: string;
   /** Their names, for a log line. */
@@ -16,7 +16,7 @@ type NamedIndex = IndexDescription & { readonly name: string };
 /** IndexBuildAlreadyInProgress: another process asked for some of the same indexes. */
 const IN_PROGRESS = 285;
 const PAUSE_MS = 1_000;
-/** How long it is asked again when the store has trouble. A build that is under way is awaited without end. */
+/** For how long the command is repeated while the store has trouble. A build that is under way is awaited without end. */
 const TROUBLE_MS = 60_000;
 
 /** Why a server refuses an index, by its code, and what to do. */
@@ -49,9 +49,9 @@ const REFUSALS = new Map<unknown, (collection: string, index: NamedIndex) => str
 ]);
 
 /**
- * Builds indexes of one collection that are missing, and waits until they are ready. A build goes on in the server when the
- * connection is given up after 40 s (connect.ts): the same command again joins it. `tell` is called each time. Throws `StartError`
- * naming the index that the server refuses.
+ * Builds indexes of one collection that are missing, and waits until they are ready. When the connection is given up
+ * after 40 s (connect.ts), the build goes on in the server. The same command is then sent again, which joins the build; `tell` is
+ * called before each repetition. Throws `StartError` naming the index that the server refuses.
  */
 export async function buildIndexes(
   db: Db,

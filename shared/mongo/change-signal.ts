@@ -5,10 +5,12 @@ import { systemClock } from '../runtime/clock.ts';
 
 /**
  * The embedded store signals changes of a collection to the processes of its machine by touching a file, `<store
- * dir>/changes/<database>.<collection>`, and likewise for `<collection>/<index>` when an index gets entries: who waits for what is
- * queued does not wake for what becomes of it, its own changes above all. So an idle worker polls every two seconds instead of ten
- * times a second, and still begins within milliseconds. Correctness does not depend on it: a worker that misses a signal polls a
- * little later. There are no signals with `MONGODB_URI`, because writers may be on other machines.
+ * dir>/changes/<database>.<collection>`. It touches `<database>.<collection>/<index>` when that index gets entries: a worker that
+ * listens to the index of queued messages is woken by new ones, and not by its own changes of messages that it has claimed.
+ *
+ * So an idle worker polls every two seconds instead of ten times a second, and still begins within milliseconds. Correctness does
+ * not depend on it: a worker that misses a signal polls a little later. There are no signals with `MONGODB_URI`, because writers may
+ * be on other machines.
  */
 export type ListenForChanges = (changing: Changing, onChange: () => void) => (() => void) | undefined;
 

@@ -26,7 +26,7 @@ export const START_WAIT_MS = 30_000;
 /** How long one operation looks for a server while the store is away. A request then answers 503. */
 const SERVER_SELECTION_MS = 3_000;
 
-/** Between two tries to connect; the driver itself waits when there is no server. */
+/** Pause between two tries to connect. It can be short: while there is no server, each try waits for one itself. */
 const PAUSE_MS = 100;
 
 const POOL_CHECK_MS = 10_000;

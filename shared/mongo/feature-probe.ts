@@ -9,7 +9,7 @@ interface ProbeDocument {
   readonly at: Date;
 }
 
-/** One for all processes; it stays. */
+/** All processes use the same document. It is never removed. */
 const ID = 'probe';
 const EPOCH = new Date(0);
 /** Processes that start together insert it at the same moment. */
@@ -39,7 +39,8 @@ export async function probeFeatures(db: Db): Promise<Date> {
   try {
     const { at, ...made } = await upsert(db);
     if (!(at instanceof Date) || !isDeepStrictEqual(made, MADE)) throw lacks('it does updates by pipelines otherwise');
-    // Not within the upsert: MongoDB refuses it there. A server that leaves `$expr` out would pay what is over.
+    // In a command of its own, because MongoDB refuses `$expr` in an upsert. A server that ignores `$expr` would let
+    // accounts pay after the time to pay is over.
     const { matchedCount } = await probes.updateOne({ _id: ID, $expr: { $lt: [NOW_MS, 0] } }, { $set: { at: EPOCH } });
     if (matchedCount !== 0) throw lacks('it does not look at `$expr`');
     return at;
@@ -53,7 +54,7 @@ async function upsert(db: Db): Promise<Document> {
     try {
       const options = { upsert: true, returnDocument: 'after' } as const;
       const made = await db.collection<ProbeDocument>('start_checks').findOneAndUpdate({ _id: ID }, PIPELINE, options);
-      // Some servers say nothing to one of two that insert it together.
+      // When two processes insert it at the same moment, some servers answer one of them with null.
       if (made !== null || tries === TRIES) return made ?? {};
     } catch (error) {
       if (!isDuplicateKey(error) || tries === TRIES) throw error;

@@ -81,7 +81,8 @@ export const MESSAGE_INDEXES: readonly Index[] = [
   },
   // By day and recipient, not by recipient alone: then a day's messages go to a few pages of the index, not to pages all over it.
   // Measured on the embedded store with a million messages, its CPU for an insert and three updates: 76 to 94 µs without
-  // `recipient`, 84 with it, 108 without the day (docs/decisions/0062). Nothing but the insert writes to these three.
+  // `recipient`, 84 with it, 108 without the day (docs/decisions/0062). To `recipient`, `customer` and `reference` only the insert of
+  // a message writes.
   {
     collection: 'messages',
     key: { account: 1, day: 1, to: 1, _id: 1 },

@@ -51,7 +51,7 @@ export async function untilAnswered<T>(
       }
       asked ||= !hadNoEffect(error);
       const over = clock.monotonicMs() >= deadline;
-      // No server was found in all the time that the driver takes for it. An overloaded store is asked again.
+      // Nothing was done. The driver itself has looked for a server for seconds, so only an overloaded store is asked again.
       if (!asked && (over || !isOverload(error))) throw error;
       log.warn('answer_lost', { ...what, ...errorFields(error) });
       if (over) return 'unknown';

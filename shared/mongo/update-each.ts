@@ -39,7 +39,10 @@ export async function updateEach(db: Db, collection: string, updates: readonly S
   return matched;
 }
 
-/** To a caller some errors mean that nothing was done (until-answered.ts), but an earlier slice is done. */
+/**
+ * For errors of a later slice. One that would tell the caller that nothing was done (until-answered.ts) is replaced, because earlier
+ * slices are done.
+ */
 function rethrowLater(error: unknown): never {
   if (!hadNoEffect(error)) throw error;
   throw new MongoNetworkError('the store went away between two commands', { cause: error });

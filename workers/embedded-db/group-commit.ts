@@ -19,16 +19,16 @@ const OUT_OF_DISK_SPACE = 14031;
 /** mongod's `InterruptedAtShutdown`. */
 const INTERRUPTED = errorReply(new StoreError(11600, 'the store is stopping: a part of the command is done'));
 
-/** What becomes of the disk. `full` and `room` are told in turn, never one of them twice in a row. */
+/** What happens with the disk. `full` and `room` are called in turn, never one of them twice in a row. */
 export interface DiskEvents {
   /** Writes are refused until there is room; reads go on. */
   full(error: unknown): void;
   room(): void;
   /** The tables could not be stored: the log grows meanwhile. */
   notStored(error: unknown): void;
-  /** The pages that the tables wrote have no checksums: the next start cannot compare them. Told once until they have. */
+  /** Pages of the tables have no checksums, so the next start cannot check them. Called once until they have. */
   notNoted(error: unknown): void;
-  /** Documents whose time is over cannot be removed, because they are damaged. Told once for each index. */
+  /** Documents whose time is over cannot be removed, because they are damaged. Called once for each index. */
   notExpired(error: unknown): void;
   /** The process must end: nobody knows what is on the disk. */
   fatal(error: unknown): void;
@@ -144,7 +144,7 @@ export class GroupCommit {
     return stored;
   }
 
-  /** Checksums are noted between other work: it is known at the next checkpoint at the latest. */
+  /** Checksums are noted between other work. So a failure is reported by the next checkpoint at the latest. */
   private tellNotNoted(): void {
     const { error } = this.store.database.notes;
     if (error !== undefined && !this.toldNotNoted) this.events.notNoted(error);
@@ -170,7 +170,7 @@ export class GroupCommit {
     if (database.checkpointDue) await this.orFail(async () => void (await this.storeTables()));
   }
 
-  /** Whether writes can be tried. The first time that they can again, it says so. */
+  /** Whether writes can be tried. Calls `room` when they can again. */
   private hasRoom(): boolean {
     if (this.full === undefined) return true;
     if (!this.store.database.hasRoom(this.full.bytes)) return false;

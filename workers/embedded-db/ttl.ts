@@ -105,7 +105,7 @@ export class TtlSweeper {
     return hits;
   }
 
-  /** A scan goes on behind the document that it could not give. */
+  /** The scan's next document that is not damaged. After an error the scan goes on behind the damaged document. */
   private nextWhole(scan: Scan, collection: Collection, index: Index): ReturnType<Scan['next']> {
     for (;;) {
       try {

@@ -8,25 +8,25 @@ import { after, prefixRange } from '../storage/prefix-range.ts';
 import { Slice } from './slices.ts';
 import type { Store } from './store.ts';
 
-/** Documents that are read at a time, and their bytes. */
+/** The most documents of one read, and the most bytes. */
 const CHUNK = 100;
 const CHUNK_BYTES = 1024 * 1024;
-/** Bytes that cost as much to read as a small document does to look at. */
+/** Reading so many bytes counts as one more unit of work (`Slice`): it costs as much as looking at a small document. */
 const UNIT_BYTES = 2_048;
-/** Ended builds whose reason is kept for the commands that wait for them. */
+/** For how many failed builds the reason is kept, for the commands that wait for them. */
 const ENDED_MAX = 100;
 
 export function beginBuild(store: Store, collection: Collection, indexes: readonly Index[]): Build {
   const { start } = prefixRange(collection.id);
   const build = { id: store.catalog.takeId(), indexes, to: start, lastGroup: undefined };
-  store.endedBuilds.delete(build.id); // of a group that was undone
+  store.endedBuilds.delete(build.id); // A group that was undone may have used the same id.
   store.catalog.beginBuild(collection, build);
   return build;
 }
 
 /**
- * Takes the build one slice further; the last one makes its indexes usable. One slice in a group, however many commands wait for
- * it. A document that must not be indexed ends the build with what is thrown.
+ * Takes the build one slice further; the last slice makes its indexes usable. A group of the log has one slice of a build, however
+ * many commands wait for it. A document that must not be indexed ends the build, with the error that is thrown.
  */
 export function buildSlice(store: Store, collection: Collection, build: Build): void {
   const { catalog, database, documents } = store;
@@ -45,7 +45,7 @@ export function buildSlice(store: Store, collection: Collection, build: Build): 
   catalog.finishBuild(collection, build);
 }
 
-/** Whether it came to the end of the collection. */
+/** Reads on through the documents. Returns whether it came to the end of the collection. */
 function walk(store: Store, collection: Collection, build: Build): boolean {
   const { catalog, database, documents } = store;
   const slice = new Slice(store);
@@ -72,7 +72,7 @@ function walk(store: Store, collection: Collection, build: Build): boolean {
   }
 }
 
-/** The build is over, its indexes are not made. `why` is what the commands are told that wait for it. */
+/** Ends the build without its indexes. The commands that wait for it are answered with `why`. */
 export function endBuild(store: Store, collection: Collection, build: Build, why: StoreError): void {
   store.discardBuild(collection, build);
   store.endedBuilds.set(build.id, why);

@@ -17,7 +17,7 @@ export class KeyList {
     this.used = end;
   }
 
-  /** The key at `at`, 0 or what the one before gave as `next`; undefined at the end. */
+  /** The key that begins at `at`: 0 for the first one, then the `next` of the key before. Undefined at the end. */
   read(at: number): { readonly key: Buffer; readonly at: number; readonly next: number } | undefined {
     if (at >= this.used) return undefined;
     const next = at + 2 + this.bytes.readUInt16LE(at);

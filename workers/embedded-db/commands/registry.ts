@@ -29,7 +29,7 @@ export type Handler =
       run(store: Store, command: Command): Buffer | Promise<Buffer>;
     }
   | {
-      /** Where `needed`, it runs when the tables have been stored, with everything that was acknowledged before. */
+      /** If `needed`, the tables are stored before it runs, with everything that was acknowledged until then. */
       readonly kind: 'stored';
       readonly fields: ReadonlySet<string>;
       needed(command: Command): boolean;

@@ -1,12 +1,12 @@
 import type { Store } from './store.ts';
 
-/** What a write command did in one group of the log: everything, and this is its reply; or a part, and the rest follows. */
+/** What a write command did in one group of the log: all of its work (then this is its reply), or a part of it (`Rest`). */
 export type Progress = Buffer | Rest;
 
 /**
  * The rest of a long write. It runs in a later group, with other commands in between, as in mongod, where a write of many documents
- * yields and is not atomic as a whole. A group may be undone and `next` called once more: what it starts from is in its closure
- * and is not changed by it.
+ * yields and is not atomic as a whole. A group may be undone and `next` called once more. So `next` must
+ * not change what it starts from.
  */
 export class Rest {
   readonly next: () => Progress;
@@ -18,7 +18,7 @@ export class Rest {
 
 /** Units of work in a slice: about 30 ms. */
 const UNITS = 2_000;
-/** A changed document costs as much as so many that are only looked at. */
+/** Units for a document that is changed. One that is only looked at is one unit. */
 const CHANGE_UNITS = 4;
 /** Bytes of changes, for large documents. */
 const BYTES = 4 * 1024 * 1024;

@@ -43,7 +43,10 @@ export function boundsOf(filter: Filter, into = new Map<string, Bounds>()): Map<
 
 const NUMBERED = /(^|\.)\d+(\.|$)/;
 
-/** `{ history: { $elemMatch: { at: … } } }` bounds `history.at`; better than what else the filter says of that path, but for points. */
+/**
+ * `{ history: { $elemMatch: { at: … } } }` bounds `history.at`. These bounds replace others of the path, except points and those of
+ * another `$elemMatch`.
+ */
 function elementBounds(
   path: string,
   test: Extract<Test, { readonly op: 'elemMatch' }>,
@@ -51,7 +54,7 @@ function elementBounds(
 ): void {
   for (const [inner, bounds] of boundsOf(test.filter)) {
     const known = into.get(`${path}.${inner}`);
-    // A number may name an element of an array that is an element itself: an index does not see that.
+    // A number in the path may name an element of an inner array. An index has no entries for those.
     if (known?.points !== undefined || known?.element !== undefined || NUMBERED.test(inner)) continue;
     // An element that is an array has no key, and matches null.
     if (!bounds.present) continue;

@@ -9,7 +9,7 @@ import { Sum } from './sum.ts';
 
 /** What expressions compute from values that are there already. */
 
-/** Bytes that an expression makes may all be in memory together: they count for more than those it looks at. */
+/** Bytes that an expression makes count for more than bytes that it looks at: they may all be in memory together. */
 const MADE_FACTOR = 4;
 
 export function made(bytes: Buffer): Buffer {
@@ -26,7 +26,7 @@ export function compareExpressions(a: Value, b: Value): number {
   return compareAt(a.type, a.buf, a.pos, b.type, b.buf, b.pos);
 }
 
-/** That of the deprecated undefined, which equals a missing value. */
+/** The rank of the deprecated type undefined, which equals a missing value. */
 const MISSING_RANK = rankOf(TYPE.undefined);
 
 export function arrayValue(values: readonly Value[]): Value {

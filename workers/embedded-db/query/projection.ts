@@ -100,7 +100,7 @@ function inside(apply: Apply, node: Node, name: string, element: Elements, out: 
   out.close(handle);
 }
 
-/** Into the objects of an array; an inclusion drops its scalars, an exclusion keeps them. */
+/** Applies the projection to each object of an array. An inclusion drops the array's scalars, an exclusion keeps them. */
 function eachElement(apply: Apply, node: Node, name: string, array: Elements, out: BsonWriter): void {
   const handle = out.array(name);
   const elements = new Elements(array.buf, array.pos);

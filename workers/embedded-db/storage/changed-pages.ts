@@ -8,20 +8,21 @@ import {
   type TreePage,
 } from './page-tree.ts';
 
-/** A page of the newest trees, or of those before. */
+/** A page of the newest trees, or of the trees before them. */
 export interface ComparedPage extends TreePage {
-  /** Of the trees before. */
+  /** It belongs to the trees before. */
   readonly isReplaced?: boolean;
 }
 
 /**
- * The pages that the last transaction wrote, found by comparing its trees with those before it. A page that changes gets another
- * number, and the old one is not used again before the next transaction. So what a new page and an old one both refer to has not
- * changed. What refers to a large value says which transaction wrote it. Reads the changed pages and the branches that they replaced,
- * and nothing of what is beside them: there are a hundred neighbours to a page, and in large tables each is a read of the disk.
+ * The pages that the last transaction wrote, found by comparing its trees with the trees before it. A page that changes gets another
+ * number, and its old number is not used again before the next transaction. So a page to which both a new and an old page refer has
+ * not changed. A reference to a large value says which transaction wrote the value. Reads only the changed pages and the branches
+ * that they replaced, not their neighbours: a page has a hundred of them, and in large tables each is a read of the disk.
  *
- * Yields also what it reads of the trees before: where that is not as it was written, unchanged pages seem changed. One of the new
- * pages that another transaction wrote is not what was written last, and nothing below it is read.
+ * Also yields the pages that it reads of the trees before, because the caller must check them: if one is damaged, unchanged pages
+ * seem changed. If a page of the new trees says that another transaction wrote it, the disk has lost its last write. The page is
+ * yielded, and nothing below it is read.
  */
 export function* changedPages(tree: PageTree): Generator<ComparedPage> {
   if (tree.states === undefined) return;

@@ -44,7 +44,7 @@ export function checkPages(files: StoreFiles, wholeBytes = WHOLE_BYTES): PagesCh
     const older = olderThan(tree, known, unnoted, meta.txn - RECENT_TRANSACTIONS);
     for (const page of isLarge ? tree.walk(older) : tree.walk()) {
       pages++;
-      // The disk lost the write of a page that the last transaction must have written, and that says another.
+      // The last transaction must have written this page. If the page names another transaction, the disk has lost that write.
       const isLost = unnoted?.has(page.number) === true && page.txn !== meta.txn;
       const state = isLost ? 'damaged' : stateOf(page, known, meta.txn);
       if (state === 'covered') covered++;
@@ -54,7 +54,7 @@ export function checkPages(files: StoreFiles, wholeBytes = WHOLE_BYTES): PagesCh
         for (const { key, value } of entriesOf(page.bytes)) if (key.equals(STORE_KEY)) id = value;
       }
     }
-    // Of another store: data.mdb was brought here from elsewhere, and its checksums were not.
+    // The checksums are of another store: data.mdb was brought here from elsewhere without its own.
     if (known !== undefined && id !== undefined && !id.equals(known.store)) {
       known = undefined;
       const broken = damaged.filter(({ kind }) => kind === undefined);
@@ -72,8 +72,9 @@ export function checkPages(files: StoreFiles, wholeBytes = WHOLE_BYTES): PagesCh
 }
 
 /**
- * The pages that wait for their checksums, since the last transaction was not noted: found by comparing trees. Undefined when that
- * cannot tell: more than one was not noted, there are no checksums, or what it was compared with is damaged.
+ * The pages whose checksums are missing because those of the last transaction were not noted. They are found by comparing trees.
+ * Undefined if that is impossible: the checksums of several transactions are missing, there are none at all, or the pages to compare
+ * with are damaged.
  */
 function unnotedPages(tree: PageTree, known: Sums | undefined): ReadonlySet<number> | undefined {
   if (tree.states === undefined || known === undefined) return undefined;

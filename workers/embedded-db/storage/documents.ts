@@ -33,15 +33,15 @@ export class Documents {
   private readonly after = new EntryKeys();
   private readonly boundsBefore: number[] = [];
   private readonly bounds: number[] = [];
-  /** Of each index, the fields in which the new document has an array, and one within another. */
+  /** For each index: a bit for each field in which the new document has an array, and in which it has an array within an array. */
   private readonly arrays: number[] = [];
   private readonly nested: number[] = [];
   private readonly slice: KeySlice = { bytes: ID, start: 0, end: 0 };
   /** The indexes that are being built. */
   readonly unfinished: UnfinishedIndexes;
   /**
-   * Namespaces with documents inserted or changed, and indexes (`<namespace>/<name>`) with entries added; emptied by whoever tells
-   * of them.
+   * Namespaces with documents inserted or changed, and indexes (`<namespace>/<name>`) with entries added. Whoever signals
+   * them empties it.
    */
   readonly changed = new Set<string>();
   /** Since the start, as `serverStatus().metrics.document` has them. */

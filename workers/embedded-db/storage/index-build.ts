@@ -11,7 +11,7 @@ import { prefixRange } from './prefix-range.ts';
 export interface Build {
   readonly id: number;
   readonly indexes: readonly Index[];
-  /** The key of the document that was reached: each up to it has its entries, or is doubtful. */
+  /** The key of the last document that was read. Each document up to it has its entries, or is doubtful. */
   to: Buffer;
   /** The group of the log in which the last slice ran; only in memory. */
   lastGroup: number | undefined;
@@ -24,10 +24,10 @@ const DOUBTFUL_MAX = 1_000;
 const NONE = Buffer.alloc(0);
 
 /**
- * The entries of indexes that are being built. No write is refused because of them: a document that has a key of another one, or
- * cannot be indexed, is noted as doubtful, and judged when the build ends, as in mongod (manual, "Index Builds on Populated
- * Collections"). So for each key of a document that was reached: the entry names it, or it is doubtful. Only inside
- * `Database.write`.
+ * The entries of indexes that are being built. No write is refused because of them: a document that has the same key of a unique
+ * index as another one, or that cannot be indexed, is noted as doubtful, and judged when the build ends, as in mongod (manual, "Index
+ * Builds on Populated Collections"). So for each key of a document that was read: either the entry names the document, or the
+ * document is doubtful. Only inside `Database.write`.
  */
 export class UnfinishedIndexes {
   private readonly database: Database;
@@ -40,14 +40,14 @@ export class UnfinishedIndexes {
     this.catalog = catalog;
   }
 
-  /** For each written document: it is `next` now and was `old`; undefined where it is not there. */
+  /** Call it for each document that is written: it was `old` and is `next`. Undefined: there was none, or is none. */
   changed(collection: Collection, key: Buffer, old: Buffer | undefined, next: Buffer | undefined): void {
     for (const build of collection.builds) {
       if (Buffer.compare(key, build.to) <= 0) this.add(collection, build, key, next, old);
     }
   }
 
-  /** The document's entries in the indexes of the build; `old` is what it had them of before. */
+  /** Brings the document's entries in the indexes of the build up to date. `old`: the document that its present entries are of. */
   add(collection: Collection, build: Build, key: Buffer, next: Buffer | undefined, old?: Buffer): void {
     const idKey = key.subarray(4);
     const { before, after } = this;

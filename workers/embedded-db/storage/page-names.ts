@@ -6,7 +6,7 @@ import { entriesOf, type TreePage } from './page-tree.ts';
 const ID = Buffer.from('id');
 const INDEXES = Buffer.from('indexes');
 
-/** Learns from the pages of the catalogue which number is whose, and says of a page what is in it. */
+/** `add` learns the numbers of collections and indexes from the pages of the catalogue. `of` then says in words what is in a page. */
 export function catalogueNames(): { add(leaf: Buffer): void; of(page: TreePage): string } {
   const names = new Map<string, string>();
   const note = (table: string, id: number | undefined, name: string): void => void names.set(`${table} ${id}`, name);

@@ -71,7 +71,7 @@ export function requireLog(files: StoreFiles, tablesAreUsed: boolean): void {
     return;
   }
   throw new DamageFound(
-    `${files.log} is missing: it belongs to the data.mdb beside it, and may have what that has not. Bring both back from one backup; to go on without what was written last, make an empty one: ${emptied(files.log)}`,
+    `${files.log} is missing: it belongs to the data.mdb beside it, and may hold writes that data.mdb lacks. Bring both back from one backup; to go on without what was written last, make an empty one: ${emptied(files.log)}`,
   );
 }
 
