@@ -6,7 +6,7 @@ import { nextDestination } from './load.ts';
 const AT_ONCE = 1_000;
 /** Inserts on their way. The store works them off one after the other; the next is made meanwhile. */
 const PARALLEL = 3;
-/** What follows `msg_` in a message's id is part of the ids of its events and their deliveries too. */
+/** Length of the prefix of a message's id. What follows it is also a part of the ids of the message's events and deliveries. */
 const PREFIX = 'msg_'.length;
 
 /**
@@ -57,7 +57,7 @@ function copiesOf(samples: readonly Document[]): ReadonlyMap<unknown, Copy> {
   );
 }
 
-/** The document with `from` replaced by `to` in its texts, but not in what they contain. */
+/** A copy of the document with `from` replaced by `to` in its members that are strings. Other members stay as they are. */
 function replaced(document: Document, from: string, to: string): Document {
   const entries = Object.entries(document);
   return Object.fromEntries(

@@ -30,7 +30,8 @@ async function bench(options: BenchOptions): Promise<void> {
 
   const yardstickUs = await measureYardstick(dist);
   const stage = await setStage(dist, options, profileDir);
-  // Told before the end: a process that ends badly must hide neither an hour's figures nor the reason why there are none.
+  // Printed before the stage is closed: if a process then ends badly, the results of an hour, or the reason why there are none, must
+  // not be lost.
   try {
     const report = await measure(stage, options, yardstickUs);
     console.log(options.json ? JSON.stringify(report, null, 2) : reportText(report));

@@ -12,7 +12,7 @@ export interface ScheduleResult {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/** Bookings a second on the slowest machine. It decides how far ahead the booked second is. */
+/** Bookings a second on the slowest machine. Decides how far ahead the booked second must be. */
 const BOOKINGS_PER_SECOND = 150;
 const LOOK_MS = 20;
 const STALL_MS = 60_000;

@@ -11,10 +11,11 @@ export interface FaultLog {
 
 /** Pause when no process is alive, because a kill would hit nothing. The fleet starts them again. */
 const PATIENCE_MS = 50;
+/** The name of a store that is not the embedded one (`OtherStore`), in the counts and in what is printed. */
 const OTHER = 'the store';
 /**
- * One of this many faults kills the store that is not the embedded one. Chosen by chance alone, it would die too rarely: it is
- * one process among many, and the one that matters most.
+ * One of this many faults kills that store. Chosen by chance alone, it would die too rarely: it is one process among many, and the
+ * one that matters most.
  */
 const OTHER_EVERY = 4;
 

@@ -63,8 +63,8 @@ const LATE =
 
 /**
  * Looks at the start whether the store is closed to writers, and again before a write when the last look is `OPS_LOOK_MS` old. So
- * a long command ends soon after the store is closed. A write whose answer comes too late for who closed it ends with `LATE`. Commands do not report themselves as processes do; whoever closes the store
- * waits some seconds for them instead.
+ * a long command ends soon after the store is closed. Commands do not report themselves as processes do; whoever closes the store
+ * waits some seconds for them instead. A write whose answer comes later than that ends with `LATE`.
  */
 class OpsGuard implements WriteGuard {
   #follows = false;

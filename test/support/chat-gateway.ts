@@ -53,6 +53,6 @@ export function chatAtGateway(credits: number): ChatGateway {
       expect(await balance()).to.equal(expected);
     },
   };
-  // The world's members are getters, and must stay getters: their values are there only once the hooks have run.
+  // A spread would read the world's getters now. Their values are there only after the hooks have run, so they must stay getters.
   return Object.defineProperties(chat, Object.getOwnPropertyDescriptors(world)) as typeof chat & AccountGateway;
 }

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 
-/** The process that used this connection is gone: nothing further of it happens. */
+/** Thrown to a process that was killed: it must do nothing more. */
 export class Died extends Error {}
 
 /** Methods of a collection that ask the store for something, when they are called or when their cursor is read. */

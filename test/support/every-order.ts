@@ -47,7 +47,7 @@ export async function someOrders(
   }
 }
 
-/** Runs one order. `whole` is false when it turned out to be the same as an earlier one: then `check` was not called. */
+/** Runs one order. `whole` is false if `choose` found on the way that it equals an earlier one: then `check` was not called. */
 async function runOnce(
   db: Db,
   collections: readonly string[],
@@ -138,7 +138,7 @@ function collectionInTurns(collection: Collection, name: string, turn: Turn): ob
   });
 }
 
-/** Does each work when those before it are done. */
+/** Runs works one after the other, in the order in which they are given. */
 function queue(): (work: () => Promise<unknown>) => Promise<unknown> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

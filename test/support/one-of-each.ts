@@ -49,7 +49,7 @@ function noteIds(text: string, ids: Map<string, Set<string>>): void {
   }
 }
 
-/** The answer, without the id of the request. Of a stream, which has no end, only the status. */
+/** Asks, and gives the answer without the ids of requests in it. A stream has no end, so its text is empty. */
 export async function askAs(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -75,7 +75,7 @@ function isForNobody(scope: string | undefined): boolean {
   return scope === undefined || scope.startsWith('none: ');
 }
 
-/** The body with a schedule time of tomorrow: the one in the example passes some day. */
+/** The body with its schedule time moved to tomorrow, because the time in the example passes some day. */
 function moved(body: unknown): object {
   const { schedule_time: time, ...rest } = Object(body);
   return time === undefined ? rest : { ...rest, schedule_time: new Date(Date.now() + 86_400_000).toISOString() };

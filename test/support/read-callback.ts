@@ -1,7 +1,7 @@
 import { type CallbackPost, readCallback } from '../../gateway/chatapp/read-callback.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 
-/** Reads a post to the address of a provider that has its app for itself. */
+/** Reads a callback post as if `provider` were the only one at its app, so that all of the post is for its account. */
 export function readAlone(
   body: object,
   provider: Pick<ProviderDocument, '_id' | 'phoneNumberId' | 'businessId'>,
@@ -10,7 +10,7 @@ export function readAlone(
   return readCallback({ ...body }, async (by, id) => (provider[by] === id ? [provider._id] : []), now);
 }
 
-/** What a post has for all accounts. */
+/** The parts of all accounts joined. */
 export function mergeParts({ parts, ignored }: CallbackPost) {
   return {
     items: parts.flatMap(({ items }) => items),
