@@ -6,6 +6,7 @@ import { StoreError } from './errors.ts';
  */
 const BYTES_MAX = 256 * 1024 * 1024;
 
+/** Effort that is left, in bytes. Work that looks at no bytes counts as the bytes that take as long (constants `…_BYTES`). */
 let left = BYTES_MAX;
 
 /** A new document, or a new command, begins. Returns the bytes that the one before took. */

@@ -94,7 +94,7 @@ function visitElements(buf: Buffer, pos: number, visit: Visit): boolean {
 
 /** The values that an index on one path finds in one document. */
 export interface IndexedValues {
-  /** Flat triples: type, position, and nothing else allocated; an empty array counts as undefined, as in mongod. */
+  /** Types and positions of the values, in plain arrays to allocate nothing else. An empty array is undefined, as in mongod. */
   readonly types: number[];
   readonly positions: number[];
   /** For each value: the position of the element of the outermost array that contains it; -1: in no array. */

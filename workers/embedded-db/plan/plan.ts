@@ -110,7 +110,7 @@ function usable(index: Index, bounds: ReadonlyMap<string, Bounds>): boolean {
   return !index.sparse || index.fields.some(({ path }) => bounds.get(path.text)?.present === true);
 }
 
-/** What looking at one index for one branch of a filter counts for: it takes about a microsecond. */
+/** Effort (bson/effort.ts) of considering one index for one branch of a filter: it takes about a microsecond. */
 const PLANNING_BYTES = 1_000;
 
 interface Candidate {

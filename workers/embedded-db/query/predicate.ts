@@ -43,7 +43,7 @@ export function predicate(filter: Filter, context: ExpressionContext): Predicate
   }
 }
 
-/** What a look at a value without elements counts for. */
+/** Effort (bson/effort.ts) of a look at a value without elements. */
 const SCALAR_BYTES = 16;
 
 function every(parts: Predicate[]): Predicate {

@@ -15,12 +15,12 @@ const COMMAND_MS = 500;
 const LONG_MS = 1;
 /** Patterns of one command that are watched: each may take some hundred kilobytes. */
 const WATCHED_BYTES = 64 * 1024;
-/** What a watched test counts for, in bytes looked at: it takes about 50 µs. */
+/** Effort (bson/effort.ts) of a watched test: it takes about 50 µs. */
 const WATCHED_TEST_BYTES = 20_000;
-/** What a millisecond of a text that takes long counts for. */
+/** Effort of each millisecond that a text takes, if it takes long. */
 const LONG_MS_BYTES = 200_000;
 
-/** What is left for the patterns of one command, also for those of its later turns. */
+/** What the patterns of one command may still take, in all turns of the command together. */
 interface Allowance {
   ms: number;
   patternBytes: number;

@@ -147,7 +147,7 @@ function childOf(node: UpdateNode, name: string): UpdateNode | undefined {
   return node.children.findLast((child) => child.name === name);
 }
 
-/** What a step back in the order of names counts for. */
+/** Effort (bson/effort.ts) of a step back in the order of names. */
 const STEP_BYTES = 8;
 
 /** mongod adds new fields in this order: by name, numbers by value. */

@@ -34,7 +34,7 @@ export interface AnswersOptions {
   readonly measurements: Measurements;
 }
 
-/** How often the rest of a partly accepted message is sent again. Throttled tries count as little as those of whole messages. */
+/** How often the rest of a partly accepted message is sent again. As for whole messages, many throttled tries count as one. */
 const MAX_RESUMES = 5;
 
 /** Collects the answers to all segments of a message, then has the message's outcome settled. */
