@@ -5,9 +5,9 @@ import type { AccountId, MessageId } from '../../shared/runtime/ids.ts';
 import { findAcceptedChat } from './find-accepted.ts';
 
 /**
- * `Action.end` of a chat-app message. What opens a conversation is paid for, so declaring its time over is enough. What rides in
- * one is only stored, so its place is taken; but never that of an opener that is paid and not stored yet: its process may have
- * died, and the sweep would find the message there and drop the one that was paid for.
+ * `Action.end` of a chat-app message. An opener is paid for, so it is enough to declare its time over. A rider is only stored, so a
+ * placeholder gets its id (`neverStore`). An opener that is paid for and not stored yet must get none: if its process has died, the
+ * sweep stores it, and would find its id taken.
  */
 export async function endChatAttempt(db: Db, account: AccountId, id: MessageId, payBy: Date): Promise<boolean> {
   if (!(await declareOver(db, account, payBy))) return false;

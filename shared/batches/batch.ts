@@ -58,11 +58,11 @@ export interface BatchDocument
   readonly counts?: BatchCounts;
 }
 
-/** States of SMS as the API shows them. */
-export type ShownState = Exclude<(typeof STATES)[MessageState]['shown'], 'read' | 'received'>;
+/** The states of a batch's entries, as the API shows them. */
+type EntryState = Exclude<(typeof STATES)[MessageState]['shown'], 'read' | 'received'>;
 
 /** How many entries of a batch are in each state; together `total`. */
-export type BatchCounts = Readonly<Record<ShownState, number>>;
+export type BatchCounts = Readonly<Record<EntryState, number>>;
 
 export type BatchContent =
   /** One text for all recipients; `dltId` when it was rendered from a template or matches one. */

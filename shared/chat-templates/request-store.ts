@@ -90,7 +90,10 @@ export async function dueChatTemplateRequests(
     .toArray();
 }
 
-/** Call it before the provider is asked: from then on only the provider's list says what it has. False when the account wants something else now. */
+/**
+ * Call it before the provider is asked: from then on only the provider's list says what it has. False when the account wants
+ * something else now.
+ */
 export async function markAsked(db: Db, { _id, request }: ChatTemplateRequestDocument, now: Date): Promise<boolean> {
   const { matchedCount } = await requests(db).updateOne(
     { _id, request, due: { $exists: true } },

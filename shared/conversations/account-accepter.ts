@@ -98,14 +98,15 @@ export class AccountAccepter {
       if (result.status === 'fulfilled') for (const [arrival, answer] of result.value) answers.set(arrival, answer);
     }
     for (const result of results) if (result.status === 'rejected') throw result.reason;
-    // Openers have changed `chats`: then they are decided again.
+    // The openers have changed `chats`, so these refusals are out of date: they are decided again.
     if (returning.length === 0 || plan.openers.length > 0) return;
     await this.#refuseForGood(returning, state.account?.chats, answers, mayStillPay);
   }
 
   /**
-   * Refuses messages that return. Nobody asks for them again, and they have no `payBy`: an attempt of whatever process, whose answer
-   * was lost, must not pay afterwards. Without an answer they are decided again.
+   * Refuses messages that return (`returningArrival`). The refusal is the end of them, and they have no `payBy`. So every earlier
+   * attempt whose answer was lost is ended first, in whatever process it was: it must not pay afterwards. If that fails because
+   * another conversation was opened, they get no answer here and are decided again.
    */
   async #refuseForGood(
     refused: readonly Answered[],

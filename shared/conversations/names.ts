@@ -8,7 +8,7 @@ import { ensureConversations, readConversations } from './store.ts';
 /**
  * The provider may know a customer by another number than the account does: numbers of Brazil with and without the ninth digit, of
  * Mexico with 52 and 521, of Argentina with 54 and 549. Each number keeps its document. Two that are one person name each other in
- * `aliases`, and who decides something reads them all: a session of one is a session of the person, and a conversation that was
+ * `aliases`, and every decision reads them all: a session of one is a session of the person, and a conversation that was
  * paid for under one serves the others. Nothing is ever merged, so it does not matter when or in which order numbers are linked
  * (docs/decisions/0094).
  */

@@ -25,7 +25,10 @@ export interface ChatAccepter {
    * never.
    */
   accept(account: AccountId, draft: ChatDraft, payBy?: Date): Promise<ChatAcceptOutcome>;
-  /** Does the same for a message whose conversation has been refunded since. The message goes in another conversation. A refusal is final: no attempt pays after it. */
+  /**
+   * Does the same for a message whose conversation has been refunded since. The message goes in another conversation. A refusal is
+   * final: no attempt pays after it.
+   */
   acceptAgain(message: ChatMessageDocument): Promise<ChatAcceptOutcome>;
 }
 

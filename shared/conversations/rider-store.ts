@@ -7,8 +7,8 @@ import { NOW_MS } from '../mongo/store-time.ts';
 import type { MessageId } from '../runtime/ids.ts';
 
 /**
- * Version of what holds the place of a message that came too late, of which it has only the id. It belongs to no account, nobody is
- * shown it, and it goes with the messages of its age. The versions of messages begin at 0.
+ * Version of a placeholder: a document with the id of a message that came too late, and nothing else of it. It belongs to no
+ * account, is shown to nobody, and is removed with the messages of its age. The versions of messages begin at 0.
  */
 export const TOO_LATE_V = -1;
 
@@ -16,9 +16,9 @@ export const TOO_LATE_V = -1;
 const TOO_LATE = { v: TOO_LATE_V, state: 'rejected' } as const satisfies Partial<ChatMessageDocument>;
 
 /**
- * Stores a free message before `payBy` of the store's time, or never, however long it is delayed. An insert cannot check the
- * clock. So when it comes too late, it takes the message's place: an earlier attempt may still be on its way, to a server whose
- * clock is behind. False when it was too late. May be repeated when the answer was lost.
+ * Stores a free message before `payBy` of the store's time, or never, however long it is delayed. When it comes too late it stores
+ * a placeholder, so that an earlier attempt that is still on its way finds the id taken, also on a server whose clock is behind.
+ * False when it was too late. May be repeated when the answer was lost.
  */
 export async function insertBy(db: Db, message: ChatMessageDocument, payBy: Date): Promise<boolean> {
   const messages = db.collection<ChatMessageDocument>('messages');
@@ -50,8 +50,8 @@ export async function insertBy(db: Db, message: ChatMessageDocument, payBy: Date
 }
 
 /**
- * Takes the place of a message, unless it is stored: `insertBy` never stores it from then on, and nobody else does. So not for one
- * that is paid for and not stored yet. May be repeated.
+ * Stores a placeholder unless the message is stored: from then on nobody stores it. Do not call it for a message that is paid for
+ * and not stored yet. May be repeated.
  */
 export async function neverStore(db: Db, id: MessageId): Promise<void> {
   await insertNew(db, 'messages', [{ _id: id, ...TOO_LATE }]);

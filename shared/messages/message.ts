@@ -59,7 +59,10 @@ export interface StoredMessage {
 
 /** What a carrier said about segments whose end it does not know. `until`: how long a better receipt may still come. */
 export interface HeldReceipt {
-  /** Ids of the segments, as in their parts. Absent in those of earlier versions: then the message fails, whatever the others do. */
+  /**
+   * Ids of the segments, as in their parts. Absent in documents of earlier versions: then the message fails, whatever becomes of its
+   * other segments.
+   */
   readonly keys?: readonly string[];
   readonly until: Date;
   readonly error?: string;
@@ -86,8 +89,8 @@ export interface MessageDocument extends StoredMessage {
   /** The route that decided the path, for reports. Absent when no route is configured. */
   readonly routed?: Routed;
   /**
-   * Priority class; lower leaves first: 0 otp, 1 transactional, 2 bulk transactional, 3 promotional, 4 promotional within its
-   * hours.
+   * Priority class; lower leaves first: 0 otp, 1 transactional, 2 low (all transactional messages of batches), 3 promotional, 4
+   * promotional under DLT, which leaves within its hours only (messages/routing.ts).
    */
   readonly lane: number;
   readonly text: string;

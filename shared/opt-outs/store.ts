@@ -20,8 +20,9 @@ export interface OptOutChange extends Pick<OptOutDocument, 'account' | 'customer
 
 /**
  * Stores wishes. A customer's message that is older than the last wish changes nothing. May be repeated: each message changes the
- * state only once. What an account or an operator wishes is done whatever the stored time is: whose clock is behind would otherwise
- * be told of something that was not. The account is marked before any opt-out exists, so that no send overlooks one.
+ * state only once. A wish of the account or of an operator (without a message) is always done, whatever time is stored: they are
+ * told that it is done, and the clock of their gateway may be behind. The account is marked before any opt-out exists, so that no
+ * send overlooks one.
  */
 export async function changeOptOuts(db: Db, changes: readonly OptOutChange[]): Promise<void> {
   const outs = changes.filter(({ kind }) => kind === 'out');

@@ -84,7 +84,7 @@ type Answer =
   | { readonly failed: unknown };
 
 const UNKNOWN: Answer = { outcome: { kind: 'outcome_unknown' } };
-/** A group of the account has waited in vain for the store to take what was paid for before: the account's document must not grow. */
+/** Too much that the account has paid for is not stored yet (open-groups.ts), and waiting did not help. Nothing more is debited. */
 const FULL: Answer = {
   failed: storeBehind('the store is behind: too much that the account has paid for waits to be stored'),
 };
@@ -147,7 +147,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     }
     const answers: Answer[] = [];
     for (const order of orders) {
-      // The order before has waited for room in vain. This one need not wait as well.
+      // The order before it has waited in vain for room (`FULL`). This one need not wait as well.
       const answer = answers.at(-1) === FULL ? FULL : await this.#payAlone(account, order);
       // The attempt with the lost answer covered all of them.
       answers.push(outcome.mayStillPay === true ? mayStillPay(answer) : answer);

@@ -18,7 +18,8 @@ export type Cancelled =
 
 /**
  * Cancels a schedule of the account. One atomic update decides between cancel and release. The refund follows, once, by the
- * schedule's id, and only when the cancel cannot be rolled back. After an error the call may be repeated; the schedules worker also finishes a refund that is left over.
+ * schedule's id, and only when the cancel cannot be rolled back. After an error the call may be repeated; the schedules worker also
+ * finishes a refund that is left over.
  */
 export async function cancelSchedule(db: Db, clock: Clock, account: AccountId, id: ScheduleId): Promise<Cancelled> {
   const redoAt = new Date(clock.now().getTime() + REDO_MS);

@@ -7,8 +7,9 @@ import { type FindOne, findForSure, findNow } from '../mongo/find-one.ts';
 import { type Debit, type DebitRequest, debitFilter, debitOf, debitPipeline, PAID } from './debit.ts';
 
 /**
- * The result of each request of an answered `debitEach`, in order, when not all have paid. Plain reads: who they say has paid has,
- * as that is what was answered; whether they saw all of it shows in their number. May be repeated.
+ * The result of each request of an answered `debitEach`, in order, when not all have paid. By plain reads: a request that they show
+ * as paid is paid. A server that was replaced may show fewer than `debitEach` has counted, so the caller compares the numbers. May
+ * be repeated.
  */
 export async function readDebits(db: Db, requests: readonly DebitRequest[]): Promise<readonly Debit[]> {
   const accounts = await readAccounts(db, requests);

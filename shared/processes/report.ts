@@ -14,7 +14,7 @@ export interface ProcessDocument {
   readonly at: Date;
   /** False while it migrates, builds indexes, starts or stops. Missing in reports of earlier versions. */
   readonly works?: boolean;
-  /** The process has ended by itself. Its report stays for who reads its figures. */
+  /** The process has ended by itself. Its report stays for a while, so that a scrape finds its metrics. */
   readonly ended?: true;
   /** prom-client's JSON of the process's registry. */
   readonly metrics: string;
@@ -36,8 +36,8 @@ const since = (ms: number) => ({ $expr: { $lte: [{ $subtract: [NOW_MS, msOf('$at
 const ALIVE = { ended: { $ne: true as const } };
 
 export interface ProcessReport {
-  /** Tells at once whether the process works. Never rejects: what fails is told with the next report. */
-  works(does: boolean): Promise<void>;
+  /** Reports at once that the process begins or ceases to work. Never rejects: after a failure the next report says it. */
+  setWorking(working: boolean): Promise<void>;
   /** The last report, with what was counted since the one before. Gives up after a second when the store does not answer. */
   end(): Promise<void>;
 }
@@ -60,8 +60,8 @@ export async function reportProcess(app: string, db: Db, metrics: Metrics, log: 
   await report();
   const timer = setInterval(() => void reportAgain(), REPORT_MS);
   return {
-    works: (does) => {
-      works = does;
+    setWorking: (working) => {
+      works = working;
       return reportAgain();
     },
     end: async () => {
@@ -123,7 +123,7 @@ interface MetricJson {
 /**
  * The metrics of all living processes, with `harkara_processes` by app. Gauges are summed. What only grows has the label
  * `process`: in a sum, the end of one process of several would look like the restart of all, and Prometheus' `rate` would count
- * what is left as new. Of a process that has ended it is shown for a minute more, as Prometheus scrapes once a minute or oftener.
+ * what is left as new. It is shown for a minute after the process has ended, as Prometheus scrapes at least once a minute.
  */
 export async function aggregateMetrics(db: Db): Promise<Registry> {
   const shown = { $or: [since(STALE_MS), { ...since(MAY_WRITE_MS), ended: true as const }] };
@@ -138,7 +138,7 @@ export async function aggregateMetrics(db: Db): Promise<Registry> {
   });
   for (const { app } of reports) alive.inc({ app });
   const names = new Set(reports.map(nameOf));
-  // A container that was started again may have a process of the same name: the figures must not be added up.
+  // A container that was started again may have a process of the same name: their metrics must not be added up.
   const ended = last.filter((report) => !names.has(nameOf(report)));
   const grown = ended.map((report) => metricsOf(report).filter(({ type }) => type !== 'gauge'));
   return AggregatorRegistry.aggregate([...reports.map(metricsOf), ...grown, await living.getMetricsAsJSON()]);

@@ -52,8 +52,8 @@ export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): vo
         begun = true;
         await start({ ...opened, metrics, life: period.life });
         // Registered last, so it runs first at a stop: the processes that share its leases then leave none to this one.
-        period.life.onStop('works', () => void report.works(false));
-        await report.works(true);
+        period.life.onStop('works', () => void report.setWorking(false));
+        await report.setWorking(true);
       },
       pause: async () => period?.end(),
     };
@@ -83,10 +83,10 @@ export function runReader(
         report = await reportProcess(app, db, metrics, log); // as in `runApp`
         if (!(await gate.isOpenNow())) return;
         await prepare(app, { store, config, log });
-        await report.works(true);
+        await report.setWorking(true);
       },
       pause: async () => {
-        await Promise.all([report?.works(false), own?.pause()]);
+        await Promise.all([report?.setWorking(false), own?.pause()]);
         await report?.end();
       },
     };

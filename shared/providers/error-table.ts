@@ -5,9 +5,11 @@
  * `stop`: nothing can be sent until a person solves the problem; the message waits · `back_off`: the account is too
  * fast; the message keeps its place · `customer_delay`: too fast for this customer · `retry`: may succeed later ·
  * `retry_once`: one more try, then refused · `retry_later`: not before ten minutes, then again · `refuse`: will never
- * succeed. All of this is for answers. A `failed` status is final, and only names its error by the rule's `code`: so it is
- * with 131053 of a link, which the provider fetches after its answer. What a status says of the whole account slows it down
- * nevertheless (standing.ts).
+ * succeed.
+ *
+ * `do` is for answers. A `failed` status that comes later is final: of the rule it takes only the name of the error, `code`.
+ * (131053 of a link comes as such a status, because the provider fetches the link after its answer.) But if the reason is
+ * `accountWide`, a status slows the account down too (standing.ts).
  */
 export type ErrorDo = 'stop' | 'back_off' | 'customer_delay' | 'retry' | 'retry_once' | 'retry_later' | 'refuse';
 

@@ -20,8 +20,8 @@ const ANY_SUBSCRIBER = '2345678';
 
 /**
  * The country (ISO 3166-1) of a number that begins with its country code. Undefined when libphonenumber knows no such country.
- * A number of a shared code that is no valid one there (the library's copy of the plans may be old) is of the country of its
- * area code in North America, else of the code's main country: so it takes the route of its country, as with any other code.
+ * Some numbers of a shared code are not valid by the library's plans, which may be old. In North America such a number is taken to
+ * be of the country of its area code, elsewhere of the code's main country. So it still takes the route of a country.
  */
 export function countryOf(to: string): string | undefined {
   for (let length = 3; length > 0; length--) {

@@ -9,7 +9,7 @@ export interface SenderDocument {
   readonly sender: string;
   readonly routes: readonly Route[];
   readonly status: 'approved' | 'submitted' | 'rejected';
-  /** The account asked for it itself. Its approval then names the registration that was read, by id. */
+  /** The account asked for it itself, and may remove it and ask anew. So an approval names the registration that was read, by id. */
   readonly requested?: true;
   readonly createdAt: Date;
   /** Time of the newest decision, and what was said with it, for people. */

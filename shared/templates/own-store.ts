@@ -4,8 +4,8 @@ import { KEY_END } from './store.ts';
 import { NOTHING_OWED, type TemplateDocument, type TemplateStatus, templateKey } from './template.ts';
 
 /**
- * What the account asked for itself and nobody ever approved: only that may the account change or remove. Messages that wait may
- * have the text of any other one: they would leave with the id of a template whose text is no longer theirs.
+ * An account may change or remove only what it asked for itself and nobody ever approved. Messages with the text of any other
+ * template may be waiting: after a change they would leave with the id of a template that has another text.
  */
 const OWN = { requested: true, approvedAt: { $exists: false } } as const;
 

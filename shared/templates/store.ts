@@ -78,7 +78,7 @@ export type Decision = 'decided' | 'unchanged' | 'changed' | 'not_found';
 
 /**
  * One atomic update from the states that `MAY_BECOME` allows; it also says what webhooks have to be told. Processes that match
- * texts see it seconds later. `read` is the text that was decided about: with it, another text of the same id is not approved.
+ * texts see it seconds later. `read`: the text that the operator has read; if the stored one differs, nothing is decided.
  */
 export async function decideTemplate(
   db: Db,

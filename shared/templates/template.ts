@@ -7,7 +7,8 @@ import type { SlotRule } from './slot.ts';
 /**
  * A content template on the operators' DLT platform, registered to an account, for example `{_id: 'acc_01…:1107160000000012345',
  * dltId: '1107160000000012345', senders: ['HARKRA'], content: 'Your OTP is {#var#}.'}`. Operators give a changed text a new id, so
- * its content never changes, except while it is an account's own request that was rejected. The operators assign the ids, so two accounts may have the same.
+ * its content never changes, except while it is an account's own request that was rejected. The operators assign the ids, so two
+ * accounts may have the same.
  */
 export interface TemplateDocument {
   readonly _id: TemplateKey;
@@ -27,7 +28,10 @@ export interface TemplateDocument {
   readonly status: TemplateStatus;
   /** Known of templates that the account asked for. */
   readonly category?: TemplateCategory;
-  /** The account asked for it itself, so it may take it back and ask for another text: an approval names what was read. */
+  /**
+   * The account asked for it itself. Until somebody approves it, it may take it back or ask for another text. So an approval must name
+   * the text that was read (`templateVersion`).
+   */
   readonly requested?: true;
   /** When it was approved first. Since then only operators decide about it, because messages that wait may have its text. */
   readonly approvedAt?: Date;

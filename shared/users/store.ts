@@ -80,7 +80,7 @@ export async function disableUser(db: Db, id: UserId): Promise<UserDocument | un
   return user;
 }
 
-/** Lets a disabled user in again. Who has no password yet needs a new link. */
+/** Lets a disabled user in again. One without a password needs a new link. */
 export async function enableUser(db: Db, id: UserId): Promise<UserDocument | undefined> {
   return (
     (await changeUser(db, { _id: id, password: { $exists: true } }, { $set: { status: 'active' } })) ??
