@@ -100,7 +100,7 @@ export abstract class LeasedWorker<Id extends string> {
   protected giveUp(): void {}
 
   /** Whether a reported change may bring work for this worker. */
-  protected minds(): boolean {
+  protected mayBringWork(): boolean {
     return true;
   }
 
@@ -109,7 +109,7 @@ export abstract class LeasedWorker<Id extends string> {
     let heard = false;
     const changed = (): void => {
       // Always pass on the first change: it shows the loop that listening works.
-      if (heard && !this.minds()) return;
+      if (heard && !this.mayBringWork()) return;
       heard = true;
       wake();
     };

@@ -35,14 +35,14 @@ interface Partition {
  * within such a round.
  */
 const HURRY = 5;
-/** For this many rounds after a worker came or went, a process with less than its even part looks for more at the faster pace. */
-const SETTLING_ROUNDS = 3;
+/** For this many rounds after a worker came or went, a process with less than its even part seeks more at the faster pace. */
+const SEEKING_ROUNDS = 3;
 
 export class Partitions {
   readonly #options: PartitionsOptions;
   readonly #partitions: readonly Partition[];
   #workers = 0;
-  #settlingUntilMs = 0;
+  #seekingUntilMs = 0;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -107,8 +107,8 @@ export class Partitions {
   #nextMs(): number {
     const { roundMs, clock } = this.#options;
     const leaves = this.#partitions.some(({ leaving }) => leaving);
-    const seeks = clock.monotonicMs() < this.#settlingUntilMs && this.held < this.#evenPart;
-    return leaves || seeks ? roundMs / HURRY : roundMs;
+    const isSeeking = clock.monotonicMs() < this.#seekingUntilMs && this.held < this.#evenPart;
+    return leaves || isSeeking ? roundMs / HURRY : roundMs;
   }
 
   get #evenPart(): number {
@@ -127,7 +127,7 @@ export class Partitions {
       if (partition.leaving && !this.#options.isBusy(number)) await this.#leave(partition);
     }
     const workers = await this.#options.countWorkers();
-    if (workers !== this.#workers) this.#settlingUntilMs = nowMs + SETTLING_ROUNDS * this.#options.roundMs;
+    if (workers !== this.#workers) this.#seekingUntilMs = nowMs + SEEKING_ROUNDS * this.#options.roundMs;
     this.#workers = workers;
     const held = this.#partitions.filter(({ lease, leaving }) => lease.held && !leaving);
     for (const surplus of held.slice(this.#evenPart)) surplus.leaving = true;

@@ -57,13 +57,13 @@ export class FollowUps {
   }
 
   #begin(): Promise<void> {
-    this.#inProgress ??= this.#pay().finally(() => {
+    this.#inProgress ??= this.#doOwed().finally(() => {
       this.#inProgress = undefined;
     });
     return this.#inProgress;
   }
 
-  async #pay(): Promise<void> {
+  async #doOwed(): Promise<void> {
     const owed = this.#owed;
     if (owed.length === 0) return;
     const changes = owed.flatMap(({ message, entries }) => entries.map((entry) => ({ message, entry })));

@@ -74,16 +74,18 @@ export class Settler {
   /** As `change`, and waits for the follow-up of the group too. */
   async settle<M extends AnyMessage>(items: readonly SettleItem<M>[]): Promise<(M | undefined)[]> {
     const settled = await this.change(items);
-    await this.payOwed();
+    await this.finishFollowUps();
     return settled;
   }
 
   /**
    * Settles one group; call it for one group at a time. Resolves when its messages are changed: the intent sees to their follow-up,
    * which goes on beside the next group. Returns the messages as stored now, in the items' order; undefined where nothing was to be
-   * changed. Throws the driver's error when the store fails. The caller may then settle the same group again, or the next reader of
-   * these messages decides anew; the next call finishes the follow-up of messages that were written nevertheless (`payOwed`). Throws
-   * `LeaseLostError` when another holder was here.
+   * changed.
+   *
+   * Throws the driver's error when the store fails. The caller may then settle the same group again, or the next reader of these
+   * messages decides anew. The next call finishes the follow-up of messages that were written nevertheless. Throws `LeaseLostError`
+   * when another holder was here.
    */
   async change<M extends AnyMessage>(items: readonly SettleItem<M>[]): Promise<(M | undefined)[]> {
     await this.ready();
@@ -107,7 +109,7 @@ export class Settler {
   }
 
   /** Resolves when every follow-up is done, those that failed too. May be called at any time. */
-  async payOwed(): Promise<void> {
+  async finishFollowUps(): Promise<void> {
     await this.#lookAgain();
     await this.#followUps.finish();
   }
@@ -165,8 +167,9 @@ export class Settler {
 
   /**
    * The store may have done a write that it never answered. Nobody else would finish its follow-up: settling the group again may
-   * find nothing left to change, and the next group overwrites the intent. So each message gets another version: a write that is
-   * still on its way is refused then, and one that was done, which is asked for sure, is followed up.
+   * find nothing left to change, and the next group overwrites the intent. So each message gets another version, which refuses a
+   * write that is still on its way. Then the messages are read for sure (mongo/find-one.ts), and writes that were done are followed
+   * up.
    */
   async #lookAgain(): Promise<void> {
     const uncertain = this.#uncertain;

@@ -1,4 +1,4 @@
-import { SLOT_WORDS, type Slot, type SlotLimits, type SlotRule, type SlotType, settleSlot } from './slot.ts';
+import { SLOT_WORDS, type Slot, type SlotLimits, type SlotRule, type SlotType, slotOf } from './slot.ts';
 
 /** A parsed template: `Hi {#var#}!` is a literal, a slot and a literal. */
 export interface Pattern {
@@ -97,9 +97,7 @@ function lengthFaults(content: string): ContentFault[] {
 
 function settle(type: SlotType, limits: SlotLimits, rule: SlotRule | undefined): Slot {
   // A typed slot in the text is the operator's own; the side table only applies to `{#var#}`.
-  return type === 'var' && rule !== undefined
-    ? settleSlot(rule.type, limits, rule.max)
-    : settleSlot(type, limits, undefined);
+  return type === 'var' && rule !== undefined ? slotOf(rule.type, limits, rule.max) : slotOf(type, limits, undefined);
 }
 
 function measure(parts: readonly PatternPart[], slots: readonly Slot[]): Pattern {

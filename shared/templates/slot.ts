@@ -59,6 +59,6 @@ export const DEFAULT_SLOT_LIMITS: SlotLimits = {
 };
 
 /** Spec gap: free text may be empty, since no source forbids it; a typed value is at least one character of its type. */
-export function settleSlot(type: SlotType, limits: SlotLimits, max: number | undefined): Slot {
+export function slotOf(type: SlotType, limits: SlotLimits, max: number | undefined): Slot {
   return { type, min: type === 'var' ? 0 : 1, max: max ?? limits[type] };
 }

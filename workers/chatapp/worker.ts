@@ -112,7 +112,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
   }
 
   /** SMS change `messages` too, so a worker without any provider ignores those changes. */
-  protected override minds(): boolean {
+  protected override mayBringWork(): boolean {
     return this.#providers.size > 0;
   }
 
@@ -204,7 +204,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     if (clock.monotonicMs() - this.#unknownsMs < UNKNOWNS_MS) return;
     this.#unknownsMs = clock.monotonicMs();
     const held = this.#held.all();
-    for (const { unknowns } of held) await unknowns.payOwed();
+    for (const { unknowns } of held) await unknowns.finishFollowUps();
     if (!(await isAnyClaimed(db, held))) return;
     for (const partition of held) {
       const providerOf = (account: AccountId) => this.#providers.get(account)?.provider;

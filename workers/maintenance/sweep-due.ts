@@ -15,7 +15,7 @@ const GROUP_MAX = 200;
  * nothing is due, still finishes the events and refunds of earlier groups.
  */
 export async function sweepDue(db: Db, settler: Settler, clock: Clock): Promise<number> {
-  await settler.payOwed();
+  await settler.finishFollowUps();
   const found = await db
     .collection<AnyMessage>('messages')
     .find({ due: { $lte: clock.now() } })

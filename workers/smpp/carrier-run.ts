@@ -211,7 +211,7 @@ export class CarrierRun {
   async #decideUnknowns({ unknowns }: CarrierParts, epoch: number): Promise<void> {
     const { db, clock, carrier, metrics, messageLog } = this.#options;
     if (!this.#lease.held) return;
-    await unknowns.payOwed();
+    await unknowns.finishFollowUps();
     // An earlier holder may have been frozen in the middle of a claim. It then stored the claim when it woke up, after we had
     // taken over.
     const stray = await takeOverUnknowns(db, carrier._id, epoch);

@@ -55,7 +55,7 @@ describe('a settle whose answer was lost', () => {
     const { settler, told } = newSettler();
     expect(await rejectionOf(settler.settle([{ message, decide: rejected }]))).to.be.instanceOf(Error);
 
-    await settler.payOwed();
+    await settler.finishFollowUps();
     await work?.();
 
     expect(await messages().findOne({ _id: message._id })).to.include({ state: 'submitting' });
@@ -74,10 +74,10 @@ describe('a settle whose answer was lost', () => {
     const stepsDown = unreplicated('InterruptedDueToReplStateChange');
     site.proxy.inject({ command: 'findAndModify', collection: 'messages', happens: stepsDown });
 
-    expect(await rejectionOf(settler.payOwed())).to.be.instanceOf(MongoWriteConcernError);
+    expect(await rejectionOf(settler.finishFollowUps())).to.be.instanceOf(MongoWriteConcernError);
     expect({ told, balance: await balanceOf(site.store.db, account) }).to.deep.equal({ told: [], balance: 0 });
 
-    await settler.payOwed();
+    await settler.finishFollowUps();
     expect(told).to.deep.equal([`${message._id} rejected`]);
     expect(await balanceOf(site.store.db, account)).to.equal(1);
   });

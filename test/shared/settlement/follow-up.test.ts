@@ -84,7 +84,7 @@ describe('Settler: the follow-up of a group goes on beside the next group', () =
     await next;
     expect(announcer.begun).to.deep.equal([nameOf(first), nameOf(second)]);
     announcer.let();
-    await settler.payOwed();
+    await settler.finishFollowUps();
     expect([announcer.told, settler.idle]).to.deep.equal([[nameOf(first), nameOf(second)], true]);
   });
 
@@ -107,7 +107,7 @@ describe('Settler: the follow-up of a group goes on beside the next group', () =
     announcer.let();
     await next;
     announcer.let();
-    await settler.payOwed();
+    await settler.finishFollowUps();
   });
 
   it('what fails is repeated with the events of the next group, and a third is not changed before', async () => {
@@ -117,7 +117,7 @@ describe('Settler: the follow-up of a group goes on beside the next group', () =
     await eventually(async () => (await stateOf(second)) === 'sent', 'the second group is changed');
     announcer.fail();
     await next;
-    await failing(settler.payOwed());
+    await failing(settler.finishFollowUps());
 
     await failing(change(third), 5);
 
@@ -128,7 +128,7 @@ describe('Settler: the follow-up of a group goes on beside the next group', () =
     announcer.let();
     await last;
     announcer.let();
-    await settler.payOwed();
+    await settler.finishFollowUps();
     expect(announcer.told).to.deep.equal([first, second, third].map(nameOf));
   });
 

@@ -212,7 +212,7 @@ describe('Settler', () => {
 
     await rejectionOf(cut.settle([{ message, decide: sent }]));
     away = false;
-    await cut.payOwed();
+    await cut.finishFollowUps();
 
     expect(await stored(message)).to.include({ state: 'submitting' });
     expect(announcer.told).to.deep.equal([]);

@@ -91,7 +91,7 @@ export class ReceiptSettler {
   /** Tries fresh orphans again. Call it every few seconds. */
   async sweep(): Promise<void> {
     await Promise.all(this.#orphans.due().map((receipt) => this.#grouper.add(receipt)));
-    await this.#options.settler.payOwed();
+    await this.#options.settler.finishFollowUps();
   }
 
   async #run(receipts: readonly IncomingReceipt[]): Promise<readonly ReceiptResult[]> {
@@ -109,14 +109,14 @@ export class ReceiptSettler {
   }
 
   async #runAlone(receipt: IncomingReceipt): Promise<ReceiptResult> {
-    await this.#options.settler.payOwed();
+    await this.#options.settler.finishFollowUps();
     try {
       const [result = 'orphan'] = await this.#take([receipt]);
       return result;
     } catch (error) {
       if (!mayBeTheReceipts(error)) throw error;
       // It may be stored, and what follows from it failed. Then it comes again.
-      await this.#options.settler.payOwed();
+      await this.#options.settler.finishFollowUps();
       return 'unstorable';
     }
   }
