@@ -31,9 +31,9 @@ export type Identify = (req: Request) => Promise<Requester | ProblemSlug>;
 
 /**
  * "Authentication". A process reads a key at most once per `KEY_CACHE_MS`, together with its account. Keys in use are
- * refreshed together, in the background. A key whose account does not exist is invalid. A key that is limited to addresses is
- * refused elsewhere before it is counted, so that a thief can neither use it nor use up its requests. A request without a
- * key is left to `identifyUser`.
+ * refreshed together, in the background. A key whose account does not exist is invalid. From an address that a key does not allow
+ * it is refused before the request is counted: a thief can neither use it nor use up its requests. A request without the
+ * header `Authorization` is left to `identifyUser`.
  */
 export function createIdentify(
   { db, clock, config, keyUses }: Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'keyUses'>,

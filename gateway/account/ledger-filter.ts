@@ -68,9 +68,9 @@ export async function listLedger(
 }
 
 /**
- * The lowest entered number at or after `at`. Numbers and times rise together, so a search by halves finds it without an index on
- * the time. Changes are entered in any order: for a number that is not there yet, the next one that is tells the time. What waits
- * below the result may be of any time.
+ * The lowest number of an entry at or after `at`. Numbers and times rise together, so a binary search finds it without an index on
+ * the time. Changes are entered in any order: if a number has no entry yet, the next entry tells the time. Changes below the result
+ * that are not entered yet may be of any time.
  */
 async function firstSince(db: Db, account: AccountId, at: Date): Promise<number> {
   const entered = (from: number, order: 1 | -1) =>

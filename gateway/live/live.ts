@@ -68,7 +68,7 @@ export class Live {
       if (!this.#open.hasRoomFor(requesterOf(res))) {
         return sendProblem(res, 'too_many_streams', { headers: RETRY_AFTER });
       }
-      // Gone while the store was asked who it is: `close` will not come a second time.
+      // The caller left while the store was asked who it is: `close` will not come a second time.
       if (res.closed) return;
       const readings = wanted.map((source) => readingOf(source, res));
       // Without the first header nginx keeps events until its buffer is full.

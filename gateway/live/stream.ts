@@ -25,7 +25,7 @@ export class LiveStream {
       this.#open = false;
       onClose();
     });
-    // Who ends its side of a stream has gone. Others may do so and wait for their answer (http/server.ts).
+    // A caller of a stream that ends its side has gone. Callers of other requests may still wait for an answer (http/server.ts).
     if (res.socket?.readableEnded) this.end();
     else res.socket?.once('end', () => this.end());
     this.#write(`retry: ${AGAIN_MS}\n\n`);

@@ -18,8 +18,8 @@ export interface JustAcceptedDeps {
 }
 
 /**
- * The result of `readStored`, or the message as the account's pending changes have it, for one that was accepted a moment ago: its
- * caller got the 200 before it was stored. Of an id that is not young it costs the one read that it is.
+ * The result of `readStored`. If a message was accepted a moment ago and is not stored yet (its caller got the 200 before), the
+ * message as the account's pending changes have it. For an older id `readStored` is the only read.
  */
 export async function readAccepted<T>(
   { db, clock }: JustAcceptedDeps,

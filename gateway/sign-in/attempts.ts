@@ -38,8 +38,8 @@ interface Taken {
 }
 
 /**
- * Limits attempts to guess passwords and codes, over all gateways. An attempt is counted before it is looked at, so that many at
- * once get no further than one after the other; a good one is taken back. Limits end by themselves: nobody is kept out for ever.
+ * Limits attempts to guess passwords and codes, over all gateways. An attempt is counted before it is checked, so that many at once
+ * get no further than one after the other; a good one is taken back. Limits end by themselves: nobody is kept out for ever.
  */
 export class Attempts {
   readonly #failures: Collection<FailuresDocument>;
@@ -50,7 +50,7 @@ export class Attempts {
     this.#clock = clock;
   }
 
-  /** `names`: whose password is tried. A network in which the user has signed in before counts apart. */
+  /** `name`: whose password is tried. `known`: the user has signed in from this network before; its attempts count apart. */
   async begin({
     network,
     name,
@@ -76,7 +76,7 @@ export class Attempts {
     return { kind: 'go', taken };
   }
 
-  /** The attempt was good, or was not looked at. */
+  /** The attempt was good, or was not checked. */
   async takeBack(taken: readonly Taken[]): Promise<void> {
     const until = this.#clock.now();
     for (const { id, count } of taken) {
@@ -95,7 +95,7 @@ export class Attempts {
     for (const { id } of taken) if (id.startsWith('name:')) await this.#failures.deleteOne({ _id: id });
   }
 
-  /** The user has a new password by a link: what was guessed before says nothing of it. `networks`: those that count apart. */
+  /** The user has set a new password by a link: failures with the old one count no more. `networks`: those that count apart. */
   async forgetName(name: string, networks: readonly string[]): Promise<void> {
     for (const network of [undefined, ...networks]) await this.#failures.deleteOne({ _id: nameId(name, network) });
   }

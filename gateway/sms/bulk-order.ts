@@ -24,8 +24,9 @@ import { inSlices } from '../http/slice.ts';
 import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { type BulkContent, plainContent, planTemplate } from './bulk-content.ts';
-import { noRoute, type Sending } from './no-route.ts';
+import { noRoute } from './no-route.ts';
 import { optedOutEntries, optedOutOf, placeOf } from './opted-out.ts';
+import type { Sending } from './sending.ts';
 import type { NewBatch } from './unpaid-store.ts';
 
 const LENGTH = { minItems: 1, maxItems: ENTRIES_MAX };

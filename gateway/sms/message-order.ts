@@ -25,8 +25,9 @@ import type { Caller } from '../http/context.ts';
 import { invalidRequest } from '../http/fields.ts';
 import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import { noRoute, type Sending } from './no-route.ts';
+import { noRoute } from './no-route.ts';
 import { optedOutOf, optedOutRecipient } from './opted-out.ts';
+import type { Sending } from './sending.ts';
 
 /**
  * The fields of a request for one message, sent now or later. `valid_until` belongs to the endpoint, because it

@@ -1,14 +1,6 @@
-import type { Routes } from '../../shared/routing/routes.ts';
 import type { ProblemAnswer } from '../http/answer.ts';
 import { FieldProblems } from '../http/fields.ts';
 import { PROBLEMS, type ProblemSlug } from '../http/problem.ts';
-import type { Approvals } from './approvals.ts';
-
-/** What the endpoints that accept SMS share. */
-export interface Sending {
-  readonly approvals: Approvals;
-  readonly routes: Routes;
-}
 
 /**
  * The refusal of recipients that no carrier will ever take. `fields` says where they are in the request. If a carrier exists but

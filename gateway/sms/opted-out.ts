@@ -9,21 +9,19 @@ import { PROBLEMS } from '../http/problem.ts';
 import { inSlices } from '../http/slice.ts';
 import type { Problem } from '../idempotency/action.ts';
 
-type Sending = Pick<MessageDocument, 'sender' | 'route' | 'lane'>;
-
 /** The most recipients in one query. */
 const QUERY_MAX = 1_000;
 const NOBODY: ReadonlySet<string> = new Set();
 
 /**
- * The recipients who have opted out of such messages of the account. Costs nothing for accounts without any opt-out, by a mark of
+ * The recipients who have opted out of such messages (`sending`) of the account. Costs nothing for accounts without any opt-out, by a mark of
  * the account that is at most `KEY_CACHE_MS` old. For the others it costs one query per thousand recipients. Rejects with the
  * store's error.
  */
 export async function optedOutOf(
   db: Db,
   { _id, optOuts, optOutExempt }: Caller['account'],
-  sending: Sending,
+  sending: Pick<MessageDocument, 'sender' | 'route' | 'lane'>,
   recipients: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (optOuts !== true || isExempt(sending, optOutExempt)) return NOBODY;

@@ -20,8 +20,8 @@ import type { GatewayDeps } from '../process/deps.ts';
 import { BULK_EITHER, BULK_FIELDS, BULK_RULES, type BulkOrder, bulkDryRun, newBatch, orderBulk } from './bulk-order.ts';
 import { dryRun } from './dry-run.ts';
 import { MESSAGE_FIELDS, MESSAGE_RULES, type MessageOrder, messageDryRun, orderMessage } from './message-order.ts';
-import type { Sending } from './no-route.ts';
 import { payForBatch } from './pay-for-batch.ts';
+import type { Sending } from './sending.ts';
 
 export const SCHEDULE_MESSAGE = request(
   { ...MESSAGE_FIELDS, ...SCHEDULE_FIELDS },

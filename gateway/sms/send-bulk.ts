@@ -14,8 +14,8 @@ import { BULK_EITHER, BULK_FIELDS, BULK_RULES, bulkDryRun, newBatch, orderBulk }
 import { dryRun } from './dry-run.ts';
 import { findPaidBatch } from './find-paid-batch.ts';
 import { deferral } from './message-order.ts';
-import type { Sending } from './no-route.ts';
 import { payForBatch } from './pay-for-batch.ts';
+import type { Sending } from './sending.ts';
 
 export const SEND_BULK = request({ ...BULK_FIELDS, valid_until: validUntilFromNow }, BULK_EITHER, BULK_RULES);
 

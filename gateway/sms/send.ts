@@ -14,7 +14,7 @@ import type { GatewayDeps } from '../process/deps.ts';
 import { dryRun } from './dry-run.ts';
 import { findAccepted } from './find-accepted.ts';
 import { deferral, MESSAGE_FIELDS, MESSAGE_RULES, messageDryRun, orderMessage } from './message-order.ts';
-import type { Sending } from './no-route.ts';
+import type { Sending } from './sending.ts';
 
 export const SEND = request({ ...MESSAGE_FIELDS, valid_until: validUntilFromNow }, [messageOrTemplate], MESSAGE_RULES);
 

@@ -3,7 +3,10 @@ import type { ChatTemplateDocument } from '../../../shared/chat-templates/chat-t
 import type { ChatTemplateRequestDocument } from '../../../shared/chat-templates/template-request.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 
-/** The account's chat-app templates by state, and what waits to be told to the provider: its list is read again when this changes. */
+/**
+ * The account's chat-app templates by state, and how many requests the provider is still to be asked for. The dashboard reads its
+ * list again when this changes.
+ */
 export async function countChatTemplates(db: Db, account: AccountId): Promise<object> {
   const [states, waiting] = await Promise.all([
     db

@@ -111,8 +111,8 @@ export function replayRecord(replay: ReplayDocument): object {
 }
 
 /**
- * The part of the time since `since` that was looked through, by the times of the messages, from their newest. 1 when it is done: what
- * happened since then to messages from before comes last.
+ * How much of the time since `since` is done, from 0 to 1, by the times of the messages: the newest come first. It stays below 1
+ * until all is done, because events of messages from before `since` come last.
  */
 function progressOf({ state, before, startedAt, since }: ReplayDocument): number {
   if (state === 'done') return 1;

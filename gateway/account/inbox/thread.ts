@@ -18,7 +18,8 @@ const MESSAGES_PER_REQUEST = 50;
 
 /**
  * GET /v2/account/inbox/{customer} (extension): the chat-app messages to and from one customer, newest first, with the session.
- * If the customer has several numbers, it has the messages of all of them (conversations/names.ts). A customer who is unknown to the account is answered like one that does not exist.
+ * If the customer has several numbers, it has the messages of all of them (conversations/names.ts). A customer who is unknown to
+ * the account is answered like one who does not exist.
  */
 export function createThread({ db, clock, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {

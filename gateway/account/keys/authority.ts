@@ -6,7 +6,7 @@ import type { Problem } from '../../idempotency/action.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 
 /**
- * Who makes, changes or replaces a key must have every scope of it: otherwise a key with `manage` alone could make one that
+ * The caller who makes, changes or replaces a key must have every scope of it: otherwise a key with `manage` alone could make one that
  * sends and reads (docs/decisions/0060). Undefined when the caller may.
  */
 export function beyondCaller(

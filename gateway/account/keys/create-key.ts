@@ -86,7 +86,7 @@ export async function createdAnswer(deps: KeyDeps, made: KeyDocument, key: strin
   return { kind: 'accepted', sealed: true, body: { status: 'success', key, ...(await keyRecord(deps, made)) } };
 }
 
-/** So that a program that makes keys in a loop ends. Of requests at the same moment some may pass beyond it. */
+/** Stops a program that makes keys in a loop. Requests at the same moment may together pass the limit. */
 export async function refuseMoreKeys({ db, clock }: KeyDeps, account: AccountId): Promise<Problem | undefined> {
   const live = await countLiveKeys(db, account, clock.now(), LIVE_KEYS_MAX);
   return live < LIVE_KEYS_MAX ? undefined : ['too_many_keys', {}];

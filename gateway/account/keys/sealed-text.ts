@@ -2,8 +2,8 @@ import { formatKey, type KeyText, newKeyText, parseKey } from '../../../shared/k
 import type { GatewayDeps } from '../../process/deps.ts';
 
 /**
- * The text of a new key, as the id of the request that makes it. With an Idempotency-Key it is stored with the claim, for a day
- * and sealed, as the answer is: only so can a request be answered whose gateway died after it had made the key.
+ * The text of a new key, sealed. It serves as the id of the request that makes the key, so with an Idempotency-Key it is stored with
+ * the claim for a day, as the answer is. If the gateway dies after it has made the key, a repeated request can still be answered.
  */
 export type SealedText = string;
 

@@ -9,8 +9,8 @@ import { parseQuery } from '../../http/query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 
 /**
- * GET /v2/admin/strays (extension): received SMS that belong to no account, newest first. With `text=yes` what they say: customers
- * wrote it, so it is shown only to who asks.
+ * GET /v2/admin/strays (extension): received SMS that belong to no account, newest first. With `text=yes` also their
+ * texts: customers wrote them, so they are shown on demand only.
  */
 export function createStrays({ db }: Pick<GatewayDeps, 'db'>): Handler {
   return async (req, res: Reply) => {

@@ -8,7 +8,7 @@ export class TimeLimits {
   readonly #whole: NodeJS.Timeout;
   readonly #left: () => void;
   readonly #res: ServerResponse;
-  /** An answer that is written has none any more. */
+  /** Kept, because `res.socket` is null when the answer is written. */
   readonly #connection: ServerResponse['socket'];
   #step: NodeJS.Timeout | undefined;
   #reason: EndReason | undefined;
@@ -18,14 +18,14 @@ export class TimeLimits {
     this.#res = res;
     this.#connection = res.socket;
     this.#left = () => {
-      // It closes after its end too.
+      // `close` comes after a complete answer too.
       if (!res.writableFinished) this.#abort('caller_left');
     };
     this.#whole = setTimeout(() => this.#abort('too_slow'), wholeMs);
-    // Gone while the store was asked: `close` will not come a second time.
+    // The caller left while the store was asked: `close` will not come a second time.
     if (res.closed || this.#connection?.readableEnded) this.#left();
     else res.once('close', this.#left);
-    // A program that ends also ends its side. Others may do so and wait for their answer (http/server.ts).
+    // A program that ends its side has gone. Callers of other requests may still wait for an answer (http/server.ts).
     this.#connection?.once('end', this.#left);
   }
 
