@@ -26,7 +26,7 @@ export function App() {
   );
 }
 
-/** The page of the address, or what comes before it: who one is. */
+/** The page of the address, or what must come before it: signing in, a second factor. */
 function Current() {
   const { path } = useLocation();
   const problem = useSession();
@@ -52,7 +52,7 @@ function Current() {
   );
 }
 
-/** Who may not see the overview, as operators, begins with the first page of the navigation. */
+/** A user who may not see the overview, such as an operator, begins with the first page of the navigation. */
 function FirstPage() {
   const { route } = useLocation();
   const first = PAGES.find((page) => page.nav !== undefined && maySee(page));
@@ -60,7 +60,7 @@ function FirstPage() {
   return null;
 }
 
-/** Asks once who is signed in. Gives what went wrong with that. */
+/** Asks once who is signed in. Returns what went wrong with that, if anything. */
 function useSession(): { readonly problem: ApiProblem; readonly retry: () => void } | undefined {
   const [problem, setProblem] = useState<ApiProblem>();
   const ask = (): void => {

@@ -5,7 +5,7 @@ import { signInAgain, userHeader } from './signed-in.ts';
 /** Undefined and empty values are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** What a page asks by itself does not keep its session from ending. */
+/** The header of a request that a page makes by itself: it does not keep the session from ending. */
 export const AUTOMATIC = { 'x-dashboard-auto': '1' } as const;
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -62,7 +62,7 @@ async function call<T>(
 ): Promise<T> {
   const init: RequestInit = {
     method,
-    // A form of another site cannot set this header (docs/specification: gateway/sign-in).
+    // A form of another site cannot set `x-dashboard` (gateway/sign-in/same-origin.ts).
     headers: {
       ...{ ...headers, ...userHeader(), 'x-dashboard': '1' },
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),

@@ -4,8 +4,8 @@ import { AUTOMATIC, get } from './http.ts';
 import { session } from './session.ts';
 
 /**
- * Values that the gateway tells as they change. One stream a tab tells all that is shown (browsers allow six connections to one
- * host), and none while nobody looks at the tab.
+ * Gets each value that the gateway tells as it changes. A tab has one stream for all that it shows (browsers allow six connections
+ * to one host), and none while nobody looks at the tab.
  */
 type Listener = (value: unknown) => void;
 
@@ -21,7 +21,7 @@ const SILENT_MS = 10_000;
 export const isSilent = signal(false);
 
 const listeners = new Map<string, Set<Listener>>();
-/** The last value of each event, for who listens later. */
+/** The last value of each event, for components that appear later. */
 const known = new Map<string, unknown>();
 let stream: EventSource | undefined;
 /** The events that the open stream has. */
@@ -51,7 +51,7 @@ export function useLive<T>(name: string): T | undefined {
 }
 
 document.addEventListener('visibilitychange', settle);
-// Whoever signs in again over an open page goes on where the stream ended.
+// A sign-in over an open page opens the stream again that ended with the session.
 session.subscribe(settle);
 
 function settle(): void {

@@ -15,7 +15,7 @@ export interface PageList<T> {
   /** Undefined until the first page has come. */
   readonly pages?: Pages<T>;
   readonly isLoadingMore?: boolean;
-  /** The first page is not what is shown of it any more. */
+  /** The first page has changed since it was shown. */
   readonly hasNews?: boolean;
   readonly problem?: ApiProblem;
   /** What failed: the reading of the next page, or of what is shown. */

@@ -27,14 +27,14 @@ export interface Session {
 /** Undefined until the gateway has said it; null when nobody is signed in. */
 export const session = signal<Session | null | undefined>(undefined);
 
-/** Who has just chosen a password: the name to sign in with. */
+/** The sign-in name of a user who has just chosen a password by a link; the sign-in form begins with it. */
 export const newcomer = signal('');
 
 /** Asks who is signed in, unless the page came with the word that nobody is. Throws when the gateway does not say. */
 export async function loadSession(): Promise<void> {
   const { dataset } = document.documentElement;
   if ('nobody' in dataset) {
-    delete dataset.nobody; // Somebody may sign in before it is asked again.
+    delete dataset.nobody; // The page may ask again after somebody has signed in.
     return setSession(null);
   }
   try {

@@ -86,7 +86,7 @@ export function FilterText<Name extends string>({ filter, name, label, placehold
   );
 }
 
-/** A time in the user's zone. In the address it is in UTC: who is sent the link sees the same. */
+/** A time in the user's zone. In the address it is in UTC, so that a link shows the same to everybody. */
 export function FilterTime<Name extends string>({ filter, name, label }: FilterProps<Name>) {
   const id = useId();
   return (

@@ -13,7 +13,7 @@ interface Told {
 const SHOWN_MS = 6_000;
 const told = signal<readonly Told[]>([]);
 const NONE: readonly Told[] = [];
-/** Of those on the page now, the last one shows them. */
+/** The `Toasts` on the page now; the last one shows the toasts. */
 const places = signal<readonly string[]>([]);
 let ids = 0;
 

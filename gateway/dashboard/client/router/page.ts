@@ -12,7 +12,7 @@ export interface PageProps {
 
 /** One page of the dashboard. */
 export interface Page {
-  /** As `/dashboard/messages/:message_id`. */
+  /** Such as `/dashboard/messages/:message_id`. */
   readonly path: string;
   /** For the window, and for the navigation if the page is in it. The page's own heading is its `PageHead`. */
   readonly title: string;

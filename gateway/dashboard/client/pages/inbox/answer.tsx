@@ -28,7 +28,7 @@ export function Answer({ customer, onSent }: AnswerProps) {
   }
   const send = async () => {
     await create('/v2/chatapp/send-text', { to: customer.customer, message: text });
-    setText((now) => (now === text ? '' : now)); // Somebody may have gone on to write.
+    setText((now) => (now === text ? '' : now)); // The user may have gone on writing meanwhile.
     toast('Answer sent.');
     onSent();
   };

@@ -18,14 +18,15 @@ export function RecipientFields() {
   const [text, setText] = useState('');
   const sheet = sheetOf(text);
   const guess = Math.max(0, sheet.rows[0]?.findIndex(looksLikeNumber) ?? 0);
-  // A choice is of these columns: it does not outlive them.
+  // The chosen column counts only while the columns are the same.
   const columns = `${guess} ${sheet.heads.join()}`;
   const [chosen, setChosen] = useState({ columns, column: guess });
   const column = chosen.columns === columns ? chosen.column : guess;
   const [isUtf8, setUtf8] = useState(true);
   const read = (octets: Uint8Array) => {
     const written = textOf(octets);
-    setText(written ?? ''); // Nobody sends to the recipients before, and believes that they are those of the file.
+    // A file that cannot be read empties the box: what stood there would be taken for the recipients of the file.
+    setText(written ?? '');
     setUtf8(written !== undefined);
   };
   return (

@@ -26,10 +26,10 @@ export function UserFacts({ user }: { readonly user: User }) {
 
 interface UserActsProps {
   readonly user: User;
-  /** Of the user in the API: `/v2/account/users/usr_…`, or the operators'. */
+  /** The user's path in the API: `/v2/account/users/usr_…`, or the operators' one. */
   readonly path: string;
   readonly setStatus: (to: 'active' | 'disabled') => Promise<unknown>;
-  /** Whether the user's password link and second factor may be had anew here. */
+  /** Whether a new link, and the removal of the second factor, may be asked for here. */
   readonly renews: boolean;
   readonly onChange: () => void;
   /** Further buttons. */
