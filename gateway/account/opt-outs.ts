@@ -21,6 +21,7 @@ import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery } from '../http/query.ts';
 import type { Accepted, Action } from '../idempotency/action.ts';
+import { refusedLate } from '../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 
 /** This many entries of a page count as one request. */
@@ -78,10 +79,8 @@ export function createAddOptOut({
       const { account: caller } = callerOf(res);
       const read = await readRequest(ADD_OPT_OUT, bodyOf(res), { account: caller, now: clock.now(), config });
       if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
-      // Another request with the same key may have begun by now. A late write does no harm: it repeats the same.
-      if (payBy !== undefined && clock.now() >= payBy) {
-        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
-      }
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
       const { customer, number: scope = WHOLE_ACCOUNT } = whole(read);
       const account = caller._id;
       const id = optOutId(account, customer, scope);

@@ -15,10 +15,10 @@ import {
 import { SUBSCRIPTIONS_FRESH_MS } from '../../shared/webhooks/subscriptions.ts';
 import { choice, list, required } from '../fields/field.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
-import { RETRY_AFTER } from '../http/answer.ts';
 import { changeAudited } from '../http/audited.ts';
 import { bodyOf, type Caller, callerOf } from '../http/context.ts';
 import type { Action, Refused } from '../idempotency/action.ts';
+import { refusedLate } from '../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { address } from './fields.ts';
 import { invalidUrlRequest, type UrlCheck } from './public-url.ts';
@@ -53,11 +53,8 @@ export function createChatWebhook(
       if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
 
       const { url, events } = whole(read);
-      // Another request with the same key may have begun by now. A late write does no harm: it repeats the same
-      // update.
-      if (payBy !== undefined && clock.now() >= payBy) {
-        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
-      }
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
       const wanted = { account, channel: 'chatapp', url, events, registration: id } as const;
       const made = await registerEndpoint({ db, clock, box, config }, callerOf(res), wanted);
       if ('kind' in made) return made;

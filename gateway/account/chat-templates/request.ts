@@ -5,10 +5,10 @@ import { findProvider } from '../../../shared/providers/store.ts';
 import { type AccountId, newId, type RequestId } from '../../../shared/runtime/ids.ts';
 import { invalidUrlRequest, type UrlCheck } from '../../chatapp/public-url.ts';
 import { readRequest, whole } from '../../fields/request.ts';
-import { RETRY_AFTER } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, callerOf } from '../../http/context.ts';
 import type { Accepted, Action } from '../../idempotency/action.ts';
+import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { draftOf } from './draft.ts';
 import { REQUEST_CHAT_TEMPLATE } from './fields.ts';
@@ -41,9 +41,8 @@ export function createRequestChatTemplate(
       if (provider === undefined) {
         return { kind: 'refused', problem: ['chatapp_not_configured', {}] };
       }
-      if (payBy !== undefined && clock.now() >= payBy) {
-        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
-      }
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
       const { name, language } = whole(read);
       const own = await readOwn(db, account, name, language);
       // What the provider refused, or has deleted, may be asked for again.

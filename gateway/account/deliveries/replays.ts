@@ -7,12 +7,13 @@ import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { earlierTime } from '../../fields/times.ts';
-import { RETRY_AFTER, sendProblem } from '../../http/answer.ts';
+import { sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
 import { pageOf } from '../../http/page.ts';
 import type { Accepted, Action, Refused } from '../../idempotency/action.ts';
+import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 
 /** The newest ones; they are kept for 30 days. */
@@ -42,9 +43,8 @@ export function createReplayStart({
       const read = await readRequest(START_REPLAY, bodyOf(res), { account: caller.account, now: clock.now(), config });
       if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
       if (endpoint.status !== 'active') return { kind: 'refused', problem: ['webhook_disabled', {}] };
-      if (payBy !== undefined && clock.now() >= payBy) {
-        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
-      }
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
       const { since } = whole(read);
       const started = await changeAudited({ db, clock, config }, caller, {
         action: 'webhook.replay',

@@ -4,11 +4,11 @@ import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { optional, required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { laterTime } from '../../fields/times.ts';
-import { RETRY_AFTER } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, type Caller, callerOf } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
 import type { Accepted, Action, Problem } from '../../idempotency/action.ts';
+import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { beyondCaller, checkRate } from './authority.ts';
 import { allowedIps, name, perMinute, scopes } from './key-fields.ts';
@@ -40,10 +40,8 @@ export function createKeyCreation(deps: KeyDeps): Action<SealedText> {
       const { name, scopes, expires_at, per_minute, allowed_ips = [] } = whole(read);
       const refusal = beyondCaller(caller, scopes) ?? (await refuseMoreKeys(deps, account));
       if (refusal !== undefined) return { kind: 'refused', problem: refusal };
-      // Another request with the same Idempotency-Key may have begun by now.
-      if (payBy !== undefined && clock.now() >= payBy) {
-        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
-      }
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
       const text = openText(deps, id);
       const made = await changeAudited(deps, caller, {
         action: 'key.create',

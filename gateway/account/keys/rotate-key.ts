@@ -10,11 +10,11 @@ import {
 import { optional } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { laterTime } from '../../fields/times.ts';
-import { RETRY_AFTER } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, type Caller, callerOf, type Reply } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
 import type { Action, Problem } from '../../idempotency/action.ts';
+import { refusedLate } from '../../idempotency/refused-late.ts';
 import { beyondCaller } from './authority.ts';
 import { createdAnswer, creatorOf, type KeyDeps, refuseMoreKeys, refuseText } from './create-key.ts';
 import { newSealedText, openText, type SealedText } from './sealed-text.ts';
@@ -47,9 +47,8 @@ export function createKeyRotation(deps: KeyDeps): Action<SealedText> {
       if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
       const refusal = refuseRotation(caller, old, now) ?? (await refuseMoreKeys(deps, caller.account._id));
       if (refusal !== undefined) return { kind: 'refused', problem: refusal };
-      if (payBy !== undefined && clock.now() >= payBy) {
-        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
-      }
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
       const { old_expires_at: until = new Date(now.getTime() + OVERLAP_MS), expires_at: expiresAt } = whole(read);
       const made = await rotate(deps, res, old, id, { until, expiresAt });
       if (made === undefined) return { kind: 'refused', problem: ['key_not_active', {}] };

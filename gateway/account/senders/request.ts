@@ -5,11 +5,11 @@ import { createSender, findSender, findSenderById, SenderExists } from '../../..
 import { choice, list, required } from '../../fields/field.ts';
 import { sender } from '../../fields/message-fields.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
-import { RETRY_AFTER } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, callerOf } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
 import type { Accepted, Action } from '../../idempotency/action.ts';
+import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { senderRecord } from './record.ts';
 
@@ -31,10 +31,8 @@ export function createRequestSender(deps: Pick<GatewayDeps, 'db' | 'clock' | 'co
       const account = caller.account._id;
       const read = await readRequest(REQUEST_SENDER, bodyOf(res), { ...caller, now: clock.now(), config });
       if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
-      // Another request with the same key may have begun by now.
-      if (payBy !== undefined && clock.now() >= payBy) {
-        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
-      }
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
       const wanted = whole(read);
       const routes = ROUTES.filter((route) => wanted.routes.includes(route));
       try {

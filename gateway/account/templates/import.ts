@@ -3,11 +3,11 @@ import { ENCODINGS } from '../../../shared/templates/export/csv-encoding.ts';
 import { importTemplateCsv } from '../../../shared/templates/export/import-csv.ts';
 import { boolean, choice, Fault, list, optional, required, string, withDefault } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
-import { RETRY_AFTER } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, callerOf } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import type { Action } from '../../idempotency/action.ts';
+import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 
 /** Some 3,000 templates. Reading them takes 50 ms of this process. */
@@ -56,9 +56,8 @@ export function createImportTemplates(deps: Pick<GatewayDeps, 'db' | 'clock' | '
         config,
       });
       if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
-      if (payBy !== undefined && clock.now() >= payBy) {
-        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
-      }
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
       const { file: pieces, encoding, skip_bad: skipBad, dry_run: dryRun } = whole(read);
       const file = Buffer.concat(pieces);
       if (file.length > FILE_BYTES_MAX) return { kind: 'refused', problem: tooLarge() };

@@ -6,11 +6,11 @@ import { createTemplate, findTemplate, TemplateExists } from '../../../shared/te
 import { type TemplateDocument, type TemplateText, templateVersion } from '../../../shared/templates/template.ts';
 import type { TemplateRequestDocument } from '../../../shared/templates/template-request.ts';
 import { readRequest, whole } from '../../fields/request.ts';
-import { RETRY_AFTER } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, callerOf } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
 import type { Accepted, Action } from '../../idempotency/action.ts';
+import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { REQUEST_TEMPLATE } from './fields.ts';
 import { templateRecord } from './record.ts';
@@ -32,9 +32,8 @@ export function createRequestTemplate(deps: Pick<GatewayDeps, 'db' | 'clock' | '
         config,
       });
       if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
-      if (payBy !== undefined && clock.now() >= payBy) {
-        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
-      }
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
       const { name, senders, category, content, dlt_id: dltId, entity_id: entityId } = whole(read);
       const account = caller.account._id;
       const given = {

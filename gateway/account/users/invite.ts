@@ -6,11 +6,11 @@ import { findUser, inviteUser, makeLink, UsernameTaken } from '../../../shared/u
 import { ACCOUNT_ROLES, canonicalUsername, type UserDocument } from '../../../shared/users/user.ts';
 import { choice, Fault, optional, required, string } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
-import { RETRY_AFTER } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, callerOf } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
 import type { Accepted, Action } from '../../idempotency/action.ts';
+import { refusedLate } from '../../idempotency/refused-late.ts';
 import { personName } from '../../sign-in/person-name.ts';
 import { userRecord } from './record.ts';
 import type { UsersDeps } from './users.ts';
@@ -42,10 +42,8 @@ export function createInvite({ db, clock, config }: UsersDeps): Action<UserId> {
     async act(res, { id, payBy }) {
       const read = await readRequest(INVITE_USER, bodyOf(res), { account: {}, now: clock.now(), config });
       if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
-      // Another request with the same key may have begun by now.
-      if (payBy !== undefined && clock.now() >= payBy) {
-        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
-      }
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
       const caller = callerOf(res);
       try {
         const made = await changeAudited({ db, clock, config }, caller, {

@@ -8,10 +8,10 @@ import { invalidUrlRequest, type UrlCheck } from '../../chatapp/public-url.ts';
 import { registerEndpoint } from '../../chatapp/webhook.ts';
 import { choice, list, optional, required } from '../../fields/field.ts';
 import { type Rule, readRequest, request, whole } from '../../fields/request.ts';
-import { RETRY_AFTER } from '../../http/answer.ts';
 import { bodyOf, callerOf } from '../../http/context.ts';
 import type { FieldProblems } from '../../http/fields.ts';
 import type { Accepted, Action } from '../../idempotency/action.ts';
+import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { webhookRecord } from './webhook-record.ts';
 
@@ -66,10 +66,8 @@ export function createWebhookCreation(deps: Deps, urlCheck: UrlCheck): Action<Re
         await urlCheck.host(given.url, 'url', problems);
       }
       if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
-      // Another request with the same key may have begun by now. A late write does no harm: it repeats the same update.
-      if (payBy !== undefined && clock.now() >= payBy) {
-        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
-      }
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
       const { channel, url, events = eventsOf(channel) } = whole(read);
       const wanted = { account: caller.account._id, channel, url, events, registration: id };
       const made = await registerEndpoint(deps, caller, wanted);

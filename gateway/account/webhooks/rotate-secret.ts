@@ -2,10 +2,10 @@ import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { findOwnEndpoint, listEndpoints, rotateSecret } from '../../../shared/webhooks/endpoint-store.ts';
 import { newSecret } from '../../../shared/webhooks/sign.ts';
 import { readRequest, request } from '../../fields/request.ts';
-import { RETRY_AFTER } from '../../http/answer.ts';
 import { bodyOf, callerOf } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
 import type { Accepted, Action } from '../../idempotency/action.ts';
+import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { changeEndpoint } from './update-webhook.ts';
 import { webhookRecord } from './webhook-record.ts';
@@ -30,9 +30,8 @@ export function createSecretRotation(deps: Deps): Action<SealedSecret> {
       if (endpoint === undefined) return { kind: 'refused', problem: ['webhook_not_found', {}] };
       const read = await readRequest(ROTATE_SECRET, bodyOf(res), { account, now: clock.now(), config });
       if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
-      if (payBy !== undefined && clock.now() >= payBy) {
-        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
-      }
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
       const rotated = await changeEndpoint(deps, res, endpoint, 'webhook.rotate', () =>
         rotateSecret(db, clock, sealed, endpoint._id),
       );

@@ -4,11 +4,11 @@ import { createAccount, findAccount } from '../../../shared/accounts/store.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { optional, otherwise, required, withDefault } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
-import { RETRY_AFTER } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, requesterOf } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
 import type { Accepted, Action } from '../../idempotency/action.ts';
+import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { country, currency, entityId, expiryDate } from '../fields.ts';
 import { DLT, NAME, NUMBER_CHECK, SENDERS } from './account-fields.ts';
@@ -37,10 +37,8 @@ export function createNewAccount(deps: Pick<GatewayDeps, 'db' | 'clock' | 'confi
       const { name, currency, expiry_date, senders, dlt, entity_id, number_check, country } = whole(read);
       const given = { name, currency, expiryDate: expiry_date, senders, dlt, entityId: entity_id, country };
       const numberCheck = number_check === 'off' ? undefined : number_check;
-      // Another request with the same Idempotency-Key may have begun by now.
-      if (payBy !== undefined && clock.now() >= payBy) {
-        return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
-      }
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
       const made = await changeAudited(deps, requesterOf(res), {
         action: 'account.create',
         subject: { kind: 'account', id },
