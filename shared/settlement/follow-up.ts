@@ -19,8 +19,8 @@ export interface Written {
 }
 
 /**
- * The follow-up of the groups of one stream: one at a time, in their order, beside the next group's change. What fails stays, and is
- * repeated with what comes after it. Until it is done its messages are `open`: each intent must name them.
+ * The follow-up of the groups of one stream: one at a time, in their order, beside the next group's change. A follow-up that fails is
+ * repeated together with the next one. Until it is done its messages are `open`: every new intent must name them too.
  */
 export class FollowUps {
   readonly #deps: FollowUpDeps;
@@ -39,18 +39,18 @@ export class FollowUps {
     this.#owed = [...this.#owed, ...written];
   }
 
-  /** Waits for what is in progress, then begins with all that is owed. So never more than one group waits. Never throws. */
+  /** Waits for the follow-up in progress, then begins the next, with all that is owed. So at most one group waits. Never throws. */
   async next(): Promise<void> {
     await this.#inProgress?.catch(() => undefined);
-    this.#begin().catch(() => undefined); // It stays owed: `repeat` tells.
+    this.#begin().catch(() => undefined); // It stays owed, and `repeat` throws the error.
   }
 
-  /** Repeats what failed; does not wait for what is in progress. Throws what it fails with. */
+  /** Repeats what failed, unless a follow-up is in progress. Throws when it fails again. */
   async repeat(): Promise<void> {
     if (this.#inProgress === undefined) await this.#begin();
   }
 
-  /** Resolves when all is done. Throws what it fails with. */
+  /** Resolves when all is done. Throws when a follow-up fails. */
   async finish(): Promise<void> {
     await this.#inProgress;
     await this.#begin();

@@ -73,9 +73,10 @@ export async function readIntents(db: Db, lease: string): Promise<readonly Messa
 }
 
 /**
- * A duplicate key means that the intent has a higher epoch: the filter did not match it, so the upsert tried to insert a second
- * document with its id. Or that an earlier holder made the intent at the same moment: MongoDB repeats no upsert that asks for more
- * than equality (its manual: reference/method/db.collection.updateOne/, "Upsert with Duplicate Values"). Only the second time is sure.
+ * A duplicate key usually means that the intent has a higher epoch: the filter did not match it, so the upsert tried to insert a
+ * second document with its id. It may also mean that an earlier holder made the intent at the same moment: MongoDB repeats no upsert
+ * that asks for more than equality (its manual: reference/method/db.collection.updateOne/, "Upsert with Duplicate Values"). So the
+ * write is made twice: the second duplicate key can only mean the higher epoch.
  */
 async function unlessLost(lease: string, write: () => Promise<unknown>): Promise<void> {
   const refused = async (): Promise<unknown> => {

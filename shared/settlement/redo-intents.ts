@@ -31,7 +31,7 @@ export async function redoIntents(
   await fenceIntents(db, { lease, epoch });
   const ids = await readIntents(db, lease);
   if (ids.length === 0) return;
-  // Credits are given back by what they say: it must not be rolled back afterwards.
+  // Credits are given back by what these documents say, and no failover may undo that: so they are read for sure.
   const messages = await findEachForSure(
     db.collection<AnyMessage>('messages'),
     [...new Set(ids)].map((_id) => ({ _id })),

@@ -44,8 +44,8 @@ const TRIES_MAX = 100;
 
 /**
  * Registers a url. If the account already has it, it keeps id and secret, takes the new events and is active again. The id of a
- * new one derives from account, channel and url, so two simultaneous requests make one endpoint. One insert decides, so of any number of
- * simultaneous registrations at most ten succeed. Throws `TooManyEndpoints`.
+ * new one derives from account, channel and url, so two simultaneous requests make one endpoint. One insert decides, so of any
+ * number of simultaneous registrations at most ten succeed. Throws `TooManyEndpoints`.
  */
 export async function createEndpoint(
   db: Db,

@@ -39,7 +39,7 @@ function toldCertificates(text: string): string {
 
 /**
  * With --tls yes: which authorities we trust, and which certificate is ours. Certificates are stored unchanged, the key is
- * encrypted (store.ts).
+ * encrypted (carrier-secrets.ts).
  */
 export const TRUST = {
   tlsCa: setting(
