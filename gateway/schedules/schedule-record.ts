@@ -3,8 +3,8 @@ import { idTime } from '../../shared/runtime/ids.ts';
 import { type ScheduleDocument, scheduledMessageId } from '../../shared/schedules/schedule.ts';
 
 /**
- * A schedule as the API shows it. What it holds is told while it waits and when it was cancelled; of a sent one its message or
- * batch tells it.
+ * A schedule as the API shows it. Its content is shown while it waits and when it was cancelled. Once it is sent, its message or
+ * batch shows it.
  */
 export function scheduleRecord(schedule: ScheduleDocument): object {
   const { _id, state, scheduledFor, credits } = schedule;

@@ -44,7 +44,7 @@ const MESSAGE_EVENTS = {
   'recipient.opted_out': {
     channels: ['sms'],
     state: 'opted_out',
-    when: 'A customer wrote STOP, or another word for it: messages to this customer are refused from now on.',
+    when: 'A customer wrote STOP, or another word for it: SMS to this customer are refused from now on.',
     body: optOutBody,
   },
   'recipient.opted_in': {
