@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { type ProblemAnswer, sendProblem } from '../http/answer.ts';
-import { type CallerAddress, networkOf } from '../http/caller-address.ts';
+import { type CallerAddress, callerNetwork } from '../http/caller-address.ts';
 import type { Reply } from '../http/context.ts';
 import { PROBLEMS, type ProblemSlug } from '../http/problem.ts';
 import type { GatewayDeps } from '../process/deps.ts';
@@ -23,7 +23,7 @@ export function createUnauthorized(
     if (slug === 'session_missing') return sendProblem(res, slug, { ...CHALLENGE, ...more });
     const address = addressOf(req);
     const { name, limit } = countedAs(slug, config.authFailuresPerMinute);
-    const { rank, endsMs } = await counter.count(`${name}:${networkOf(address)}`, limit);
+    const { rank, endsMs } = await counter.count(`${name}:${callerNetwork(address)}`, limit);
     if (rank <= limit) {
       const challenge = PROBLEMS[slug].status === 401 ? CHALLENGE : {};
       sendProblem(res, slug, { ...challenge, ...(slug === 'ip_not_allowed' ? cameFrom(address) : {}), ...more });

@@ -69,7 +69,7 @@ function plainAddress(text: string): string | undefined {
  * The network that is responsible for an address. An IPv6 customer has a /64 (RFC 6177) and could use a new address
  * for each request.
  */
-export function networkOf(address: string): string {
+export function callerNetwork(address: string): string {
   if (!ipaddr.IPv6.isValid(address)) return address;
   const [a = 0, b = 0, c = 0, d = 0] = ipaddr.IPv6.parse(address).parts;
   return `${new ipaddr.IPv6([a, b, c, d, 0, 0, 0, 0]).toString()}/64`;

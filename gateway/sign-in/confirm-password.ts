@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { UserDocument } from '../../shared/users/user.ts';
 import { sendProblem } from '../http/answer.ts';
-import { type CallerAddress, networkOf } from '../http/caller-address.ts';
+import { type CallerAddress, callerNetwork } from '../http/caller-address.ts';
 import type { Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Attempts } from './attempts.ts';
@@ -18,7 +18,7 @@ export function createConfirmPassword(
 ): ConfirmPassword {
   return async (req, res, user, password) => {
     const told = { address: addressOf(req), user_id: user._id, request_id: res.locals.requestId };
-    const network = networkOf(told.address);
+    const network = callerNetwork(told.address);
     const known = user.networks?.includes(network) ?? false;
     const attempt = await attempts.begin({ network, name: user.username, known });
     if (attempt.kind === 'wait') {

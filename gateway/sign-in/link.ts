@@ -7,7 +7,7 @@ import type { ReadAccount } from '../access/read-account.ts';
 import { Fault, required, string } from '../fields/field.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
-import { type CallerAddress, networkOf } from '../http/caller-address.ts';
+import { type CallerAddress, callerNetwork } from '../http/caller-address.ts';
 import { bodyOf, type Handler, type Reply } from '../http/context.ts';
 import { invalidRequest } from '../http/fields.ts';
 import type { GatewayDeps } from '../process/deps.ts';
@@ -92,7 +92,7 @@ export class Links {
     find: () => Promise<UserDocument | undefined>,
   ): Promise<UserDocument | undefined> {
     const { attempts, addressOf } = this.#parts;
-    const attempt = await attempts.begin({ network: networkOf(addressOf(req)) });
+    const attempt = await attempts.begin({ network: callerNetwork(addressOf(req)) });
     if (attempt.kind === 'wait') {
       sendProblem(res, 'sign_in_limited', { headers: ['Retry-After', String(attempt.seconds)] });
       return undefined;

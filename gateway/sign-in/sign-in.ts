@@ -4,7 +4,7 @@ import type { ReadAccount } from '../access/read-account.ts';
 import { optional, required } from '../fields/field.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { sendJsonText, sendProblem } from '../http/answer.ts';
-import { type CallerAddress, networkOf } from '../http/caller-address.ts';
+import { type CallerAddress, callerNetwork } from '../http/caller-address.ts';
 import { bodyOf, type CallerAccount, type Handler, type Reply } from '../http/context.ts';
 import { invalidRequest } from '../http/fields.ts';
 import type { GatewayDeps } from '../process/deps.ts';
@@ -46,7 +46,7 @@ export function createSignIn(
     const found = name === undefined ? undefined : await findUserByName(db, name);
     const user = await whoMay(found, readAccount);
     const address = addressOf(req);
-    const network = networkOf(address);
+    const network = callerNetwork(address);
     const told = { address, user_id: found?._id, request_id: res.locals.requestId };
 
     const known = found?.networks?.includes(network) ?? false;

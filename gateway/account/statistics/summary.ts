@@ -9,7 +9,18 @@ import { explain } from '../../messages/explain/explain.ts';
 import { PERIODS, type PeriodName, perDay, stepsOf } from './period.ts';
 import { quantile } from './quantile.ts';
 
-const STATES = ['queued', 'sent', 'delivered', 'read', 'failed', 'expired', 'rejected', 'received'] as const;
+/** In the order in which they are shown. The types demand all of them. */
+const NONE: Readonly<Record<ShownState, number>> = {
+  queued: 0,
+  sent: 0,
+  delivered: 0,
+  read: 0,
+  failed: 0,
+  expired: 0,
+  rejected: 0,
+  received: 0,
+};
+const STATES = Object.keys(NONE) as ShownState[]; // its keys
 /** Error codes and carriers that are shown, the most frequent ones. */
 const LISTED_MAX = 10;
 
@@ -46,8 +57,7 @@ export function statisticsRecord(
 }
 
 function noSum(): Sum {
-  const states = Object.fromEntries(STATES.map((state) => [state, 0])) as Record<ShownState, number>; // all states
-  return { total: 0, ...states, credits_used: 0, conversations: 0 };
+  return { total: 0, ...NONE, credits_used: 0, conversations: 0 };
 }
 
 function add(sum: Sum, { states, credits, conversations }: HourDocument): void {

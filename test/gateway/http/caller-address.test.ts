@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect } from 'chai';
-import { createCallerAddress, networkOf } from '../../../gateway/http/caller-address.ts';
+import { callerNetwork, createCallerAddress } from '../../../gateway/http/caller-address.ts';
 
 /** A request from `remote` with the header as Node gives it. */
 function requestFrom(remote: string | undefined, forwarded?: string): IncomingMessage {
@@ -57,8 +57,8 @@ describe("the caller's address", () => {
   }
 
   it('stands for its network when it is IPv6', () => {
-    expect(networkOf('2001:db8:1:2:3:4:5:6')).to.equal('2001:db8:1:2::/64');
-    expect(networkOf('203.0.113.9')).to.equal('203.0.113.9');
-    expect(networkOf('unknown')).to.equal('unknown');
+    expect(callerNetwork('2001:db8:1:2:3:4:5:6')).to.equal('2001:db8:1:2::/64');
+    expect(callerNetwork('203.0.113.9')).to.equal('203.0.113.9');
+    expect(callerNetwork('unknown')).to.equal('unknown');
   });
 });
