@@ -55,7 +55,7 @@ export function createSchedule(deps: GatewayDeps & Sending): Action<ScheduleId> 
       // Checked before a batch is stored, so that accounts without credits cannot fill the disk.
       if (dry || order.kind === 'bulk') {
         const body = order.kind === 'bulk' ? bulkDryRun(order) : messageDryRun(order.message);
-        const verdict = await dryRun(deps, { account, id, credits }, body);
+        const verdict = await dryRun(deps, { account, id, credits }, { ...body, scheduled_for: time.scheduledFor });
         if (dry || verdict.kind === 'refused') return verdict;
       }
 

@@ -61,10 +61,12 @@ describe('POST /v2/schedule: 200, for many recipients', () => {
 
   it('a dry run leaves no trace', async () => {
     const { account, key } = await makeCustomer(10);
+    const body = good();
 
-    const answer = await schedule(key, { ...good(), to: entries(3), dry_run: true });
+    const answer = await schedule(key, { ...body, to: entries(3), dry_run: true });
 
     expect(answer.body).to.deep.include({ dry_run: true, total: 3, credits_used: 0, credits_required: 3 });
+    expect(answer.body).to.include({ scheduled_for: body.schedule_time });
     expect(await tracesOf(account)).to.equal(0);
   });
 });

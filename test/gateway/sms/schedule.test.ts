@@ -81,8 +81,9 @@ describe('POST /v2/schedule', () => {
 
     it('a dry run leaves no trace', async () => {
       const { account, key } = await makeCustomer(1);
+      const body = good();
 
-      const answer = await schedule(key, { ...good(), dry_run: true });
+      const answer = await schedule(key, { ...body, dry_run: true });
 
       expect(answer.status).to.equal(200);
       expect(answer.body).to.deep.equal({
@@ -95,6 +96,7 @@ describe('POST /v2/schedule', () => {
         units: 24,
         unicode_characters: [],
         template_id: null,
+        scheduled_for: body.schedule_time,
       });
       expect(await tracesOf(account)).to.equal(0);
       expect(await balanceOf(account)).to.equal(1);
