@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument } from '../accounts/account.ts';
 import { untilAnswered } from '../mongo/until-answered.ts';
-import { declareOver } from '../payment/pay-by.ts';
+import { declareOver, earliest } from '../payment/pay-by.ts';
 import { type Clock, isoDate } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { AccountId, GroupId } from '../runtime/ids.ts';
@@ -118,8 +118,4 @@ async function followUp(
     log.warn('follow_up_failed', { ...what, ...errorFields(error) });
     return [];
   }
-}
-
-function earliest(times: readonly (Date | undefined)[]): Date | undefined {
-  return times.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined);
 }

@@ -14,6 +14,7 @@ import { type DebitRequest, debitEach, PAID } from './debit.ts';
 import { type Answered, debitAnswers } from './debit-answers.ts';
 import { FollowUp } from './follow-up.ts';
 import { KeyedGrouper, type KeyedPart } from './keyed-grouper.ts';
+import { earliest } from './pay-by.ts';
 import { type BatchOrder, priceOf } from './pending.ts';
 
 /**
@@ -239,13 +240,10 @@ function debitRequest({ account, order }: AccountOrder, today: string, done: rea
 
 /** One order for all. The earliest `payBy` applies to every one of them. */
 function together(orders: readonly Order[]): Order {
-  let payBy: Date | undefined;
-  for (const one of orders)
-    if (one.payBy !== undefined && !(payBy !== undefined && payBy <= one.payBy)) payBy = one.payBy;
   return {
     drafts: orders.flatMap(({ drafts }) => drafts),
     bookings: orders.flatMap(({ bookings }) => bookings),
-    payBy,
+    payBy: earliest(orders.map(({ payBy }) => payBy)),
   };
 }
 

@@ -58,12 +58,13 @@ export async function debitAgain(db: Db, request: DebitRequest): Promise<Debit |
   return { kind: 'unknown' };
 }
 
-type Standing = Pick<AccountDocument, '_id' | 'status' | 'balance' | 'expiryDate' | 'seq' | 'pending'>;
+/** What a debit needs to know of the account. */
+type PayingAccount = Pick<AccountDocument, '_id' | 'status' | 'balance' | 'expiryDate' | 'seq' | 'pending'>;
 
 async function readAccounts(
   db: Db,
   requests: readonly DebitRequest[],
-): Promise<ReadonlyMap<AccountDocument['_id'], Standing>> {
+): Promise<ReadonlyMap<AccountDocument['_id'], PayingAccount>> {
   const found = await findAtOnce<AccountDocument>(db, 'accounts', {
     filter: { _id: { $in: requests.map(({ account }) => account) } },
     projection: projectionOf(requests),
@@ -73,7 +74,7 @@ async function readAccounts(
   return new Map(found.map((account) => [account._id, account]));
 }
 
-function readPayer(db: Db, request: DebitRequest): Promise<Standing | null> {
+function readPayer(db: Db, request: DebitRequest): Promise<PayingAccount | null> {
   const accounts = db.collection<AccountDocument>('accounts');
   return findForSure(accounts, { _id: request.account }, projectionOf([request]));
 }

@@ -11,9 +11,9 @@ import { DECIDED, purchaseEntry } from './pending.ts';
  * Repeating it writes the same.
  */
 export async function enterDebits(db: Db, debits: readonly DebitRequest[]): Promise<readonly boolean[]> {
-  const decided = await readDecided(db, debits);
+  const accounts = await readPending(db, debits);
   const entries = debits.map((debit) => {
-    const pending = decided.get(debit.account)?.pending?.[debit.group];
+    const pending = accounts.get(debit.account)?.pending?.[debit.group];
     return pending && ledgerEntryOf(debit.account, debit.group, { ...pending, ...purchaseEntry(debit) });
   });
   await enterInLedger(
@@ -23,12 +23,13 @@ export async function enterDebits(db: Db, debits: readonly DebitRequest[]): Prom
   return entries.map((entry) => entry !== undefined);
 }
 
-type Decided = Pick<AccountDocument, '_id' | 'pending'>;
+/** Of `pending` only what the store decided (`DECIDED`). */
+type WithPending = Pick<AccountDocument, '_id' | 'pending'>;
 
-async function readDecided(
+async function readPending(
   db: Db,
   debits: readonly DebitRequest[],
-): Promise<ReadonlyMap<AccountDocument['_id'], Decided>> {
+): Promise<ReadonlyMap<AccountDocument['_id'], WithPending>> {
   const projection: Record<string, 1> = {};
   for (const { group } of debits) for (const name of DECIDED) projection[`pending.${group}.${name}`] = 1;
   const accounts = [...new Set(debits.map(({ account }) => account))];

@@ -12,6 +12,11 @@ export function inTime(payBy: Date | undefined): Filter<AccountDocument> {
   return payBy === undefined ? {} : { lapsed: { $not: { $gte: payBy } }, $expr: { $lt: [NOW_MS, payBy.getTime()] } };
 }
 
+/** The first of these times. Undefined when there is none. */
+export function earliest(times: readonly (Date | undefined)[]): Date | undefined {
+  return times.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined);
+}
+
 /**
  * Whether the time to pay is over, for good: true means that no debit of the account with this `payBy`, or an earlier one, pays
  * from now on, whatever clock it meets. What it had paid by then is found by `findForSure`. One atomic update of the account. Call
