@@ -6,7 +6,7 @@ export interface OpenConversation {
   /** Number of the opening within its account, in the order of payment (`accounts.chats`). */
   readonly number: number;
   /** Who started it: the customer (the session was open) or the business. */
-  readonly by: Opener;
+  readonly by: Starter;
   readonly credits: number;
   /** The message of ours that the conversation was charged with. */
   readonly opener: MessageId;
@@ -19,7 +19,7 @@ export interface OpenConversation {
 
 /** A conversation, and which document of the customer has it (conversations/names.ts). */
 export interface PaidConversation extends OpenConversation {
-  /** The number that the message was written to that opened it, digits. */
+  /** The number, in digits, that the opening message was written to. */
   readonly customer: string;
 }
 
@@ -29,4 +29,5 @@ export interface Opening extends PaidConversation {
   readonly again?: true;
 }
 
-export type Opener = 'user' | 'business';
+/** Who started a conversation. The price depends on it. */
+export type Starter = 'user' | 'business';

@@ -6,7 +6,7 @@ import { type AccountId, idTime } from '../runtime/ids.ts';
 const LANES = ['otp', 'transactional', 'low', 'promotional', 'promotional under DLT'] as const;
 /** Messages are counted up to this number: more is shown as "at least". */
 const COUNTED_MAX = 10_000;
-/** The oldest message is looked for in the first accounts of a lane, up to this number. `accounts` says no more either. */
+/** Most accounts of a lane that are counted, and in which the oldest message is looked for. */
 const ACCOUNTS_MAX = 200;
 const PATHS_MAX = 50;
 
@@ -22,8 +22,8 @@ export interface WaitingLane {
 }
 
 /**
- * Jumps through the claim's own index (`queue`) from path to path, lane to lane and account to account. So it costs a few reads
- * for each account that has something waiting, however many messages that is.
+ * What waits to be claimed, by path and lane. Jumps through the claim's own index (`queue`) from path to path, lane to lane and
+ * account to account. So it costs a few reads for each account that has something waiting, however many messages that is.
  */
 export async function readQueues(db: Db): Promise<readonly WaitingLane[]> {
   const messages: Collection<AnyMessage> = db.collection('messages');
@@ -46,9 +46,8 @@ async function pathsOf(messages: Collection<AnyMessage>): Promise<readonly strin
       .sort({ path: 1, lane: 1, account: 1, _id: 1 })
       .limit(1)
       .toArray();
-    const path = Reflect.get(Object(next), 'path');
-    if (typeof path !== 'string') break;
-    paths.push(path);
+    if (next === undefined || !('path' in next)) break;
+    paths.push(next.path);
   }
   return paths;
 }

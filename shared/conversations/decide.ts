@@ -7,7 +7,7 @@ import { type MessageId, newId } from '../runtime/ids.ts';
 import { type ConversationDocument, conversationKey } from './conversation.ts';
 import { type ConversationDocuments, namesOf, sessionOf } from './names.ts';
 import { type ChatPrices, conversationPrice } from './pricing.ts';
-import { conversationUntil, isSessionOpen, openerAt, sessionUntil } from './session.ts';
+import { conversationUntil, isSessionOpen, sessionUntil, starterAt } from './session.ts';
 
 /** The parts of a message that matter for its payment and the session. */
 export interface ChatOrder {
@@ -66,7 +66,7 @@ export function decideChats(
     });
     const [conversation] = running.sort((a, b) => b.until.getTime() - a.until.getTime());
     if (conversation !== undefined) return { kind: 'ride', conversation };
-    const by = openerAt(session, now);
+    const by = starterAt(session, now);
     const credits = conversationPrice(by, prices);
     const refused = refusalOf({ ...account, balance }, credits, today);
     if (refused !== undefined) return refused;

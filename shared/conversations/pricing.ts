@@ -1,4 +1,4 @@
-import type { Opener } from '../accounts/opening.ts';
+import type { Starter } from '../accounts/opening.ts';
 
 /** What a conversation costs, in credits: settings CHAT_USER_CREDITS and CHAT_BUSINESS_CREDITS. */
 export interface ChatPrices {
@@ -10,6 +10,6 @@ export interface ChatPrices {
  * The only price list of the chat-app channel. A conversation is charged once, with the message of ours that opens it. The price
  * depends on who started the conversation (docs/decisions/0013). Messages from customers are never charged.
  */
-export function conversationPrice(by: Opener, prices: ChatPrices): number {
+export function conversationPrice(by: Starter, prices: ChatPrices): number {
   return by === 'user' ? prices.userCredits : prices.businessCredits;
 }

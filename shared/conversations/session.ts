@@ -1,4 +1,4 @@
-import type { Opener } from '../accounts/opening.ts';
+import type { Starter } from '../accounts/opening.ts';
 import type { ConversationDocument } from './conversation.ts';
 
 /** "Free-form session window: 24 hours after the customer's last message" ("Limits"). */
@@ -21,7 +21,7 @@ export function isSessionOpen(conversation: Session | undefined, now: Date): boo
 }
 
 /** Who counts as the starter if our message opens a conversation now. */
-export function openerAt(conversation: Session | undefined, now: Date): Opener {
+export function starterAt(conversation: Session | undefined, now: Date): Starter {
   return isSessionOpen(conversation, now) ? 'user' : 'business';
 }
 

@@ -19,7 +19,7 @@ export function placementOf(
   message: Routable & Pick<MessageDocument, 'path'> & { readonly attempts?: readonly Pick<Attempt, 'carrier'>[] },
 ): Pick<MessageDocument, 'path' | 'routed'> {
   const tried = (message.attempts ?? []).map(({ carrier }) => carrier);
-  const { path, route } = table.routes.length === 0 ? inGroup(message) : whole(table.resolve(message));
+  const { path, route } = table.routes.length === 0 ? inGroup(message) : placeOf(table.resolve(message));
   const left = path === undefined ? undefined : table.without(path, tried);
   return { path: left ?? NOWHERE, ...(route === undefined ? {} : { routed: routedOf(route) }) };
 }
@@ -34,7 +34,8 @@ interface Place {
   readonly route?: RouteDocument;
 }
 
-function whole(resolution: ReturnType<RouteTable['resolve']>): Place {
+/** Without a path where no carrier will ever take the message. */
+function placeOf(resolution: ReturnType<RouteTable['resolve']>): Place {
   return resolution.kind === 'path' ? resolution : {};
 }
 

@@ -124,9 +124,8 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
         const settled = await settler.settle(decisions);
-        this.#options.onKeys(
-          settled.flatMap((message) => ((message?.parts ?? message?.earlier) === undefined ? [] : (message ?? []))),
-        );
+        const changed = settled.filter((message) => message !== undefined);
+        this.#options.onKeys(changed.filter(({ parts, earlier }) => parts !== undefined || earlier !== undefined));
         for (const { claimed, outcome } of items) this.#log(claimed, outcome, at);
         return settled;
       } catch (error) {

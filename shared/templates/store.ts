@@ -142,16 +142,16 @@ export async function findTemplate(db: Db, account: AccountId, dltId: string): P
 }
 
 /** Whether a template may be used, and for what. */
-export type TemplateStanding = Pick<TemplateDocument, '_id' | 'status' | 'senders' | 'routes'>;
+export type TemplateApproval = Pick<TemplateDocument, '_id' | 'status' | 'senders' | 'routes'>;
 
-/** The standings of many templates at once. */
-export async function readStandings(
+/** Those of many templates, by one read. Templates that do not exist are left out. */
+export async function readApprovals(
   db: Db,
   keys: readonly TemplateKey[],
-): Promise<ReadonlyMap<TemplateKey, TemplateStanding>> {
+): Promise<ReadonlyMap<TemplateKey, TemplateApproval>> {
   const found = await templates(db)
     .find({ _id: { $in: [...keys] } })
-    .project<TemplateStanding>({ status: 1, senders: 1, routes: 1 })
+    .project<TemplateApproval>({ status: 1, senders: 1, routes: 1 })
     .toArray();
   return new Map(found.map((template) => [template._id, template]));
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { AccountId } from '../../runtime/ids.ts';
 import type { SenderDocument } from '../../senders/sender.ts';
 import { listSenders } from '../../senders/store.ts';
-import { type Imported, importTemplates, readStandings } from '../store.ts';
+import { type Imported, importTemplates, readApprovals } from '../store.ts';
 import { type NewTemplate, templateKey } from '../template.ts';
 import { type CsvOptions, type CsvProblem, readTemplateCsv } from './csv.ts';
 import { decodeFile, type Encoding } from './csv-encoding.ts';
@@ -73,7 +73,7 @@ function asRequest(template: NewTemplate): NewTemplate {
 
 async function wouldImport(db: Db, account: AccountId, templates: readonly NewTemplate[]): Promise<Imported> {
   const keys = templates.map(({ dltId }) => templateKey(account, dltId));
-  const there = await readStandings(db, keys);
+  const there = await readApprovals(db, keys);
   const ids = templates.map(({ dltId }) => dltId);
   const isKnown = (dltId: string): boolean => there.has(templateKey(account, dltId));
   return { created: ids.filter((id) => !isKnown(id)), known: ids.filter(isKnown) };

@@ -11,7 +11,7 @@ import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
 import { type AccountId, idTime, type MessageId } from '../../../shared/runtime/ids.ts';
 import type { SenderDocument } from '../../../shared/senders/sender.ts';
 import { findSenders, type SenderKey, senderKey } from '../../../shared/senders/store.ts';
-import { readStandings, type TemplateStanding } from '../../../shared/templates/store.ts';
+import { readApprovals, type TemplateApproval } from '../../../shared/templates/store.ts';
 import { type TemplateKey, templateKey } from '../../../shared/templates/template.ts';
 
 /** Why an accepted message may not leave any more. It becomes the message's `errorCode` and `errorReason`. */
@@ -38,14 +38,14 @@ export class Departures {
   readonly #options: { readonly db: Db; readonly clock: Clock };
   readonly #accounts: FreshCache<AccountId, SendingRules>;
   readonly #senders: FreshCache<SenderKey, SenderDocument>;
-  readonly #templates: FreshCache<TemplateKey, TemplateStanding>;
+  readonly #templates: FreshCache<TemplateKey, TemplateApproval>;
 
   constructor({ db, clock }: { readonly db: Db; readonly clock: Clock }) {
     this.#options = { db, clock };
     const limits = { clock, freshMs: FRESH_MS, maxEntries: REMEMBERED };
     this.#accounts = new FreshCache({ ...limits, readMany: (ids) => readSendingRules(db, ids) });
     this.#senders = new FreshCache({ ...limits, readMany: (keys) => findSenders(db, keys) });
-    this.#templates = new FreshCache({ ...limits, readMany: (keys) => readStandings(db, keys) });
+    this.#templates = new FreshCache({ ...limits, readMany: (keys) => readApprovals(db, keys) });
   }
 
   /** Which of these claimed messages may not leave. Rejects with the store's error. */
@@ -163,7 +163,7 @@ function senderRefusal({ route }: MessageDocument, registered: SenderDocument | 
 
 function templateRefusal(
   { sender, route }: MessageDocument,
-  template: TemplateStanding | undefined,
+  template: TemplateApproval | undefined,
 ): Refusal | undefined {
   const approved = template?.status === 'approved';
   if (approved && template.senders.includes(sender) && template.routes.includes(route)) return undefined;
