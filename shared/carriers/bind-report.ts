@@ -22,7 +22,7 @@ export interface BindReportDocument {
 export interface CarrierFlow {
   /** Since when it has no bind that lasts: one that was lost within seconds does not count. */
   readonly unboundSince?: Date;
-  /** Since when it takes less than waits for it. */
+  /** Since when more messages wait for it than it takes. */
   readonly behindSince?: Date;
   /** It refuses nearly everything. At this time it will be tried again. */
   readonly trippedUntil?: Date;

@@ -31,7 +31,7 @@ export async function wishChatTemplate(db: Db, wish: Wish): Promise<boolean> {
 
 /**
  * Removes the request for a template that the provider does not have: it was never asked for it, refused it, or has deleted it.
- * Returns whether there was such a request of which webhooks have been told everything.
+ * Returns whether it was removed. It stays while the provider may still do it, or while webhooks are still to be told of it.
  */
 export async function dropRequest(db: Db, id: Id): Promise<boolean> {
   const { deletedCount } = await requests(db).deleteOne({

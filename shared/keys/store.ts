@@ -58,7 +58,7 @@ export function isOver({ status, expiresAt, rotatedTo }: KeyDocument, now: Date)
 export const OVERLAP_MS = 24 * 3_600_000;
 
 export interface Rotation {
-  /** The old key works so long at most. */
+  /** Until when the old key works at most. */
   readonly until: Date;
   /** When the new key ends. Undefined: when the old one would have. */
   readonly expiresAt?: Date | undefined;

@@ -27,7 +27,7 @@ const END_MS = 1_000;
 
 /**
  * A process reports when it begins to close, then takes up to 15 s for what is in hand and 45 s until its last write is answered
- * (store-access/write-gate.ts). The store keeps reports for so long, too.
+ * (store-access/write-gate.ts). The store keeps reports for as long.
  */
 const MAY_WRITE_MS = 60_000;
 

@@ -11,7 +11,7 @@ export interface Standing {
   readonly state: 'up' | 'tripped' | 'down' | 'paused';
   /** Since when it is `down`. */
   readonly since?: Date | undefined;
-  /** Since when it takes less than waits for it. Absent while it keeps up. */
+  /** Since when more messages wait for it than it takes. Absent while it keeps up. */
   readonly behindSince?: Date | undefined;
 }
 

@@ -70,14 +70,14 @@ export class RouteTable {
     return found.sort(byRank).map(({ route }) => route);
   }
 
-  /** The path of the other carriers after this one has refused a message of `path`. Undefined if there are none. */
+  /** The path of the other carriers after `carrier` has refused a message of `path`. Undefined if there are none. */
   after(path: string, carrier: string): string | undefined {
     const { waitSeconds, carriers } = listOfPath(path) ?? this.#groupAsList(path, carrier);
     const others = carriers.filter((other) => other !== carrier);
     return others.length === 0 ? undefined : pathOfList({ waitSeconds, carriers: others });
   }
 
-  /** The path of a message that is routed again, without the carriers that have been asked already. */
+  /** `path` without the carriers in `tried`, which have refused the message. Undefined if none is left. */
   without(path: string, tried: readonly string[]): string | undefined {
     return tried.reduce<string | undefined>((left, one) => left && this.after(left, one), path);
   }

@@ -96,7 +96,7 @@ export class Grouper<Item, Result> {
     }
   }
 
-  /** Waits for more items, at least so long and until the gap is over; but no longer once the next group is full. */
+  /** Waits for more items: `atLeastMs`, and until the gap is over. Stops waiting when the next group is full. */
   async #wait(atLeastMs: number): Promise<void> {
     const waitMs = Math.max(atLeastMs, this.#gapLeftMs());
     if (waitMs <= 0 || this.#isFull) return;

@@ -62,7 +62,7 @@ export function hourStart(name: HourName): Date {
   return new Date(`${name}:00:00Z`);
 }
 
-/** The begin of the hour that a document counts. */
+/** The beginning of the hour that a document counts. */
 export function countedFrom({ _id, account }: Pick<HourDocument, '_id' | 'account'>): Date {
   return hourStart(_id.slice(account.length + 1) as HourName); // the id is the account's and the hour's name
 }

@@ -20,7 +20,7 @@ const LOOK_MS = 3_000;
 const FRESH_MS = 5_000;
 /** As long as a process has for its stop, which does the same (runtime/lifecycle.ts). */
 const PAUSE_MS = 15_000;
-/** A read without an answer for so long is sent on another connection, too: its own may be dead. */
+/** A read without an answer for this long is sent on another connection, too: its own may be dead. */
 const ANSWER_MS = 2_000;
 /** Longer than a command without an answer lasts (mongo/connect.ts). */
 const IN_FLIGHT_MS = 45_000;

@@ -8,7 +8,7 @@ export interface GuardOptions {
   readonly allowHttp: boolean;
   /** Subnets or addresses that are reachable although they are not public. */
   readonly allowSubnets: readonly string[];
-  /** The system's DNS unless a test plays it. */
+  /** Absent: `createHostResolver`. Tests give their own. */
   readonly resolve?: ResolveHost;
 }
 
