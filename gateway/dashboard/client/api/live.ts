@@ -10,7 +10,7 @@ import { session } from './session.ts';
 type Listener = (value: unknown) => void;
 
 /** Components come and go together when the page changes: the stream is opened once for all of them. */
-const SETTLE_MS = 50;
+const GATHER_MS = 50;
 /** After an answer that was no stream, then twice as long each time. A stream that only ended is opened again by the browser. */
 const AGAIN_MS = 15_000;
 const AGAIN_MS_MAX = 60_000;
@@ -38,25 +38,25 @@ export function useLive<T>(name: string): T | undefined {
     const listener: Listener = (next) => setValue(next as T);
     const all = listeners.get(name) ?? new Set();
     listeners.set(name, all.add(listener));
-    settle();
+    reopenSoon();
     return () => {
       all.delete(listener);
       if (all.size > 0) return;
       listeners.delete(name);
       known.delete(name);
-      settle();
+      reopenSoon();
     };
   }, [name]);
   return value;
 }
 
-document.addEventListener('visibilitychange', settle);
+document.addEventListener('visibilitychange', reopenSoon);
 // A sign-in over an open page opens the stream again that ended with the session.
-session.subscribe(settle);
+session.subscribe(reopenSoon);
 
-function settle(): void {
+function reopenSoon(): void {
   clearTimeout(timer);
-  timer = setTimeout(reopen, SETTLE_MS);
+  timer = setTimeout(reopen, GATHER_MS);
 }
 
 /** Opens the stream that tells what is listened to now, if it is another one. */

@@ -5,7 +5,7 @@ import { type ApiProblem, asProblem } from './problem.ts';
 interface Again {
   /** Reads again; what is shown stays until the answer comes. */
   readonly reload: () => void;
-  /** The same, because the stream told of something: an open page does not keep its session from ending. */
+  /** The same, because the stream told of something. It does not count as an act of the user, so the session may end meanwhile. */
   readonly follow: () => void;
 }
 

@@ -30,7 +30,7 @@ export const session = signal<Session | null | undefined>(undefined);
 /** The sign-in name of a user who has just chosen a password by a link; the sign-in form begins with it. */
 export const newcomer = signal('');
 
-/** Asks who is signed in, unless the page came with the word that nobody is. Throws when the gateway does not say. */
+/** Asks who is signed in, unless the page says that nobody is (`data-nobody`, gateway/dashboard/serve.ts). Throws when the gateway does not say. */
 export async function loadSession(): Promise<void> {
   const { dataset } = document.documentElement;
   if ('nobody' in dataset) {

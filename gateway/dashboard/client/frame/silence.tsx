@@ -1,7 +1,7 @@
 import { isSilent } from '../api/live.ts';
 import { Notice } from '../parts/notice.tsx';
 
-/** Says on a page that moves by itself when it does not. */
+/** The notice on pages with live values while no values come. */
 export function Silence() {
   if (!isSilent.value) return null;
   return (

@@ -9,7 +9,10 @@ setInterval(() => {
   if (!document.hidden) now.value = Date.now();
 }, EVERY_MS);
 
-/** The same, exactly: what happened since it moved last is not to come. */
+/**
+ * The time now. `now` alone is up to 20 s behind: by it, what has just happened would lie in the future. A component that calls this
+ * is drawn again when `now` moves on.
+ */
 export function exactNow(): number {
   return Math.max(now.value, Date.now());
 }

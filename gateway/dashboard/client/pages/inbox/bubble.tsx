@@ -3,7 +3,7 @@ import { session } from '../../api/session.ts';
 import { Time } from '../../parts/time.tsx';
 import type { InboxMessage } from './customer.ts';
 
-/** One message. What you sent is shown by its kind: the API never shows texts of yours again. */
+/** One message. What you sent is shown by its kind: the API never shows the texts of your own messages again. */
 export function Bubble({ message }: { readonly message: InboxMessage }) {
   const { message_id, direction, created_at, status, error_reason, group_id } = message;
   return (
