@@ -79,7 +79,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'shared/settlement/intents.ts STREAMS',
   ],
   'a rule whose cases are too many to be told apart from outside': [
-    'gateway/messages/event-list.ts within',
+    'gateway/messages/event-list.ts reachedBetween',
     'shared/runtime/log.ts clean',
     'shared/runtime/own-file.ts openness',
   ],

@@ -68,7 +68,9 @@ export function createIdentify(
   };
 }
 
-/** The first handler of every endpoint that needs a key or a session. */
+/**
+ * The first handler of every endpoint that needs a key or a session. `nobody`: the problem of a request that has neither.
+ */
 export function createAuthenticate(
   identify: Identify,
   unauthorized: Unauthorized,
@@ -76,8 +78,7 @@ export function createAuthenticate(
 ): Handler {
   return async (req, res: Reply, next) => {
     const who = await identify(req);
-    if (who === 'key_missing') return unauthorized(req, res, nobody);
-    if (typeof who === 'string') return unauthorized(req, res, who);
+    if (typeof who === 'string') return unauthorized(req, res, who === 'key_missing' ? nobody : who);
     res.locals.caller = who;
     next();
   };
@@ -98,8 +99,8 @@ function knownKey(key: KeyDocument): KnownKey {
   };
 }
 
-function bearerKey(header: string | undefined): KeyText | 'missing' | 'malformed' {
-  const [, token] = /^Bearer +(\S+)$/i.exec(header ?? '') ?? [];
+function bearerKey(header: string): KeyText | 'missing' | 'malformed' {
+  const [, token] = /^Bearer +(\S+)$/i.exec(header) ?? [];
   if (token === undefined) return 'missing';
   return parseKey(token) ?? 'malformed';
 }

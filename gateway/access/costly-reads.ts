@@ -6,9 +6,9 @@ import type { Charge } from './rate-limit.ts';
 import { ReadQueue } from './read-queue.ts';
 
 /**
- * Answers 200 with the result of `read`, where a string is JSON already; with the problem `missing` if there is no result. `send`
- * sends the result as something else than JSON. The read waits in the account's queue, and waiting requests for the same URL are
- * answered by one read. `cost` says how many requests it counts as, at least 1. A key with fewer requests left gets 429.
+ * Answers 200 with the result of `read`: an object, or a text that is JSON already. No result is answered with the problem
+ * `missing`. `send` replaces the 200, for texts that are not JSON. The read waits in the account's queue, and waiting requests for
+ * the same URL are answered by one read. `cost`: how many requests it counts as, at least 1. A key with fewer left gets 429.
  */
 export type AnswerRead = (
   res: Reply,

@@ -24,7 +24,7 @@ const COLUMNS: Columns<LedgerEntryDocument> = {
   note: ({ note }) => note,
 };
 
-/** The pieces of the file, some of them empty. Where it ends after `most` entries, or some more, its last line says so. */
+/** The pieces of the file, some of them empty. It is cut off after `most` entries, or some more. Its last line then says so. */
 export async function* ledgerFile(
   db: Db,
   clock: Clock,

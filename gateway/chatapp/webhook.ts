@@ -78,7 +78,7 @@ export function createChatWebhook(
 
 /**
  * Registers an address for events of one channel. An address that the account has already keeps its id and secret, takes the new
- * events and is active again. Resolves when no event misses it any more: half a second later.
+ * events and is active again. Resolves half a second later, when every process knows it and no event misses it any more.
  */
 export async function registerEndpoint(
   { db, clock, box, config }: Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'config'>,
@@ -91,7 +91,7 @@ export async function registerEndpoint(
     subject: { kind: 'webhook', id },
     read: async () => {
       const [known] = await findEndpoints(db, [id]);
-      // Nothing is changed, nor called active, when its events could not be signed.
+      // Throws when its secret cannot be opened: nothing is changed then, because its events could not be signed.
       for (const { sealed } of known?.secrets.slice(0, 1) ?? []) box.open(sealed);
       return known;
     },
@@ -99,7 +99,7 @@ export async function registerEndpoint(
     madeOf: ({ endpoint }) => endpoint,
     isRefusal: (error) => error instanceof TooManyEndpoints,
   }).catch(tooMany);
-  // Until every process has read the endpoints again.
+  // Every process has read the endpoints again by then.
   if (!('kind' in made)) await wait(SUBSCRIPTIONS_FRESH_MS);
   return made;
 }

@@ -34,7 +34,7 @@ export function begin(deps: Pick<GatewayDeps, 'clock' | 'log' | 'metrics' | 'sto
   };
 }
 
-/** Far below 2,000: further headers Node drops silently, so we would not see them all. */
+/** Far below 2,000, Node's own limit: it silently drops the headers after that. */
 const HEADERS_MAX = 200;
 
 /** Finds faults that Node accepts, or would answer itself without a body. */

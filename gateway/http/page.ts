@@ -39,8 +39,8 @@ export function pageOf(list: string, data: readonly object[], next: string | und
 }
 
 /**
- * Puts what is paid for and not stored yet into a page of what is stored, which has `limit` entries unless the list ends. What is in
- * both was stored in between: the stored one may have moved on.
+ * Puts what is paid for and not stored yet into a page of what is stored, which has `limit` entries unless the list ends. Of what
+ * is in both the stored entry is taken: it was stored in between, and may have moved on since.
  */
 export function mergePage<Entry extends { readonly _id: string }>(
   stored: readonly Entry[],

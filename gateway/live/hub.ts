@@ -30,7 +30,7 @@ interface Watch {
 
 /**
  * Reads what streams tell: each reading once in this process, however many listen. Listeners are told the current value at once
- * and then every other value. Nothing is read while nobody listens.
+ * and then each new one. Nothing is read while nobody listens.
  */
 export class LiveHub {
   readonly #clock: Clock;

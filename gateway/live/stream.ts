@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import type { ProblemSlug } from '../http/problem.ts';
 
 /**
- * Bytes. A caller with more unread than this, who has not read the last value of an event either, is disconnected when its next
- * value comes. Browsers open the stream again and then get all current values.
+ * Bytes. A caller is disconnected when an event has a new value, its last value is unread, and more than this is unread in all.
+ * Browsers open the stream again and then get all current values.
  */
 const UNREAD_MAX = 65_536;
 /** Milliseconds until a browser opens the stream again after it ended. */

@@ -18,9 +18,9 @@ export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
 
   operatorOf: ({ operator, deliveredAt }) => operator ?? (deliveredAt === undefined ? null : CHAT_OPERATOR),
 
-  summary: (message) => ({ ...ends(message), type: typeOf(message) }),
+  summary: (message) => ({ ...always(message), type: typeOf(message) }),
 
-  status: ends,
+  status: always,
 
   whole(message) {
     if (message.direction === 'in') return {};
@@ -54,8 +54,8 @@ export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
   upstreamId: providerMessageId,
 };
 
-/** The direction, the sender and the conversation. `from` is null if the provider did not say who wrote. */
-function ends({ direction, from, conversation }: MessageStatus | MessageSummary): object {
+/** The members that lists and statuses have. `from` is null if the provider did not say who wrote. */
+function always({ direction, from, conversation }: MessageStatus | MessageSummary): object {
   return { channel: 'chatapp', direction, from, conversation_id: conversation };
 }
 

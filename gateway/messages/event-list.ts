@@ -15,8 +15,8 @@ export interface ListedEvent {
 }
 
 /** The fields that are read of a message to list its events. A whole message from a customer can be large. */
-type Told = Pick<AnyMessage, '_id' | 'history'>;
-const TOLD = { history: 1 } as const;
+type WithHistory = Pick<AnyMessage, '_id' | 'history'>;
+const HISTORY = { history: 1 } as const;
 
 export interface EventFilter {
   /** Inclusive. */
@@ -80,7 +80,7 @@ export async function listEvents(
   if (filter.message !== undefined) {
     const message = await db
       .collection<AnyMessage>('messages')
-      .findOne<Told>({ _id: filter.message, account }, { projection: TOLD });
+      .findOne<WithHistory>({ _id: filter.message, account }, { projection: HISTORY });
     return cutPage(eventsIn(message === null ? [] : [message], fromMs, before, filter), limit, undefined);
   }
 
@@ -92,14 +92,14 @@ export async function listEvents(
     const endMs = endOf(before);
     if (endMs <= fromMs) return cutPage(events, limit, undefined);
     const startMs = Math.max(fromMs, endMs - widthMs);
-    let found = await readSlice(db, within(account, names, startMs, endMs), sliceMax + 1);
+    let found = await readSlice(db, reachedBetween(account, names, startMs, endMs), sliceMax + 1);
     let read: EventPlace = { atMs: startMs, id: '' };
     if (found.length > sliceMax) {
       if (endMs - startMs > 1) {
         widthMs = narrower(eventsIn(found, startMs, before, filter), endMs - startMs, endMs);
         continue;
       }
-      found = await readMoment(db, within(account, names, startMs, endMs), before, sliceMax);
+      found = await readMoment(db, reachedBetween(account, names, startMs, endMs), before, sliceMax);
       const last = found.at(-1);
       if (last !== undefined && found.length === sliceMax) read = { atMs: startMs, id: eventId(last._id, '') };
     }
@@ -116,11 +116,11 @@ function endOf({ atMs, id }: EventPlace): number {
 }
 
 /** Up to `limit` messages of a slice, unordered. */
-function readSlice(db: Db, slice: object, limit: number): Promise<readonly Told[]> {
+function readSlice(db: Db, slice: object, limit: number): Promise<readonly WithHistory[]> {
   return db
     .collection<AnyMessage>('messages')
     .find(slice)
-    .project<Told>(TOLD)
+    .project<WithHistory>(HISTORY)
     .hint(INDEX)
     .limit(limit)
     .batchSize(limit + 1) // everything in one reply
@@ -131,12 +131,12 @@ function readSlice(db: Db, slice: object, limit: number): Promise<readonly Told[
  * The messages of a slice of one millisecond, in the order of events: descending ids, from the message of `before`
  * on.
  */
-function readMoment(db: Db, slice: object, before: EventPlace, limit: number): Promise<readonly Told[]> {
+function readMoment(db: Db, slice: object, before: EventPlace, limit: number): Promise<readonly WithHistory[]> {
   const below = before.id === '' ? {} : { _id: { $lte: messageOf(before.id) } };
   return db
     .collection<AnyMessage>('messages')
     .find({ ...slice, ...below })
-    .project<Told>(TOLD)
+    .project<WithHistory>(HISTORY)
     .sort({ _id: -1 })
     .hint(INDEX)
     .limit(limit)
@@ -149,7 +149,12 @@ function readMoment(db: Db, slice: object, before: EventPlace, limit: number): P
  * are inside `$elemMatch`: side by side, each could be met by a different element of the array, and the index walk
  * would not be bounded.
  */
-export function within(account: AccountId, names: readonly MessageEventName[], startMs: number, endMs: number): object {
+export function reachedBetween(
+  account: AccountId,
+  names: readonly MessageEventName[],
+  startMs: number,
+  endMs: number,
+): object {
   const at = { $gte: new Date(startMs), $lt: new Date(endMs) };
   return {
     account,
@@ -171,7 +176,7 @@ function narrower(newest: readonly ListedEvent[], widthMs: number, endMs: number
 
 /** Their events at or after `startMs` and before the place, newest first. */
 function eventsIn(
-  messages: readonly Told[],
+  messages: readonly WithHistory[],
   startMs: number,
   before: EventPlace,
   { name }: EventFilter,

@@ -75,7 +75,7 @@ function rareState({ states, direction }: MessageFilter): RareState | undefined 
   return others.length > 0 ? undefined : RARE_STATES.find((rare) => rare === state);
 }
 
-/** The filter by direction, where the index does not imply it. SMS have no `direction`: all of them are outgoing. */
+/** The filter by direction, where the index does not imply it. SMS that the account sends have no `direction`. */
 function directionOf(filter: MessageFilter, answered: string | undefined): 'in' | { readonly $ne: 'in' } | undefined {
   const { direction } = filter;
   // Only messages from customers have `from`, and only they are `received`.

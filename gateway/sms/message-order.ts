@@ -40,7 +40,7 @@ export const MESSAGE_FIELDS = {
   route,
   template_id: templateId,
   params: otherwise(params, () => []),
-  // The field accepts `otp` from everybody; the key's scope is checked elsewhere.
+  // The field accepts `otp` from everybody. `orderMessage` asks for the scope.
   priority: withDefault<Priority>(
     choice(
       PRIORITIES,
@@ -74,6 +74,7 @@ export async function orderMessage(
   read: ReadRequest<MessageFields>,
 ): Promise<MessageOrder | Refused> {
   const { given, problems } = read;
+  // `params` is undefined only when it could not be read. That is a problem already.
   const template = given.params === undefined ? undefined : await approvals.findTemplate(account, given);
   const text =
     template === undefined

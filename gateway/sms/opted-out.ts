@@ -14,9 +14,8 @@ const QUERY_MAX = 1_000;
 const NOBODY: ReadonlySet<string> = new Set();
 
 /**
- * The recipients who have opted out of such messages (`sending`) of the account. Costs nothing for accounts without any opt-out, by a mark of
- * the account that is at most `KEY_CACHE_MS` old. For the others it costs one query per thousand recipients. Rejects with the
- * store's error.
+ * The recipients who have opted out of such messages (`sending`) of the account. Costs one query per thousand recipients. Accounts
+ * that never had an opt-out (`optOuts`, at most `KEY_CACHE_MS` old) cost nothing. Rejects with the store's error.
  */
 export async function optedOutOf(
   db: Db,

@@ -175,7 +175,7 @@ function bestPlace(literal: string, text: string, starts: Positions): { start: n
   while (length < literal.length && start + length < text.length && text[start + length] === literal[length]) length++;
   return { start, length };
 }
-/** So many code units of a literal are compared at each place. */
+/** Most code units of a literal that are compared at each place. */
 const LOOKED_AT = 48;
 
 /** The shortest value of the slot that begins at a position of `starts` and ends at one of `ends`. */

@@ -39,7 +39,7 @@ export function createReplayDelivery(deps: Pick<GatewayDeps, 'db' | 'clock' | 'c
   };
 }
 
-/** It is on its way, or waits for its next try. The audit then has nothing of it. */
+/** The delivery is on its way or waits for its next try, so nothing is changed. The audit then has no entry. */
 class NotReplayable extends Error {}
 
 function notReplayable(error: unknown): false {

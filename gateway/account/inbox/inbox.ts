@@ -24,7 +24,7 @@ import { readSaid, type Said } from './texts.ts';
 /** This many customers of a page count as one request: each takes a look at its last message. */
 const CUSTOMERS_PER_REQUEST = 10;
 
-/** GET /v2/account/inbox (extension): the customers who wrote on the chat-app channel, the last one first. */
+/** GET /v2/account/inbox (extension): the customers who wrote on the chat-app channel; who wrote last is first. */
 export function createInbox({ db, clock, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const problems = new FieldProblems();

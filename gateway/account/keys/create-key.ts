@@ -73,7 +73,7 @@ export function createKeyCreation(deps: KeyDeps): Action<SealedText> {
   };
 }
 
-/** Whoever repeats the request gets the key's text again, so they must have every scope of the key, as who made it. */
+/** A repeated request gets the key's text again. So its caller must have every scope of the key, like whoever made it. */
 export async function refuseText(deps: KeyDeps, caller: Caller, id: SealedText): Promise<Problem | undefined> {
   const made = await findOwnKey(deps.db, caller.account._id, openText(deps, id).id);
   return made === undefined ? ['key_not_found', {}] : beyondCaller(caller, made.scopes);

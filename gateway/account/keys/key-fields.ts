@@ -21,7 +21,7 @@ export const scopes = list(choice(ACCOUNT_KEY_SCOPES), {
   minItems: 1,
 });
 
-/** Whoever raises it above what the account may have is refused where the account is known. */
+/** The account may have less than this maximum: `checkRate` (authority.ts) refuses a rate above that. */
 const RATE = { description: 'Requests a minute that the key may make.', minimum: 1, maximum: 1_000_000_000 };
 
 export const perMinute: Kind<number> = {

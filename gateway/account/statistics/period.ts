@@ -11,14 +11,14 @@ export const PERIODS = {
 
 export type PeriodName = keyof typeof PERIODS;
 
-/** The begin of each step, oldest first. */
+/** The beginning of each step, oldest first. */
 export function stepsOf(period: PeriodName, now: Date): readonly Date[] {
   const { steps, stepMs } = PERIODS[period];
   const running = Math.floor(now.getTime() / stepMs) * stepMs;
   return Array.from({ length: steps }, (_, i) => new Date(running - (steps - 1 - i) * stepMs));
 }
 
-/** Credits used a day since the first hour with messages: a new account has no days without any. */
+/** Credits used a day, from the first hour with messages on: the days before a new account's first message do not count. */
 export function perDay(credits: number, firstHour: Date | undefined, now: Date): number {
   const days = firstHour === undefined ? 1 : (now.getTime() - firstHour.getTime()) / DAY_MS;
   return Math.round((credits / Math.max(1, days)) * 10) / 10;

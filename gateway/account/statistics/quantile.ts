@@ -1,8 +1,9 @@
 import { SECONDS } from '../../../shared/statistics/hour.ts';
 
 /**
- * The time in seconds within which `part` of the messages were delivered, from counts by class (`SECONDS`), even within a class.
- * Null without any. In the last class, which has no end, its begin.
+ * The time in seconds within which this part (0 to 1) of the messages was delivered. `within` has the counts by class (`SECONDS`).
+ * Those of a class are taken as spread evenly over it. The last class has no end, so the result is its beginning. Null without any
+ * message.
  */
 export function quantile(within: readonly number[], part: number): number | null {
   const total = within.reduce((sum, count) => sum + count, 0);

@@ -46,7 +46,7 @@ export function createChangeSignInRules(deps: UsersDeps): Handler {
 
 async function rulesOf(db: UsersDeps['db'], id: AccountId): Promise<object> {
   const account = await findAccount(db, id);
-  // The demo account of npm start asks for none; the setting adds to that all the same.
+  // `none` is for the demo account of `npm start`, until somebody changes the setting.
   return {
     second_factor:
       account?.secondFactor === 'required' ? 'all' : account?.secondFactor === 'exempt' ? 'none' : 'owners',

@@ -48,7 +48,7 @@ export function createUpdateWebhook(deps: Deps): Handler {
       if (state === 'disabled') await disableEndpoint(db, endpoint._id, 'account');
     });
     if (changed === undefined) return sendProblem(res, 'webhook_not_found');
-    // Until every process has read the endpoints again: what happens after the answer goes by the change.
+    // Every process has read the endpoints again by then, so the change applies to everything after the answer.
     await wait(SUBSCRIPTIONS_FRESH_MS);
     sendJson(res, await webhookRecord(deps, changed));
   };

@@ -29,7 +29,7 @@ export function createAccounts({ db }: Pick<GatewayDeps, 'db'>): Handler {
     if ((search ?? '').length > SEARCH_MAX) {
       problems.add('search', 'too_long', `It must have at most ${SEARCH_MAX} characters.`);
     }
-    // No name has it, and a pattern cannot.
+    // No name has a NUL character, and the store's patterns must not have one.
     if (search?.includes('\0')) problems.add('search', 'invalid_text', 'It must have no NUL character.');
     if (status !== undefined && STATUSES[status] === undefined) {
       problems.add('status', 'invalid_value', `It must be one of ${Object.keys(STATUSES).join(', ')}.`);

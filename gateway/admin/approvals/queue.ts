@@ -13,7 +13,7 @@ import { sendJson } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 
-/** So many of each kind are shown, the oldest. When they are decided, the next ones are. */
+/** The oldest of each kind that are shown. When they are decided, the next ones appear. */
 const SHOWN = 100;
 const LONG_AGO = new Date(0);
 

@@ -24,7 +24,7 @@ export const CONFIRM_SECOND_FACTOR = request({
 });
 export const REMOVE_SECOND_FACTOR = request({ current_password: required(currentPassword) });
 
-/** For so long after signing in with the password, a user need not show it again to set up the first second factor. */
+/** For this long after signing in with the password, a user need not show it again to set up a second factor for the first time. */
 const JUST_SIGNED_IN_MS = 10 * 60_000;
 
 /** The authenticator app of the user who has signed in. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { within } from '../../../gateway/messages/event-list.ts';
+import { reachedBetween } from '../../../gateway/messages/event-list.ts';
 import { eventBody, MESSAGE_EVENT_NAMES, type MessageEventName } from '../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';
@@ -252,7 +252,7 @@ describe('GET /v2/events', () => {
     const told = (i: number): Told => (i === 1_520 ? [['failed', ago(i)]] : [['sent', ago(i)]]);
     await insert(...Array.from({ length: 3_000 }, (_, i) => make(told(i))));
     const examined = async (names: readonly MessageEventName[]): Promise<unknown> => {
-      const slice = messages().find(within(site.account, names, ago(1_550).getTime(), ago(1_500).getTime()));
+      const slice = messages().find(reachedBetween(site.account, names, ago(1_550).getTime(), ago(1_500).getTime()));
       const { executionStats } = await slice.hint('events_by_state').explain('executionStats');
       return executionStats.totalDocsExamined;
     };
