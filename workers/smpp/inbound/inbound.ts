@@ -61,7 +61,7 @@ export class Inbound {
   readonly #arrivals = new Arrivals();
   readonly #sets = new PartSets();
   readonly #grouper: Grouper<Arrival, undefined>;
-  /** Stored texts that are not messages yet: a try failed, or they are given up without their missing parts. */
+  /** Stored texts that are not messages yet: a try failed, or nobody waits for their missing parts any more. */
   #untold: WholeText[] = [];
   /** Ids of documents that are to be removed. */
   readonly #finished = new Set<InboundId>();
@@ -221,7 +221,7 @@ export class Inbound {
     if (part !== undefined) this.#sets.place(arrival, part, this.#options.clock.now().getTime());
   }
 
-  /** The message becomes complete by this sweep, without its missing parts. */
+  /** Stops waiting for a message's missing parts. The sweep that calls this then stores the message without them. */
   #giveUp(set: PartSet): void {
     for (const [number, arrival] of set.parts) {
       if (arrival.stored) continue;

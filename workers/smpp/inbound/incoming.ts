@@ -41,7 +41,7 @@ export interface Stamp {
   readonly set: InboundId | undefined;
 }
 
-/** The document that is stored for it. */
+/** The document that is stored for a deliver_sm. */
 export function documentOf(incoming: Incoming, { carrier, at, alphabet, partsMs, set }: Stamp): InboundDocument {
   const { deliver, headerOctets, octets, fingerprint } = incoming;
   const { from, fromTon = 0, to, dataCoding } = deliver;

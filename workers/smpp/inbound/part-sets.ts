@@ -50,6 +50,7 @@ export class PartSets {
     return [...this.#open.values()];
   }
 
+  /** Adds a part to its message. */
   place(arrival: Arrival, { set: id, key, number, total }: InboundPart, nowMs: number): void {
     const { due, at } = arrival.document;
     const last = this.#last.get(key)?.set;
@@ -91,7 +92,7 @@ function isOver({ parts, dueMs }: PartSet, nowMs: number): boolean {
   return dueMs <= nowMs && (isStored(parts) || dueMs + REPEATED_MS <= nowMs);
 }
 
-/** Whether a part is just being stored. Nobody would tell it if its message were given up now. */
+/** Whether a part is just being stored. If its message were given up now, the part would become no message. */
 function isBeingStored({ parts }: PartSet): boolean {
   return [...parts.values()].some(({ stored, refused }) => !stored && refused !== true);
 }

@@ -7,7 +7,7 @@ import { type IncomingReceipt, keysOf, mayMeanCopy } from './receipt-match.ts';
 import { decideHeld, decideReceipt, decideUnknown, failedPart, type ReceiptDecision } from './receipt-outcome.ts';
 
 /** A receipt and the message that it means. `i` is the receipt's place in the group. */
-export interface Told {
+export interface MatchedReceipt {
   readonly i: number;
   readonly receipt: IncomingReceipt;
   readonly hit: Hit;
@@ -20,26 +20,26 @@ export interface ReceiptRules {
   readonly holdMinutes: number;
   /** How many submit_sm the message is at the carrier. */
   submitsOf(message: MessageDocument): number;
-  /** Explains to people what an earlier receipt said. `error` is absent when it told only its state. */
+  /** Explains to people what an earlier receipt said. `error` is absent when the receipt had a state and no error. */
   reasonOf(state: string, error: string | undefined, word: string): string | undefined;
 }
 
 /** The one change that several receipts make to one message, and what each receipt did. Pure. */
 export function changeOf(
   message: MessageDocument,
-  told: readonly Told[],
+  matched: readonly MatchedReceipt[],
   rules: ReceiptRules,
   now: Date,
-): { readonly change: Change | undefined; readonly results: ReadonlyMap<Told, ReceiptRecord['result']> } {
-  const results = new Map<Told, ReceiptRecord['result']>();
+): { readonly change: Change | undefined; readonly results: ReadonlyMap<MatchedReceipt, ReceiptRecord['result']> } {
+  const results = new Map<MatchedReceipt, ReceiptRecord['result']>();
   let change: Change | undefined;
   let after = message;
-  for (const [i, one] of told.entries()) {
+  for (const [i, one] of matched.entries()) {
     const decision = withReason(decide(after, one, rules, now), rules);
     results.set(one, resultOf(one, decision));
     if (decision.kind === 'none') continue;
     change = change === undefined ? decision.change : joinChanges(change, decision.change);
-    if (i === told.length - 1) break;
+    if (i === matched.length - 1) break;
     // All changes are written by one update, so the version rises only once.
     after = { ...applyChange(after, decision.change), v: message.v };
   }
@@ -57,7 +57,12 @@ function withReason(decision: ReceiptDecision, rules: ReceiptRules): ReceiptDeci
   return { kind: 'change', change: { ...decision.change, set: { ...decision.change.set, errorReason: reason } } };
 }
 
-function decide(message: MessageDocument, { receipt, hit }: Told, rules: ReceiptRules, now: Date): ReceiptDecision {
+function decide(
+  message: MessageDocument,
+  { receipt, hit }: MatchedReceipt,
+  rules: ReceiptRules,
+  now: Date,
+): ReceiptDecision {
   const { part } = receipt;
   if (part.effect === 'ignore') return { kind: 'none' };
   if (part.effect === 'hold') {
@@ -70,7 +75,7 @@ function decide(message: MessageDocument, { receipt, hit }: Told, rules: Receipt
   return decideUnknown(message, hit.key, part, now, mayMean, rules.submitsOf(message));
 }
 
-function resultOf({ receipt, hit }: Told, { kind }: ReceiptDecision): ReceiptRecord['result'] {
+function resultOf({ receipt, hit }: MatchedReceipt, { kind }: ReceiptDecision): ReceiptRecord['result'] {
   if (receipt.part.effect === 'ignore') return 'ignored';
   if (kind === 'none') return 'duplicate';
   if (receipt.part.effect === 'hold') return 'held';

@@ -21,7 +21,7 @@ const MAX_UNANSWERED = 1_000;
  * the time.
  */
 const CROWDED_MS = 5_000;
-/** Makes the server return all documents in one batch. Its own first batch has 101. */
+/** Makes the server return all documents in one batch. By default its first batch has 101. */
 const BATCH = 1_001;
 /** For how long an earlier copy of a message is compared with receipts: as long as orphans are kept. */
 const EARLIER_MS = ORPHAN_MS;
@@ -38,7 +38,7 @@ export class ReceiptLookup {
   readonly #carrier: string;
   #learned = '';
   #keepsCase = false;
-  /** When there were too many unanswered submits. 0 if there were not. */
+  /** When the last read found too many unanswered submits. 0 if it did not. */
   #crowdedAtMs = 0;
   /** Recent messages by key, as they were last stored. An outdated one does no harm, because a settle checks the version. */
   readonly #recent = new Map<string, MessageDocument>();

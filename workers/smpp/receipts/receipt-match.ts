@@ -40,7 +40,7 @@ export function keysOf({ parts = [], earlier = [] }: MessageDocument): ReadonlyS
   return new Set([...earlier.flatMap((copy) => copy.parts), ...parts].flatMap(({ key }) => key ?? []));
 }
 
-/** When the last copy with this id was claimed. 0 if that is unknown. */
+/** When the last copy with this id was claimed, in milliseconds since 1970. 0 if that is unknown. */
 export function submittedAs({ claim, parts = [], earlier = [] }: MessageDocument, key: string): number {
   const has = (copy: readonly Part[]): boolean => copy.some((part) => part.key === key);
   const copy = has(parts) ? claim : earlier.findLast((one) => has(one.parts));

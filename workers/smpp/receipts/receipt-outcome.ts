@@ -51,12 +51,12 @@ export function decideReceipt(
   now: Date,
   rule: ReceiptParts = 'perPart',
 ): ReceiptDecision {
-  const told = tell(
+  const after = afterReceipt(
     copiesOf(message),
     receipt,
     (part, parts) => isMeant(part, parts, key, rule) && mayReplace(part.state, receipt.state),
   );
-  return told === undefined ? { kind: 'none' } : { kind: 'change', change: withCopies(message, told, receipt, now) };
+  return after === undefined ? { kind: 'none' } : { kind: 'change', change: withCopies(message, after, receipt, now) };
 }
 
 /**
@@ -78,15 +78,15 @@ export function decideUnknown(
   const copy = earlier[index];
   if (copy !== undefined) {
     const before = copy.parts.every(isOpenPart) ? never : copy.parts;
-    const told = { parts, earlier: earlier.with(index, { ...copy, parts: tellFirst(before, key, receipt) }) };
-    return { kind: 'change', change: withCopies(message, told, receipt, now) };
+    const after = { parts, earlier: earlier.with(index, { ...copy, parts: withFirst(before, key, receipt) }) };
+    return { kind: 'change', change: withCopies(message, after, receipt, now) };
   }
   const known = message.parts ?? never;
   if (!isUnanswered(message) || !isOpen(known) || message.claim === undefined || !mayMean(message.claim)) {
     return { kind: 'none' };
   }
-  const told = { parts: tellFirst(known, key, receipt), earlier };
-  return { kind: 'change', change: withCopies(message, told, receipt, now) };
+  const after = { parts: withFirst(known, key, receipt), earlier };
+  return { kind: 'change', change: withCopies(message, after, receipt, now) };
 }
 
 function copiesOf({ parts = [], earlier = [] }: StoredMessage): Copies {
@@ -142,30 +142,31 @@ function speaksForAll(parts: readonly Part[], key: string, rule: ReceiptParts): 
 }
 
 /** The copies after the receipt. Undefined when it says nothing new about the parts for which `meant` is true. */
-function tell(
+function afterReceipt(
   { parts, earlier }: Copies,
   receipt: PartReceipt,
   meant: (part: Part, copy: readonly Part[]) => boolean,
 ): Copies | undefined {
   let isNew = false;
-  const told = (part: Part, _: number, copy: readonly Part[]): Part => {
+  const changed = (part: Part, _: number, copy: readonly Part[]): Part => {
     if (!meant(part, copy)) return part;
     isNew = true;
-    return toldOf(part, receipt);
+    return partAfter(part, receipt);
   };
   const after = {
-    parts: parts.map(told),
-    earlier: earlier.map((copy) => ({ ...copy, parts: copy.parts.map(told) })),
+    parts: parts.map(changed),
+    earlier: earlier.map((copy) => ({ ...copy, parts: copy.parts.map(changed) })),
   };
   return isNew ? after : undefined;
 }
 
-function tellFirst(parts: readonly Part[], key: string, receipt: PartReceipt): readonly Part[] {
-  return parts.with(parts.findIndex(isOpenPart), toldOf({ key, state: 'unknown' }, receipt));
+/** The parts after the receipt, which gives the first part without an id its id. */
+function withFirst(parts: readonly Part[], key: string, receipt: PartReceipt): readonly Part[] {
+  return parts.with(parts.findIndex(isOpenPart), partAfter({ key, state: 'unknown' }, receipt));
 }
 
 /** The error of an earlier receipt does not stay with a part that arrived after all. */
-function toldOf({ key }: Part, { state, error, isStateNumber }: PartReceipt): Part {
+function partAfter({ key }: Part, { state, error, isStateNumber }: PartReceipt): Part {
   return {
     ...(key === undefined ? {} : { key }),
     state,
@@ -185,10 +186,10 @@ function withCopies(message: MessageDocument, { parts, earlier }: Copies, receip
   // The message may not count as sent yet. Then a copy says something about it only if all its parts were accepted.
   const known = before && !isTaken(parts) ? [] : parts;
   const final = endState(earlier, known);
-  const isTold = isTaken(known) || earlier.some((copy) => isTaken(copy.parts));
+  const wasTaken = isTaken(known) || earlier.some((copy) => isTaken(copy.parts));
   // The current copy may still arrive. That matters unless an earlier copy was delivered.
   const waits = message.state === 'submitting' && !isHeldOpen(message) && !isTaken(parts) && final !== 'delivered';
-  const entries: HistoryEntry[] = before && isTold && !waits ? [entryAt('sent', now, message.history)] : [];
+  const entries: HistoryEntry[] = before && wasTaken && !waits ? [entryAt('sent', now, message.history)] : [];
   const state = entries.length > 0 ? 'sent' : message.state;
   const history = [...message.history, ...entries];
   const set = {

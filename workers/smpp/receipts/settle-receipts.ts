@@ -9,7 +9,7 @@ import { LeaseLostError } from '../../../shared/settlement/intents.ts';
 import type { MessageLog } from '../../../shared/settlement/log-store.ts';
 import { isUnusualReceipt, type ReceiptRecord, receiptRecord } from '../../../shared/settlement/message-log.ts';
 import type { Settler } from '../../../shared/settlement/settle.ts';
-import { changeOf, type ReceiptRules, type Told } from './group-change.ts';
+import { changeOf, type MatchedReceipt, type ReceiptRules } from './group-change.ts';
 import { Orphans } from './orphans.ts';
 import { type Hit, ReceiptLookup } from './receipt-lookup.ts';
 import type { IncomingReceipt } from './receipt-match.ts';
@@ -37,8 +37,9 @@ const GATHER_MS = 5;
 const PAUSE_MS = 30;
 
 /**
- * Settles receipts in groups. When `add` resolves, the receipt is stored in its message or as an orphan; its webhooks are stored
- * beside the next group (the intent sees to them). When `add` rejects, nothing is certain, and the carrier must send it again.
+ * Settles receipts in groups. When `add` resolves, the receipt is stored in its message or as an orphan. The deliveries of its
+ * events are stored while the next group is settled; after a crash the intent makes sure of them. When `add` rejects, nothing is
+ * certain, and the carrier must send the receipt again.
  */
 export class ReceiptSettler {
   readonly #options: ReceiptSettlerOptions;
@@ -95,7 +96,7 @@ export class ReceiptSettler {
   }
 
   async #run(receipts: readonly IncomingReceipt[]): Promise<readonly ReceiptResult[]> {
-    // If this fails, for whatever reason, it says nothing about these receipts.
+    // Outside the `try`: if this fails, for whatever reason, that says nothing about these receipts.
     await this.#options.settler.ready();
     try {
       return await this.#take(receipts);
@@ -115,7 +116,8 @@ export class ReceiptSettler {
       return result;
     } catch (error) {
       if (!mayBeTheReceipts(error)) throw error;
-      // It may be stored, and what follows from it failed. Then it comes again.
+      // The receipt may be stored, and only its follow-up failed. If that fails again, this rejects, and the carrier sends the
+      // receipt again.
       await this.#options.settler.finishFollowUps();
       return 'unstorable';
     }
@@ -137,28 +139,33 @@ export class ReceiptSettler {
   async #settle(receipts: readonly IncomingReceipt[], found: readonly (Hit | undefined)[]): Promise<ReceiptResult[]> {
     const results: ReceiptResult[] = receipts.map(() => 'orphan');
     const at = this.#options.clock.now();
-    const byMessage = new Map<MessageId, { readonly message: MessageDocument; readonly told: Told[] }>();
+    const byMessage = new Map<MessageId, { readonly message: MessageDocument; readonly matched: MatchedReceipt[] }>();
     for (const [i, receipt] of receipts.entries()) {
       const hit = found[i];
       if (hit === undefined) continue;
-      const entry = byMessage.get(hit.message._id) ?? { message: hit.message, told: [] };
-      entry.told.push({ i, receipt, hit });
+      const entry = byMessage.get(hit.message._id) ?? { message: hit.message, matched: [] };
+      entry.matched.push({ i, receipt, hit });
       byMessage.set(hit.message._id, entry);
     }
-    const items = [...byMessage.values()].map(({ message, told }) => ({
+    const items = [...byMessage.values()].map(({ message, matched }) => ({
       message,
-      decide: (stored: MessageDocument): Change | undefined => this.#decide(stored, told, results),
+      decide: (stored: MessageDocument): Change | undefined => this.#decide(stored, matched, results),
     }));
     const settled = items.length === 0 ? [] : await this.#options.settler.change(items);
     for (const message of settled) if (message !== undefined) this.#lookup.remember(message);
-    for (const { message, told } of byMessage.values()) this.#log(message, told, results, at);
+    for (const { message, matched } of byMessage.values()) this.#log(message, matched, results, at);
     return results;
   }
 
   /** Logs after everything else. The receipts are stored, and their answers do not wait for this. */
-  #log(message: MessageDocument, told: readonly Told[], results: readonly ReceiptResult[], at: Date): void {
+  #log(
+    message: MessageDocument,
+    matched: readonly MatchedReceipt[],
+    results: readonly ReceiptResult[],
+    at: Date,
+  ): void {
     const { messageLog, rules } = this.#options;
-    for (const { i, receipt, hit } of told) {
+    for (const { i, receipt, hit } of matched) {
       const result = results[i];
       if (result === undefined || !isRecorded(result)) continue;
       if (!isUnusualReceipt(message, receipt, result) && !messageLog.wantsUsual(message.account)) continue;
@@ -166,9 +173,9 @@ export class ReceiptSettler {
     }
   }
 
-  #decide(message: MessageDocument, told: readonly Told[], results: ReceiptResult[]): Change | undefined {
+  #decide(message: MessageDocument, matched: readonly MatchedReceipt[], results: ReceiptResult[]): Change | undefined {
     const { rules, clock } = this.#options;
-    const decided = changeOf(message, told, rules, clock.now());
+    const decided = changeOf(message, matched, rules, clock.now());
     for (const [{ i }, result] of decided.results) results[i] = result;
     return decided.change;
   }
