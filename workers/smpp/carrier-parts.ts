@@ -139,7 +139,7 @@ export class CarrierParts {
       bind.start({
         onSession: (session) => submitter.setSession(session),
         onState: (state, trouble) => {
-          if (state === 'bound') dispatch.room();
+          if (state === 'bound') dispatch.wakeForRoom();
           this.#holding.onBindState(index, state, trouble);
         },
         onAnswer: (segment, answer) => answers.onAnswer(submitter, segment, answer),
@@ -200,7 +200,7 @@ export class CarrierParts {
         segment.sentMs = clock.monotonicMs();
         metrics.submits.inc({ carrier: carrier._id });
       },
-      onRoom: () => this.dispatch.room(),
+      onRoom: () => this.dispatch.wakeForRoom(),
     });
   }
 

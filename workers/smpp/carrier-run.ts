@@ -188,7 +188,7 @@ export class CarrierRun {
       if (this.#phase.kind !== 'running') return;
       const { submitters, dispatch } = this.#phase.parts;
       for (const submitter of submitters) submitter.pump();
-      dispatch.room();
+      dispatch.wakeForRoom();
     }
   }
 

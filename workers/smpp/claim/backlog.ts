@@ -7,7 +7,7 @@ import { WaitingPaths } from './waiting-paths.ts';
 
 /** The lanes of `MessageDocument.lane`, the most urgent first. */
 const LANES = [0, 1, 2, 3, 4] as const;
-/** Messages that were read ahead are used for this long. A message in a higher lane waits no longer for its claim. */
+/** Messages that were read ahead are used for this long. So a new message in a higher lane waits at most this long for them. */
 const AHEAD_MS = 50;
 const MAX_AHEAD = 200;
 
@@ -29,7 +29,7 @@ export class Backlog {
   /** Messages that were read but not claimed yet, in the order in which they will be claimed. */
   #ahead: MessageDocument[] = [];
   #aheadUntilMs = 0;
-  /** The lane that alone had more messages than were read ahead. Infinity if there was none. */
+  /** The lane in which the last reading reached the number that it wanted. Infinity if it found fewer. */
   #fullLane = Number.POSITIVE_INFINITY;
   /** How many messages of the last reading were picked. */
   #used = 0;
@@ -60,14 +60,14 @@ export class Backlog {
     );
   }
 
-  /** Reads accounts again that a gate has released since it was last refreshed. */
-  letGo(): void {
-    for (const queue of this.#queues.values()) queue.letGo();
+  /** From now on reads include accounts again that the gates have released since the last call. */
+  readReleased(): void {
+    for (const queue of this.#queues.values()) queue.readReleased();
   }
 
   /** From now on reads leave out the accounts of those messages that a gate holds. */
   goAround(messages: readonly MessageDocument[]): void {
-    for (const message of messages) this.#queueOf(message)?.lets(message);
+    for (const message of messages) this.#queueOf(message)?.admits(message);
   }
 
   /** Drops what was read ahead, because it is probably out of date. */

@@ -90,7 +90,7 @@ export class Claimer {
     if (this.#tookAll) return [];
     this.#backlog.turnTo(from.paths, from.fromLane);
     await this.#options.gates.refresh();
-    this.#backlog.letGo();
+    this.#backlog.readReleased();
     const fairly = this.#isBehind || this.#backlog.goesAround;
     const picked = fairly ? await this.#pickFairly(room) : await this.#pickAll(room, from);
     // The process may have stood still while it read, and another holder may serve the carrier by now.

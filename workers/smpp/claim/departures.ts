@@ -128,8 +128,8 @@ interface Check {
 
 /**
  * Checks what must still be true. If an account's DLT was switched on later, that counts only for messages that are accepted from
- * then on. If it was switched off, its rules are not checked here either.
- * An answer to a customer has the number as its sender that the customer wrote to, which nobody registers.
+ * then on. If it was switched off, its rules are not checked here either. An answer to a customer is not checked for a registered
+ * sender: its sender is the number that the customer wrote to, and nobody registers those.
  */
 function checkOf(message: MessageDocument, rules: SendingRules | undefined): Check {
   const { account, sender, template, inReplyTo } = message;

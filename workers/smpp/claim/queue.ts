@@ -24,6 +24,7 @@ const FROM_THE_BEGINNING: Place = { behind: '', notBeforeMs: Number.NEGATIVE_INF
 const PARTLY_MS = 250;
 /** A backlog shorter than this is read whole by one read. That is cheaper than one read for each account. */
 const SHORT = 100;
+/** For how long a longer backlog is read account by account, before its length is looked at again. */
 const LONG_MS = 500;
 /** The most reads of one queue in one claim. */
 const MAX_READS = 16;
@@ -65,15 +66,15 @@ export class Queue {
     return this.#held.size + this.#partly.size > 0;
   }
 
-  /** Reads accounts again that a gate has released since it was last refreshed. */
-  letGo(): void {
+  /** From now on reads include accounts again that the gates have released since the last call. */
+  readReleased(): void {
     const { gates } = this.#options;
     for (const account of this.#held) if (!gates.held.has(account)) this.#held.delete(account);
     for (const account of this.#partly.keys()) if (!gates.pausedTemplates.has(account)) this.#partly.delete(account);
   }
 
-  /** Whether a message of this queue may leave now. If not, reads leave out its account from now on. */
-  lets(message: MessageDocument): boolean {
+  /** Whether the gates let a message of this queue leave now. If not, reads leave out its account from now on. */
+  admits(message: MessageDocument): boolean {
     const { gates } = this.#options;
     if (!gates.holds(message)) return true;
     const { account } = message;
@@ -114,7 +115,7 @@ export class Queue {
         if (found.length >= wanted || readsLeft <= 0) return found;
         const limit = Math.min(quotaOf(wanted), wanted - found.length);
         const batch = await this.#read({ account: { ...range, $gt: behind } } as Filter<MessageDocument>, limit); // '' sorts before every id.
-        found.push(...batch.filter((message) => this.lets(message)));
+        found.push(...batch.filter((message) => this.admits(message)));
         behind = batch.at(-1)?.account ?? behind;
         more = batch.length === limit;
       }
@@ -129,7 +130,7 @@ export class Queue {
       this.#longUntilMs = this.#options.clock.monotonicMs() + LONG_MS;
       return undefined;
     }
-    const found = whole.filter((message) => this.lets(message));
+    const found = whole.filter((message) => this.admits(message));
     if (found.length === 0) return this.#markEmpty();
     const behind = found.filter(({ account }) => account > this.#servedLast);
     return [...behind, ...found.filter(({ account }) => account <= this.#servedLast)];
@@ -164,7 +165,7 @@ export class Queue {
     const last = new Map(whole.map((message) => [message.account, message._id]));
     const each = Math.ceil((wanted - found.length) / last.size);
     const rest = await Promise.all([...last].map(([account, id]) => this.#read({ account, _id: { $gt: id } }, each)));
-    return [...found, ...rest.flat().filter((message) => this.lets(message))].slice(0, wanted);
+    return [...found, ...rest.flat().filter((message) => this.admits(message))].slice(0, wanted);
   }
 
   #markEmpty(): [] {

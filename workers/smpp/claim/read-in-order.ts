@@ -4,7 +4,7 @@ import { type Quotas, quotaOf } from './quota.ts';
 
 export interface ReadInOrder {
   readonly messages: MessageDocument[];
-  /** The lane that had more messages than were wanted. Infinity if there was none. */
+  /** The lane in which the reading reached the number that was wanted. Infinity if it found fewer. */
   readonly fullLane: number;
 }
 

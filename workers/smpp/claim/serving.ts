@@ -54,7 +54,7 @@ export class Serving {
   }
 
   /**
-   * The path to another carrier for a message that this carrier refused. Undefined when the message has been refused by enough
+   * The path to another carrier for a message that its carrier refused. Undefined when the message has been refused by enough
    * carriers, or when no other carrier will take it soon.
    */
   next(message: MessageDocument): string | undefined {

@@ -28,7 +28,7 @@ export const PROFILES: Readonly<Record<ReceiptProfile, Profile>> = {
   generic: usual(STANDARD),
   '8x8': usual(EIGHT_BY_EIGHT),
   bandwidth: usual(BANDWIDTH),
-  // These carriers use such codes only for failures.
+  // Carriers with these words use all other codes for failures only.
   cmpp: usual(CMPP, { otherWord: 'failed' }),
   flowroute: usual(FLOWROUTE),
   gsm: usual(GSM),

@@ -16,13 +16,13 @@ const STATES: Readonly<Record<BindState, readonly BindState[]>> = {
    */
   binding: ['bound', 'backoff', 'closed'],
   /**
-   * Submits may be written, and receipts come in. Ends with `stop`, the carrier's unbind or its "not bound" (`draining`), or when a connection is
-   * lost.
+   * Submits may be written, and receipts come in. Ends with `stop`, with the carrier's unbind, when an answer says that the session
+   * is not usable (each: `draining`), or when a connection is lost.
    */
   bound: ['draining', 'backoff'],
   /**
-   * No more submits are written; answers to earlier ones are awaited. After `stop` it then closes. After the carrier's unbind it
-   * waits and connects again.
+   * No more submits are written; answers to earlier ones are awaited. After `stop` it then closes. Otherwise it waits and connects
+   * again.
    */
   draining: ['backoff', 'closed'],
   /** Not connected; waits before the next try. Ends when the pause is over, or with `stop`. */

@@ -15,6 +15,7 @@ export class Reading {
   readonly #clock: Clock;
   #unansweredDelivers = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Until then a request must not time out (`deaf`). */
   #deafUntilMs = 0;
   #allAnswered: (() => void) | undefined;
 

@@ -145,7 +145,7 @@ export class Session<Context extends Submit> {
   /** Sends a bind request. Resolves to the command_status of the answer. */
   bind(command: BindCommand, fields: BindFields, timeoutMs: number): Promise<number | 'no_answer'> {
     const sequence = this.#nextSequence();
-    return this.#request(BIND_COMMANDS[command], sequence, encodeBind(command, sequence, fields), timeoutMs);
+    return this.#request(BIND_COMMAND_IDS[command], sequence, encodeBind(command, sequence, fields), timeoutMs);
   }
 
   /**
@@ -292,9 +292,9 @@ export class Session<Context extends Submit> {
   }
 }
 
-const BIND_COMMANDS: Readonly<Record<BindCommand, number>> = {
+const BIND_COMMAND_IDS: Readonly<Record<BindCommand, number>> = {
   bind_transceiver: COMMAND.bindTransceiver,
   bind_transmitter: COMMAND.bindTransmitter,
   bind_receiver: COMMAND.bindReceiver,
 };
-const BIND_RESPONSES: ReadonlySet<number> = new Set(Object.values(BIND_COMMANDS).map(responseOf));
+const BIND_RESPONSES: ReadonlySet<number> = new Set(Object.values(BIND_COMMAND_IDS).map(responseOf));

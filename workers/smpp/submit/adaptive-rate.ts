@@ -20,13 +20,15 @@ const BELOW = 0.95;
  * If the carrier took less than this part of the rate, someone else uses the same limit. Then what it took does not show the
  * limit.
  */
-const TOLD_FROM = 0.5;
+const SHOWS_LIMIT = 0.5;
+/** The rate is multiplied by this when it was throttled and the limit could not be measured. */
 const DECREASE = 0.7;
+/** The rate is multiplied by this when even single segments are still refused. */
 const STILL_REFUSED = 0.9;
 /**
  * How much the rate grows in a second. It grows fast after a guess, slowly near a limit that was met a moment ago, faster when the
- * limit has not shown for `NEAR_MS`, and as after a guess when it has not shown for `OLD_MS`: the carrier may have meant one
- * recipient, or throttled in an hour with little to send.
+ * limit has not shown for `NEAR_MS`, and as after a guess when it has not shown for `OLD_MS`: the carrier may have throttled
+ * only one recipient, or in an hour with little to send.
  */
 const GUESS_GROWTH = 1;
 const NEAR_GROWTH = 0.02;
@@ -39,7 +41,7 @@ const AHEAD = 1.2;
 
 /** The rate after the carrier throttled. `taken`: how many segments it accepted in the second before. */
 export function slowed({ perSecond }: Learned, taken: number, nowMs: number): Learned {
-  const target = perSecond === Infinity || taken >= perSecond * TOLD_FROM ? taken * BELOW : perSecond * DECREASE;
+  const target = perSecond === Infinity || taken >= perSecond * SHOWS_LIMIT ? taken * BELOW : perSecond * DECREASE;
   return { perSecond: Math.max(Math.min(target, perSecond * BELOW), 1), atMs: nowMs, isGuess: perSecond === Infinity };
 }
 

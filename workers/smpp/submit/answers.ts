@@ -112,13 +112,13 @@ export class Answers {
     this.#store(this.#options.outcomes.add(message, { kind: 'rejected', parts: [], code, reason }));
   }
 
-  /** Puts a message that was not submitted back into the queue. */
+  /** Puts a message back into the queue that was not encoded yet. */
   requeue(message: MessageDocument): void {
     this.#store(this.#options.outcomes.add(message, { kind: 'requeue' }));
   }
 
-  /** Does the same for a message whose segments were encoded already. */
-  withdraw(submission: Submission): void {
+  /** Puts a message back into the queue that was encoded, and of which no segment was written. */
+  requeueEncoded(submission: Submission): void {
     this.#settle(submission, { kind: 'requeue' });
   }
 

@@ -51,9 +51,9 @@ export class BindSubmitter<Segment> {
     this.#session = session;
   }
 
-  /** Whether the bind takes submits now. */
-  get bound(): boolean {
-    return this.#takes !== undefined;
+  /** Whether the bind takes submits now: it is bound, and the carrier reads what we write. */
+  get takesSubmits(): boolean {
+    return this.#usableSession !== undefined;
   }
 
   get unanswered(): number {
@@ -111,7 +111,7 @@ export class BindSubmitter<Segment> {
   pump(): void {
     const { windowSize, tokens, mayWrite, onSubmit } = this.#options;
     while (this.#waiting.length > 0 && this.#unanswered < windowSize) {
-      const session = this.#takes;
+      const session = this.#usableSession;
       if (session === undefined || !mayWrite()) return;
       if (!tokens.take()) {
         this.#pumpLater();
@@ -140,8 +140,8 @@ export class BindSubmitter<Segment> {
     return Math.min(Math.floor((this.#freed.at(clock.monotonicMs()) * SOON_MS) / 1_000), windowSize);
   }
 
-  /** The session that takes a submit now. */
-  get #takes(): SubmitSession<Segment> | undefined {
+  /** The session, if it takes submits now. */
+  get #usableSession(): SubmitSession<Segment> | undefined {
     const session = this.#session;
     return session?.open === true && !session.congested ? session : undefined;
   }

@@ -20,7 +20,8 @@ const LONGEST_PAUSE_MS = 600_000;
 const PROBES = 5;
 const GOOD_PROBES = 4;
 /**
- * For this long, only messages that are not urgent are used as probes. After that any message is, because there may be no others.
+ * For this long, only messages that are not urgent (lane 1 and below) are used as probes. After that any message is, because there
+ * may be no others. Also the time after which new probes are taken, if the earlier ones have not decided.
  */
 const PATIENCE_MS = 30_000;
 
@@ -72,7 +73,8 @@ export class Breaker {
     return { room: PROBES - this.#probes.taken, fromLane: idleMs < PATIENCE_MS ? 1 : 0 };
   }
 
-  probing(messages: number): void {
+  /** Notes that so many messages were claimed as probes. */
+  claimedProbes(messages: number): void {
     this.#probes.taken += messages;
   }
 

@@ -129,14 +129,14 @@ export class CarrierRate {
       this.#probeSentMs = -Infinity;
       if (sinceMs > WINDOW_MS) this.#learned = lowered({ ...this.#learned, perSecond: this.perSecond }, nowMs);
     } else {
-      const isSoon = sinceMs < WINDOW_MS;
+      const isAgain = sinceMs < WINDOW_MS;
       const isFirst = this.#learned.perSecond === Infinity;
-      // The first seconds of sending: what the carrier took so far does not show what it takes in a second. It may have meant one
-      // recipient.
-      if (isFirst && !isSoon && this.#taken.isPart(nowMs)) this.#learned = { ...this.#learned, atMs: nowMs };
-      else if (isFirst || !isSoon) this.#learned = this.#slowed(nowMs);
-      // It throttled a moment ago, and its second is not over yet. So it throttles even at the rate that it taught.
-      if (isSoon) this.#refusals = 0;
+      // In the first second of sending, what the carrier took so far does not show what it takes in a second. It may also have
+      // throttled only one recipient.
+      if (isFirst && !isAgain && this.#taken.isPart(nowMs)) this.#learned = { ...this.#learned, atMs: nowMs };
+      else if (isFirst || !isAgain) this.#learned = this.#slowed(nowMs);
+      // It throttled less than a second ago. So it throttles even at the rate that was learned then.
+      if (isAgain) this.#refusals = 0;
       this.#sentAtEvent = this.#sent;
     }
     this.#tokens = 0;

@@ -96,8 +96,8 @@ export class Dispatch {
     return this.#options.clock.now().getTime() - since.getTime() < BEHIND_MS ? undefined : since;
   }
 
-  /** Room has become free. Starts a round only if the last one found no room. */
-  room(): void {
+  /** Call it when room has become free. Starts a round only if the last one found no room. */
+  wakeForRoom(): void {
     if (this.#hadNoRoom) this.#loop.wake();
   }
 
@@ -118,14 +118,14 @@ export class Dispatch {
       // Keeps only messages whose first segment still waits. If some segments were written already, the others must follow.
       const first = new Set(unbegun.filter(({ index }) => index === 0).map(({ submission }) => submission));
       submitter.add(unbegun.filter(({ submission }) => !first.has(submission)));
-      for (const submission of first) this.#options.answers.withdraw(submission);
+      for (const submission of first) this.#options.answers.requeueEncoded(submission);
     }
   }
 
   async #round(): Promise<Found> {
     const { claimer, breaker, tokens, outcomes, metrics, held } = this.#options;
     if (this.#stopping || !held() || outcomes.open >= MAX_UNSETTLED) return 'waiting';
-    const slots = this.#bound().reduce((sum, { room }) => sum + room, 0);
+    const slots = this.#usable().reduce((sum, { room }) => sum + room, 0);
     const room = Math.min(slots, Math.max(tokens.available(), tokens.soon(AHEAD_MS) - this.#waiting()), MAX_CLAIM);
     this.#hadNoRoom = room === 0;
     if (room === 0) {
@@ -153,12 +153,12 @@ export class Dispatch {
     this.#paths = this.#pathsNow();
     const taken = await claimer.claim({ messages: room, segments: room }, { paths: this.#paths, fromLane: 0 });
     this.#behindSince = segmentsOf(taken) < room ? undefined : (this.#behindSince ?? askedAt);
-    const { room: probes, fromLane } = breaker.probes;
-    if (taken.length > 0 || probes <= 0) return taken;
-    const wanted = { messages: Math.min(probes, room), segments: room };
-    const probing = await claimer.claim(wanted, { paths: serving.paths(carrier._id, 'up'), fromLane });
-    breaker.probing(probing.length);
-    return probing;
+    const { room: probeRoom, fromLane } = breaker.probes;
+    if (taken.length > 0 || probeRoom <= 0) return taken;
+    const wanted = { messages: Math.min(probeRoom, room), segments: room };
+    const probes = await claimer.claim(wanted, { paths: serving.paths(carrier._id, 'up'), fromLane });
+    breaker.claimedProbes(probes.length);
+    return probes;
   }
 
   /** The paths that the routes and the other carriers' states leave to this one. */
@@ -169,15 +169,15 @@ export class Dispatch {
 
   #wakeForTokens(waitMs: number): void {
     clearTimeout(this.#tokenTimer);
-    this.#tokenTimer = setTimeout(() => this.room(), waitMs);
+    this.#tokenTimer = setTimeout(() => this.wakeForRoom(), waitMs);
   }
 
   #waiting(): number {
     return this.#options.submitters.reduce((sum, { waiting }) => sum + waiting, 0);
   }
 
-  #bound(): readonly BindSubmitter<Segment>[] {
-    return this.#options.submitters.filter(({ bound }) => bound);
+  #usable(): readonly BindSubmitter<Segment>[] {
+    return this.#options.submitters.filter(({ takesSubmits }) => takesSubmits);
   }
 
   /**
@@ -210,8 +210,8 @@ export class Dispatch {
       return;
     }
     const submission = new Submission(message, frames);
-    const [first, ...others] = this.#bound().filter(({ holdsMore }) => holdsMore);
-    if (first === undefined || this.#stopping) this.#options.answers.withdraw(submission);
+    const [first, ...others] = this.#usable().filter(({ holdsMore }) => holdsMore);
+    if (first === undefined || this.#stopping) this.#options.answers.requeueEncoded(submission);
     else others.reduce(roomier, first).add(submission.segments);
   }
 

@@ -3,10 +3,11 @@ const CR = 0x0d;
 const MAX_OCTETS = 140;
 
 /**
- * Packs septets, given one per octet, eight into seven octets (3GPP TS 23.038 §6.1.2.1). Bits that move the text to a septet
- * boundary come first, after a header of so many octets (3GPP TS 23.040 §9.2.3.24). If seven bits are left over at the end, a
- * phone would show one more character, @. A carriage return fills them instead, and shows nothing (§6.1.2.3.1). One that ends with
- * the last octet is doubled, so that it is not taken for such filling; a full message has none.
+ * Packs septets, given one per octet, eight into seven octets (3GPP TS 23.038 §6.1.2.1). After a header of `headerOctets` octets,
+ * fill bits come first, so that the text begins at a septet boundary (3GPP TS 23.040 §9.2.3.24). If seven bits are left over at the
+ * end, a phone would show one more character, @. A carriage return fills them instead, and shows nothing (§6.1.2.3.1). If the text
+ * itself ends with a carriage return in the last bits of an octet, that is doubled, so that it is not taken for such filling; not
+ * in a full message, which has no filling.
  */
 export function packSeptets(septets: Buffer, headerOctets: number): Buffer {
   const fillBits = (7 - ((headerOctets * 8) % 7)) % 7;

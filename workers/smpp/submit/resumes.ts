@@ -47,7 +47,7 @@ export class Resumes {
     // After throttling, the rate limit itself causes the pause.
     const pauseMs = throttled ? 1 : FIRST_PAUSE_MS * 2 ** (submission.resumed - 1);
     const goOn = (looks: number): void => {
-      if (submitter.bound) {
+      if (submitter.takesSubmits) {
         for (const { index } of rest) submission.answers[index] = undefined;
         submitter.add(rest);
       } else if (looks < REBOUND_LOOKS) {

@@ -35,6 +35,6 @@ const SUBSTITUTES: ReadonlyMap<string, string> = new Map(
 export function substituted(text: string, form: TextForm): string {
   if (planText(text).encoding === 'GSM7') return text;
   const similar = Array.from(text, (character) => SUBSTITUTES.get(character) ?? character).join('');
-  // Of zero-width characters alone nothing would be left, and carriers refuse an empty text.
+  // A text of zero-width characters only would become empty, and carriers refuse an empty text.
   return similar !== '' && segmentText(similar, form).encoding === 'GSM7' ? similar : text;
 }

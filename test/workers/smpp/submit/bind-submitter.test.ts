@@ -151,12 +151,12 @@ describe('BindSubmitter', () => {
     submitter.setSession(undefined);
 
     submitter.add([1]);
-    const before = { written: [...written], bound: submitter.bound };
+    const before = { written: [...written], bound: submitter.takesSubmits };
     submitter.setSession(session);
     submitter.pump();
 
     expect(before).to.deep.equal({ written: [], bound: false });
-    expect([written, submitter.bound]).to.deep.equal([[1], true]);
+    expect([written, submitter.takesSubmits]).to.deep.equal([[1], true]);
   });
 
   for (const [what, state] of [
@@ -169,7 +169,7 @@ describe('BindSubmitter', () => {
       Object.assign(session, state);
 
       submitter.add([1]);
-      const before = { written: [...written], bound: submitter.bound };
+      const before = { written: [...written], bound: submitter.takesSubmits };
       Object.assign(session, now);
       submitter.pump();
 

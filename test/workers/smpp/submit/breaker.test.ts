@@ -53,7 +53,7 @@ describe('Breaker', () => {
 
     expect(breaker.state).to.equal('probing');
     expect(breaker.probes).to.deep.equal({ room: 5, fromLane: 1 });
-    breaker.probing(5);
+    breaker.claimedProbes(5);
     expect(breaker.probes.room).to.equal(0);
     tell(breaker, 1, 'refused');
     tell(breaker, 4, 'good');
