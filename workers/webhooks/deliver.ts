@@ -74,20 +74,21 @@ export class Deliverer {
       queues.completed(delivery);
       this.pump();
     } catch (error) {
-      // It is not posted again before the next start. Posting it again and again would be worse than a missing log entry.
+      // The delivery is not posted again before the next start. Posting it again and again would be worse than a missing attempt in
+      // the delivery log.
       log.error('completion_failed', { delivery: delivery._id, ...errorFields(error) });
       queues.refused(delivery);
       this.pump();
     }
   }
 
-  /** Posts one delivery. Undefined when this process must not post it (any more). */
+  /** Posts one delivery. Undefined when this process must not post it, or not yet. */
   async #attempt(delivery: DeliveryDocument): Promise<Completion | undefined> {
     const { clock, health, log, metrics, owns, queues, random, targets } = this.#options;
     const target = targets.get(delivery.endpoint);
     if (target === undefined || !owns(delivery.endpoint)) return undefined;
     if (!target.active) {
-      // Perhaps it was enabled before this was due. It stays due, and is found again.
+      // The endpoint may have been enabled before the delivery was due. The delivery stays due, and is found again.
       if (!targets.refreshed) return undefined;
       log.info('delivery_discarded', { delivery: delivery._id, endpoint: target.id });
       return { id: delivery._id, state: 'discarded' };

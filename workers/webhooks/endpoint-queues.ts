@@ -1,8 +1,8 @@
 import type { AccountId, EndpointId } from '../../shared/runtime/ids.ts';
 import type { DeliveryDocument, DeliveryId } from '../../shared/webhooks/delivery.ts';
-import { InFlightCounts, type Sender } from './in-flight.ts';
+import { type EndpointPosts, InFlightCounts } from './in-flight.ts';
 import { Paces } from './pace.ts';
-import { fullFor, SHARED } from './quota.ts';
+import { reachedLimit, SHARED } from './quota.ts';
 import { type Rotating, Rotation } from './rotation.ts';
 
 /**
@@ -21,13 +21,13 @@ export interface EndpointQueuesOptions {
   nowMs(): number;
 }
 
-interface EndpointQueue extends Sender, Rotating {
+interface EndpointQueue extends EndpointPosts, Rotating {
   readonly endpoint: EndpointId;
   readonly waiting: DeliveryDocument[];
   host: string;
   completing: number;
   /** Whether a post has begun since the endpoint's deliveries were last read. */
-  moved: boolean;
+  begunSinceRead: boolean;
 }
 
 /**
@@ -92,8 +92,8 @@ export class EndpointQueues {
     const full = this.#slots(endpoint) * QUEUED_PER_SLOT;
     const refused = this.#refused.get(endpoint) ?? 0;
     if (queue === undefined) return full + refused;
-    if (queue.waiting.length > 0 && !queue.moved) return 0;
-    queue.moved = false;
+    if (queue.waiting.length > 0 && !queue.begunSinceRead) return 0;
+    queue.begunSinceRead = false;
     // Deliveries in flight are still due in the store, so a read returns them before the new ones.
     return queue.waiting.length < full / 4 ? full + queue.startedMs.size + queue.completing + refused : 0;
   }
@@ -125,19 +125,19 @@ export class EndpointQueues {
       if (queue === undefined) return undefined;
       if (delivery === undefined) continue;
       if (queue.startedMs.size === 0) queue.host = this.#options.hostOf(queue.endpoint) || queue.endpoint;
-      const full = fullFor(this.#inFlight.of(queue), this.#slots(queue.endpoint), queue.slow);
-      if (full === undefined) {
+      const limit = reachedLimit(this.#inFlight.of(queue), this.#slots(queue.endpoint), queue.slow);
+      if (limit === undefined) {
         queue.waiting.shift();
         this.#queued--;
         this.#inFlight.begin(queue, delivery._id, this.#options.nowMs());
-        queue.moved = true;
+        queue.begunSinceRead = true;
         this.#rotation.list(queue);
         return delivery;
       }
       // If only the endpoint's own limit is reached, no other endpoint is affected. Its queue returns to the rotation
       // when one of its posts ends.
-      if (full !== 'endpoint') this.#rotation.hold(queue, this.#inFlight.nameOf(full, queue));
-      if (full === 'process') return undefined;
+      if (limit !== 'endpoint') this.#rotation.hold(queue, this.#inFlight.nameOf(limit, queue));
+      if (limit === 'process') return undefined;
     }
     return undefined;
   }
@@ -160,7 +160,7 @@ export class EndpointQueues {
     queue.completing++;
     this.#completing++;
     // Queues that were held are released before its own queue, because they have waited longer.
-    for (const full of SHARED) this.#rotation.release(this.#inFlight.nameOf(full, queue), 1);
+    for (const limit of SHARED) this.#rotation.release(this.#inFlight.nameOf(limit, queue), 1);
     this.#rotation.list(queue);
   }
 
@@ -204,7 +204,7 @@ export class EndpointQueues {
   }
 
   /** Drops the queued deliveries of the endpoints for which `fits` is true. Posts in flight continue. */
-  letGo(fits: (endpoint: EndpointId) => boolean): void {
+  dropQueued(fits: (endpoint: EndpointId) => boolean): void {
     for (const queue of this.#queues.values()) {
       if (queue.waiting.length === 0 || !fits(queue.endpoint)) continue;
       for (const { _id } of queue.waiting) this.#inHand.delete(_id);
@@ -240,7 +240,7 @@ function emptyQueue(account: AccountId, endpoint: EndpointId): EndpointQueue {
     startedMs: new Map(),
     host: '',
     completing: 0,
-    moved: false,
+    begunSinceRead: false,
     listed: false,
     slow: false,
   };

@@ -21,8 +21,9 @@ const PAGE = 256;
  */
 const HEAVY = 8;
 /**
- * The same on a page that is not full, which has all that is due: only deliveries that cannot be taken count there, because they
- * are held already or the queue is full. For endpoints of other processes `HEAVY` counts on such pages too.
+ * On a page that is not full, an endpoint is heavy with this many deliveries that cannot be taken, because they are held already or
+ * their queue is full. Such a page has all that is due, so what could be taken is gone from the next one. For endpoints of other
+ * processes `HEAVY` counts on these pages too.
  */
 const HEAVY_HELD = 32;
 /**

@@ -1,10 +1,10 @@
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { DeliveryId } from '../../shared/webhooks/delivery.ts';
 import { Destinations } from './destinations.ts';
-import { type Full, type InFlight, SLOW_MS } from './quota.ts';
+import { type InFlight, type Limit, SLOW_MS } from './quota.ts';
 
-/** What is counted of one endpoint: its posts that have begun and have no result yet. */
-export interface Sender {
+/** The posts to one endpoint that have begun and have no result yet. */
+export interface EndpointPosts {
   readonly account: AccountId;
   /** Where its posts go to. Does not change while any is in flight. */
   readonly host: string;
@@ -17,7 +17,7 @@ export interface Sender {
 /** The posts in flight of this process, counted for each limit of quota.ts. */
 export class InFlightCounts {
   /** Endpoints with posts in flight, by account. */
-  readonly #accounts = new Map<AccountId, Set<Sender>>();
+  readonly #accounts = new Map<AccountId, Set<EndpointPosts>>();
   readonly #destinations = new Destinations();
   #all = 0;
   #slow = 0;
@@ -26,7 +26,7 @@ export class InFlightCounts {
     return this.#all;
   }
 
-  of({ account, host, startedMs }: Sender): InFlight {
+  of({ account, host, startedMs }: EndpointPosts): InFlight {
     const destination = this.#destinations.destinationOf(host);
     let [ofAccount, accountThere] = [0, 0];
     for (const other of this.#accounts.get(account) ?? []) {
@@ -43,33 +43,33 @@ export class InFlightCounts {
     };
   }
 
-  begin(sender: Sender, id: DeliveryId, nowMs: number): void {
-    sender.startedMs.set(id, nowMs);
+  begin(posts: EndpointPosts, id: DeliveryId, nowMs: number): void {
+    posts.startedMs.set(id, nowMs);
     this.#all++;
-    if (sender.slow) this.#slow++;
-    const ofAccount = this.#accounts.get(sender.account);
-    if (ofAccount === undefined) this.#accounts.set(sender.account, new Set([sender]));
-    else ofAccount.add(sender);
-    this.#destinations.begin(sender.host);
+    if (posts.slow) this.#slow++;
+    const ofAccount = this.#accounts.get(posts.account);
+    if (ofAccount === undefined) this.#accounts.set(posts.account, new Set([posts]));
+    else ofAccount.add(posts);
+    this.#destinations.begin(posts.host);
   }
 
   /** False when the delivery was not in flight. */
-  end(sender: Sender, id: DeliveryId, nowMs: number): boolean {
-    const startedMs = sender.startedMs.get(id);
+  end(posts: EndpointPosts, id: DeliveryId, nowMs: number): boolean {
+    const startedMs = posts.startedMs.get(id);
     if (startedMs === undefined) return false;
-    sender.startedMs.delete(id);
+    posts.startedMs.delete(id);
     this.#all--;
-    if (sender.slow) this.#slow--;
-    if (sender.startedMs.size === 0) this.#forget(sender);
-    this.#destinations.end(sender.host);
-    this.#setSlow(sender, nowMs - startedMs > SLOW_MS);
+    if (posts.slow) this.#slow--;
+    if (posts.startedMs.size === 0) this.#forget(posts);
+    this.#destinations.end(posts.host);
+    this.#setSlow(posts, nowMs - startedMs > SLOW_MS);
     return true;
   }
 
   /** Checks whether the oldest post in flight has become slow. */
-  review(sender: Sender, nowMs: number): void {
-    const [oldestMs] = sender.startedMs.values();
-    if (oldestMs !== undefined && nowMs - oldestMs > SLOW_MS) this.#setSlow(sender, true);
+  review(posts: EndpointPosts, nowMs: number): void {
+    const [oldestMs] = posts.startedMs.values();
+    if (oldestMs !== undefined && nowMs - oldestMs > SLOW_MS) this.#setSlow(posts, true);
   }
 
   /** Notes that the host was connected to this address. */
@@ -77,21 +77,21 @@ export class InFlightCounts {
     this.#destinations.connected(host, address);
   }
 
-  /** The name of the limit that a sender has reached. */
-  nameOf(full: Full, { account, host }: Sender): string {
-    if (full === 'account') return `account ${account}`;
-    return full === 'destination' ? `destination ${this.#destinations.destinationOf(host)}` : full;
+  /** The limit that an endpoint has reached, with the account or destination that it is counted for. */
+  nameOf(limit: Limit, { account, host }: EndpointPosts): string {
+    if (limit === 'account') return `account ${account}`;
+    return limit === 'destination' ? `destination ${this.#destinations.destinationOf(host)}` : limit;
   }
 
-  #forget(sender: Sender): void {
-    const ofAccount = this.#accounts.get(sender.account);
-    ofAccount?.delete(sender);
-    if (ofAccount?.size === 0) this.#accounts.delete(sender.account);
+  #forget(posts: EndpointPosts): void {
+    const ofAccount = this.#accounts.get(posts.account);
+    ofAccount?.delete(posts);
+    if (ofAccount?.size === 0) this.#accounts.delete(posts.account);
   }
 
-  #setSlow(sender: Sender, slow: boolean): void {
-    if (sender.slow === slow) return;
-    sender.slow = slow;
-    this.#slow += slow ? sender.startedMs.size : -sender.startedMs.size;
+  #setSlow(posts: EndpointPosts, slow: boolean): void {
+    if (posts.slow === slow) return;
+    posts.slow = slow;
+    this.#slow += slow ? posts.startedMs.size : -posts.startedMs.size;
   }
 }

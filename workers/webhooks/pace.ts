@@ -4,9 +4,10 @@ import type { EndpointId } from '../../shared/runtime/ids.ts';
 const FIRST_SLOTS = 8;
 /** The weight of a new answer in an average. */
 const PART = 0.05;
-/** Answers count as longer if their average is above `LONGER_TIMES` times the average with few posts in flight, plus `LONGER_MS`. */
+/** Answers take longer if their average is above `LONGER_TIMES` times the average with few posts in flight, plus `LONGER_MS`. */
 const LONGER_TIMES = 1.5;
 const LONGER_MS = 20;
+/** The pace of an endpoint without an answer for this long is forgotten. */
 const FORGOTTEN_MS = 60_000;
 
 interface EndpointPace {
@@ -25,8 +26,8 @@ interface EndpointPace {
 /**
  * How many posts each endpoint may have in flight. The number grows by one for each round of answers while more deliveries wait, as
  * long as answers take no longer than with few posts in flight: then the posts do not wait for each other in the receiver. It falls
- * by one while answers take longer, because then they do (TCP Vegas reads delay in this way: Brakmo and Peterson 1995). After a
- * failure it begins anew.
+ * by one while answers take longer, because then the posts do wait for each other (TCP Vegas reads delay in this way: Brakmo and
+ * Peterson 1995). After a failure it begins anew.
  */
 export class Paces {
   readonly #most: number;

@@ -30,16 +30,16 @@ export interface InFlight {
 }
 
 /** The limit that was reached. A post that counts for it must end before another can start. */
-export type Full = 'process' | 'endpoint' | 'slow' | 'account' | 'destination';
+export type Limit = 'process' | 'endpoint' | 'slow' | 'account' | 'destination';
 
 /** The limits that several endpoints have in common. */
-export const SHARED = ['process', 'slow', 'account', 'destination'] as const satisfies readonly Full[];
+export const SHARED = ['process', 'slow', 'account', 'destination'] as const satisfies readonly Limit[];
 
 /**
  * The limit that keeps a post from starting. Undefined when it may start. `endpointMax`: the most posts in flight to
  * its endpoint.
  */
-export function fullFor(inFlight: InFlight, endpointMax: number, slow: boolean): Full | undefined {
+export function reachedLimit(inFlight: InFlight, endpointMax: number, slow: boolean): Limit | undefined {
   const { all, account, destination, accountThere, endpoint } = inFlight;
   if (all >= IN_FLIGHT_MAX) return 'process';
   if (endpoint >= endpointMax) return 'endpoint';

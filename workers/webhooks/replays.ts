@@ -6,7 +6,7 @@ import type { ReplayDocument } from '../../shared/webhooks/replay.ts';
 import { findRunningReplays, noteReplayed, stopReplay } from '../../shared/webhooks/replay-store.ts';
 
 const LOOK_MS = 2_000;
-/** Replays of which a page is worked off in one round. Others have their turn when these have ended. */
+/** How many replays go on at a time. Further ones begin when these have ended. */
 const TOGETHER_MAX = 10;
 
 /**

@@ -39,15 +39,15 @@ export class Rotation<Queue extends Rotating> {
     return undefined;
   }
 
-  /** Holds a queue that came up while its limit `full` was reached. */
-  hold(queue: Queue, full: string): void {
+  /** Holds a queue that came up while this limit was reached. */
+  hold(queue: Queue, limit: string): void {
     queue.listed = true;
-    append(this.#held, full, queue);
+    append(this.#held, limit, queue);
   }
 
   /** Returns held queues to the rotation, the longest held first: `count` of them, or all. */
-  release(full: string, count = Number.POSITIVE_INFINITY): void {
-    const queues = this.#held.get(full) ?? [];
+  release(limit: string, count = Number.POSITIVE_INFINITY): void {
+    const queues = this.#held.get(limit) ?? [];
     for (let left = count; left > 0; ) {
       const queue = queues.shift();
       if (queue === undefined) break;
@@ -55,11 +55,11 @@ export class Rotation<Queue extends Rotating> {
       this.list(queue);
       if (queue.listed) left--;
     }
-    if (queues.length === 0) this.#held.delete(full);
+    if (queues.length === 0) this.#held.delete(limit);
   }
 
   releaseAll(): void {
-    for (const full of [...this.#held.keys()]) this.release(full);
+    for (const limit of [...this.#held.keys()]) this.release(limit);
   }
 }
 

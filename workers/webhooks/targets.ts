@@ -21,6 +21,7 @@ const FRESH_MS = 2_000;
 /** How many other endpoints are remembered, in addition to those of the last read. */
 const ENDPOINTS_MAX = 10_000;
 
+/** The endpoints that the queued deliveries are for. They are read again every two seconds. */
 export class Targets {
   readonly #options: TargetsOptions;
   readonly #cache: FreshCache<EndpointId, Target>;
@@ -34,7 +35,7 @@ export class Targets {
       freshMs: FRESH_MS,
       maxEntries: ENDPOINTS_MAX,
       readMany: (ids) => this.#read(ids),
-      // It may be enabled again, or registered again, and what is due from then on must not be discarded.
+      // An endpoint that is not active may be enabled or registered again. What is due from then on must not be discarded.
       isBrief: ({ active }) => !active,
     });
   }

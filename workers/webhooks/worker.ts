@@ -107,7 +107,7 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
   protected async round(): Promise<Found> {
     await this.#promoteRetries();
     const replays = this.partitions.first && (await this.#replays.round());
-    this.#queues.letGo((endpoint) => !this.partitions.owns(endpoint));
+    this.#queues.dropQueued((endpoint) => !this.partitions.owns(endpoint));
     this.#queues.forgetCompleted();
     this.#owned = this.partitions.owned();
     this.#targets.outdate();
@@ -131,7 +131,7 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
   }
 
   protected override drain(): Promise<void> {
-    this.#queues.letGo(() => true);
+    this.#queues.dropQueued(() => true);
     return this.#deliverer.drained();
   }
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fullFor, IN_FLIGHT_MAX, type InFlight, SLOW_MAX } from '../../../workers/webhooks/quota.ts';
+import { IN_FLIGHT_MAX, type InFlight, reachedLimit, SLOW_MAX } from '../../../workers/webhooks/quota.ts';
 
 /** Accounts with endpoints at destinations. All of them want more posts than they ever get. */
 class World {
@@ -20,7 +20,7 @@ class World {
 
   /** Starts one more post if it may; then it stays in flight for ever. Gives whether it started. */
   start(account: string, destination: string, endpoint: string, { most = 8, slow = false } = {}): boolean {
-    if (fullFor(this.inFlight(account, destination, endpoint), most, slow) !== undefined) return false;
+    if (reachedLimit(this.inFlight(account, destination, endpoint), most, slow) !== undefined) return false;
     for (const name of [
       'all',
       account,
@@ -107,12 +107,12 @@ describe('webhooks worker: what may start', () => {
   it('says what is full', () => {
     const none: InFlight = { all: 0, slow: 0, account: 0, destination: 0, accountThere: 0, endpoint: 0 };
 
-    expect(fullFor(none, 1, false)).to.equal(undefined);
-    expect(fullFor({ ...none, all: IN_FLIGHT_MAX }, 8, false)).to.equal('process');
-    expect(fullFor({ ...none, endpoint: 8 }, 8, false)).to.equal('endpoint');
-    expect(fullFor({ ...none, all: SLOW_MAX, slow: SLOW_MAX }, 8, true)).to.equal('slow');
-    expect(fullFor({ ...none, all: 200, account: 200 }, 8, false)).to.equal('account');
-    expect(fullFor({ ...none, all: 200, destination: 200, accountThere: 1 }, 8, false)).to.equal('destination');
-    expect(fullFor({ ...none, all: 200, destination: 200 }, 8, false)).to.equal(undefined);
+    expect(reachedLimit(none, 1, false)).to.equal(undefined);
+    expect(reachedLimit({ ...none, all: IN_FLIGHT_MAX }, 8, false)).to.equal('process');
+    expect(reachedLimit({ ...none, endpoint: 8 }, 8, false)).to.equal('endpoint');
+    expect(reachedLimit({ ...none, all: SLOW_MAX, slow: SLOW_MAX }, 8, true)).to.equal('slow');
+    expect(reachedLimit({ ...none, all: 200, account: 200 }, 8, false)).to.equal('account');
+    expect(reachedLimit({ ...none, all: 200, destination: 200, accountThere: 1 }, 8, false)).to.equal('destination');
+    expect(reachedLimit({ ...none, all: 200, destination: 200 }, 8, false)).to.equal(undefined);
   });
 });
