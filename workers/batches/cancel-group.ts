@@ -62,9 +62,9 @@ export async function cancelGroup(
       await applyCredits(db, account, [{ id: refund, amount, reason: 'refund', reference: _id }]);
       return true;
     }
-    const bearing = await cancelSlice(db, found, group, refund);
-    await announcer.announce(bearing.map((message) => ({ message, entry: entryOf(group) })));
-    cancelled += bearing.length;
+    const refunded = await cancelSlice(db, found, group, refund);
+    await announcer.announce(refunded.map((message) => ({ message, entry: entryOf(group) })));
+    cancelled += refunded.length;
     behind = { $gt: last._id };
   }
   return false;

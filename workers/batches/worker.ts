@@ -109,7 +109,7 @@ export class BatchWorker extends LeasedWorker<BatchId> {
     for (const batch of inState('stopping')) await guard(batch, () => stopBatch(this.#stopDeps(batch), batch));
     await Promise.all(inState('paid').map((batch) => guard(batch, () => this.#split(batch))));
     for (const batch of inState('split')) await guard(batch, () => close(this.#options.db, batch._id, 'split'));
-    for (const batch of inState('stopped')) await guard(batch, () => this.#lookAfter(batch));
+    for (const batch of inState('stopped')) await guard(batch, () => this.#stopLeftovers(batch));
     return progressed;
   }
 
@@ -117,7 +117,7 @@ export class BatchWorker extends LeasedWorker<BatchId> {
     this.#made.inc(await splitNext(this.#splitDeps(), batch));
   }
 
-  async #lookAfter(batch: BatchDocument): Promise<void> {
+  async #stopLeftovers(batch: BatchDocument): Promise<void> {
     this.#notBefore(batch._id, LEFTOVERS_MS);
     if (await stopLeftovers(this.#stopDeps(batch), batch)) await close(this.#options.db, batch._id, 'stopped');
   }

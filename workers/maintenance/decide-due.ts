@@ -19,7 +19,7 @@ export function decideDue(message: AnyMessage, now: Date): Change {
     case 'submitting':
       return { set: { due: new Date(now.getTime() + SUBMITTING_AGAIN_MS) } };
     case 'sent':
-      return message.held === undefined ? waiting(message, now) : heldTo(message, message.held, now);
+      return message.held === undefined ? awaitReceipts(message, now) : endHeld(message, message.held, now);
     case 'delivered':
     case 'failed':
     case 'expired':
@@ -30,17 +30,17 @@ export function decideDue(message: AnyMessage, now: Date): Change {
   }
 }
 
-/** A `sent` message still waits for receipts. */
-function waiting({ validUntil }: AnyMessage, now: Date): Change {
+/** A `sent` message waits for receipts until they are too late. Then it is closed. */
+function awaitReceipts({ validUntil }: AnyMessage, now: Date): Change {
   const close = new Date(validUntil.getTime() + RECEIPT_WAIT_MS);
   return close <= now ? { set: { closedReason: 'no_receipt' }, unset: ['due'] } : { set: { due: close } };
 }
 
 /**
- * The segments whose receipts were held have failed, because no better ones came in time. The message ends if they were the last
+ * When the time of held receipts is over, their segments have failed, because no better receipts came. The message ends if they were the last
  * (`endState`). A later receipt still counts: `delivered` can follow `failed` (shared/messages/status.ts).
  */
-function heldTo(message: AnyMessage, { until, keys, error, isStateNumber, reason }: HeldReceipt, now: Date): Change {
+function endHeld(message: AnyMessage, { until, keys, error, isStateNumber, reason }: HeldReceipt, now: Date): Change {
   if (until > now) return { set: { due: until } };
   const failed = (part: Part): Part =>
     part.key !== undefined && keys?.includes(part.key) && (part.state === 'accepted' || part.state === 'unknown')
@@ -48,16 +48,16 @@ function heldTo(message: AnyMessage, { until, keys, error, isStateNumber, reason
       : part;
   const parts = message.parts?.map(failed) ?? [];
   const earlier = message.earlier?.map((copy) => ({ ...copy, parts: copy.parts.map(failed) })) ?? [];
-  const told = keys && { parts, ...(earlier.length > 0 && { earlier }) };
+  const copies = keys && { parts, ...(earlier.length > 0 && { earlier }) };
   const final = keys === undefined ? 'failed' : endState(earlier, parts);
   if (final === undefined) {
-    const { set, unset = [] } = waiting(message, now);
-    return { set: { ...told, ...set }, unset: ['held', ...unset] };
+    const { set, unset = [] } = awaitReceipts(message, now);
+    return { set: { ...copies, ...set }, unset: ['held', ...unset] };
   }
   const code = parts.find((part) => part.state === final && part.error !== undefined)?.error ?? error;
   return {
     state: final,
-    set: { ...told, ...(code && { errorCode: code }), ...(reason && code === error && { errorReason: reason }) },
+    set: { ...copies, ...(code && { errorCode: code }), ...(reason && code === error && { errorReason: reason }) },
     unset: ['due', 'held'],
     entries: [entryAt(final, now, message.history)],
   };

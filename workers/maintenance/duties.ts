@@ -145,9 +145,9 @@ export class Duties {
   }
 
   /**
-   * Waits for the duties that are running, then gives the lease back. If one of them has not ended in
-   * time, the lease is not given back: the next holder could redo that duty's group before its last write arrives, and nobody would
-   * do what follows from this write.
+   * Waits for the duties that are running, then gives the lease back. If one of them has not ended in time, the lease is not given
+   * back: the next holder could redo that duty's group before its last write arrives, and nobody would do what follows from that
+   * write.
    */
   async stop(): Promise<void> {
     this.#stopping = true;
@@ -159,7 +159,7 @@ export class Duties {
     else this.#deps.log.warn('lease_kept', { lease: LEASE, running: this.#running.size });
   }
 
-  /** Whether a long duty begins its next step. */
+  /** Whether a long duty may begin its next step. */
   get #mayGoOn(): boolean {
     return this.#lease.held && !this.#stopping;
   }

@@ -17,7 +17,7 @@ import type { AccountId } from '../../shared/runtime/ids.ts';
  * The sweep finishes a pending change only after this age. By then no process can still be repeating the debit, whose
  * filter relies on the pending change. A living gateway has cleared its own changes long before.
  */
-const REST_MS = 5 * REPEAT_MS;
+const MIN_AGE_MS = 5 * REPEAT_MS;
 /** The most accounts that are read at once. Each can have some 50 KB of messages. */
 const ACCOUNTS_MAX = 50;
 
@@ -35,24 +35,24 @@ type Payer = Pick<AccountDocument, '_id' | 'pending' | 'opening' | 'seq'>;
  */
 export async function finishPending(db: Db, clock: Clock, mayGoOn: () => boolean = () => true): Promise<number> {
   const now = clock.now();
-  const restedSince = new Date(now.getTime() - REST_MS);
+  const before = new Date(now.getTime() - MIN_AGE_MS);
   const failed: AccountId[] = [];
   let firstError: unknown;
   let finished = 0;
   for (let more = true; more && mayGoOn(); ) {
-    const due = await dueAccounts(db, restedSince, failed);
+    const due = await dueAccounts(db, before, failed);
     more = due.length === ACCOUNTS_MAX;
-    const left = due.filter(({ pending }) => restedOf(pending, restedSince).length > 0);
+    const left = due.filter(({ pending }) => oldEnough(pending, before).length > 0);
     const others = due.filter((account) => !left.includes(account));
     await passOver(
       db,
       others.map(({ _id }) => _id),
-      restedSince,
+      before,
       now,
     );
     for (const { _id } of left) {
       try {
-        if (await finish(db, _id, restedSince, now)) finished += 1;
+        if (await finish(db, _id, before, now)) finished += 1;
       } catch (error) {
         if (isStoreTrouble(error)) throw error;
         firstError ??= error;
@@ -65,11 +65,11 @@ export async function finishPending(db: Db, clock: Clock, mayGoOn: () => boolean
 }
 
 /** Those that have waited longest. */
-async function dueAccounts(db: Db, restedSince: Date, failed: readonly AccountId[]): Promise<readonly Due[]> {
+async function dueAccounts(db: Db, before: Date, failed: readonly AccountId[]): Promise<readonly Due[]> {
   return db
     .collection<AccountDocument>('accounts')
     .find<Due>(
-      { pendingAt: { $lte: restedSince }, ...(failed.length > 0 && { _id: { $nin: [...failed] } }) },
+      { pendingAt: { $lte: before }, ...(failed.length > 0 && { _id: { $nin: [...failed] } }) },
       { projection: { pending: 1 } },
     )
     .sort({ pendingAt: 1 })
@@ -78,9 +78,9 @@ async function dueAccounts(db: Db, restedSince: Date, failed: readonly AccountId
 }
 
 /** The pending changes that are old enough. Keys of `pending` are always change ids (payment/debit.ts, ledger/change.ts). */
-function restedOf(pending: AccountDocument['pending'], restedSince: Date): readonly [ChangeId, PendingChange][] {
+function oldEnough(pending: AccountDocument['pending'], before: Date): readonly [ChangeId, PendingChange][] {
   const changes = Object.entries(pending ?? {}) as [ChangeId, PendingChange][];
-  return changes.filter(([, { at }]) => at <= restedSince);
+  return changes.filter(([, { at }]) => at <= before);
 }
 
 /**
@@ -88,10 +88,10 @@ function restedOf(pending: AccountDocument['pending'], restedSince: Date): reado
  * the sweep. The others are due again later. One command for each kind; its filter decides by what is stored now, so an
  * account that pays meanwhile stays in the sweep.
  */
-async function passOver(db: Db, ids: readonly AccountId[], restedSince: Date, now: Date): Promise<void> {
+async function passOver(db: Db, ids: readonly AccountId[], before: Date, now: Date): Promise<void> {
   if (ids.length === 0) return;
   const accounts = db.collection<AccountDocument>('accounts');
-  const those = { _id: { $in: [...ids] }, pendingAt: { $lte: restedSince } };
+  const those = { _id: { $in: [...ids] }, pendingAt: { $lte: before } };
   await accounts.updateMany(
     { ...those, $or: [{ pending: { $exists: false } }, { pending: {} }] },
     { $unset: { pending: '', opening: '', pendingAt: '' } },
@@ -101,13 +101,13 @@ async function passOver(db: Db, ids: readonly AccountId[], restedSince: Date, no
 }
 
 /** Finishes what is old enough of one account. Returns whether something was left. */
-async function finish(db: Db, id: AccountId, restedSince: Date, now: Date): Promise<boolean> {
+async function finish(db: Db, id: AccountId, before: Date, now: Date): Promise<boolean> {
   const accounts = db.collection<AccountDocument>('accounts');
   // What follows goes to other documents, perhaps on other servers: the payment must not be rolled back behind it.
   const account: Payer | null = await findForSure(accounts, { _id: id }, { pending: 1, opening: 1, seq: 1 });
   if (account === null) return false;
-  const rested = restedOf(account.pending, restedSince);
-  const debits = [...decodeDebits(Object.fromEntries(rested))];
+  const old = oldEnough(account.pending, before);
+  const debits = [...decodeDebits(Object.fromEntries(old))];
   await storePaid(
     db,
     debits.map(([group, { messages, schedules, batch }]) => ({
@@ -125,17 +125,17 @@ async function finish(db: Db, id: AccountId, restedSince: Date, now: Date): Prom
   // A message that had moved may be refused by now. Whoever settled that saw only the conversation that it came from.
   const moved = openings.flatMap(({ opening }) => (opening.again ? [{ _id: opening.opener }] : []));
   await giveBackRefused(db, await findEachForSure(db.collection<ChatMessageDocument>('messages'), moved));
-  const entries = rested.map(([change, pending]) => ledgerEntryOf(account._id, change, pending));
+  const entries = old.map(([change, pending]) => ledgerEntryOf(account._id, change, pending));
   await enterInLedger(db, entries);
   crashPoint('pending:redone');
   await clear(
     db,
     account,
-    rested.map(([change]) => change),
-    rested.length === Object.keys(account.pending ?? {}).length,
+    old.map(([change]) => change),
+    old.length === Object.keys(account.pending ?? {}).length,
     now,
   );
-  return rested.length > 0;
+  return old.length > 0;
 }
 
 /** Removes the finished changes. A busy account can have younger ones; they are looked at when they are old enough. */

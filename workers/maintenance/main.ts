@@ -32,7 +32,7 @@ runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   timetable.every(10, () => duties.finishPending());
   timetable.every(10, () => duties.pruneBatches());
   timetable.every(5, () => duties.countHours());
-  // More often, nobody would hear of it: reports are written every 10 s, and scraped every 15.
+  // Not more often, because a process reports its metrics every 10 s.
   timetable.every(10, () => duties.lookAtQueues());
   timetable.at('prune', '0 17 * * * *', () => duties.pruneOld());
   timetable.at('prune_conversations', '0 47 3 * * *', () => duties.pruneConversations());

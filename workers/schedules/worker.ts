@@ -116,8 +116,8 @@ export class ScheduleWorker {
   }
 
   /**
-   * Releases what is due by `upTo`, for at most `RELEASE_MS`. An earlier release does not count here: its clock may have been set
-   * back since.
+   * Releases what is due by `upTo`, for at most `RELEASE_MS`. While a release is in progress, it is extended to `upTo`. The time of
+   * a release that has ended is not kept: the clock may have been set back since.
    */
   #release(upTo: Date): Promise<void> {
     if (this.#running === undefined || upTo > this.#upTo) this.#upTo = upTo;

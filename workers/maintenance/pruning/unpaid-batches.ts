@@ -21,7 +21,7 @@ const STRAY_MS = 3_600_000;
 /**
  * Removes batches that were never paid for and never will be, with their recipients: their gateway died before the
  * debit, or did not learn its outcome. Returns how many it looked at. The store's clock decides that the time to pay
- * is over, and the account keeps that (payment/pay-by.ts), so clocks of machines do not matter. A batch whose debit is still pending
+ * is over, and the account remembers it (payment/pay-by.ts), so clocks of machines do not matter. A batch whose debit is still pending
  * is left to finish-pending.ts.
  */
 export async function pruneUnpaid(db: Db, clock: Clock): Promise<number> {
@@ -43,7 +43,7 @@ export async function pruneUnpaid(db: Db, clock: Clock): Promise<number> {
     .limit(BATCHES_MAX)
     .toArray();
   for (const { _id, account, unpaid: order } of found) {
-    // A debit that was held up must not find another clock.
+    // From here on a debit that was held up is refused, even by a server whose clock is behind.
     if (order !== undefined && !(await declareOver(db, account, order.payBy))) continue;
     const pending = [...(await readPaid(db, account, findForSure)).values()];
     if (pending.some(({ batch, schedules }) => batch === _id || schedules.some((one) => one.batch === _id))) continue;
