@@ -70,7 +70,10 @@ export class GroupCommit {
     this.start();
   }
 
-  /** Answers a read that met a fault, when what has not been stored is undone as after a write that met one. */
+  /**
+   * For a read that failed by a fault of ours or of LMDB. Undoes what is not stored yet, as after a write that failed so, and then
+   * answers the read with the error.
+   */
   addFault(error: unknown, done: (reply: Buffer) => void): void {
     const fail = (): never => {
       throw error;

@@ -37,14 +37,14 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
     bytes_done_again: groups.reduce((sum, { at, end }) => sum + end - at, 0),
     bytes_dropped: dropped?.bytes ?? 0,
   });
-  // Written when the machine stopped, and then nobody had been told of it; or damaged since.
+  // Either the machine stopped while this group was written, and no client had its answer. Or the group was damaged since.
   if (dropped !== undefined) {
     log.warn('log_end_dropped', { group: dropped.number, at_byte: dropped.at, bytes: dropped.bytes });
   }
-  const stopWatchdog = startWatchdog(STUCK_MS); // Only now: what a start does again may take its time.
+  const stopWatchdog = startWatchdog(STUCK_MS); // Not earlier, because applying the log again may take long.
   life.onStop('watchdog', async () => void (await stopWatchdog()));
   life.onStop('store', () => store.close());
-  // It stops last: the other processes write until they end, and PM2 stops all in no useful order.
+  // The store must stop last: the other processes write until they end. PM2 stops all of them at once.
   life.onStop('clients', () => (failed ? undefined : store.clientsGone(WAIT_FOR_CLIENTS_MS)));
   life.ready();
 });

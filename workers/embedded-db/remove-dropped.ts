@@ -28,7 +28,7 @@ export class DroppedRemover {
     this.commits.add(
       () => removeGarbage(this.store),
       () => {
-        this.removing = false; // On a full disk some of it is left for the next look.
+        this.removing = false; // On a full disk some of it is left. The next call goes on.
       },
     );
   }

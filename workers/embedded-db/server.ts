@@ -36,7 +36,7 @@ export interface EmbeddedStoreOptions {
   readonly now?: () => number;
   /** How often expired documents are removed; default a minute, as in mongod. */
   readonly ttlEveryMs?: number;
-  /** Told what becomes of the disk. */
+  /** Called when writes to the disk fail, and when they are possible again. */
   readonly disk?: DiskEvents;
 }
 

@@ -13,7 +13,7 @@ export interface Statements<Tally, Form> {
   readonly statements: readonly Value[];
   /** Called for all statements before the first runs: a malformed one refuses the whole command, as in mongod. */
   form(statement: Value): Form;
-  /** The first error is the last statement. */
+  /** After the first error no further statement runs. */
   readonly ordered: boolean;
   readonly tally: Tally;
   copy(tally: Tally): Tally;

@@ -45,7 +45,7 @@ export class Sum {
     [this.high, this.low] = twoSum(sum, this.low + rest);
   }
 
-  /** Once, at the end. */
+  /** The sum. Call it once, after the last `add`. */
   value(): Value {
     if (this.high === undefined && !this.wide && this.integers === 0n && (this.small | 0) === this.small) {
       return int32(this.small);

@@ -97,7 +97,7 @@ export class Catalog {
     this.buildMoved(collection);
   }
 
-  /** For how far a build has come. */
+  /** Call it when a build has gone on, so that `flush` stores how far. */
   buildMoved(collection: Collection): void {
     this.changed.add(collection);
   }
@@ -120,7 +120,7 @@ export class Catalog {
     this.indexesChanged(collection);
   }
 
-  /** Also for a flag of an index that went up: `multikey`, `nested`. */
+  /** Call it when the indexes of a collection have changed, or a flag of one (`multikey`, `nested`). */
   indexesChanged(collection: Collection): void {
     collection.affected.byShape.clear();
     collection.affected.last = undefined;

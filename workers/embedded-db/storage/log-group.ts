@@ -65,7 +65,7 @@ export function headerStart(store: Buffer): Buffer {
   return Buffer.concat([MAGIC, store]);
 }
 
-/** Whether these bytes were the header of group `number` and are not as they were written: of its fields all but one say so. */
+/** Whether these bytes are the damaged header of group `number`: at least two of magic, store and number are as they must be. */
 export function wasHeader(bytes: Buffer, store: Buffer, number: number): boolean {
   if (bytes.length < HEADER_BYTES || readHeader(bytes) !== undefined) return false;
   const signs = [

@@ -129,15 +129,15 @@ export class PageTree {
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (isOlder(next)) continue;
       const page = this.read(next);
-      if (++seen > meta.pages) return; // a circle, which a damaged page made: that page has been given
+      if (++seen > meta.pages) return; // A damaged page refers back to one above it. It was yielded, so its damage is found.
       yield page;
       for (const reference of referencesOf(page)) open.push(reference);
     }
   }
 
   /**
-   * Of a large value what refers to it says so; of another page its first bytes, which say what wrote it: not what should have, if
-   * the disk lost that.
+   * Whether a page was written by transaction `since` or an earlier one. For a large value the reference says which transaction wrote
+   * it. For every other page its own header does: if the disk lost a write, that is still the transaction before.
    */
   isOlder({ number, txn }: Reference, since: number): boolean {
     if (txn !== undefined) return txn <= since;
