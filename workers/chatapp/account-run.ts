@@ -93,7 +93,7 @@ export class AccountRun {
     this.#client.close();
   }
 
-  /** Copies the provider's list soon, because a callback told that something of it changed. */
+  /** Copies the provider's list soon, because a callback said that something of it changed. */
   copyTemplates(): void {
     this.#templates.soon();
   }

@@ -59,7 +59,7 @@ export class AccountRuns {
     return this.#runs().some(([account, { sends }]) => sends.inHand > 0 && fits(account));
   }
 
-  /** Tells the account's run that there is something to send. */
+  /** Call it when there is something to send. */
   wake(account: AccountId): void {
     this.#open.get(account)?.sends.wake();
   }
@@ -72,12 +72,12 @@ export class AccountRuns {
     }
   }
 
-  /** A status told what became of a message that its account's run may have sent. */
-  async hear(message: ChatMessageDocument, news: News, code?: string): Promise<void> {
-    await this.#open.get(message.account)?.sends.hear(message, news, code);
+  /** Call it when a status has said what became of a message. Tells the account's run, which may have sent it. */
+  async noteNews(message: ChatMessageDocument, news: News, code?: string): Promise<void> {
+    await this.#open.get(message.account)?.sends.noteNews(message, news, code);
   }
 
-  /** A callback told something of an account's templates that only their list tells whole. */
+  /** Call it when a callback has said something of an account's templates that only their list has completely. */
   copyTemplates(account: AccountId): void {
     this.#open.get(account)?.copyTemplates();
   }

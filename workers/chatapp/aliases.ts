@@ -5,9 +5,9 @@ import { linkCustomers, type Pair } from '../../shared/conversations/names.ts';
 import { readConversations } from '../../shared/conversations/store.ts';
 import { isCustomerUserId } from '../../shared/messages/recipient.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import type { ToldMessage } from './match-statuses.ts';
+import type { MatchedMessage } from './match-statuses.ts';
 
-/** How many linked pairs are remembered, and for how long. Then all are forgotten, and linked again when they are named. */
+/** How many linked pairs are remembered, and for how long. Then all are forgotten, and each is linked again when it is next seen. */
 const REMEMBERED_MAX = 10_000;
 const REMEMBERED_MS = 3_600_000;
 
@@ -61,9 +61,9 @@ export class Aliases {
   }
 }
 
-/** A status names the customer as the provider knows it (WhatsApp Cloud API, Webhooks: `recipient_id`). Pure. */
-export function toldPairs(told: readonly ToldMessage[]): readonly Pair[] {
-  return told.flatMap(({ message: { account, to }, statuses }) =>
+/** The customers' other numbers: a status names the customer as the provider knows it (Cloud API, Webhooks: `recipient_id`). Pure. */
+export function aliasPairs(matched: readonly MatchedMessage[]): readonly Pair[] {
+  return matched.flatMap(({ message: { account, to }, statuses }) =>
     statuses.flatMap(({ recipient }) => (recipient === undefined ? [] : [{ account, customer: to, alias: recipient }])),
   );
 }

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { itemId, type StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
 import { openItems } from '../../shared/chat-inbox/store.ts';
 import { isNext } from '../../shared/messages/status.ts';
-import type { ToldMessage } from './match-statuses.ts';
+import type { MatchedMessage } from './match-statuses.ts';
 
 /**
  * Adds to a `read` the `delivered` that still waits in the inbox. A `delivered` fits no message, and waits (inbox.ts), as long as
@@ -10,8 +10,8 @@ import type { ToldMessage } from './match-statuses.ts';
  * never becomes delivered, nobody would be told of the delivery. Asks the store only about messages that have a `read` and no
  * `delivered`.
  */
-export async function addEarlyDeliveries(db: Db, told: readonly ToldMessage[]): Promise<void> {
-  const missing = new Map(told.flatMap((one) => missingOf(one).map((id) => [id, one])));
+export async function addEarlyDeliveries(db: Db, matched: readonly MatchedMessage[]): Promise<void> {
+  const missing = new Map(matched.flatMap((one) => missingOf(one).map((id) => [id, one])));
   if (missing.size === 0) return;
   for (const item of await openItems(db, [...missing.keys()])) {
     const one = missing.get(item._id);
@@ -22,7 +22,7 @@ export async function addEarlyDeliveries(db: Db, told: readonly ToldMessage[]): 
 }
 
 /** The items that may wait: of each `read` whose `delivered` is neither here nor in the message. */
-function missingOf({ message, statuses }: ToldMessage): readonly string[] {
+function missingOf({ message, statuses }: MatchedMessage): readonly string[] {
   if (!isNext(message.state, 'delivered')) return [];
   const of = (wanted: StatusItem['status']): readonly string[] =>
     statuses.flatMap(({ status, upstreamId }) => (status === wanted ? [upstreamId] : []));

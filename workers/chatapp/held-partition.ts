@@ -65,7 +65,7 @@ export async function takePartition(options: TakeOptions): Promise<HeldPartition
       onKeys: () => {},
       onGroup: (size) => metrics.settleSize.observe(size),
     }),
-    // Stored under the name of the SMS stream for receipts, which is the same for SMS.
+    // The stream has the name that it has for SMS: a status is to a chat-app message what a receipt is to an SMS.
     statuses: settler('receipts'),
     unknowns: settler('unknowns'),
     messageLog,

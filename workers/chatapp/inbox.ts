@@ -12,10 +12,10 @@ import { type Log, unexpectedErrorFields } from '../../shared/runtime/log.ts';
 import { LeaseLostError } from '../../shared/settlement/intents.ts';
 import type { Settler } from '../../shared/settlement/settle.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
-import { type Aliases, toldPairs } from './aliases.ts';
+import { type Aliases, aliasPairs } from './aliases.ts';
 import { addEarlyDeliveries } from './early-deliveries.ts';
 import { inboundMessage } from './inbound.ts';
-import { matchStatuses, type ToldMessage } from './match-statuses.ts';
+import { type MatchedMessage, matchStatuses } from './match-statuses.ts';
 import type { ChatMetrics } from './metrics.ts';
 import type { News } from './standing.ts';
 import { decideStatuses } from './status-outcome.ts';
@@ -30,10 +30,10 @@ export interface InboxOptions {
   /** Marks items as done: they stay stored without `due`, so they are not taken again. */
   finish(ids: readonly string[]): Promise<void>;
   retry(id: string, due: Date): Promise<void>;
-  /** A callback told something of the account's templates that only their list tells whole. */
+  /** Call it when a callback has said something of the account's templates that only their list has completely. */
   copyTemplates(account: AccountId): void;
-  /** A status told what became of a message. `code`: our own, of a failure because of the account. */
-  hear(message: ChatMessageDocument, news: News, code?: string): Promise<void>;
+  /** Call it when a status has said what became of a message. `code`: our own, of a failure because of the account. */
+  noteNews(message: ChatMessageDocument, news: News, code?: string): Promise<void>;
 }
 
 /** How long a status that fits no message is tried again. The answer to its send may not be stored yet. */
@@ -111,39 +111,39 @@ export class Inbox {
 
   async #settle(items: readonly InboxItemDocument[], settler: Settler): Promise<void> {
     const { db, finish, metrics, clock, aliases } = this.#options;
-    const { told, unmatched } = await matchStatuses(db, items);
-    if (told.length === 0 && unmatched.length === 0) return;
-    await aliases.learn(toldPairs(told));
-    await addEarlyDeliveries(db, told);
+    const { matched, unmatched } = await matchStatuses(db, items);
+    if (matched.length === 0 && unmatched.length === 0) return;
+    await aliases.learn(aliasPairs(matched));
+    await addEarlyDeliveries(db, matched);
     const settled = await settler.settle(
-      told.map(({ message, statuses }) => ({
+      matched.map(({ message, statuses }) => ({
         message,
         decide: (stored: ChatMessageDocument) => decideStatuses(stored, statuses, clock.now()),
       })),
     );
-    for (const [i, { statuses }] of told.entries()) {
+    for (const [i, { statuses }] of matched.entries()) {
       metrics.inbox.inc({ result: settled[i] === undefined ? 'no_news' : 'settled' }, statuses.length);
     }
-    await this.#tellNews(told);
-    await finish(told.flatMap((one) => one.items.map(({ _id }) => _id)));
+    await this.#noteAll(matched);
+    await finish(matched.flatMap((one) => one.items.map(({ _id }) => _id)));
     await Promise.all(unmatched.map((item) => this.#unmatched(item)));
   }
 
   /** Handles what statuses say beyond their own messages: about templates, and about the account at the provider. */
-  async #tellNews(told: readonly ToldMessage[]): Promise<void> {
-    const { copyTemplates, hear, metrics, log } = this.#options;
+  async #noteAll(matched: readonly MatchedMessage[]): Promise<void> {
+    const { copyTemplates, noteNews, metrics, log } = this.#options;
     const standing = new Map<string, { readonly account: AccountId; readonly code: string }>();
-    for (const { message, statuses } of told) {
+    for (const { message, statuses } of matched) {
       const failure = statuses.find(({ status }) => status === 'failed');
       const rule = failure?.error === undefined ? undefined : errorRule(failure.error.code);
       const { account } = message;
       // The status may come late: only the list tells whether the template is paused still.
       if (rule?.template !== undefined) copyTemplates(account);
       if (!isAccountWide(rule)) {
-        await hear(message, failure === undefined ? 'good' : 'other');
+        await noteNews(message, failure === undefined ? 'good' : 'other');
         continue;
       }
-      await hear(message, 'account', rule.code);
+      await noteNews(message, 'account', rule.code);
       standing.set(`${account} ${rule.code}`, { account, code: rule.code });
     }
     for (const fields of standing.values()) {

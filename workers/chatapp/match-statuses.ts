@@ -4,8 +4,8 @@ import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts'
 import { chatMessageKey } from '../../shared/providers/message-key.ts';
 import { isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
 
-/** A message with all items that concern it. */
-export interface ToldMessage {
+/** A message with the statuses that concern it, and the items that brought them. */
+export interface MatchedMessage {
   readonly message: ChatMessageDocument;
   readonly statuses: StatusItem[];
   readonly items: InboxItemDocument[];
@@ -21,19 +21,19 @@ interface Status {
 export async function matchStatuses(
   db: Db,
   items: readonly InboxItemDocument[],
-): Promise<{ readonly told: readonly ToldMessage[]; readonly unmatched: readonly InboxItemDocument[] }> {
+): Promise<{ readonly matched: readonly MatchedMessage[]; readonly unmatched: readonly InboxItemDocument[] }> {
   const statuses = items.flatMap((item): readonly Status[] => {
     if (item.what.kind !== 'status') return [];
     return [{ item, status: item.what, key: chatMessageKey(item.account, item.what.upstreamId) }];
   });
-  if (statuses.length === 0) return { told: [], unmatched: [] };
+  if (statuses.length === 0) return { matched: [], unmatched: [] };
   const byKey = await findByKey(db, statuses);
   const byOurs = await findByOurs(
     db,
     statuses.filter(({ key }) => !byKey.has(key)),
   );
-  // By message, not by key: two groups with the same message would conflict.
-  const told = new Map<MessageId, ToldMessage>();
+  // Grouped by message, not by key: two changes of one message in one settle would conflict.
+  const matched = new Map<MessageId, MatchedMessage>();
   const unmatched: InboxItemDocument[] = [];
   for (const { item, status, key } of statuses) {
     const message = byKey.get(key) ?? byOurs.get(status.ours ?? '');
@@ -41,12 +41,12 @@ export async function matchStatuses(
       unmatched.push(item);
       continue;
     }
-    const group = told.get(message._id) ?? { message, statuses: [], items: [] };
+    const group = matched.get(message._id) ?? { message, statuses: [], items: [] };
     group.statuses.push(status);
     group.items.push(item);
-    told.set(message._id, group);
+    matched.set(message._id, group);
   }
-  return { told: [...told.values()], unmatched };
+  return { matched: [...matched.values()], unmatched };
 }
 
 async function findByKey(db: Db, statuses: readonly Status[]): Promise<ReadonlyMap<string, ChatMessageDocument>> {

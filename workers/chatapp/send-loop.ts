@@ -30,9 +30,9 @@ const MAX_CLAIM = 100;
 const ERROR_PAUSE_MS = 1_000;
 /**
  * If many messages to busy customers come first in the queue, a read can go over all of them and find nothing. After
- * such a read the loop rests nine times as long as it took, so these reads take a tenth of the time at most. It also
- * rests so while the account's standing pauses templates, of which a campaign may have queued very many, or messages in
- * sessions: each read goes over those.
+ * such a read the loop rests nine times as long as it took, so these reads take a tenth of the time at most. It rests
+ * in the same way while the account's standing pauses one kind of messages (templates, or those in sessions): each read
+ * goes over the paused ones, which may be very many.
  */
 const READ_REST = 9;
 const READ_REST_MAX_MS = { busy: 1_000, apart: 5_000 };
@@ -73,7 +73,7 @@ export class SendLoop {
       ...options,
       pacing: this.#pacing,
       breaker: this.#breaker,
-      hear: (message, news, code) => this.hear(message, news, code),
+      noteNews: (message, news, code) => this.noteNews(message, news, code),
       rest: (ms) => this.#timer.rest(ms),
     });
   }
@@ -92,11 +92,11 @@ export class SendLoop {
     return this.#breaker.state !== 'closed' || !this.#standings.good;
   }
 
-  /** It became known what became of a message. `code`: our own, of a failure because of the account. Never rejects. */
-  async hear(message: ChatMessageDocument, news: News, code?: string): Promise<void> {
+  /** Notes what became of a message. `code`: our own, of a failure because of the account. Never rejects. */
+  async noteNews(message: ChatMessageDocument, news: News, code?: string): Promise<void> {
     const { noteStanding, log, provider } = this.#options;
     const wasHeld = this.#standings.isHeld(message);
-    const paused = this.#standings.hear(message, news);
+    const paused = this.#standings.noteNews(message, news);
     const isSolved = this.#noted && news === 'good' && this.#standings.good;
     // A message has some three statuses. While all is well, none of them is a reason to read the queue.
     if (wasHeld || paused) this.wake();
@@ -110,7 +110,7 @@ export class SendLoop {
     }
   }
 
-  /** There may be something to send. Returns at once and starts a round if it may. */
+  /** Call it when there may be something to send. Returns at once. Starts a round, unless the loop rests or is closed. */
   wake(): void {
     this.#woken = true;
     if (this.#timer.resting) this.#timer.wakeAfterRest();

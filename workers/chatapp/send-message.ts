@@ -40,7 +40,7 @@ interface MessageSenderOptions extends SendContext {
   readonly pacing: Pacing;
   readonly breaker: Breaker;
   /** What this message tells of the account's standing. `code`: our own, of a failure because of the account. */
-  hear(message: ChatMessageDocument, news: News, code?: string): Promise<void>;
+  noteNews(message: ChatMessageDocument, news: News, code?: string): Promise<void>;
   /** Sends nothing for this time. */
   rest(ms: number): void;
 }
@@ -70,19 +70,19 @@ export class MessageSender {
 
   /** From the claim to the stored outcome. `probe`: this send tests whether the provider is back. Never rejects. */
   async send(message: ChatMessageDocument, probe: boolean): Promise<void> {
-    const { client, clock, metrics, held, provider, pacing, breaker, hear } = this.#options;
+    const { client, clock, metrics, held, provider, pacing, breaker, noteNews } = this.#options;
     try {
       // A provider that hangs would leave the probe unknown, and perhaps charged: first it must answer something that costs nothing.
       if (probe && (await client.number()).kind !== 'answered') {
         breaker.failed(probe);
         await this.putBack(message);
-        return await hear(message, 'other');
+        return await noteNews(message, 'other');
       }
       if (!held()) {
         breaker.withdrawn(probe);
         // Nothing was written. If another process has the lease by now, this changes nothing: the claim has its epoch.
         await this.putBack(message);
-        await hear(message, 'other');
+        await noteNews(message, 'other');
         return;
       }
       const startedMs = clock.monotonicMs();
@@ -155,10 +155,11 @@ export class MessageSender {
 
   /** Stores what concerns other messages too: the channel is stopped, or a template must not be used. */
   async #tell(message: ChatMessageDocument, verdict: SendVerdict): Promise<void> {
-    const { breaker, stopChannel, markTemplate, copyTemplates, note, hear, log } = this.#options;
+    const { breaker, stopChannel, markTemplate, copyTemplates, note, noteNews, log } = this.#options;
     if ('copyIsOld' in verdict) copyTemplates();
     // What becomes of an accepted message is told by its status.
-    if (verdict.kind !== 'accepted') await hear(message, 'accountWide' in verdict ? 'account' : 'other', verdict.code);
+    if (verdict.kind !== 'accepted')
+      await noteNews(message, 'accountWide' in verdict ? 'account' : 'other', verdict.code);
     if ('forbids' in verdict) this.#logForbidding(message, verdict.forbids);
     try {
       if (verdict.kind === 'stop') await stopChannel(verdict.reason, verdict.code);

@@ -74,8 +74,8 @@ export class Standing {
     this.#untilMs = this.#clock.monotonicMs() + TRIAL_MS;
   }
 
-  /** Something is known of this message. Returns whether a pause begins with it. */
-  hear({ _id, claim }: Pick<ChatMessageDocument, '_id' | 'claim'>, news: News): boolean {
+  /** Notes what is known of a message. Returns whether a pause begins with it. */
+  noteNews({ _id, claim }: Pick<ChatMessageDocument, '_id' | 'claim'>, news: News): boolean {
     const leftMs = claim?.at.getTime() ?? 0;
     if (this.state !== 'good') return _id === this.#trial && this.#decide(leftMs, news);
     if (news === 'other' || leftMs < this.#lastMs[news === 'good' ? 'account' : 'good']) return false;

@@ -7,8 +7,8 @@ export const SEND_KINDS = ['template', 'session'] as const;
 export type SendKind = (typeof SEND_KINDS)[number];
 
 /**
- * How an account stands with templates, and how with messages in a session. A provider fails the ones because of a payment or
- * spam while the others go well, so neither counts for the other, and a pause of the ones holds up nobody's answer.
+ * How an account stands with templates, and how with messages in a session. A provider may fail only templates, because of a
+ * payment or spam. So the two kinds are judged separately, and a pause of templates holds up no answer to a customer.
  */
 export class Standings {
   readonly #of: Readonly<Record<SendKind, Standing>>;
@@ -42,9 +42,9 @@ export class Standings {
     this.#standingOf(message).begin(message._id);
   }
 
-  /** Something is known of this message. Returns whether a pause of its kind begins with it. */
-  hear(message: Pick<ChatMessageDocument, '_id' | 'claim' | 'content'>, news: News): boolean {
-    return this.#standingOf(message).hear(message, news);
+  /** Notes what is known of a message. Returns whether a pause of its kind begins with it. */
+  noteNews(message: Pick<ChatMessageDocument, '_id' | 'claim' | 'content'>, news: News): boolean {
+    return this.#standingOf(message).noteNews(message, news);
   }
 
   #standingOf({ content }: Pick<ChatMessageDocument, 'content'>): Standing {

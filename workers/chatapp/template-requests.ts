@@ -100,7 +100,7 @@ export class TemplateRequests {
       if (typeof listed === 'string') return this.#unanswered(request, listed);
       if (isDone(request, listed)) return this.#done(request, { kind: 'done' }, listed);
     }
-    // Until the file is there the account may still want something else, so this comes before the mark.
+    // Before the request is marked as asked: until the file is uploaded, the account may still want something else.
     const sample = await this.#sampleOf(request);
     if (sample.kind === 'busy' || this.#closed) return;
     if (sample.kind === 'unread') return this.#later(request, sample.reason);

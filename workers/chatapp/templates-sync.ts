@@ -36,7 +36,6 @@ const JITTER = 0.2;
 export class TemplatesSync {
   readonly #options: TemplatesSyncOptions;
   #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> = Promise.resolve();
   #stopped = false;
   #copying = false;
   /** Whether `soon` was called while a copy was made. */
@@ -75,16 +74,12 @@ export class TemplatesSync {
     clearTimeout(this.#timer);
   }
 
-  async ended(): Promise<void> {
-    await this.#running;
-  }
-
   #schedule(inMs: number): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#copying = true;
       this.#begunMs = this.#options.clock.monotonicMs();
-      this.#running = this.#round().then((pauseMs) => {
+      void this.#round().then((pauseMs) => {
         this.#copying = false;
         this.#schedule(this.#onceMore ? Math.min(pauseMs, this.#untilAgainMs()) : pauseMs);
         this.#onceMore = false;

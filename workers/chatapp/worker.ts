@@ -94,7 +94,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
       finish: (ids) => finishItems(db, ids),
       retry: (id, due) => retryItem(db, id, due),
       copyTemplates: (account) => this.#runs.copyTemplates(account),
-      hear: (message, news, code) => this.#runs.hear(message, news, code),
+      noteNews: (message, news, code) => this.#runs.noteNews(message, news, code),
     });
     this.#inbox = new InboxRotation({
       db,

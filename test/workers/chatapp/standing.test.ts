@@ -20,7 +20,7 @@ describe('Standing', () => {
     return message;
   };
   const tell = (...all: readonly News[]): void => {
-    for (const news of all) standing.hear(leave(), news);
+    for (const news of all) standing.noteNews(leave(), news);
   };
   const fail = (times: number): void => tell(...Array.from({ length: times }, () => 'account' as const));
 
@@ -49,11 +49,11 @@ describe('Standing', () => {
     const before = Array.from({ length: 9 }, leave);
     clock.turn(1_000);
     tell('good');
-    for (const message of before) standing.hear(message, 'account');
+    for (const message of before) standing.noteNews(message, 'account');
     expect(standing.state).to.equal('good');
 
     standing = new Standing(clock, () => 1);
-    for (const message of before) standing.hear(message, 'account');
+    for (const message of before) standing.noteNews(message, 'account');
 
     expect(standing.state).to.equal('good');
   });
@@ -62,7 +62,7 @@ describe('Standing', () => {
     const before = leave();
     clock.turn(1_000);
     fail(4);
-    standing.hear(before, 'good');
+    standing.noteNews(before, 'good');
     fail(1);
 
     expect(standing.state).to.equal('paused');
@@ -78,7 +78,7 @@ describe('Standing', () => {
     fail(9);
     tell('good');
     expect(standing.room, 'only the trial counts').to.equal(0);
-    standing.hear(trial, 'good');
+    standing.noteNews(trial, 'good');
 
     expect(standing.room).to.equal(Number.POSITIVE_INFINITY);
   });

@@ -15,14 +15,14 @@ interface GivenSample {
 
 type SampleVerdict =
   | UploadVerdict
-  /** Its address could not be read. That is nothing that an operator could help. */
+  /** The account's file could not be read. An operator cannot help that. */
   | { readonly kind: 'unread'; readonly reason: string }
-  /** Others are in hand just now. */
+  /** Enough other files are in memory just now. */
   | { readonly kind: 'busy' };
 
 /** Files in memory at once, of all accounts. */
 const AT_ONCE = 4;
-/** A server that is away this often, with growing pauses, is said to be away. */
+/** After this many tries, with growing pauses, the request is refused because the file cannot be read. */
 const TRIES_MAX = 5;
 
 /**
