@@ -1,4 +1,4 @@
-import type { Index } from './message-indexes.ts';
+import type { Index } from './product-index.ts';
 
 /** The states of batches that are paid for, and not for a schedule. Only these are shown. */
 export const SHOWN_BATCH_STATES = ['paid', 'split', 'stopping', 'stopped'] as const;

@@ -1,6 +1,6 @@
 import { MongoServerError, MongoServerSelectionError, type ServerDescription } from 'mongodb';
 
-/** The deployment that was found is not one to run on. `final`: waiting does not change that. */
+/** The product cannot run on the deployment that was found. `final`: waiting does not change that. */
 export class Unfit extends Error {
   readonly final: boolean;
 

@@ -66,7 +66,10 @@ export function isStoreTrouble(error: unknown): boolean {
   return error instanceof Error && AWAY_NAMES.has(error.name);
 }
 
-/** For what we do not even ask of the store, because it is too far behind. Callers handle it like any trouble of the store. */
+/**
+ * The error for a request that we do not even send to the store, because it is too far behind. Callers handle it like any trouble
+ * of the store.
+ */
 export function storeBehind(what: string): Error {
   return new MongoNetworkError(what);
 }

@@ -38,11 +38,12 @@ export async function probeFeatures(db: Db): Promise<Date> {
   const probes = db.collection<ProbeDocument>('start_checks');
   try {
     const { at, ...made } = await upsert(db);
-    if (!(at instanceof Date) || !isDeepStrictEqual(made, MADE)) throw lacks('it does updates by pipelines otherwise');
+    if (!(at instanceof Date) || !isDeepStrictEqual(made, MADE))
+      throw lacks('an update by a pipeline gives another result');
     // In a command of its own, because MongoDB refuses `$expr` in an upsert. A server that ignores `$expr` would let
     // accounts pay after the time to pay is over.
     const { matchedCount } = await probes.updateOne({ _id: ID, $expr: { $lt: [NOW_MS, 0] } }, { $set: { at: EPOCH } });
-    if (matchedCount !== 0) throw lacks('it does not look at `$expr`');
+    if (matchedCount !== 0) throw lacks('it ignores `$expr`');
     return at;
   } catch (error) {
     throw explained(error, db.databaseName);

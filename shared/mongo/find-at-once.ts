@@ -7,7 +7,7 @@ export interface Wanted<T> {
   readonly limit: number;
 }
 
-/** A bare command does not inherit the client's read concern: the cluster's default would hold, which may be another. */
+/** A bare command does not inherit the client's read concern. Without this, the cluster's default would apply, which may differ. */
 const LOCAL = { level: 'local' } as const;
 
 /**

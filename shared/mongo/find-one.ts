@@ -1,6 +1,9 @@
 import type { Collection, Document, Filter } from 'mongodb';
 
-/** Both ways to read one document; a caller is given one of them when only it knows what depends on the answer. */
+/**
+ * A way to read one document: `findNow` or `findForSure`. Functions take it as an argument where only their caller knows how much
+ * depends on the answer.
+ */
 export type FindOne = <T extends Document>(
   collection: Collection<T>,
   filter: Filter<T>,

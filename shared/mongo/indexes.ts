@@ -1,7 +1,8 @@
 import type { Db } from 'mongodb';
 import { BATCH_INDEXES } from './batch-indexes.ts';
 import { type Building, buildIndexes } from './build-indexes.ts';
-import { type Index, MESSAGE_INDEXES } from './message-indexes.ts';
+import { MESSAGE_INDEXES } from './message-indexes.ts';
+import type { Index } from './product-index.ts';
 import { TEMPLATE_INDEXES } from './template-indexes.ts';
 import { WEBHOOK_INDEXES } from './webhook-indexes.ts';
 

@@ -1,11 +1,4 @@
-import type { CreateIndexesOptions } from 'mongodb';
-
-export interface Index {
-  readonly collection: string;
-  readonly key: Readonly<Record<string, 1 | -1>>;
-  readonly options: CreateIndexesOptions & { readonly name: string };
-  readonly serves: string;
-}
+import type { Index } from './product-index.ts';
 
 /** States that few messages of an account reach. A message that is now `delivered` was never in one of them. */
 export const RARE_STATES = ['failed', 'expired', 'rejected', 'read', 'received'] as const;

@@ -1,4 +1,4 @@
-import type { Index } from './message-indexes.ts';
+import type { Index } from './product-index.ts';
 
 /** Templates of both channels, and requests for them. */
 export const TEMPLATE_INDEXES: readonly Index[] = [

@@ -3,8 +3,9 @@
  * mongodb/mongo, src/mongo/base/error_codes.yml (2026). What is not listed is an answer about the command itself. By code, because
  * the server labels them (`RetryableWriteError`) only in answers to retryable writes, which are off (connect.ts).
  *
- * Of the categories in parentheses all codes that a client may get are here, but those of transactions, which we do not use, and
- * OperationFailed (96): its category says that a cursor is gone, and the reason may be a query that fails each time. Codes without
+ * Of the categories in parentheses, all codes that a client may get are here, with two exceptions. Codes of transactions are left
+ * out, because we use none. So is OperationFailed (96): its category says that a cursor is gone, but the reason may be a query that
+ * fails each time. Codes without
  * a category are here when the source shows that they pass.
  */
 export const TROUBLE_CODES: ReadonlyMap<number, string> = new Map([

@@ -1,4 +1,4 @@
-import type { Index } from './message-indexes.ts';
+import type { Index } from './product-index.ts';
 
 /** States of a delivery that was not taken at the first try. */
 export const FAILED_STATES = ['waiting', 'exhausted', 'discarded'] as const;

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { listAccounts } from '../../../shared/accounts/store.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { ensureIndexes, INDEXES } from '../../../shared/mongo/indexes.ts';
-import type { Index } from '../../../shared/mongo/message-indexes.ts';
+import type { Index } from '../../../shared/mongo/product-index.ts';
 import { minuteAuditId } from '../../../shared/runtime/ids.ts';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import { isCurrent } from '../../../shared/schema/migrate.ts';

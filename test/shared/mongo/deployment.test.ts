@@ -114,12 +114,12 @@ const unfits: readonly [what: string, peer: Peer, says: RegExp][] = [
   [
     'a server that takes a pipeline for something else',
     { answer: answering('findAndModify', { value: { ...probed(), parts: { second: 2 } } }) },
-    /lacks what Harkara needs \(it does updates by pipelines otherwise\)/,
+    /lacks what Harkara needs \(an update by a pipeline gives another result\)/,
   ],
   [
     'a server that leaves $expr out',
     { answer: answering('update', { n: 1, nModified: 1 }) },
-    /lacks what Harkara needs \(it does not look at `\$expr`\)/,
+    /lacks what Harkara needs \(it ignores `\$expr`\)/,
   ],
   [
     'a server that refuses what replica sets allow',
