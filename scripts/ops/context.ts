@@ -77,7 +77,7 @@ class OpsGuard implements WriteGuard {
   }
 
   async write(collection: string, send: () => Promise<unknown>, find: FindHere): Promise<unknown> {
-    // Again when the answer itself came late.
+    // Looks again when the answer itself came so late that it is too old.
     while (this.#follows && systemClock.monotonicMs() - this.#lookedMs >= OPS_LOOK_MS) {
       await this.#look(() => readAccessHere(find));
     }
@@ -91,7 +91,7 @@ class OpsGuard implements WriteGuard {
     throw new WriteRefused(startRefusal(this.#access) ?? readOnly);
   }
 
-  /** Who closed the store waited for this write only for a time. Afterwards it may have been copied without it. */
+  /** Whoever closed the store waited for this write only for a time. After that, the store may have been copied without the write. */
   async #checkLate(find: FindHere): Promise<void> {
     if (!this.#follows || systemClock.monotonicMs() - this.#lookedMs < OPS_CLOSED_MS) return;
     await this.#look(() => readAccessHere(find));

@@ -111,7 +111,10 @@ function change(verb: string, kind: 'out' | 'in', about: string): Command {
   });
 }
 
-/** The customer can answer to a number only: an opt-out of any of them holds for the account's names too (`blocks`). */
+/**
+ * Says what a customer does not get any more. An opt-out from a number holds for the account's sender names too, because the
+ * customer cannot answer to a name (`blocks` in shared/opt-outs).
+ */
 async function blockedWords(db: Db, account: AccountId, customer: string, scope: string): Promise<string> {
   if (scope === WHOLE_ACCOUNT) return `${customer} gets no messages of the account.`;
   const own = (await findNumber(db, scope)).some((one) => one.account === account);

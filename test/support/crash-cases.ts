@@ -37,7 +37,7 @@ export interface Case {
 /** Recipients that belong to one case. */
 export type Numbers = (count: number, ending?: string) => readonly string[];
 
-/** Longer than the sweep lets a pending change of an account rest (workers/maintenance/finish-pending.ts), and some more. */
+/** Some time longer than the sweep leaves a young pending change of an account alone (workers/maintenance/finish-pending.ts). */
 export const SETTLED_MS = 120_000;
 const BULK = 300;
 const STOPPED = 50;

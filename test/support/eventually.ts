@@ -26,7 +26,7 @@ export async function eventually<T>(check: () => T | Promise<T>, what: string, f
       last = error;
     }
     if (isLast) break;
-    // A tenth of the wait so far: what is looked at is often a store that others are busy with.
+    // The pause grows with the wait, because what is looked at is often a store that others are busy with.
     const pauseMs = Math.min(PAUSE_MS_MAX, Math.max(PAUSE_MS, waitedMs / 10));
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
     waitedMs = performance.now() - began;

@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 /** A store whose inserts into one collection wait until they are let through. */
 export interface HeldInserts {
   readonly db: Db;
-  /** From now on none waits. */
+  /** Lets the waiting inserts through, and all later ones. */
   release(): void;
 }
 

@@ -16,7 +16,7 @@ ajv.addVocabulary(Object.keys(contract));
 ajv.addSchema({ $id: 'contract', ...contract });
 const compiled = new Map<string, ValidateFunction>();
 
-/** What is wrong with a value by the schema at a place of the contract, `#/components/schemas/Problem`; undefined when nothing is. */
+/** What is wrong with a value by the schema at this place of the contract (`#/components/schemas/Problem`). Undefined: nothing. */
 export function schemaFault(place: string, value: unknown): string | undefined {
   let validate = compiled.get(place);
   if (validate === undefined) {

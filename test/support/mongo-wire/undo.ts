@@ -35,7 +35,7 @@ export const readsUndone =
     link.tell(reply);
   };
 
-/** The connection is cut before the command is done; the server does it long after the driver has given it up, when `late` says. */
+/** The connection is cut before the command is done. `late` gets the command's work, to run it long after the driver gave it up. */
 export const doneLate =
   (db: Db, late: (work: () => Promise<unknown>) => void): Handler =>
   async (command, link) => {
