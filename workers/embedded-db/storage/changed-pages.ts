@@ -66,13 +66,13 @@ function* changedOf(tree: PageTree, now: Tree | undefined, before: Tree | undefi
   }
 }
 
-/** What pages of the level above refer to. */
+/** The references in the pages of the level above. */
 interface Level {
-  /** By changed pages alone. */
+  /** Those in changed pages only. */
   readonly changed: Reference[];
-  /** By changed pages and by those that they replaced. */
+  /** Those in changed pages and in pages that these replaced. */
   readonly kept: Set<number>;
-  /** By replaced pages. */
+  /** Those in replaced pages. */
   readonly old: Set<number>;
 }
 

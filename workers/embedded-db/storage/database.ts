@@ -45,7 +45,7 @@ const SIZED = Buffer.from('sized');
  * a shorter time.
  */
 const CHECKPOINT_BYTES = 8 * 1024 * 1024;
-/** After one that failed, at least. */
+/** After a checkpoint that failed, the log grows at least by this before the next try. */
 const RETRY_BYTES = 1024 * 1024;
 
 /**

@@ -211,7 +211,7 @@ export class Documents {
     }
   }
 
-  /** Only when nothing can be refused any more: the flags of an index are never taken back. */
+  /** Call it only when the write can no longer be refused, because the flags of an index are never taken back. */
   private noteFlags(collection: Collection, indexes: readonly Index[]): void {
     for (const [i, index] of indexes.entries()) {
       if (raiseFlags(index, this.arrays[i] ?? 0, this.nested[i] ?? 0)) this.catalog.indexesChanged(collection);

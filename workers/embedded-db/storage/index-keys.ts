@@ -24,7 +24,7 @@ export class EntryKeys {
   /** Bits of those in which an array was met inside another. */
   nested = 0;
 
-  /** `whole`: keys are not cut at the length that the tables take. For comparing only. */
+  /** `whole`: keys are not cut at the length that the tables take. Such keys are compared and never stored. */
   constructor(whole = false) {
     this.whole = whole;
   }

@@ -8,8 +8,9 @@ import type { FoundGroup, LogBytes } from './read-log.ts';
 const HEADER_BYTES = 16;
 
 /**
- * The groups of a log that a version before 1.1 wrote, from the beginning of the file to where they end: read at the first
- * start of a newer one, which begins it anew. One that is not whole ends them, unless the next whole one follows it.
+ * The groups of a log that a version before 1.1 wrote, from the beginning of the file to where they end. The first start of a newer
+ * version reads them and then begins the log anew. A group that is not whole is where they end, unless the next group follows it
+ * whole.
  */
 export function findOldGroups(log: LogBytes): FoundGroup[] {
   const found: FoundGroup[] = [];
