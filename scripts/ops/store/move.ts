@@ -24,7 +24,7 @@ export interface Place {
 export interface MoveDeps extends Omit<Operating, 'db'> {
   readonly source: Place;
   readonly target: Place;
-  /** Its name in the audit, such as `store.export`. */
+  /** The move's name in the audit, such as `store.export`. */
   readonly action: string;
   readonly progress: Progress;
 }

@@ -24,14 +24,14 @@ export interface Operating {
   readonly actor: Actor;
 }
 
-/** Longer than a process takes to close, its last write included, and than a dead one is waited for (shared/processes/report.ts). */
+/** Longer than a process needs to end its last write, and longer than a dead one counts as writing (shared/processes/report.ts). */
 const CLOSED_WITHIN_MS = 100_000;
 const LOOK_MS = 200;
 /** How long an operator's command may go on writing before it looks again whether the store was closed (scripts/ops/context.ts). */
 export const OPS_LOOK_MS = 1_000;
 /**
- * How long such commands are waited for, as they report nowhere: the last write may take the rest. One whose write takes longer
- * says so itself.
+ * How long whoever closes the store waits for operators' commands, which report nowhere: `OPS_LOOK_MS` until they look, and the
+ * rest for their last write. A command whose write takes longer says so itself.
  */
 export const OPS_CLOSED_MS = 3_000;
 
