@@ -95,7 +95,7 @@ export async function registerEndpoint(
       for (const { sealed } of known?.secrets.slice(0, 1) ?? []) box.open(sealed);
       return known;
     },
-    make: () => createEndpoint(db, clock, box, { ...wanted, events: [...new Set(wanted.events)] }),
+    make: () => createEndpoint(db, clock, box, { ...wanted, events: [...new Set(wanted.events)] }, id),
     madeOf: ({ endpoint }) => endpoint,
     isRefusal: (error) => error instanceof TooManyEndpoints,
   }).catch(tooMany);

@@ -45,16 +45,18 @@ const TRIES_MAX = 100;
 /**
  * Registers a url. If the account already has it, it keeps id and secret, takes the new events and is active again. The id of a
  * new one derives from account, channel and url, so two simultaneous requests make one endpoint. One insert decides, so of any
- * number of simultaneous registrations at most ten succeed. Throws `TooManyEndpoints`.
+ * number of simultaneous registrations at most ten succeed. `id`: what
+ * `findEndpointId` gave, if it was asked already. Throws `TooManyEndpoints`.
  */
 export async function createEndpoint(
   db: Db,
   clock: Clock,
   box: SecretBox,
   { account, channel, url, events, registration }: NewEndpoint,
+  id?: EndpointId,
 ): Promise<CreatedEndpoint> {
   const endpoints = db.collection<EndpointDocument>('endpoints');
-  const _id = await findEndpointId(db, { account, channel, url });
+  const _id = id ?? (await findEndpointId(db, { account, channel, url }));
   const secret = newSecret();
   const sealed = box.seal(secret);
   for (let tries = 1; tries <= TRIES_MAX; tries++) {

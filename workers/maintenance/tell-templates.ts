@@ -57,7 +57,7 @@ async function tell<T extends Owing>(
   const owing = await db
     .collection<Owing>(collection)
     // The second condition lets MongoDB use the index.
-    .find({ 'owed.0': { $exists: true }, 'owed.at': { $gt: new Date(0) } })
+    .find<T>({ 'owed.0': { $exists: true }, 'owed.at': { $gt: new Date(0) } })
     .limit(GROUP)
     .toArray();
   if (owing.length === 0) return 0;
@@ -65,7 +65,7 @@ async function tell<T extends Owing>(
     (template.owed ?? []).map((owed) => ({
       ...owed,
       template: template._id,
-      ...whose(template as unknown as T, owed), // The collection holds documents of this type.
+      ...whose(template, owed),
     })),
   );
   await announcer.announce(changes);
