@@ -7,6 +7,7 @@ import type { AccountId } from '../../shared/runtime/ids.ts';
 import { list, otherwise, required } from '../fields/field.ts';
 import { type ReadRequest, readRequest, request } from '../fields/request.ts';
 import { isObject } from '../http/context.ts';
+import { fieldRefusal } from '../http/fields.ts';
 import { PROBLEMS } from '../http/problem.ts';
 import type { Refused } from '../idempotency/action.ts';
 import { EXTENSIONS, text, to } from './fields.ts';
@@ -108,18 +109,19 @@ async function notFound(db: Db, account: AccountId, name: string, language: stri
   const languages = await languagesOf(db, account, name);
   const see =
     languages.length === 0 ? 'GET /v2/chatapp/templates lists those it has.' : `It has it in ${languages.join(', ')}.`;
+  const field = languages.length === 0 ? 'template' : 'language';
   const detail = `The account has no template "${name}" in the language "${language}". ${see}`;
-  return { kind: 'refused', problem: ['template_not_found', { detail }] };
+  return { kind: 'refused', problem: fieldRefusal('template_not_found', field, detail) };
 }
 
 function refusedTemplate({ name, status, unsendable }: ChatTemplateDocument): Refused | undefined {
   if (status !== 'approved') {
     const detail = `The template "${name}" is ${status}, not approved. ${PROBLEMS.template_not_approved.advice}`;
-    return { kind: 'refused', problem: ['template_not_approved', { detail }] };
+    return { kind: 'refused', problem: fieldRefusal('template_not_approved', 'template', detail) };
   }
   if (unsendable === undefined) return undefined;
   const detail = `The template "${name}" has ${unsendable}, which cannot be sent. Use a template without it.`;
-  return { kind: 'refused', problem: ['template_not_supported', { detail }] };
+  return { kind: 'refused', problem: fieldRefusal('template_not_supported', 'template', detail) };
 }
 
 /** Read from the store each time: a customer who withdrew consent must not get another template. */
@@ -129,5 +131,5 @@ async function refusedRecipient(
   to: string | undefined,
 ): Promise<Refused | undefined> {
   if (provider?.optIn !== 'list' || to === undefined || (await isOptedIn(db, account, to))) return undefined;
-  return { kind: 'refused', problem: ['recipient_not_opted_in', {}] };
+  return { kind: 'refused', problem: fieldRefusal('recipient_not_opted_in', 'to') };
 }

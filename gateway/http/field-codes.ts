@@ -9,10 +9,14 @@ export const FIELD_CODES = {
   unknown_number: "The number is not in its country's numbering plan. Only for accounts that check their recipients.",
   not_mobile: 'The number is not a mobile number. Only for accounts that send to mobile numbers only.',
   invalid_sender: 'The sender is neither 1 to 11 characters with at least one letter nor 3 to 15 digits.',
+  sender_not_allowed: 'The sender is not registered and approved for this account and route.',
   invalid_value: 'The value is not one of the allowed values.',
   invalid_text: 'The text contains characters that cannot be sent.',
   invalid_time: 'The value is not an ISO 8601 date-time with a UTC offset.',
   template_mismatch: 'The text matches no approved template. The member `mismatch` says where it differs.',
+  template_not_found: 'The account has no such template, or not for this sender and route, or not in this language.',
+  template_not_approved: 'The template is not approved yet, or no longer.',
+  template_not_supported: 'The template has a part that cannot be sent.',
   duplicate: 'The value equals that of an earlier entry of the list. Each must be different.',
   url_not_allowed: 'The address is not https, is private, or cannot be resolved.',
   unsupported_media_type: 'The file name in the address does not have an extension of this type.',
@@ -21,6 +25,7 @@ export const FIELD_CODES = {
   out_of_range: 'The value is below the lowest or above the highest allowed one.',
   too_short: 'The text is empty.',
   recipient_opted_out: 'The customer wants no messages of this sender.',
+  recipient_not_opted_in: 'The customer has not agreed to receive templates.',
   too_long: 'The text has too many characters, or needs too many segments.',
 } as const;
 

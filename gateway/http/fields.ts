@@ -1,7 +1,7 @@
 import type { ProblemAnswer } from './answer.ts';
 import type { JsonObject } from './context.ts';
 import type { FieldProblem } from './field-codes.ts';
-import type { ProblemSlug } from './problem.ts';
+import { PROBLEMS, type ProblemSlug } from './problem.ts';
 
 /** How much of an unknown name is told back. */
 export const SHOWN_NAME_MAX = 64;
@@ -40,6 +40,15 @@ export function invalidRequest({ listed, count }: FieldProblems): readonly [Prob
         ? `There are ${count} problems. \`errors\` lists the first ${listed.length}.`
         : `There are ${count} problems. \`errors\` lists them.`;
   return ['invalid_request', { detail, errors: listed, extra: { errors_count: count } }];
+}
+
+/** A refusal for which one field is the reason. `errors` names the field. */
+export function fieldRefusal(
+  slug: ProblemSlug & FieldProblem['code'],
+  field: string,
+  detail: string = PROBLEMS[slug].advice,
+): readonly [ProblemSlug, ProblemAnswer] {
+  return [slug, { detail, errors: [{ field, code: slug, detail }] }];
 }
 
 /**

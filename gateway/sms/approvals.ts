@@ -3,6 +3,7 @@ import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
 import type { SenderDocument } from '../../shared/senders/sender.ts';
 import { findSenders, type SenderKey, senderKey } from '../../shared/senders/store.ts';
 import type { Caller } from '../http/context.ts';
+import { fieldRefusal } from '../http/fields.ts';
 import { PROBLEMS } from '../http/problem.ts';
 import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
@@ -68,9 +69,9 @@ export class Approvals {
     }
     if (!(await this.#maySendAs(account, sender, route))) {
       const detail = `"${sender}" is not registered and approved for ${route} messages of this account. ${PROBLEMS.sender_not_allowed.advice}`;
-      return { kind: 'refused', problem: ['sender_not_allowed', { detail }] };
+      return { kind: 'refused', problem: fieldRefusal('sender_not_allowed', 'sender', detail) };
     }
-    if (content === undefined) return { kind: 'refused', problem: ['template_not_found', {}] };
+    if (content === undefined) return { kind: 'refused', problem: fieldRefusal('template_not_found', 'template_id') };
     if (typeof content !== 'string') return approveTemplate(account, content);
     return this.#approveText(account, sender, route, content);
   }

@@ -22,11 +22,11 @@ import {
 } from '../fields/message-fields.ts';
 import { type ReadRequest, type Rule, whole } from '../fields/request.ts';
 import type { Caller } from '../http/context.ts';
-import { invalidRequest } from '../http/fields.ts';
+import { fieldRefusal, invalidRequest } from '../http/fields.ts';
 import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { noRoute } from './no-route.ts';
-import { optedOutOf, optedOutRecipient } from './opted-out.ts';
+import { optedOutOf } from './opted-out.ts';
 import type { Sending } from './sending.ts';
 
 /**
@@ -91,7 +91,7 @@ export async function orderMessage(
   const resolution = (await routes.table()).resolve({ account: account._id, to, sender, route, lane });
   if (resolution.kind === 'no_route') return { kind: 'refused', problem: noRoute(['to']) };
   const optedOut = await optedOutOf(db, account, { sender, route, lane }, [to]);
-  if (optedOut.size > 0) return { kind: 'refused', problem: optedOutRecipient() };
+  if (optedOut.size > 0) return { kind: 'refused', problem: fieldRefusal('recipient_opted_out', 'to') };
   const message = {
     to,
     sender,

@@ -5,7 +5,6 @@ import { blocks, isExempt } from '../../shared/opt-outs/opt-out.ts';
 import { readScopes } from '../../shared/opt-outs/store.ts';
 import type { Caller } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
-import { PROBLEMS } from '../http/problem.ts';
 import { inSlices } from '../http/slice.ts';
 import type { Problem } from '../idempotency/action.ts';
 
@@ -30,12 +29,6 @@ export async function optedOutOf(
     for (const [customer, of] of scopes) if (blocks(of, sending.sender)) found.add(customer);
   }
   return found;
-}
-
-/** The 403 for one message. */
-export function optedOutRecipient(): Problem {
-  const code = 'recipient_opted_out';
-  return [code, { errors: [{ field: 'to', code, detail: PROBLEMS[code].advice }] }];
 }
 
 /**

@@ -24,3 +24,14 @@ export function expectProblem(
   expect(answer.headers).to.have.property('x-request-id').that.is.not.empty;
   expect(answer.body).to.have.property('request_id', Reflect.get(Object(answer.headers), 'x-request-id'));
 }
+
+/** Fails unless an answer is this refusal, and names the one field that is the reason. */
+export function expectFieldRefusal(
+  answer: { readonly status: number; readonly headers: unknown; readonly body: unknown },
+  slug: ProblemSlug,
+  field: string,
+): void {
+  expectProblem(answer, slug);
+  const { detail, errors } = Object(answer.body);
+  expect(errors).to.deep.equal([{ field, code: slug, detail }]);
+}

@@ -8,7 +8,7 @@ import { systemClock } from '../../../shared/runtime/clock.ts';
 import { CUSTOMER, chatAtGateway } from '../../support/chat-gateway.ts';
 import { copyTemplates, makeChatTemplate } from '../../support/chatapp.ts';
 import { openGateway } from '../../support/gateway.ts';
-import { expectProblem } from '../../support/problem.ts';
+import { expectFieldRefusal, expectProblem } from '../../support/problem.ts';
 
 const PATH = '/v2/chatapp/send';
 const GOOD = { to: CUSTOMER, template: 'order_update', language: 'en_US', params: ['Asha', '#1234'] };
@@ -145,7 +145,7 @@ describe('POST /v2/chatapp/send', () => {
 
       const answer = await chat.post(PATH, { ...GOOD, template: 'picture', params: [] });
 
-      expectProblem(answer, 'template_not_supported');
+      expectFieldRefusal(answer, 'template_not_supported', 'template');
       expect(answer.body.detail).to.include('a media header');
     });
   });
@@ -163,7 +163,7 @@ describe('POST /v2/chatapp/send', () => {
 
         const answer = await chat.post(PATH, GOOD);
 
-        expectProblem(answer, 'template_not_approved');
+        expectFieldRefusal(answer, 'template_not_approved', 'template');
         expect(answer.body.detail).to.include(status);
         await chat.expectNothingDone(10);
       });
@@ -172,7 +172,7 @@ describe('POST /v2/chatapp/send', () => {
     it('a customer who did not opt in, for templates of an account with a list', async () => {
       await chat.configure({ optIn: 'list' });
 
-      expectProblem(await chat.post(PATH, GOOD), 'recipient_not_opted_in');
+      expectFieldRefusal(await chat.post(PATH, GOOD), 'recipient_not_opted_in', 'to');
       await chat.expectNothingDone(10);
     });
 
@@ -189,17 +189,17 @@ describe('POST /v2/chatapp/send', () => {
   });
 
   describe('404', () => {
-    const rows: readonly [string, object][] = [
-      ['a name that is none', { ...GOOD, template: 'order_updates' }],
-      ['another language', { ...GOOD, language: 'hi' }],
+    const rows: readonly [string, object, string][] = [
+      ['a name that is none', { ...GOOD, template: 'order_updates' }, 'template'],
+      ['another language', { ...GOOD, language: 'hi' }, 'language'],
     ];
-    for (const [what, body] of rows) {
+    for (const [what, body, field] of rows) {
       it(what, async () => {
         await chat.configure();
 
         const answer = await chat.post(PATH, body);
 
-        expectProblem(answer, 'template_not_found');
+        expectFieldRefusal(answer, 'template_not_found', field);
         await chat.expectNothingDone(10);
       });
     }

@@ -7,7 +7,7 @@ import { changeOptOuts } from '../../../shared/opt-outs/store.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey, openGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
-import { expectProblem } from '../../support/problem.ts';
+import { expectFieldRefusal, expectProblem } from '../../support/problem.ts';
 
 const OUT = '919876543210';
 const OTHER = '919876543211';
@@ -32,11 +32,7 @@ describe('sends to customers who opted out', () => {
     it('a single message, a scheduled one and a dry run: nothing is stored or charged', async () => {
       await optOut();
 
-      const refused = await post('/v2/send', MESSAGE);
-      expectProblem(refused, 'recipient_opted_out');
-      expect(refused.body.errors).to.deep.equal([
-        { field: 'to', code: 'recipient_opted_out', detail: refused.body.detail },
-      ]);
+      expectFieldRefusal(await post('/v2/send', MESSAGE), 'recipient_opted_out', 'to');
       expectProblem(await post('/v2/send', { ...MESSAGE, dry_run: true }), 'recipient_opted_out');
       expectProblem(await post('/v2/schedule', { ...MESSAGE, ...LATER }), 'recipient_opted_out');
 

@@ -4,7 +4,7 @@ import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { createSender } from '../../../shared/senders/store.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
-import { expectProblem } from '../../support/problem.ts';
+import { expectFieldRefusal } from '../../support/problem.ts';
 import { smsWorld } from './world.ts';
 
 const GOOD = { to: '919876543210', message: 'Your code is 1234', sender: 'HARKRA', route: 'transactional' };
@@ -42,7 +42,7 @@ describe('POST /v2/send', () => {
 
         const answer = await send(key, { ...GOOD, ...body });
 
-        expectProblem(answer, 'sender_not_allowed');
+        expectFieldRefusal(answer, 'sender_not_allowed', 'sender');
         expect(await tracesOf(account)).to.equal(before);
       });
     }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { setAccountStatus } from '../../../shared/accounts/store.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { expectProblem } from '../../support/problem.ts';
+import { expectFieldRefusal, expectProblem } from '../../support/problem.ts';
 import { good, inDays, scheduleGateway } from '../../support/schedule-gateway.ts';
 
 describe('POST /v2/schedule: refused', () => {
@@ -135,7 +135,7 @@ describe('POST /v2/schedule: refused', () => {
     it('sender_not_allowed', async () => {
       const { account, key } = await makeCustomer(1, ['send'], { senders: 'registered' });
 
-      expectProblem(await schedule(key, good()), 'sender_not_allowed');
+      expectFieldRefusal(await schedule(key, good()), 'sender_not_allowed', 'sender');
       expect(await tracesOf(account)).to.equal(0);
     });
 

@@ -5,7 +5,7 @@ import { readStatement } from '../../../shared/ledger/statement.ts';
 import type { BatchId } from '../../../shared/runtime/ids.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
-import { expectProblem } from '../../support/problem.ts';
+import { expectFieldRefusal, expectProblem } from '../../support/problem.ts';
 import { BASE, bulkWorld, DLT_ID, GOOD, numbers } from './bulk-world.ts';
 
 describe('POST /v2/send-bulk', () => {
@@ -211,7 +211,7 @@ describe('POST /v2/send-bulk', () => {
   it('403: a sender that is not registered', async () => {
     const { key } = await caller(10, { senders: 'registered' });
 
-    expectProblem(await send(key, GOOD), 'sender_not_allowed');
+    expectFieldRefusal(await send(key, GOOD), 'sender_not_allowed', 'sender');
   });
 
   it('403: a key that may only read', async () => {
@@ -224,7 +224,8 @@ describe('POST /v2/send-bulk', () => {
   it('404: a template that the sender does not have', async () => {
     const { key } = await withTemplate(10);
 
-    expectProblem(await send(key, { ...BASE, to: GOOD.to, template_id: '1107160000000099999' }), 'template_not_found');
+    const unknown = { ...BASE, to: GOOD.to, template_id: '1107160000000099999' };
+    expectFieldRefusal(await send(key, unknown), 'template_not_found', 'template_id');
     expectProblem(
       await send(key, { ...BASE, to: GOOD.to, sender: 'OTHERS', template_id: DLT_ID }),
       'template_not_found',

@@ -9,7 +9,7 @@ import { createTemplate, decideTemplate } from '../../../shared/templates/store.
 import { makeTemplate } from '../../shared/templates/make.ts';
 import { makeKey, openGateway, TEST_CONFIG } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
-import { expectProblem } from '../../support/problem.ts';
+import { expectFieldRefusal, expectProblem } from '../../support/problem.ts';
 import { type Caller, dltCaller, ENTITY, ORDER_ID, OTP_ID } from './dlt-caller.ts';
 import { smsWorld } from './world.ts';
 
@@ -216,7 +216,9 @@ describe('POST /v2/send of accounts with DLT', () => {
   it('404 template_not_found: the sender has no such template', async () => {
     const { account, key } = await caller();
 
-    expectProblem(await send(key, { ...BASE, template_id: '1107160000000000999' }), 'template_not_found');
+    const answer = await send(key, { ...BASE, template_id: '1107160000000000999' });
+
+    expectFieldRefusal(answer, 'template_not_found', 'template_id');
     await expectNothingDone(account);
   });
 
