@@ -88,10 +88,11 @@ export async function orderMessage(
   if (approval.kind === 'refused') return approval;
   assert(text !== undefined, 'what was approved has a text');
   const lane = laneOf(route, priority, account.dlt);
-  const resolution = (await routes.table()).resolve({ account: account._id, to, sender, route, lane });
-  if (resolution.kind === 'no_route') return { kind: 'refused', problem: noRoute(['to']) };
+  // Before the routes, as in `orderBulk`: nobody should ask for a route to a customer who wants no messages.
   const optedOut = await optedOutOf(db, account, { sender, route, lane }, [to]);
   if (optedOut.size > 0) return { kind: 'refused', problem: fieldRefusal('recipient_opted_out', 'to') };
+  const resolution = (await routes.table()).resolve({ account: account._id, to, sender, route, lane });
+  if (resolution.kind === 'no_route') return { kind: 'refused', problem: noRoute(['to']) };
   const message = {
     to,
     sender,

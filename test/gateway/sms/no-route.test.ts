@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { changeOptOuts } from '../../../shared/opt-outs/store.ts';
 import type { RouteDocument } from '../../../shared/routing/route.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
-import { expectProblem } from '../../support/problem.ts';
+import { expectFieldRefusal, expectProblem } from '../../support/problem.ts';
 import { smsWorld } from './world.ts';
 
 const TO_INDIA = { to: '919876543210', message: 'Hello', sender: 'HARKRA' };
@@ -23,6 +24,7 @@ const INDIA: RouteDocument = {
 describe('400 no_route', () => {
   const single = smsWorld('/v2/send');
   const bulk = smsWorld('/v2/send-bulk');
+  const optedOut = smsWorld('/v2/send');
 
   it('of a single message: nothing is charged, and the routes that there are carry the others at their price', async () => {
     const account = await makeAccount(single.store.db, 5);
@@ -63,5 +65,23 @@ describe('400 no_route', () => {
     expectProblem(refused, 'no_route');
     expect(refused.body.errors.map(({ field }: { field: string }) => field)).to.deep.equal(['to[1]', 'to[2]']);
     expect(await bulk.balanceOf(account)).to.equal(5);
+  });
+
+  it('is not told of a recipient who has opted out: that one wants no messages by any route', async () => {
+    const { store, post, balanceOf } = optedOut;
+    const account = await makeAccount(store.db, 5, { optOuts: true });
+    const key = await makeKey(store.db, account);
+    await store.db.collection<RouteDocument>('routes').insertOne(INDIA);
+    const wish = { kind: 'out', scope: '*', at: new Date(), source: 'api' } as const;
+    await changeOptOuts(store.db, [{ account, customer: TO_UK.to, ...wish }]);
+    const both = { ...TO_UK, to: [TO_INDIA.to, TO_UK.to] };
+
+    expectProblem(await post('/v2/send', key, { ...TO_UK, to: '447911123457' }), 'no_route');
+    expectFieldRefusal(await post('/v2/send', key, TO_UK), 'recipient_opted_out', 'to');
+    expectProblem(await post('/v2/send-bulk', key, both), 'recipient_opted_out');
+    const sent = await post('/v2/send-bulk', key, { ...both, skip_opted_out: true });
+
+    expect(sent.body).to.include({ total: 1, skipped: 1 });
+    expect(await balanceOf(account)).to.equal(4);
   });
 });
