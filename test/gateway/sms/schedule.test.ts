@@ -7,6 +7,7 @@ import { DueTurns } from '../../../workers/schedules/due-turns.ts';
 import { releaseDue } from '../../../workers/schedules/release.ts';
 import { openGateway } from '../../support/gateway.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { schemaFault } from '../../support/openapi.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { DAY_MS, good, inDays, scheduleGateway } from '../../support/schedule-gateway.ts';
 
@@ -98,6 +99,8 @@ describe('POST /v2/schedule', () => {
         template_id: null,
         scheduled_for: body.schedule_time,
       });
+      const { scheduled_for: _, ...timeless } = answer.body;
+      expect(schemaFault('#/components/schemas/ScheduleDryRun', timeless)).to.include('scheduled_for');
       expect(await tracesOf(account)).to.equal(0);
       expect(await balanceOf(account)).to.equal(1);
     });
