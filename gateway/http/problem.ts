@@ -116,7 +116,7 @@ export const PROBLEMS = {
     '4061',
     403,
     'PE id missing',
-    'Ask your service provider to enter the PE id (principal entity id) of your business on the DLT platform: `account update <account> --entity-id <PE-ID>`.',
+    'Ask your service provider to enter the PE id (principal entity id) of your business on the DLT platform: `npm run ops -- account update ACCOUNT --entity-id PE-ID`.',
   ),
   recipient_opted_out: fault(
     '4063',

@@ -184,7 +184,7 @@ describe('POST /v2/send of accounts with DLT', () => {
         const answer = await post(path, key, body);
 
         expectProblem(answer, 'entity_id_missing');
-        expect(answer.body.detail).to.contain('--entity-id');
+        expect(answer.body.detail).to.contain('`npm run ops -- account update ACCOUNT --entity-id PE-ID`');
         await expectNothingDone(account);
       });
     }
