@@ -6,6 +6,7 @@ import { Select, TextArea } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import type { FormValues } from '../../parts/form-values.ts';
 import { Loading } from '../../parts/page.tsx';
+import { templateValues } from '../../parts/template-values.ts';
 import { toast } from '../../parts/toast.tsx';
 
 interface Templates {
@@ -23,7 +24,8 @@ export function TemplateForm({ to, onSent }: TemplateFormProps) {
   const list = useLoad<Templates>('/v2/chatapp/templates');
   const send = async (values: FormValues) => {
     const [template = '', language = ''] = values.text('template').split(' ');
-    await create('/v2/chatapp/send', { to, template, language, params: values.lines('params') });
+    const params = templateValues(values.exact('params'));
+    await create('/v2/chatapp/send', { to, template, language, params });
     setSent((count) => count + 1);
     toast('Template sent.');
     onSent();

@@ -1,4 +1,5 @@
 import type { FormValues } from '../../parts/form-values.ts';
+import { templateValues } from '../../parts/template-values.ts';
 import { instantIn } from './zone.ts';
 
 /** What messages to one and to many have in common, as the API wants it. */
@@ -20,12 +21,12 @@ export function contentOf(values: FormValues): Content {
   const template = values.optional('template_id');
   const reference = values.optional('reference');
   const time = values.optional('schedule_time');
-  const lines = values.exact('params') === '' ? [] : values.exact('params').split('\n');
+  const params = templateValues(values.exact('params'));
   return {
     sender: values.text('sender'),
     route: values.text('route'),
     ...(template === undefined ? { message: values.exact('message') } : { template_id: template }),
-    ...(template !== undefined && lines.length > 0 ? { params: lines } : {}),
+    ...(template !== undefined && params.length > 0 ? { params } : {}),
     ...(reference === undefined ? {} : { reference }),
     ...(time === undefined ? {} : { schedule_time: instantIn(time, values.text('zone')) }),
   };
