@@ -9,7 +9,7 @@ export interface FaultLog {
   readonly pauses: ReadonlyMap<string, number>;
 }
 
-/** Pause when no process is alive, because a kill would hit nothing. The fleet starts them again. */
+/** Time until the next look when nothing that a fault may hit is alive. The fleet starts the processes again. */
 const PATIENCE_MS = 50;
 /** The name of a store that is not the embedded one (`OtherStore`), in the counts and in what is printed. */
 const OTHER = 'the store';
@@ -25,7 +25,7 @@ const OTHER_EVERY = 4;
  * killed first, and again after every `OTHER_EVERY` faults.
  */
 export async function causeFaults(
-  fleet: Fleet,
+  fleet: Pick<Fleet, 'pids'>,
   options: ChaosOptions,
   random: Random,
   stop: () => boolean,
@@ -39,17 +39,19 @@ export async function causeFaults(
   const pauseAt = new Set(
     Array.from({ length: options.pauses }, (_, i) => Math.floor(((i + 0.5) * options.kills) / options.pauses)),
   );
-  for (let done = 0; done < options.kills && !stop(); done++) {
+  let done = 0;
+  while (done < options.kills && !stop()) {
     await wait(options.everyMs * (0.5 + random.next()));
     const living: { readonly app: string; readonly pid: number }[] = fleet.pids();
     if (other?.pid !== undefined) living.push({ app: OTHER, pid: other.pid });
-    if (living.length === 0) {
+    // The store is not paused, because everything else would only wait for it.
+    const pausable = living.filter((one) => one.app !== 'embedded-db' && one.app !== OTHER);
+    if (living.length === 0 || (pauseAt.has(done) && pausable.length === 0)) {
       await wait(PATIENCE_MS);
       continue;
     }
     if (pauseAt.has(done)) {
-      // The store is not paused, because everything else would only wait for it.
-      const { app, pid } = random.pick(living.filter((one) => one.app !== 'embedded-db' && one.app !== OTHER));
+      const { app, pid } = random.pick(pausable);
       say(`pause ${app} for ${options.pauseMs} ms`);
       count(pauses, app);
       signal(pid, 'SIGSTOP');
@@ -61,6 +63,7 @@ export async function causeFaults(
     count(kills, app);
     if (app === OTHER && other !== undefined) restarts.push(other.kill());
     else signal(pid, 'SIGKILL');
+    done++;
   }
   await Promise.all([...waking, ...restarts]);
   return { kills, pauses };
