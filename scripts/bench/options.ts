@@ -136,12 +136,13 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     phases: namesIn(values.phases, PHASES, 'phases'),
     messages: number('messages'),
     warmUp: number('warm-up'),
-    connections: number('connections'),
-    accounts: number('accounts'),
-    keys: number('keys'),
-    gateways: number('gateways'),
+    // Without one of these nothing is sent, so there is nothing to measure.
+    connections: number('connections', 1),
+    accounts: number('accounts', 1),
+    keys: number('keys', 1),
+    gateways: number('gateways', 1),
     smppWorkers: number('smpp-workers'),
-    window: number('window'),
+    window: number('window', 1), // the carrier's setting takes no less
     events: values.events === 'both' ? ['message.sent', 'message.delivered'] : ['message.delivered'],
     carrier: {
       responseDelayMs: number('response-delay'),

@@ -7,7 +7,14 @@ describe('npm run bench: options', () => {
       '--deliver-window must be a whole number, at least 1, not "0"',
     );
     expect(readOptions(['--deliver-window', '1'])).to.deep.nested.include({ 'carrier.deliverWindow': 1 });
-    expect(() => readOptions(['--window', 'x'])).to.throw('--window must be a whole number, not "x"');
+    expect(() => readOptions(['--messages', 'x'])).to.throw('--messages must be a whole number, not "x"');
     expect(readOptions(['--response-delay', '0'])).to.deep.nested.include({ 'carrier.responseDelayMs': 0 });
   });
+
+  for (const name of ['window', 'connections', 'accounts', 'keys', 'gateways']) {
+    it(`refuse --${name} 0, with which nothing is sent`, () => {
+      expect(() => readOptions([`--${name}`, '0'])).to.throw(`--${name} must be a whole number, at least 1, not "0"`);
+      expect(readOptions([`--${name}`, '1'])).to.include({ [name]: 1 });
+    });
+  }
 });
