@@ -73,21 +73,23 @@ function add(sum: Sum, { states, credits, conversations }: HourDocument): void {
 }
 
 function operatorRecords(hours: readonly HourDocument[]): object[] {
-  const sums = new Map<string, { channel: string; ended: number; delivered: number; within: readonly number[] }>();
+  // By channel and name: a carrier of SMS may be named like the chat-app channel.
+  const sums = new Map<string, OperatorCounts>();
   for (const { name, channel, ended, delivered, within } of hours.flatMap(({ operators }) => operators)) {
-    const sum = sums.get(name) ?? { channel, ended: 0, delivered: 0, within: within.map(() => 0) };
-    sums.set(name, {
-      channel,
+    const key = `${channel} ${name}`;
+    const sum = sums.get(key) ?? { ended: 0, delivered: 0, within: within.map(() => 0) };
+    sums.set(key, {
+      ...{ name, channel },
       ended: sum.ended + ended,
       delivered: sum.delivered + delivered,
       within: sum.within.map((count, at) => count + (within[at] ?? 0)),
-    } satisfies Omit<OperatorCounts, 'name'>);
+    });
   }
-  return [...sums]
-    .sort(([, a], [, b]) => b.ended - a.ended)
+  return [...sums.values()]
+    .sort((a, b) => b.ended - a.ended)
     .slice(0, LISTED_MAX)
-    .map(([operator, { channel, ended, delivered, within }]) => ({
-      operator,
+    .map(({ name, channel, ended, delivered, within }) => ({
+      operator: name,
       channel,
       ended,
       delivered,

@@ -89,6 +89,23 @@ describe('statistics of an account', () => {
     expect(sum).to.equal(4);
   });
 
+  it('tells of a carrier that is named like the chat-app channel by itself', async () => {
+    await put(0, { state: 'delivered', operator: 'chatapp' });
+    const { account } = site;
+    const read: object = { ...makeMessage({ _id: newId('msg'), account, state: 'read' }), channel: 'chatapp' };
+    await site.db.collection('messages').insertOne(read);
+    await count();
+
+    const { body } = await ask('/v2/account/statistics');
+
+    expect(
+      body.operators.map(({ operator, channel, ended }: Record<string, unknown>) => [operator, channel, ended]),
+    ).to.have.deep.members([
+      ['chatapp', 'sms', 1],
+      ['chatapp', 'chatapp', 1],
+    ]);
+  });
+
   it("never another account's", async () => {
     await put(0, { account: await makeAccount(site.db, 0), state: 'delivered', operator: 'theirs' });
     await count();

@@ -37,6 +37,7 @@ interface Operator {
 /** Counts the messages that one account made in one hour. */
 export class Tally {
   readonly #states = { sms: new Map<ShownState, number>(), chatapp: new Map<ShownState, number>() };
+  /** By channel and name: a carrier of SMS may be named like the chat-app channel. */
   readonly #operators = new Map<string, Operator>();
   readonly #errors = new Map<string, number>();
   readonly #carrierNames: ReadonlyMap<string, string>;
@@ -93,11 +94,12 @@ export class Tally {
   }
 
   #end({ channel, state, history }: Counted, name: string): void {
-    const operator = this.#operators.get(name) ?? {
+    const key = `${channel} ${name}`;
+    const operator = this.#operators.get(key) ?? {
       ...{ name, channel, ended: 0, delivered: 0 },
       within: SECONDS.map(() => 0).concat(0),
     };
-    this.#operators.set(name, operator);
+    this.#operators.set(key, operator);
     operator.ended++;
     if (state !== 'delivered' && state !== 'read') return;
     operator.delivered++;

@@ -54,6 +54,18 @@ describe('maintenance: what became of the messages of each hour', () => {
     }) as ChatMessageDocument;
   const hours = () => readHours(db, account, new Date(0));
 
+  it('does not mix a carrier of SMS that is named like the chat-app channel with that channel', async () => {
+    await put(delivered(10, 4, 'chatapp'), chat('read'), chat('failed'));
+
+    await counter().run();
+
+    const [hour] = await hours();
+    expect(hour?.operators.map(({ name, channel, ended }) => [name, channel, ended])).to.deep.equal([
+      ['chatapp', 'chatapp', 2],
+      ['chatapp', 'sms', 1],
+    ]);
+  });
+
   it('counts by hour, state, carrier and error, what it cost, and how long it took', async () => {
     // Receipts have a carrier's name, claims have its id.
     await db.collection<{ _id: string; name: string }>('carriers').insertOne({ _id: 'beta', name: 'beta telecom' });

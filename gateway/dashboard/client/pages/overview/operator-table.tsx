@@ -9,7 +9,7 @@ export function OperatorTable({ rows }: { readonly rows: readonly OperatorRow[] 
     <Table
       caption="Delivery by carrier"
       rows={rows}
-      rowKey={({ operator }) => operator}
+      rowKey={({ operator, channel }) => `${channel} ${operator}`}
       columns={[
         { head: 'Carrier', cell: ({ operator }) => operator },
         { head: 'Ended', kind: 'number', cell: ({ ended }) => number(ended) },
