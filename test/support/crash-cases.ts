@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { AppName } from '../../scripts/bench/app-process.ts';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import { phoneParts } from '../../scripts/simulator/smsc/phone-text.ts';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
 import type { AuditDocument } from '../../shared/audit/entry.ts';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import { findNumber } from '../../shared/numbers/store.ts';
@@ -208,11 +209,17 @@ export function crashCases(product: () => Product): readonly Case[] {
     },
     ends: [{ count: STOPPED, state: 'rejected', refunded: true }],
   };
-  // A settle of an earlier case would reach the point too, perhaps before this message is answered.
+  // A message of an earlier case would reach the point too, perhaps before this one.
   const othersFinal = async (): Promise<void> => {
     const open = { channel: 'sms', state: { $in: ['queued', 'waiting', 'submitting', 'sent'] } };
     const none = async () => (await product().db.collection('messages').countDocuments(open)) === 0;
     await eventually(none, 'the messages of earlier cases are final', SETTLED_MS);
+  };
+  // What a gateway had only paid for when it died is inserted by the sweep.
+  const othersInserted = async (): Promise<void> => {
+    const { db, account } = product();
+    const payer = () => db.collection<AccountDocument>('accounts').findOne({ _id: account });
+    await eventually(async () => (await payer())?.pendingAt === undefined, 'nothing is pending', SETTLED_MS);
   };
   /** Refused by the carrier at submit: rejected and given back. */
   const refused: Pick<Case, 'prepare' | 'act' | 'ends'> = {
@@ -230,15 +237,15 @@ export function crashCases(product: () => Product): readonly Case[] {
     { point: 'key:paid', app: 'gateway', ...sendsOne() },
     { point: 'cancel:decided', app: 'gateway', ...cancels },
     { point: 'credit:applied', app: 'gateway', ...cancels },
-    { point: 'credit:entered', app: 'smpp', ...refused },
+    { point: 'credit:entered', app: 'smpp', ...refused, prepare: () => othersInserted().then(othersFinal) },
     { point: 'split:inserted', app: 'batches', ...sendsBulk },
     { point: 'stop:decided', app: 'batches', ...stops },
     { point: 'stop:cancelled', app: 'batches', ...stops },
     { point: 'release:claimed', app: 'schedules', ...releases },
     { point: 'release:inserted', app: 'schedules', ...releases },
-    { point: 'claim:taken', app: 'smpp', ...sendsOne() },
-    { point: 'submit:written', app: 'smpp', ...sendsOne(), resent: 1 },
-    { point: 'settle:intended', app: 'smpp', ...sendsOne(), resent: 1 },
+    { point: 'claim:taken', app: 'smpp', ...sendsOne(), prepare: othersFinal },
+    { point: 'submit:written', app: 'smpp', ...sendsOne(), prepare: othersFinal, resent: 1 },
+    { point: 'settle:intended', app: 'smpp', ...sendsOne(), prepare: othersFinal, resent: 1 },
     { point: 'settle:updated', app: 'smpp', ...refused },
     { point: 'settle:announced', app: 'smpp', ...refused },
     { point: 'settle:updated', app: 'smpp', pass: 2, ...sendsOne(), prepare: othersFinal }, // the receipt's
