@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { build as bundle } from 'esbuild';
+import { type BuildOptions, build as bundle } from 'esbuild';
 import { APPS } from '../../scripts/bench/app-process.ts';
 import { build, ROOT } from '../../scripts/bench/build.ts';
 import { buildDashboard } from '../../scripts/dashboard/build.ts';
@@ -15,9 +15,27 @@ const PROGRAMS = {
   ops: 'scripts/ops/main.ts',
   simulator: 'scripts/simulator/main.ts',
 } as const;
-/** Names that packages written for CommonJS expect. */
-const COMMONJS = `import { createRequire } from 'node:module';
-const require = createRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`;
+type Form = Pick<BuildOptions, 'banner' | 'define' | 'format' | 'outExtension' | 'supported'>;
+/** A module has the names that packages written for CommonJS expect. */
+const MODULE: Form = {
+  format: 'esm',
+  banner: {
+    js: `import { createRequire as requireOf } from 'node:module';
+const require = requireOf(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname;`,
+  },
+};
+/** A script, because Node 20 keeps no compiled code of modules. `start-kept.ts` starts it. */
+const SCRIPT: Form = {
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  // Such a script has no loader for `import()`; `require` does the same.
+  supported: { 'dynamic-import': false },
+  define: {
+    'import.meta.dirname': '__dirname',
+    'import.meta.filename': '__filename',
+    'import.meta.url': '__url',
+  },
+};
 let built: Promise<string> | undefined;
 
 /**
@@ -42,26 +60,30 @@ export async function buildForAll(): Promise<void> {
 
 async function bundled(): Promise<string> {
   const dist = await build();
-  const mains = APPS.map((app) => join(dist, app === 'gateway' ? app : join('workers', app), 'main.js'));
-  // The processes, and the one file of ours that starts as a thread.
-  const files = [...mains, join(dist, 'workers/batches/render-slice.js')];
-  await bundleAll(files.map((file) => ({ in: file, out: relative(dist, file).replace(/\.js$/, '') })));
-  const programs = Object.entries(PROGRAMS);
-  await bundleAll(programs.map(([name, source]) => ({ in: join(ROOT, source), out: `programs/${name}` })));
+  const mains = APPS.map((app) => (app === 'gateway' ? `${app}/main` : `workers/${app}/main`));
+  await bundleAll(
+    mains.map((main) => ({ in: join(dist, `${main}.js`), out: main })),
+    SCRIPT,
+  );
+  await bundleAll([
+    ...mains.map((main) => ({ in: join(ROOT, 'test/support/start-kept.ts'), out: main })),
+    // The one file of ours that starts as a thread.
+    { in: join(dist, 'workers/batches/render-slice.js'), out: 'workers/batches/render-slice' },
+    ...Object.entries(PROGRAMS).map(([name, source]) => ({ in: join(ROOT, source), out: `programs/${name}` })),
+  ]);
   await buildDashboard(ROOT);
   return BUNDLED;
 }
 
-/** Makes one file of each entry point. */
-async function bundleAll(entryPoints: { in: string; out: string }[]): Promise<void> {
+/** Makes one file of each entry point: a module unless `form` says otherwise. */
+async function bundleAll(entryPoints: { in: string; out: string }[], form: Form = MODULE): Promise<void> {
   const { outputFiles } = await bundle({
     entryPoints,
     outdir: BUNDLED,
     bundle: true,
     write: false,
     platform: 'node',
-    format: 'esm',
-    banner: { js: COMMONJS },
+    ...form,
     keepNames: true,
     // Packages with native code, and one (piscina) that starts its own files as threads.
     external: ['lmdb', 'piscina', '@node-rs/argon2'],
