@@ -3,6 +3,7 @@ import type { GatewayDeps } from '../../gateway/process/deps.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';
+import { opened } from './opened.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 /** One store and gateway for a suite; a new account with a key that may do everything for each test. */
@@ -50,9 +51,4 @@ export function accountAtGateway(credits: number, config: Partial<GatewayDeps['c
     await store?.close();
   });
   return world;
-}
-
-function opened<T>(one: T | undefined): T {
-  if (one === undefined) throw new Error('it is opened before the first test, not while they are described');
-  return one;
 }

@@ -6,6 +6,7 @@ import type { AccountId } from '../../shared/runtime/ids.ts';
 import { balanceOf } from './balance.ts';
 import { makeKey, openGateway, type TestGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';
+import { opened } from './opened.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 /** A request that is accepted. */
@@ -90,9 +91,4 @@ export function idempotencyWorld() {
     agePayBy,
   };
   return Object.defineProperties(helpers, Object.getOwnPropertyDescriptors(world)) as typeof helpers & typeof world;
-}
-
-function opened<T>(part: T | undefined): T {
-  if (part === undefined) throw new Error('the world opens in `before`');
-  return part;
 }

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
+import { opened } from '../opened.ts';
 import { openTestStore, type TestStore } from '../store.ts';
 import { startWireProxy, type WireProxy } from './proxy.ts';
 
@@ -27,18 +28,13 @@ export function withCutStore(): CutStore {
   });
   return {
     get store() {
-      return present(made.store);
+      return opened(made.store);
     },
     get proxy() {
-      return present(made.proxy);
+      return opened(made.proxy);
     },
     get cut() {
-      return present(made.cut);
+      return opened(made.cut);
     },
   };
-}
-
-function present<T>(part: T | undefined): T {
-  if (part === undefined) throw new Error('before `before`');
-  return part;
 }
