@@ -4,10 +4,10 @@ import { oldestOwed, redoIntents } from '../../shared/settlement/redo-intents.ts
 import { decideUnknowns, takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
 import { CarrierParts, type CarrierSupplies } from './carrier-parts.ts';
 import type { AnswerSender } from './inbound/answer-sender.ts';
+import { BindReporter } from './monitoring/bind-reporter.ts';
+import type { SmppMetrics } from './monitoring/metrics.ts';
 import { Rounds } from './rounds.ts';
-import { BindReporter } from './session/bind-reporter.ts';
 import type { BindState } from './session/bind-states.ts';
-import type { SmppMetrics } from './session/metrics.ts';
 
 export interface CarrierRunOptions extends CarrierSupplies {
   readonly answerSender: AnswerSender;

@@ -19,7 +19,7 @@ import { Serving } from './claim/serving.ts';
 import { AnswerSender } from './inbound/answer-sender.ts';
 import type { InboundRules } from './inbound/inbound.ts';
 import { Teller } from './inbound/tell.ts';
-import { createSmppMetrics, type SmppMetrics } from './session/metrics.ts';
+import { createSmppMetrics, type SmppMetrics } from './monitoring/metrics.ts';
 
 export interface SmppWorkerOptions {
   readonly db: Db;

@@ -14,7 +14,7 @@ import { Departures } from '../../../workers/smpp/claim/departures.ts';
 import { Serving } from '../../../workers/smpp/claim/serving.ts';
 import { AnswerSender } from '../../../workers/smpp/inbound/answer-sender.ts';
 import { Teller } from '../../../workers/smpp/inbound/tell.ts';
-import { createSmppMetrics } from '../../../workers/smpp/session/metrics.ts';
+import { createSmppMetrics } from '../../../workers/smpp/monitoring/metrics.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type HeldDb, holdUpdates } from '../../support/held-db.ts';
 import { keepLines, type LogLine } from '../../support/log-lines.ts';

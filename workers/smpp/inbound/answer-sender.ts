@@ -10,7 +10,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import { crashPoint } from '../../../shared/runtime/crash-point.ts';
 import type { Log } from '../../../shared/runtime/log.ts';
 import { planText } from '../../../shared/sms/plan.ts';
-import type { SmppMetrics } from '../session/metrics.ts';
+import type { SmppMetrics } from '../monitoring/metrics.ts';
 import { findOwedAnswers, type OwedAnswer, removeOwedAnswer } from './answer-store.ts';
 
 interface AnswerSenderOptions {

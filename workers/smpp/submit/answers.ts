@@ -9,9 +9,9 @@ import type { Refusal, SubmitOutcome } from '../../../shared/settlement/submit-o
 import type { Refusal as NotLeaving } from '../claim/departures.ts';
 import type { Serving } from '../claim/serving.ts';
 
-import type { Measurements } from '../session/measurements.ts';
+import type { Measurements } from '../monitoring/measurements.ts';
 
-import type { SmppMetrics } from '../session/metrics.ts';
+import type { SmppMetrics } from '../monitoring/metrics.ts';
 import type { SubmitAnswer } from '../session/session.ts';
 import type { LostSubmits } from '../session/unanswered-submits.ts';
 import type { BindSubmitter } from './bind-submitter.ts';

@@ -8,7 +8,7 @@ import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.
 import type { Claimer } from '../claim/claim.ts';
 import type { Departures, Refusal } from '../claim/departures.ts';
 import type { Serving } from '../claim/serving.ts';
-import type { SmppMetrics } from '../session/metrics.ts';
+import type { SmppMetrics } from '../monitoring/metrics.ts';
 import { encodeSubmit } from '../session/submit-sm.ts';
 import type { AccountChains } from './account-chains.ts';
 import type { Answers } from './answers.ts';

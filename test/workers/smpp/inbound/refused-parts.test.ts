@@ -9,7 +9,7 @@ import { Metrics } from '../../../../shared/runtime/metrics.ts';
 import { createAnnouncer } from '../../../../shared/webhooks/announce.ts';
 import { Inbound } from '../../../../workers/smpp/inbound/inbound.ts';
 import { Teller } from '../../../../workers/smpp/inbound/tell.ts';
-import { createSmppMetrics } from '../../../../workers/smpp/session/metrics.ts';
+import { createSmppMetrics } from '../../../../workers/smpp/monitoring/metrics.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { latch } from '../../../support/latch.ts';
 import { makeAccount } from '../../../support/make.ts';

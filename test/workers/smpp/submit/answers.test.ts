@@ -3,8 +3,8 @@ import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carri
 import { STATUS } from '../../../../shared/carriers/command-status.ts';
 import { Metrics } from '../../../../shared/runtime/metrics.ts';
 import type { SubmitOutcome } from '../../../../shared/settlement/submit-outcome.ts';
-import { Measurements } from '../../../../workers/smpp/session/measurements.ts';
-import { createSmppMetrics } from '../../../../workers/smpp/session/metrics.ts';
+import { Measurements } from '../../../../workers/smpp/monitoring/measurements.ts';
+import { createSmppMetrics } from '../../../../workers/smpp/monitoring/metrics.ts';
 import { Answers, type AnswersOptions } from '../../../../workers/smpp/submit/answers.ts';
 import type { BindSubmitter } from '../../../../workers/smpp/submit/bind-submitter.ts';
 import { Breaker } from '../../../../workers/smpp/submit/breaker.ts';

@@ -6,8 +6,8 @@ import type { BindReport, BindTrouble, CarrierFlow, CarrierMeasured } from '../.
 import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
-import { QUICK_MS } from './backoff.ts';
-import type { BindState } from './bind-states.ts';
+import { QUICK_MS } from '../session/backoff.ts';
+import type { BindState } from '../session/bind-states.ts';
 
 export interface BindReporterOptions {
   readonly db: Db;
