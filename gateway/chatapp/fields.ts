@@ -31,11 +31,6 @@ export function text({ description, maxLength, trimmed }: TextLimits): Kind<stri
   });
 }
 
-/** An address. `UrlCheck` (public-url.ts) checks what it points to, by the operator's settings. */
-export function address(description: string): Kind<string> {
-  return string({ description, format: 'uri', minLength: 1, maxLength: 2_048 }, (url) => url);
-}
-
 /**
  * Counts characters as the provider does: an emoji outside Unicode's first plane is one character, although its `length` is 2.
  */

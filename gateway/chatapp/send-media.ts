@@ -1,9 +1,9 @@
 import { MEDIA_TYPES, type MediaType } from '../../shared/messages/chat-message.ts';
 import { choice, optional, required } from '../fields/field.ts';
+import { address, type UrlCheck } from '../fields/public-url.ts';
 import { type Rule, readRequest, request } from '../fields/request.ts';
-import { address, EXTENSIONS, text, to } from './fields.ts';
+import { EXTENSIONS, text, to } from './fields.ts';
 import { extensionProblem } from './media-format.ts';
-import type { UrlCheck } from './public-url.ts';
 import type { ChatSend } from './send.ts';
 
 /** The provider refuses captions of these types (WhatsApp Cloud API, "Audio messages" and "Sticker messages"). */

@@ -5,6 +5,7 @@ import { findChatTemplate, languagesOf } from '../../shared/chat-templates/store
 import type { ChatContent } from '../../shared/messages/chat-message.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { list, otherwise, required } from '../fields/field.ts';
+import type { UrlCheck } from '../fields/public-url.ts';
 import { type ReadRequest, readRequest, request } from '../fields/request.ts';
 import { isObject } from '../http/context.ts';
 import { fieldRefusal } from '../http/fields.ts';
@@ -12,7 +13,6 @@ import { PROBLEMS } from '../http/problem.ts';
 import type { Refused } from '../idempotency/action.ts';
 import { EXTENSIONS, text, to } from './fields.ts';
 import { checkValues, type Entry, fillTemplate } from './fill-template.ts';
-import type { UrlCheck } from './public-url.ts';
 import type { ChatOrder, ChatRequest, ChatSend } from './send.ts';
 import { checkButtons, checkHeader, TEMPLATE_EXTENSIONS } from './template-fields.ts';
 import { checkMedia, checkMediaHost, mediaOf } from './template-media.ts';

@@ -7,6 +7,7 @@ import { findProvider } from '../../shared/providers/store.ts';
 import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
 import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.ts';
 import type { Reading } from '../fields/field.ts';
+import { invalidUrlRequest } from '../fields/public-url.ts';
 import { type ReadRequest, whole } from '../fields/request.ts';
 import { bodyOf, callerOf, type JsonObject } from '../http/context.ts';
 import type { Action, Refused, Verdict } from '../idempotency/action.ts';
@@ -16,7 +17,6 @@ import type { GatewayDeps } from '../process/deps.ts';
 import { endChatAttempt } from './end-attempt.ts';
 import type { ChatFields } from './fields.ts';
 import { findAcceptedChat } from './find-accepted.ts';
-import { invalidUrlRequest } from './public-url.ts';
 import { chatRefusal } from './refusal.ts';
 
 /**

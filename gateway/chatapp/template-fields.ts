@@ -1,7 +1,8 @@
 import type { TemplateComponents, TemplateHeader } from '../../shared/chat-templates/chat-template.ts';
 import { list, number, object, optional, required, type Values } from '../fields/field.ts';
+import { address } from '../fields/public-url.ts';
 import type { FieldProblems } from '../http/fields.ts';
-import { address, text } from './fields.ts';
+import { text } from './fields.ts';
 
 /** The extensions `header` and `buttons` of a template send: their fields, and the check of both against the template. */
 

@@ -1,8 +1,8 @@
 import type { MediaHeader, TemplateComponents } from '../../shared/chat-templates/chat-template.ts';
+import type { UrlCheck } from '../fields/public-url.ts';
 import { FieldProblems } from '../http/fields.ts';
 import type { Entry } from './fill-template.ts';
 import { extensionProblem } from './media-format.ts';
-import type { UrlCheck } from './public-url.ts';
 import type { GivenHeader } from './template-fields.ts';
 
 /** The file in a template's header, and the request's field that has its address. */

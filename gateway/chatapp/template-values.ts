@@ -12,7 +12,7 @@ const CODE_MAX = 15;
 /** Why the template cannot have this value for its variable. fill-template.ts checks the length with the text around it. Pure. */
 export function valueFault(param: TemplateParam, value: string): Fault | undefined {
   switch (param.fills) {
-    // The checks of addresses need the operator's settings, so they are in public-url.ts.
+    // The checks of addresses need the operator's settings, so they are in fields/public-url.ts.
     case 'media':
       return undefined;
     case 'header':

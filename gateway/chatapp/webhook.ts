@@ -14,14 +14,13 @@ import {
 } from '../../shared/webhooks/endpoint-store.ts';
 import { SUBSCRIPTIONS_FRESH_MS } from '../../shared/webhooks/subscriptions.ts';
 import { choice, list, required } from '../fields/field.ts';
+import { address, invalidUrlRequest, type UrlCheck } from '../fields/public-url.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { changeAudited } from '../http/audited.ts';
 import { bodyOf, type Caller, callerOf } from '../http/context.ts';
 import type { Action, Refused } from '../idempotency/action.ts';
 import { refusedLate } from '../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import { address } from './fields.ts';
-import { invalidUrlRequest, type UrlCheck } from './public-url.ts';
 
 export const REGISTER_WEBHOOK = request({
   url: required(address('Where events are posted to: https, a public address.')),

@@ -7,7 +7,7 @@ import { RateCounter } from '../access/counter.ts';
 import { createCharge, createRateLimit } from '../access/rate-limit.ts';
 import { createReadAccount } from '../access/read-account.ts';
 import { createUnauthorized } from '../access/unauthorized.ts';
-import { createUrlCheck } from '../chatapp/public-url.ts';
+import { createUrlCheck } from '../fields/public-url.ts';
 import { createCallerAddress } from '../http/caller-address.ts';
 import { jsonBody } from '../http/json-body.ts';
 import { createOnce } from '../idempotency/once.ts';

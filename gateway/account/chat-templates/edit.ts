@@ -2,7 +2,7 @@ import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts'
 import { wishChatTemplate } from '../../../shared/chat-templates/request-store.ts';
 import { findProvider } from '../../../shared/providers/store.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { invalidUrlRequest, type UrlCheck } from '../../chatapp/public-url.ts';
+import { invalidUrlRequest, type UrlCheck } from '../../fields/public-url.ts';
 import { readRequest, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';

@@ -1,7 +1,7 @@
 import { CHAT_CATEGORIES } from '../../../shared/chat-templates/template-request.ts';
-import { address } from '../../chatapp/fields.ts';
 import { choice, Fault, type Kind, list, object, optional, required, string, withDefault } from '../../fields/field.ts';
 import { HALF_CHARACTER, hasHalfCharacter } from '../../fields/message-fields.ts';
+import { address } from '../../fields/public-url.ts';
 import { request } from '../../fields/request.ts';
 
 /** WhatsApp's limits ("Template components"); its documentation counts characters and does not say which. */

@@ -3,7 +3,7 @@ import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts'
 import { findByRequest, wishChatTemplate } from '../../../shared/chat-templates/request-store.ts';
 import { findProvider } from '../../../shared/providers/store.ts';
 import { type AccountId, newId, type RequestId } from '../../../shared/runtime/ids.ts';
-import { invalidUrlRequest, type UrlCheck } from '../../chatapp/public-url.ts';
+import { invalidUrlRequest, type UrlCheck } from '../../fields/public-url.ts';
 import { readRequest, whole } from '../../fields/request.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, callerOf } from '../../http/context.ts';

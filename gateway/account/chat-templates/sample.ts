@@ -1,6 +1,6 @@
 import type { TemplateDraft } from '../../../shared/chat-templates/template-request.ts';
 import type { ProviderDocument } from '../../../shared/providers/provider.ts';
-import type { UrlCheck } from '../../chatapp/public-url.ts';
+import type { UrlCheck } from '../../fields/public-url.ts';
 import type { FieldProblems } from '../../http/fields.ts';
 
 const FIELD = 'header.example_url';

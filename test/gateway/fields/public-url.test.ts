@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createUrlCheck } from '../../../gateway/chatapp/public-url.ts';
+import { createUrlCheck } from '../../../gateway/fields/public-url.ts';
 import { FieldProblems } from '../../../gateway/http/fields.ts';
 import type { ResolveHost } from '../../../shared/webhooks/resolve-host.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -10,6 +10,7 @@ import {
 import type { ProblemAnswer } from '../http/answer.ts';
 import { type FieldProblems, invalidRequest } from '../http/fields.ts';
 import type { ProblemSlug } from '../http/problem.ts';
+import { type Kind, string } from './field.ts';
 
 /**
  * How long the result for a host is used again. No connection relies on it, because each connection checks the address itself.
@@ -17,7 +18,12 @@ import type { ProblemSlug } from '../http/problem.ts';
 const BELIEVED_MS = 10_000;
 const HOSTS_MAX = 10_000;
 
-/** Checks an address. Adds to `problems` what is wrong with it, for the field `field`. */
+/** An address. What it points to is checked by a `UrlCheck`, because that needs the operator's settings. */
+export function address(description: string): Kind<string> {
+  return string({ description, format: 'uri', minLength: 1, maxLength: 2_048 }, (url) => url);
+}
+
+/** Checks what an address points to. Adds to `problems` what is wrong with it, for the field `field`. */
 export interface UrlCheck {
   /** Makes the checks that need no network. True when they find nothing. */
   form(url: string, field: string, problems: FieldProblems): boolean;
