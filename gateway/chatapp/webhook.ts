@@ -1,24 +1,13 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { eventsOf } from '../../shared/events/catalogue.ts';
 import { newId, type RequestId } from '../../shared/runtime/ids.ts';
 import type { EndpointDocument } from '../../shared/webhooks/endpoint.ts';
-import { ENDPOINTS_PER_ACCOUNT } from '../../shared/webhooks/endpoint-places.ts';
-import {
-  type CreatedEndpoint,
-  createEndpoint,
-  findEndpointId,
-  findEndpoints,
-  listEndpoints,
-  type NewEndpoint,
-  TooManyEndpoints,
-} from '../../shared/webhooks/endpoint-store.ts';
-import { SUBSCRIPTIONS_FRESH_MS } from '../../shared/webhooks/subscriptions.ts';
+import { listEndpoints } from '../../shared/webhooks/endpoint-store.ts';
+import { registerEndpoint } from '../account/webhooks/register-endpoint.ts';
 import { choice, list, required } from '../fields/field.ts';
 import { address, invalidUrlRequest, type UrlCheck } from '../fields/public-url.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
-import { changeAudited } from '../http/audited.ts';
-import { bodyOf, type Caller, callerOf } from '../http/context.ts';
-import type { Action, Refused } from '../idempotency/action.ts';
+import { bodyOf, callerOf } from '../http/context.ts';
+import type { Action } from '../idempotency/action.ts';
 import { refusedLate } from '../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 
@@ -75,41 +64,7 @@ export function createChatWebhook(
   };
 }
 
-/**
- * Registers an address for events of one channel. An address that the account has already keeps its id and secret, takes the new
- * events and is active again. Resolves half a second later, when every process knows it and no event misses it any more.
- */
-export async function registerEndpoint(
-  { db, clock, box, config }: Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'config'>,
-  caller: Caller,
-  wanted: NewEndpoint,
-): Promise<CreatedEndpoint | Refused> {
-  const id = await findEndpointId(db, wanted);
-  const made = await changeAudited({ db, clock, config }, caller, {
-    action: 'webhook.register',
-    subject: { kind: 'webhook', id },
-    read: async () => {
-      const [known] = await findEndpoints(db, [id]);
-      // Throws when its secret cannot be opened: nothing is changed then, because its events could not be signed.
-      for (const { sealed } of known?.secrets.slice(0, 1) ?? []) box.open(sealed);
-      return known;
-    },
-    make: () => createEndpoint(db, clock, box, { ...wanted, events: [...new Set(wanted.events)] }, id),
-    madeOf: ({ endpoint }) => endpoint,
-    isRefusal: (error) => error instanceof TooManyEndpoints,
-  }).catch(tooMany);
-  // Every process has read the endpoints again by then.
-  if (!('kind' in made)) await wait(SUBSCRIPTIONS_FRESH_MS);
-  return made;
-}
-
 /** Stored encrypted, because the answer for a new endpoint has its secret. */
 function webhookResult({ _id }: EndpointDocument) {
   return { kind: 'accepted', sealed: true, body: { status: 'success', webhook_id: _id } } as const;
-}
-
-function tooMany(error: unknown): Refused {
-  if (!(error instanceof TooManyEndpoints)) throw error;
-  const detail = `An account may have ${ENDPOINTS_PER_ACCOUNT} webhooks. Register an address that it has already, or remove one: \`DELETE /v2/account/webhooks/{webhook_id}\`.`;
-  return { kind: 'refused', problem: ['too_many_webhooks', { detail }] };
 }

@@ -3,7 +3,6 @@ import { EVENT_NAMES, eventsOf } from '../../../shared/events/catalogue.ts';
 import { newId, type RequestId } from '../../../shared/runtime/ids.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
-import { registerEndpoint } from '../../chatapp/webhook.ts';
 import { choice, list, optional, required } from '../../fields/field.ts';
 import { address, invalidUrlRequest, type UrlCheck } from '../../fields/public-url.ts';
 import { type Rule, readRequest, request, whole } from '../../fields/request.ts';
@@ -12,6 +11,7 @@ import type { FieldProblems } from '../../http/fields.ts';
 import type { Accepted, Action } from '../../idempotency/action.ts';
 import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
+import { registerEndpoint } from './register-endpoint.ts';
 import { webhookRecord } from './webhook-record.ts';
 
 const FIELDS = {
