@@ -4,7 +4,7 @@ import { idTime, isMessageId } from '../../shared/runtime/ids.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import { readMessageStatus } from './read.ts';
+import { findMessageStatus } from './find-status.ts';
 import type { MessageStatus } from './view.ts';
 import { viewOf } from './views.ts';
 
@@ -14,7 +14,7 @@ export function createStatus(deps: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
     const { message_id: id } = req.params;
     if (typeof id !== 'string' || !isMessageId(id)) return sendProblem(res, 'message_not_found');
     res.locals.messageId = id;
-    const message = await readMessageStatus(deps, callerOf(res).account._id, id);
+    const message = await findMessageStatus(deps, callerOf(res).account._id, id);
     if (message === undefined) return sendProblem(res, 'message_not_found');
     sendJson(res, statusRecord(message));
   };

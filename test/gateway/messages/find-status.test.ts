@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { readMessageStatus } from '../../../gateway/messages/read.ts';
+import { findMessageStatus } from '../../../gateway/messages/find-status.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import { insertNew } from '../../../shared/mongo/insert-new.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
-describe('readMessageStatus', () => {
+describe('findMessageStatus', () => {
   let store: TestStore;
   before(async () => {
     store = await openTestStore();
@@ -29,12 +29,12 @@ describe('readMessageStatus', () => {
     });
     await insertNew(store.db, 'messages', [message]);
 
-    const own = await readMessageStatus({ db: store.db, clock: systemClock }, account, message._id);
-    const others = await readMessageStatus({ db: store.db, clock: systemClock }, newId('acc'), message._id);
+    const own = await findMessageStatus({ db: store.db, clock: systemClock }, account, message._id);
+    const others = await findMessageStatus({ db: store.db, clock: systemClock }, newId('acc'), message._id);
 
     const shown = { to: '919876543210', state: 'queued', segments: 1, history: [] };
     expect(own).to.deep.equal({ _id: message._id, channel: 'sms', ...shown });
     expect(others).to.equal(undefined);
-    expect(await readMessageStatus({ db: store.db, clock: systemClock }, account, newId('msg'))).to.equal(undefined);
+    expect(await findMessageStatus({ db: store.db, clock: systemClock }, account, newId('msg'))).to.equal(undefined);
   });
 });

@@ -8,7 +8,7 @@ const FIELDS = [...STATUS_FIELDS, ...ALL_VIEWS.flatMap((view) => view.statusFiel
 const PROJECTION = Object.fromEntries(FIELDS.map((name) => [name, 1]));
 
 /** One read by `_id`. Undefined when the account has no such message. */
-export function readMessageStatus(
+export function findMessageStatus(
   deps: JustAcceptedDeps,
   account: AccountId,
   id: MessageId,
