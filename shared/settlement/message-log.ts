@@ -82,8 +82,8 @@ export interface ReceiptTlvs {
   readonly networkErrorCode?: string;
 }
 
-/** The part of a carrier's receipt that a record keeps. */
-export interface ToldReceipt {
+/** The part of a carrier's receipt that the message log keeps. */
+export interface LoggedReceipt {
   readonly from: string;
   readonly to: string;
   /** Its text, cut before the customer's words. */
@@ -97,7 +97,7 @@ export interface ToldReceipt {
 /** Whether a receipt says more than "a sent message was delivered". `message`: as it was before. */
 export function isUnusualReceipt(
   message: StoredMessage,
-  receipt: Pick<ToldReceipt, 'part' | 'orphan'>,
+  receipt: Pick<LoggedReceipt, 'part' | 'orphan'>,
   result: ReceiptRecord['result'],
 ): boolean {
   return (
@@ -118,7 +118,7 @@ export function receiptRecord(
   carrier: string,
   message: MessageId,
   key: string,
-  receipt: ToldReceipt,
+  receipt: LoggedReceipt,
   result: ReceiptRecord['result'],
   at: Date,
 ): ReceiptRecord {
