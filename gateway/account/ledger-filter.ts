@@ -5,7 +5,7 @@ import { readStatement } from '../../shared/ledger/statement.ts';
 import { ledgerCollection } from '../../shared/ledger/store.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { FieldProblems } from '../http/fields.ts';
-import { parseQueryTime } from '../http/query.ts';
+import { parseQueryChoice, parseQueryTime } from '../http/query.ts';
 
 export const FILTERS = ['reason', 'since', 'until'] as const;
 
@@ -35,12 +35,8 @@ export function parseLedgerFilter(
   query: Readonly<Partial<Record<(typeof FILTERS)[number], string>>>,
   problems: FieldProblems,
 ): LedgerFilter {
-  const reason = REASONS.find((known) => known === query.reason);
-  if (reason === undefined && query.reason !== undefined) {
-    problems.add('reason', 'invalid_value', `It must be one of ${REASONS.join(', ')}.`);
-  }
   return {
-    reason,
+    reason: parseQueryChoice('reason', query.reason, REASONS, problems),
     since: parseQueryTime('since', query.since, problems),
     until: parseQueryTime('until', query.until, problems),
   };

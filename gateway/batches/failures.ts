@@ -9,7 +9,7 @@ import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { csvText } from '../http/csv.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
-import { parseQuery } from '../http/query.ts';
+import { parseQuery, parseQueryChoice } from '../http/query.ts';
 import { explain } from '../messages/explain/explain.ts';
 import { showPaidBatch } from '../sms/find-paid-batch.ts';
 import { countCost } from './show-batch.ts';
@@ -34,8 +34,7 @@ export function createBatchFailures({ db, answerRead }: ReadingDeps): Handler {
     res.locals.batchId = id;
     const problems = new FieldProblems();
     const query = parseQuery(req, ['format', 'limit', 'cursor'], problems);
-    const format = query.format === undefined ? 'json' : FORMATS.find((one) => one === query.format);
-    if (format === undefined) problems.add('format', 'invalid_value', `It must be one of ${FORMATS.join(', ')}.`);
+    const format = parseQueryChoice('format', query.format ?? 'json', FORMATS, problems);
     for (const name of ['limit', 'cursor'] as const) {
       if (format !== 'csv' || query[name] === undefined) continue;
       problems.add(name, 'conflict', 'A CSV file has all entries. Leave it out, or ask for JSON.');

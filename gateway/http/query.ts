@@ -25,6 +25,18 @@ export function parseQuery<Name extends string>(
   return values;
 }
 
+/** One of several words. */
+export function parseQueryChoice<const Word extends string>(
+  name: string,
+  text: string | undefined,
+  words: readonly Word[],
+  problems: FieldProblems,
+): Word | undefined {
+  if (text === undefined) return undefined;
+  const known = words.find((word) => word === text);
+  return known ?? problems.add(name, 'invalid_value', `It must be one of ${words.join(', ')}.`);
+}
+
 /** An ISO 8601 time with an offset, since 1970. Ids have no earlier times, and nothing of ours is older. */
 export function parseQueryTime(name: string, text: string | undefined, problems: FieldProblems): Date | undefined {
   if (text === undefined) return undefined;

@@ -1,11 +1,11 @@
-import { MESSAGE_EVENT_NAMES, type MessageEventName } from '../../shared/events/catalogue.ts';
+import { MESSAGE_EVENT_NAMES } from '../../shared/events/catalogue.ts';
 import { isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
-import { parseQuery, parseQueryTime } from '../http/query.ts';
+import { parseQuery, parseQueryChoice, parseQueryTime } from '../http/query.ts';
 import { type EventBody, readEventBodies } from './event-bodies.ts';
 import { cutPage, type EventPlace, listEvents } from './event-list.ts';
 
@@ -23,7 +23,7 @@ export function createEvents({ db, clock, answerRead }: ReadingDeps): Handler {
     const problems = new FieldProblems();
     const query = parseQuery(req, PARAMETERS, problems);
     const filter = {
-      name: parseEvent(query.event, problems),
+      name: parseQueryChoice('event', query.event, MESSAGE_EVENT_NAMES, problems),
       message: parseMessage(query.message_id, problems),
       since: parseQueryTime('since', query.since, problems),
       until: parseQueryTime('until', query.until, problems),
@@ -47,14 +47,6 @@ export function createEvents({ db, clock, answerRead }: ReadingDeps): Handler {
 function eventRecord({ id, body }: EventBody): object {
   const payload: object = JSON.parse(body);
   return { event_id: id, ...payload };
-}
-
-function parseEvent(name: string | undefined, problems: FieldProblems): MessageEventName | undefined {
-  if (name === undefined) return undefined;
-  const known = MESSAGE_EVENT_NAMES.find((event) => event === name);
-  if (known === undefined)
-    problems.add('event', 'invalid_value', `It must be one of ${MESSAGE_EVENT_NAMES.join(', ')}.`);
-  return known;
 }
 
 function parseMessage(id: string | undefined, problems: FieldProblems): MessageId | undefined {

@@ -9,7 +9,7 @@ import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
-import { parseQuery, parseQueryTime } from '../http/query.ts';
+import { parseQuery, parseQueryChoice, parseQueryTime } from '../http/query.ts';
 import { listMessages } from './message-list.ts';
 import { messageRecord } from './message-record.ts';
 
@@ -52,7 +52,7 @@ export function createMessages({ db, answerRead }: ReadingDeps): Handler {
     const createdFrom = parseQueryTime('created_from', query.created_from, problems);
     const createdBefore = parseQueryTime('created_before', query.created_before, problems);
     const filter = {
-      channel: parseChoice('channel', query.channel, CHANNEL_NAMES, problems),
+      channel: parseQueryChoice('channel', query.channel, CHANNEL_NAMES, problems),
       direction: parseDirection(query.direction, problems),
       states: parseState(query.state, problems),
       to,
@@ -81,31 +81,16 @@ const DIRECTIONS = { in: 'in', out: 'out', inbound: 'in', outbound: 'out' } as c
 /** Accepts both spellings, because both are used elsewhere. */
 function parseDirection(text: string | undefined, problems: FieldProblems): 'in' | 'out' | undefined {
   const names = Object.keys(DIRECTIONS) as (keyof typeof DIRECTIONS)[]; // its own keys
-  const name = parseChoice('direction', text, names, problems);
+  const name = parseQueryChoice('direction', text, names, problems);
   return name === undefined ? undefined : DIRECTIONS[name];
-}
-
-function parseChoice<const Name extends string>(
-  parameter: string,
-  text: string | undefined,
-  choices: readonly Name[],
-  problems: FieldProblems,
-): Name | undefined {
-  const choice = choices.find((one) => one === text);
-  if (choice === undefined && text !== undefined) {
-    problems.add(parameter, 'invalid_value', `It must be one of ${choices.join(', ')}.`);
-  }
-  return choice;
 }
 
 /** The internal states that the API shows under this name. */
 function parseState(shown: string | undefined, problems: FieldProblems): readonly MessageState[] | undefined {
-  if (shown === undefined) return undefined;
-  const states = (Object.keys(STATES) as MessageState[]).filter((state) => STATES[state].shown === shown); // the keys of `STATES` are message states
-  if (states.length > 0) return states;
-  const all = [...new Set(Object.values(STATES).map((rule) => rule.shown))];
-  problems.add('state', 'invalid_value', `It must be one of ${all.join(', ')}.`);
-  return undefined;
+  const all = Object.keys(STATES) as MessageState[]; // the keys of `STATES` are message states
+  const names = [...new Set(all.map((state) => STATES[state].shown))];
+  const name = parseQueryChoice('state', shown, names, problems);
+  return name === undefined ? undefined : all.filter((state) => STATES[state].shown === name);
 }
 
 function parseBatch(id: string | undefined, problems: FieldProblems): BatchId | undefined {

@@ -9,7 +9,7 @@ import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
-import { parseQuery } from '../../http/query.ts';
+import { parseQuery, parseQueryChoice } from '../../http/query.ts';
 import { attemptRecord } from '../webhooks/webhook-record.ts';
 import { type ListedDelivery, listDeliveries } from './delivery-list.ts';
 
@@ -32,8 +32,8 @@ export function createDeliveries({ db, answerRead }: ReadingDeps): Handler {
     const problems = new FieldProblems();
     const query = parseQuery(req, PARAMETERS, problems);
     const filter = {
-      event: oneOf('event', query.event, EVENT_NAMES, problems),
-      state: oneOf('state', query.state, STATES, problems),
+      event: parseQueryChoice('event', query.event, EVENT_NAMES, problems),
+      state: parseQueryChoice('state', query.state, STATES, problems),
       message: messageOf(query.message_id, problems),
     };
     const limit = parseLimit(query.limit, problems);
@@ -82,19 +82,6 @@ function common({ eventId, event, message, state, createdAt, retryAt, replayedAt
     next_try_at: retryAt === undefined ? null : isoTimestamp(retryAt),
     replayed_at: replayedAt === undefined ? null : isoTimestamp(replayedAt),
   };
-}
-
-function oneOf<const Name extends string>(
-  parameter: string,
-  text: string | undefined,
-  choices: readonly Name[],
-  problems: FieldProblems,
-): Name | undefined {
-  const found = choices.find((one) => one === text);
-  if (found === undefined && text !== undefined) {
-    problems.add(parameter, 'invalid_value', `It must be one of ${choices.join(', ')}.`);
-  }
-  return found;
 }
 
 function messageOf(text: string | undefined, problems: FieldProblems) {

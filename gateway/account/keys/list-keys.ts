@@ -4,7 +4,7 @@ import { sendJson, sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
-import { parseQuery } from '../../http/query.ts';
+import { parseQuery, parseQueryChoice } from '../../http/query.ts';
 import { keyRecord, keyRecords } from './key-record.ts';
 
 /** This many entries of a page count as one request. */
@@ -14,9 +14,8 @@ const ENTRIES_PER_REQUEST = 100;
 export function createKeys(deps: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const problems = new FieldProblems();
-    const { state: text, ...query } = parseQuery(req, ['state', 'limit', 'cursor'], problems);
-    const state = KEY_STATES.find((one) => one === text);
-    if (text !== state) problems.add('state', 'invalid_value', `It must be one of ${KEY_STATES.join(', ')}.`);
+    const query = parseQuery(req, ['state', 'limit', 'cursor'], problems);
+    const state = parseQueryChoice('state', query.state, KEY_STATES, problems);
     const limit = parseLimit(query.limit, problems);
     const after = parseCursor(query.cursor, 'keys', isKeyId, problems);
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));

@@ -3,7 +3,7 @@ import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
-import { parseQuery } from '../../http/query.ts';
+import { parseQuery, parseQueryChoice } from '../../http/query.ts';
 import { PERIODS, type PeriodName, stepsOf } from './period.ts';
 import { statisticsRecord } from './summary.ts';
 
@@ -17,8 +17,7 @@ export function createStatistics({ db, clock, answerRead }: ReadingDeps): Handle
   return async (req, res: Reply) => {
     const problems = new FieldProblems();
     const { period = '24h' } = parseQuery(req, ['period'], problems);
-    const name = NAMES.find((known) => known === period);
-    if (name === undefined) problems.add('period', 'invalid_value', `It must be one of ${NAMES.join(', ')}.`);
+    const name = parseQueryChoice('period', period, NAMES, problems);
     if (name === undefined || problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     const account = callerOf(res).account._id;
     await answerRead(res, COST, async () => {

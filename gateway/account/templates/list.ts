@@ -11,7 +11,7 @@ import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
-import { parseQuery } from '../../http/query.ts';
+import { parseQuery, parseQueryChoice } from '../../http/query.ts';
 import { templateRecord } from './record.ts';
 
 const STATES = ['requested', 'submitted', 'approved', 'rejected'] as const;
@@ -29,10 +29,7 @@ export function createAccountTemplates({ db, clock, answerRead }: ReadingDeps): 
     const query = parseQuery(req, ['state', 'limit', 'cursor'], problems);
     const limit = parseLimit(query.limit, problems);
     const after = parseCursor(query.cursor, 'account_templates', isPlace, problems);
-    const status = STATES.find((one) => one === query.state);
-    if (query.state !== undefined && status === undefined) {
-      problems.add('state', 'invalid_value', `It must be one of ${STATES.join(', ')}.`);
-    }
+    const status = parseQueryChoice('state', query.state, STATES, problems);
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     const account = callerOf(res).account._id;
     await answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {

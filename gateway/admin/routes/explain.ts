@@ -1,12 +1,11 @@
 import { findAccount } from '../../../shared/accounts/store.ts';
-import type { Route } from '../../../shared/messages/message.ts';
 import { laneOf, PRIORITIES, ROUTES } from '../../../shared/messages/routing.ts';
 import { explainRoute } from '../../../shared/routing/explain.ts';
 import { isAccountId } from '../../../shared/runtime/ids.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
-import { parseQuery } from '../../http/query.ts';
+import { parseQuery, parseQueryChoice } from '../../http/query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { NO_SUCH_ACCOUNT } from '../fields.ts';
 
@@ -19,12 +18,10 @@ export function createExplain({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>):
     const problems = new FieldProblems();
     const query = parseQuery(req, ['to', 'account_id', 'sender', 'route', 'priority'], problems);
     const { to = '', account_id: id = '', sender = 'HARKRA', route = 'transactional', priority = 'normal' } = query;
-    const known = ROUTES.find((one): one is Route => one === route);
-    const urgency = PRIORITIES.find((one) => one === priority);
     if (!RECIPIENT.test(to)) problems.add('to', 'invalid_phone', 'It must be 8 to 15 digits, country code first.');
     if (!SENDER.test(sender)) problems.add('sender', 'invalid_sender', 'It must have 1 to 15 characters.');
-    if (known === undefined) problems.add('route', 'invalid_value', `It must be one of ${ROUTES.join(', ')}.`);
-    if (urgency === undefined) problems.add('priority', 'invalid_value', `It must be one of ${PRIORITIES.join(', ')}.`);
+    const known = parseQueryChoice('route', route, ROUTES, problems);
+    const urgency = parseQueryChoice('priority', priority, PRIORITIES, problems);
     const account = isAccountId(id) ? await findAccount(db, id) : undefined;
     if (account === undefined) problems.add('account_id', 'invalid_value', NO_SUCH_ACCOUNT);
     if (problems.count > 0 || account === undefined || known === undefined || urgency === undefined) {

@@ -5,7 +5,7 @@ import { sendJson, sendProblem } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { parseLimit } from '../../http/page.ts';
-import { parseQuery } from '../../http/query.ts';
+import { parseQuery, parseQueryChoice } from '../../http/query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 
 /**
@@ -17,12 +17,10 @@ export function createStrays({ db }: Pick<GatewayDeps, 'db'>): Handler {
     const problems = new FieldProblems();
     const query = parseQuery(req, ['text', 'limit'], problems);
     const limit = parseLimit(query.limit, problems);
-    if (query.text !== undefined && query.text !== 'yes' && query.text !== 'no') {
-      problems.add('text', 'invalid_value', 'It must be one of yes, no.');
-    }
+    const text = parseQueryChoice('text', query.text, ['yes', 'no'], problems);
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     const found = await listStrays(db, limit);
-    sendJson(res, { strays: found.flatMap((one) => strayRecord(one, query.text === 'yes')) });
+    sendJson(res, { strays: found.flatMap((one) => strayRecord(one, text === 'yes')) });
   };
 }
 
