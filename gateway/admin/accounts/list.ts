@@ -5,16 +5,17 @@ import { sendJson, sendProblem } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
-import { parseQuery } from '../../http/query.ts';
+import { parseQuery, parseQueryChoice } from '../../http/query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { accountRecord } from './account-record.ts';
 
 const SEARCH_MAX = 100;
-const STATUSES: Readonly<Record<string, Filter<AccountDocument>>> = {
+const STATUSES = {
   active: { status: 'active', held: { $ne: true } },
   paused: { status: 'active', held: true },
   suspended: { status: 'suspended' },
-};
+} as const satisfies Readonly<Record<string, Filter<AccountDocument>>>;
+const STATUS_NAMES = Object.keys(STATUSES) as (keyof typeof STATUSES)[]; // its own keys
 
 /**
  * GET /v2/admin/accounts (extension): all accounts, newest first. `search` is a part of the name, or the beginning of the id. It
@@ -23,7 +24,7 @@ const STATUSES: Readonly<Record<string, Filter<AccountDocument>>> = {
 export function createAccounts({ db }: Pick<GatewayDeps, 'db'>): Handler {
   return async (req, res: Reply) => {
     const problems = new FieldProblems();
-    const { search, status, ...query } = parseQuery(req, ['search', 'status', 'limit', 'cursor'], problems);
+    const { search, ...query } = parseQuery(req, ['search', 'status', 'limit', 'cursor'], problems);
     const limit = parseLimit(query.limit, problems);
     const after = parseCursor<AccountId>(query.cursor, 'accounts', isAccountId, problems);
     if ((search ?? '').length > SEARCH_MAX) {
@@ -31,9 +32,7 @@ export function createAccounts({ db }: Pick<GatewayDeps, 'db'>): Handler {
     }
     // No name has a NUL character, and the store's patterns must not have one.
     if (search?.includes('\0')) problems.add('search', 'invalid_text', 'It must have no NUL character.');
-    if (status !== undefined && STATUSES[status] === undefined) {
-      problems.add('status', 'invalid_value', `It must be one of ${Object.keys(STATUSES).join(', ')}.`);
-    }
+    const status = parseQueryChoice('status', query.status, STATUS_NAMES, problems);
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
 
     const filter: Filter<AccountDocument> = {

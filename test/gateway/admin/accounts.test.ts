@@ -28,6 +28,8 @@ describe('accounts, by operators', () => {
     expect((await world.get(`/accounts?search=${made[2]}`)).body.data).to.have.length(1);
     expect((await world.get('/accounts?status=suspended')).body.data).to.deep.equal([]);
     expect((await world.get('/accounts?status=gone')).status).to.equal(400);
+    // A name that every object of JavaScript has.
+    expect((await world.get('/accounts?status=constructor')).status).to.equal(400);
     expect((await world.get('/accounts?search=a%00b')).status).to.equal(400);
   });
 
