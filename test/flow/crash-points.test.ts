@@ -4,6 +4,7 @@ import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import { CRASH_POINTS } from '../../shared/runtime/crash-point.ts';
 import { eventId } from '../../shared/runtime/ids.ts';
 import { type Case, crashCases, type Numbers, SETTLED_MS } from '../support/crash-cases.ts';
+import { inboundCases } from '../support/crash-cases-inbound.ts';
 import { templateCases } from '../support/crash-cases-templates.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
@@ -24,7 +25,7 @@ describe('kill at every named place between two effects', function () {
   });
   after(() => product?.stop());
 
-  const CASES = [...crashCases(() => product), ...templateCases(() => product)];
+  const CASES = [crashCases, inboundCases, templateCases].flatMap((cases) => cases(() => product));
   const numbersOf = (index: number): Numbers => {
     const tag = String(index + 10);
     return (count, ending = '900') => {
