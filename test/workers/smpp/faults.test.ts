@@ -113,24 +113,30 @@ describe('smpp worker: when things break', () => {
     await here.reaches(next, 'delivered');
   });
 
-  it('a carrier that hangs is noticed by enquire_link, risks one window, and is bound again when it lives', async () => {
-    const windowSize = 2;
-    const here = await open({ carrier: { enquireLinkMs: 5_000, responseTimeoutMs: 5_000, windowSize } });
-    await here.reaches(await here.send({}), 'delivered');
+  const hanging: readonly [string, { readonly enquireLinkMs: number; readonly responseTimeoutMs: number }][] = [
+    ['by its silence', { enquireLinkMs: 5_000, responseTimeoutMs: 5_000 }],
+    ['because submits are not answered', { enquireLinkMs: 60_000, responseTimeoutMs: 2_000 }],
+  ];
+  for (const [how, times] of hanging) {
+    it(`a carrier that hangs is noticed ${how}, risks one window, and is bound again when it lives`, async () => {
+      const windowSize = 2;
+      const here = await open({ carrier: { ...times, windowSize } });
+      await here.reaches(await here.send({}), 'delivered');
 
-    here.smsc.pause();
-    const ids = await here.sendMany(Array.from({ length: 6 }, (_, i) => ({ to: `91987650200${i}` })));
-    await eventually(() => here.smsc.sessions().length === 0 || here.smsc.stats().connections > 1, 'it hangs up');
-    const unknown = await eventually(async () => {
-      const messages = await Promise.all(ids.map((id) => here.message(id)));
-      const [risked, rest] = [messages.filter(({ outcome }) => outcome === 'unknown'), countOf(messages, 'queued')];
-      return risked.length > 0 && risked.length + rest === ids.length ? risked : undefined;
-    }, 'what was written is unknown, the rest is in the queue');
-    here.smsc.resume();
+      here.smsc.pause();
+      const ids = await here.sendMany(Array.from({ length: 6 }, (_, i) => ({ to: `91987650200${i}` })));
+      await eventually(() => here.smsc.sessions().length === 0 || here.smsc.stats().connections > 1, 'it hangs up');
+      const unknown = await eventually(async () => {
+        const messages = await Promise.all(ids.map((id) => here.message(id)));
+        const [risked, rest] = [messages.filter(({ outcome }) => outcome === 'unknown'), countOf(messages, 'queued')];
+        return risked.length > 0 && risked.length + rest === ids.length ? risked : undefined;
+      }, 'what was written is unknown, the rest is in the queue');
+      here.smsc.resume();
 
-    expect(unknown).to.have.length(windowSize);
-    await here.reaches(await here.send({ to: '919876501000' }), 'delivered');
-  });
+      expect(unknown).to.have.length(windowSize);
+      await here.reaches(await here.send({ to: '919876501000' }), 'delivered');
+    });
+  }
 
   it('a carrier that asks to unbind gets its answer, and is bound again', async () => {
     const here = await open();

@@ -1,6 +1,6 @@
 import type { InboundDocument } from '../../../shared/inbound/inbound.ts';
 import type { InboundId } from '../../../shared/runtime/ids.ts';
-import type { DeliverVia } from '../session/session.ts';
+import type { DeliverVia } from '../session/deliver-taker.ts';
 
 /** A deliver_sm with a handset's message. It is stored, or is being stored. */
 export interface Arrival {

@@ -9,7 +9,7 @@ import type { InboundId } from '../../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../../shared/runtime/log.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
 import type { Deliver } from '../session/deliver-sm.ts';
-import type { DeliverVia } from '../session/session.ts';
+import type { DeliverVia } from '../session/deliver-taker.ts';
 import { type Arrival, Arrivals } from './arrivals.ts';
 import { documentOf, type Incoming, readIncoming } from './incoming.ts';
 import { isComplete, type PartSet, PartSets } from './part-sets.ts';

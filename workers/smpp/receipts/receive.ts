@@ -7,7 +7,7 @@ import type { ReceiptDialect } from '../dialect/receipt-dialect.ts';
 import type { Measurements } from '../monitoring/measurements.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
 import type { Deliver } from '../session/deliver-sm.ts';
-import type { DeliverTaker, DeliverVia } from '../session/session.ts';
+import type { DeliverTaker, DeliverVia } from '../session/deliver-taker.ts';
 import { incomingReceipt, kindOf, type ParsedReceipt, parseReceipt } from './receipt.ts';
 import { receiptText, shapeOf } from './receipt-fields.ts';
 import type { IncomingReceipt } from './receipt-match.ts';

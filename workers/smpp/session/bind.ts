@@ -7,8 +7,9 @@ import { FRESH, pauseAfter, type Streak } from './backoff.ts';
 import { BIND_COMMANDS, bindFields, hostOf, turnsOf } from './bind-request.ts';
 import { type BindState, mayBecome } from './bind-states.ts';
 import { ConnectionEnd, SESSION_REFUSED } from './connection-end.ts';
+import type { DeliverTaker } from './deliver-taker.ts';
 import type { BindCommand } from './pdu.ts';
-import { type DeliverTaker, Session, type Submit, type SubmitAnswer } from './session.ts';
+import { Session, type Submit, type SubmitAnswer } from './session.ts';
 import type { LostSubmits } from './unanswered-submits.ts';
 
 export interface BindOptions {

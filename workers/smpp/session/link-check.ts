@@ -34,9 +34,13 @@ export class LinkCheck {
     this.#misses = 0;
   }
 
-  /** `asking`: an enquire_link is out, and nobody knows whether the peer is there. What is sent to a dead link is lost. */
-  tick(nowMs: number): 'asking' | 'alive' {
-    if (!this.#enquiring && nowMs - this.#heardMs >= this.#options.everyMs) this.#enquire();
+  /**
+   * `asking`: an enquire_link is out, and nobody knows whether the peer is there. What is sent to a dead link is lost. `overdueMs`:
+   * when the oldest request was sent that should have been answered by now. If nothing was heard since, the peer is asked at once.
+   */
+  tick(nowMs: number, overdueMs: number | undefined): 'asking' | 'alive' {
+    const silent = nowMs - this.#heardMs >= this.#options.everyMs || (overdueMs ?? -1) >= this.#heardMs;
+    if (!this.#enquiring && silent) this.#enquire();
     return this.#enquiring ? 'asking' : 'alive';
   }
 

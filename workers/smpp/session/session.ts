@@ -1,7 +1,8 @@
 import { STATUS } from '../../../shared/carriers/command-status.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { ControlRequests } from './control-requests.ts';
-import { type Deliver, decodeDeliver } from './deliver-sm.ts';
+import { decodeDeliver } from './deliver-sm.ts';
+import type { DeliverTaker } from './deliver-taker.ts';
 import { LinkCheck } from './link-check.ts';
 import {
   type BindCommand,
@@ -44,30 +45,6 @@ export interface SessionOptions<Context extends Submit> {
   /** The peer asks to unbind. `confirm` sends the unbind_resp. */
   onUnbind(confirm: () => void): void;
   onClose(reason: string, lost: LostSubmits<Context>): void;
-}
-
-/** The state of a session that brought a deliver_sm. */
-export interface DeliverSession {
-  readonly open: boolean;
-  /** When the peer last sent something, by the monotonic clock. */
-  readonly heardMs: number;
-  /** When we asked to unbind. Set once the peer has answered that. */
-  readonly unboundMs?: number | undefined;
-}
-
-/** The session and the PDU that a deliver_sm came in. */
-export interface DeliverVia {
-  readonly session: DeliverSession;
-  readonly sequence: number;
-}
-
-/** Takes what the carrier delivers (receipts/receive.ts). */
-export interface DeliverTaker {
-  /**
-   * Takes one deliver_sm or data_sm. Calls `answer` once, now or later; status 0 says that it was taken. `via` names this session
-   * and the PDU. Never rejects.
-   */
-  take(deliver: Deliver, answer: (status: number) => void, via: DeliverVia): Promise<void>;
 }
 
 export interface SubmitAnswer {
@@ -278,10 +255,13 @@ export class Session<Context extends Submit> {
 
   #tick(): void {
     if (this.#reading.deaf) return;
-    const nowMs = this.#options.clock.monotonicMs();
+    const { clock, responseTimeoutMs } = this.#options;
+    const nowMs = clock.monotonicMs();
     this.#controls.age(nowMs);
-    if (this.#bound && this.#check.tick(nowMs) === 'asking') return; // A slot that a timeout frees would cost a message.
-    this.#submits.age(nowMs, this.#options.responseTimeoutMs, (context) => this.#options.onTimeout(context));
+    const overdueMs = this.#submits.overdueMs(nowMs, responseTimeoutMs);
+    // A slot that a timeout frees on a dead link would cost a message.
+    if (this.#bound && this.#check.tick(nowMs, overdueMs) === 'asking') return;
+    this.#submits.age(nowMs, responseTimeoutMs, (context) => this.#options.onTimeout(context));
   }
 
   #onClose(reason: string, unwritten: ReadonlySet<number>): void {

@@ -36,6 +36,12 @@ export class UnansweredSubmits<Context> {
     return submit;
   }
 
+  /** When the oldest submit was sent, if it has waited for `timeoutMs`. */
+  overdueMs(nowMs: number, timeoutMs: number): number | undefined {
+    const [oldest] = this.#timely.values();
+    return oldest !== undefined && nowMs - oldest.sentMs >= timeoutMs ? oldest.sentMs : undefined;
+  }
+
   /**
    * Makes submits late that have waited for `timeoutMs`, and calls `onTimeout` for each. Forgets those that have been late for
    * too long.

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { thisProcess } from '../../../../shared/runtime/process-identity.ts';
 import { type Arrival, Arrivals } from '../../../../workers/smpp/inbound/arrivals.ts';
 import { documentOf, readIncoming } from '../../../../workers/smpp/inbound/incoming.ts';
-import type { DeliverSession } from '../../../../workers/smpp/session/session.ts';
+import type { DeliverSession } from '../../../../workers/smpp/session/deliver-taker.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { latch } from '../../../support/latch.ts';
 import { held, refused } from '../../../support/mongo-wire/faults.ts';
