@@ -66,6 +66,16 @@ describe('smpp worker: what it submits', () => {
     expect(here.smsc.stats().submits.refused).to.deep.equal({});
   });
 
+  it('what waits for the rate of the carrier is claimed in groups, not by each token', async () => {
+    const here = await open({ carrier: { perSecond: 50 } });
+
+    const ids = await here.sendMany(numbered(60));
+    await here.allReach(ids, 'delivered');
+
+    const claims = await here.metrics.registry.getSingleMetricAsString('harkara_smpp_claim_messages');
+    expect(Number(/_count (\d+)$/m.exec(claims)?.[1])).to.be.within(2, 30);
+  });
+
   it('a carrier that throttles gets less, and everything in the end', async () => {
     const here = await open({ smsc: { ratePerSecond: 50 } });
 

@@ -46,12 +46,14 @@ const MAX_CLAIM = 500;
 /** The most outcomes that the store has not taken yet. At this limit nothing more is claimed. */
 const MAX_UNSETTLED = 5_000;
 /**
- * Messages are claimed this long before the rate allows them. A claim takes time, and tokens that come meanwhile would be lost.
- * The window still limits the writing.
+ * Messages are claimed at most this long before the rate allows them. A claim takes time, and tokens that come meanwhile would be
+ * lost. But what is claimed and not written when the process is killed is unknown. The window still limits the writing.
  */
 const AHEAD_MS = 200;
+/** Of the time above, what the rate takes in this time is claimed at once: a claim of ten costs little more than a claim of one. */
+const GROUP_MS = 50;
 const IDLE_MS = 100;
-/** Pause after a small claim, to let more messages come together. A claim of ten costs little more than a claim of one. */
+/** Pause after a small claim, to let more messages come together. */
 const GATHER_MS = 4;
 /** A carrier counts as behind only after this time, because between two claims a few messages always wait. */
 const BEHIND_MS = 1_500;
@@ -126,7 +128,7 @@ export class Dispatch {
     const { claimer, breaker, tokens, outcomes, metrics, held } = this.#options;
     if (this.#stopping || !held() || outcomes.open >= MAX_UNSETTLED) return 'waiting';
     const slots = this.#usable().reduce((sum, { room }) => sum + room, 0);
-    const room = Math.min(slots, Math.max(tokens.available(), tokens.soon(AHEAD_MS) - this.#waiting()), MAX_CLAIM);
+    const room = Math.min(slots, this.#roomOfRate(), MAX_CLAIM);
     this.#hadNoRoom = room === 0;
     if (room === 0) {
       this.#behindSince ??= this.#options.clock.now();
@@ -170,6 +172,14 @@ export class Dispatch {
   #wakeForTokens(waitMs: number): void {
     clearTimeout(this.#tokenTimer);
     this.#tokenTimer = setTimeout(() => this.wakeForRoom(), waitMs);
+  }
+
+  /** Nothing while more waits for tokens than may leave before the next claim is due. */
+  #roomOfRate(): number {
+    const { tokens } = this.#options;
+    const waiting = this.#waiting();
+    if (waiting > tokens.soon(AHEAD_MS - GROUP_MS)) return 0;
+    return Math.max(tokens.available(), tokens.soon(AHEAD_MS) - waiting);
   }
 
   #waiting(): number {
