@@ -4,6 +4,7 @@ import { queuedMessage } from '../../../shared/messages/draft.ts';
 import { insertNew } from '../../../shared/mongo/insert-new.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
+import { makeDraft } from '../../support/make.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 describe('findMessageStatus', () => {
@@ -15,18 +16,7 @@ describe('findMessageStatus', () => {
 
   it('gives what the status shows, to the owner alone, and never the text', async () => {
     const account = newId('acc');
-    const message = queuedMessage(account, newId('grp'), {
-      _id: newId('msg'),
-      to: '919876543210',
-      sender: 'HARKRA',
-      route: 'transactional',
-      path: 'transactional',
-      lane: 1,
-      text: 'a secret',
-      encoding: 'GSM7',
-      segments: 1,
-      validUntil: new Date(),
-    });
+    const message = queuedMessage(account, newId('grp'), makeDraft({ text: 'a secret' }));
     await insertNew(store.db, 'messages', [message]);
 
     const own = await findMessageStatus({ db: store.db, clock: systemClock }, account, message._id);

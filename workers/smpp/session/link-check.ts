@@ -35,11 +35,12 @@ export class LinkCheck {
   }
 
   /**
-   * `asking`: an enquire_link is out, and nobody knows whether the peer is there. What is sent to a dead link is lost. `overdueMs`:
-   * when the oldest request was sent that should have been answered by now. If nothing was heard since, the peer is asked at once.
+   * `asking`: an enquire_link is out, and nobody knows whether the peer is there. What is sent to a dead link is lost.
+   * `overdueSinceMs`: when the oldest request was sent that should have been answered by now. If nothing was heard since, the peer
+   * is asked at once.
    */
-  tick(nowMs: number, overdueMs: number | undefined): 'asking' | 'alive' {
-    const silent = nowMs - this.#heardMs >= this.#options.everyMs || (overdueMs ?? -1) >= this.#heardMs;
+  tick(nowMs: number, overdueSinceMs: number | undefined): 'asking' | 'alive' {
+    const silent = nowMs - this.#heardMs >= this.#options.everyMs || (overdueSinceMs ?? -1) >= this.#heardMs;
     if (!this.#enquiring && silent) this.#enquire();
     return this.#enquiring ? 'asking' : 'alive';
   }

@@ -258,9 +258,9 @@ export class Session<Context extends Submit> {
     const { clock, responseTimeoutMs } = this.#options;
     const nowMs = clock.monotonicMs();
     this.#controls.age(nowMs);
-    const overdueMs = this.#submits.overdueMs(nowMs, responseTimeoutMs);
+    const overdueSinceMs = this.#submits.overdueSinceMs(nowMs, responseTimeoutMs);
     // A slot that a timeout frees on a dead link would cost a message.
-    if (this.#bound && this.#check.tick(nowMs, overdueMs) === 'asking') return;
+    if (this.#bound && this.#check.tick(nowMs, overdueSinceMs) === 'asking') return;
     this.#submits.age(nowMs, responseTimeoutMs, (context) => this.#options.onTimeout(context));
   }
 

@@ -37,7 +37,7 @@ export class UnansweredSubmits<Context> {
   }
 
   /** When the oldest submit was sent, if it has waited for `timeoutMs`. */
-  overdueMs(nowMs: number, timeoutMs: number): number | undefined {
+  overdueSinceMs(nowMs: number, timeoutMs: number): number | undefined {
     const [oldest] = this.#timely.values();
     return oldest !== undefined && nowMs - oldest.sentMs >= timeoutMs ? oldest.sentMs : undefined;
   }
