@@ -1,4 +1,4 @@
-import { BalanceTooLow, correctCredits, topUp } from '../../shared/ledger/change.ts';
+import { BalanceTooLow, changeCredits } from '../../shared/ledger/change.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { existing } from './account.ts';
 import { operator } from './audited.ts';
@@ -68,8 +68,8 @@ async function credited(
   if (given === undefined) tell(`The id of this ${noun} is ${id}. If it is interrupted, repeat it with --id ${id}.`);
   const actor = operator();
   const why = { by: `${actor.kind} ${actor.id}`, ...(reason === undefined ? {} : { note: reason }) };
-  const apply = verb === 'top-up' ? topUp : correctCredits;
-  const done = await apply(store, account, amount, id, why).catch((error: unknown) => {
+  const kind = verb === 'top-up' ? 'top_up' : 'correction';
+  const done = await changeCredits(store, account, { kind, amount, id, ...why }).catch((error: unknown) => {
     if (error instanceof BalanceTooLow)
       throw new Failure(`Not corrected: the account has ${error.balance} credits, and no more can be taken.`);
     throw new Failure(
@@ -77,15 +77,16 @@ async function credited(
       { cause: error },
     );
   });
-  if (done.added !== undefined && done.added !== amount) {
+  if (done.kind === 'reused') {
+    const other = done.reason === kind ? `, not ${amount}` : `, in a ${verb === 'top-up' ? 'correction' : 'top-up'}`;
     throw new Failure(
-      `Nothing added: id ${id} added ${done.added} credits before, not ${amount}. Another ${noun} needs another --id. Balance: ${done.balance}.`,
+      `Nothing added: id ${id} added ${done.entered} credits before${other}. Another ${noun} needs another --id. Balance: ${done.balance}.`,
     );
   }
   const what =
     done.kind === 'applied'
       ? `${amount < 0 ? `Took ${-amount}` : `Added ${amount}`} credits (id ${id}).`
       : `Nothing added: id ${id} was added before.`;
-  const { kind, balance } = done;
-  return { text: `${what} Balance: ${balance}.`, json: { account, id, amount, kind, balance } };
+  const { balance } = done;
+  return { text: `${what} Balance: ${balance}.`, json: { account, id, amount, kind: done.kind, balance } };
 }

@@ -95,7 +95,7 @@ export interface CreditNote {
 }
 
 /** The keys of `pending`. */
-export type ChangeId = GroupId | `top_${string}` | `ref_${string}` | `cor_${string}`;
+export type ChangeId = GroupId | `crd_${string}` | `ref_${string}`;
 
 /** The account as the audit shows it: without its balance and the fields of its changes. */
 export function accountInAudit(account: AccountDocument): object {

@@ -1,9 +1,10 @@
+import assert from 'node:assert';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Db, Document } from 'mongodb';
 import type { AccountDocument, ChangeId, CreditNote, LedgerReason, PendingChange } from '../accounts/account.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { AccountId } from '../runtime/ids.ts';
-import { isApplied } from './applied.ts';
+import { findChange, isApplied } from './applied.ts';
 import type { LedgerEntryDocument } from './entry.ts';
 import { enterInLedger, ledgerCollection, ledgerEntryOf } from './store.ts';
 
@@ -77,38 +78,57 @@ export async function applyCredits(db: Db, account: AccountId, credits: readonly
   throw new Error(`${TRIES_MAX} other credits of account ${account} came between`);
 }
 
-export interface TopUp {
-  readonly kind: 'applied' | 'already';
+/** A top-up or a correction, as an operator asks for it. */
+export interface OperatorCredit extends CreditNote {
+  readonly kind: 'top_up' | 'correction';
+  /** Credits, not 0; of a top-up > 0. */
+  readonly amount: number;
+  /** Makes it happen once for the account, whatever kind or amount a second request names. */
+  readonly id: string;
+}
+
+export interface CreditAnswer {
+  /** `reused`: the id was applied before, with another kind or amount. */
+  readonly kind: 'applied' | 'already' | 'reused';
   readonly balance: number;
-  /** The amount that the id added; undefined while the ledger does not have it (an earlier call is still to be redone). */
-  readonly added: number | undefined;
+  /** What the id stands for in the ledger: why, and how many credits. */
+  readonly reason: LedgerReason;
+  readonly entered: number;
 }
 
-/** Adds `amount` credits once: the same `id` again changes nothing, whatever the amount. */
-export function topUp(db: Db, account: AccountId, amount: number, id: string, why: CreditNote = {}): Promise<TopUp> {
-  return applyOne(db, account, { id: `top_${id}`, amount, reason: 'top_up', reference: id, ...why });
+/** The change of a top-up or correction: one id for both, so the account document itself lets only one of them happen. */
+export function creditChange(id: string): Credit['id'] {
+  return `crd_${id}`;
 }
 
-/** Adds or takes credits once, to put a mistake right. Throws `BalanceTooLow`. */
-export function correctCredits(
+/** Adds credits, or takes them to put a mistake right, once by its id. Throws as `applyCredits` does. */
+export async function changeCredits(
   db: Db,
   account: AccountId,
-  amount: number,
-  id: string,
-  why: CreditNote,
-): Promise<TopUp> {
-  return applyOne(db, account, { id: `cor_${id}`, amount, reason: 'correction', reference: id, ...why });
-}
-
-async function applyOne(db: Db, account: AccountId, credit: Credit): Promise<TopUp> {
-  const applied = await applyCredits(db, account, [credit]);
+  { kind, amount, id, ...why }: OperatorCredit,
+): Promise<CreditAnswer> {
+  const change = creditChange(id);
+  const applied = await applyCredits(db, account, [{ id: change, amount, reason: kind, reference: id, ...why }]);
   const now = await db
     .collection<AccountDocument>('accounts')
     .findOne({ _id: account }, { projection: { balance: 1 } });
   const balance = now?.balance ?? 0;
-  if (applied.length > 0) return { kind: 'applied', balance, added: credit.amount };
-  const before = await ledgerCollection(db).findOne({ account, change: credit.id }, { projection: { amount: 1 } });
-  return { kind: 'already', balance, added: before?.amount };
+  if (applied.length > 0) return { kind: 'applied', balance, reason: kind, entered: amount };
+  const before = await findChange(db, account, change);
+  assert(before, `the credit ${change} is applied and nowhere`);
+  const { amount: entered, reason } = before;
+  return { kind: reason === kind && entered === amount ? 'already' : 'reused', balance, reason, entered };
+}
+
+/** A top-up, once by its id. */
+export function topUp(
+  db: Db,
+  account: AccountId,
+  amount: number,
+  id: string,
+  why: CreditNote = {},
+): Promise<CreditAnswer> {
+  return changeCredits(db, account, { kind: 'top_up', amount, id, ...why });
 }
 
 /** A correction would take more credits than there are. */

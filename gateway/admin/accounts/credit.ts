@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { findAccount } from '../../../shared/accounts/store.ts';
 import { isApplied } from '../../../shared/ledger/applied.ts';
-import { BalanceTooLow, correctCredits, topUp } from '../../../shared/ledger/change.ts';
+import { BalanceTooLow, changeCredits, creditChange } from '../../../shared/ledger/change.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { choice, type Kind, required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
@@ -67,16 +67,10 @@ export function createCredit(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>)
     if (account === undefined) return sendProblem(res, 'account_not_found');
     const { kind, amount, reason } = whole(read);
     const { who } = requesterOf(res);
-    const apply = () =>
-      (kind === 'top_up' ? topUp : correctCredits)(db, account._id, amount, id, {
-        note: reason,
-        by: `${who.kind} ${who.id}`,
-      });
+    const apply = () => changeCredits(db, account._id, { kind, amount, id, note: reason, by: `${who.kind} ${who.id}` });
     try {
-      const [change, otherChange] = kind === 'top_up' ? (['top', 'cor'] as const) : (['cor', 'top'] as const);
-      if (await isApplied(db, account._id, `${otherChange}_${id}`)) return sendProblem(res, 'idempotency_key_reused');
       // A repeated request changes nothing, so the audit keeps what it says of the first one.
-      const isRepeated = await isApplied(db, account._id, `${change}_${id}`);
+      const isRepeated = await isApplied(db, account._id, creditChange(id));
       const done = await (isRepeated
         ? apply()
         : changeAudited(deps, requesterOf(res), {
@@ -86,11 +80,11 @@ export function createCredit(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>)
             apart: id,
             read: async () => ({ balance: (await findAccount(db, account._id))?.balance }),
             make: apply,
-            madeOf: ({ balance }) => ({ balance, amount, reason, credit: id }),
+            madeOf: (made) =>
+              made.kind === 'reused' ? undefined : { balance: made.balance, amount, reason, credit: id },
             isRefusal: (error) => error instanceof BalanceTooLow,
           }));
-      // Unknown only while the first request is still under way.
-      if (done.added !== undefined && done.added !== amount) return sendProblem(res, 'idempotency_key_reused');
+      if (done.kind === 'reused') return sendProblem(res, 'idempotency_key_reused');
       const body = {
         status: 'success',
         account_id: account._id,

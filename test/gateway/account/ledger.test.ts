@@ -76,7 +76,7 @@ describe('GET /v2/ledger', () => {
         balance_after: 10,
         reason: 'top_up',
         reference: 'invoice-1',
-        change_id: 'top_invoice-1',
+        change_id: 'crd_invoice-1',
       });
     });
 

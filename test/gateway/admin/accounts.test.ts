@@ -145,6 +145,17 @@ describe('accounts, by operators', () => {
       expect((await world.get(`/accounts/${world.account}`)).body.balance).to.equal(first.body.balance);
     });
 
+    it('of a top-up and a correction at once with one Idempotency-Key, one is made', async () => {
+      const ask = (kind: string) =>
+        world.post(credits(), { kind, amount: 500, reason: 'Invoice 9' }).set('Idempotency-Key', 'invoice-9');
+      const answers = await Promise.all(['top_up', 'correction', 'top_up', 'correction'].map(ask));
+
+      const { balance } = (await world.get(`/accounts/${world.account}`)).body;
+      expect(balance).to.equal(600);
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 200, 422, 422]);
+      expect((await verifyLedger(world.db, world.account)).problems).to.deep.equal([]);
+    });
+
     it('are corrected, never below 0; each correction has its own entry in the audit', async () => {
       const correct = (amount: number) => world.post(credits(), { kind: 'correction', amount, reason: `by ${amount}` });
 

@@ -177,6 +177,18 @@ describe('npm run ops: accounts, credits', () => {
     });
   });
 
+  it('credits correct with the id of a top-up changes nothing and says so', async () => {
+    const account = await world.newAccount();
+    await world.json(`credits top-up ${account} 500 --id invoice-7`);
+
+    const { code, err } = await world.run(`credits correct ${account} 500 --id invoice-7 --reason gift`);
+
+    expect(code).to.equal(1);
+    expect(err).to.equal(
+      'Nothing added: id invoice-7 added 500 credits before, in a top-up. Another correction needs another --id. Balance: 500.\n',
+    );
+  });
+
   it('credits correct whose outcome is unknown says how to find out, and a repetition with the id counts once', async () => {
     const account = await world.newAccount();
     const accounts = world.store.db.collection('accounts');

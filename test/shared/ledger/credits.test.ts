@@ -29,7 +29,8 @@ describe('credits', () => {
     expect(await topUp(store.db, account, 100, 'invoice-7')).to.deep.equal({
       kind: 'already',
       balance: 100,
-      added: 100,
+      reason: 'top_up',
+      entered: 100,
     });
     expect(await verifyLedger(store.db, account)).to.deep.include({ entries: 1, balance: 100, problems: [] });
   });

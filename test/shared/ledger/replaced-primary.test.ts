@@ -48,12 +48,12 @@ describe('a credit, while plain reads come to a replaced primary', () => {
   it('asks until they come to the new one, and is applied once', async function () {
     this.timeout(60_000);
     const account = await makeAccount(store.db, 5);
-    const { db, reads } = replacedPrimary({ pending: { 'top_invoice-7': { seq: 2 } } });
+    const { db, reads } = replacedPrimary({ pending: { 'crd_invoice-7': { seq: 2 } } });
 
     const answer = await topUp(db, account, 10, 'invoice-7');
 
     expect(reads(), 'it was misled').to.be.greaterThan(0);
-    expect(answer).to.deep.equal({ kind: 'applied', balance: 15, added: 10 });
+    expect(answer).to.deep.equal({ kind: 'applied', balance: 15, reason: 'top_up', entered: 10 });
     expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 15, problems: [] });
   });
 });
