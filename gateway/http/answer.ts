@@ -37,6 +37,13 @@ export function sendBytes(res: Reply, contentType: string, bytes: Buffer, header
   answer(res, 200, contentType, bytes, headers, SECURITY_HEADERS);
 }
 
+/** The caller has what it asks for. `headers` are those that the whole answer would have (RFC 9110 §15.4.5). */
+export function sendNotModified(res: Reply, headers: readonly string[]): void {
+  const { requestId, answered, rateHeaders } = res.locals;
+  res.writeHead(304, [...SECURITY_HEADERS, 'X-Request-Id', requestId, ...rateHeaders, ...headers]).end();
+  answered(res, 304);
+}
+
 /**
  * Begins an answer whose length is not known: the head is written, the endpoint writes the body piece by piece and ends it.
  * `headers` has names and values in turn.

@@ -70,8 +70,9 @@ describe('the contract, docs/openapi.json', () => {
 
     for (const { path, operation } of operations) {
       const statuses = operation['x-problems'].map((slug) => String(RULES[slug]?.status));
-      const parts = operation.parameters?.some((one) => 'name' in one && one.name === 'Range') ? ['206'] : [];
-      const all = [...new Set(['200', ...parts, ...statuses, 'default'])];
+      const takes = (header: string) => operation.parameters?.some((one) => 'name' in one && one.name === header);
+      const others = [...(takes('Range') ? ['206'] : []), ...(takes('If-None-Match') ? ['304'] : [])];
+      const all = [...new Set(['200', ...others, ...statuses, 'default'])];
       expect(Object.keys(operation.responses), path).to.have.members(all);
     }
   });

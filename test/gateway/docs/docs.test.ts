@@ -119,6 +119,23 @@ describe('GET /docs', () => {
     }
   });
 
+  it('GET /openapi.json is sent compressed to who takes it, and not at all to who has it', async () => {
+    const ask = () => request(gateway.url).get('/openapi.json');
+    const small = await ask().set('Accept-Encoding', 'gzip');
+    const plain = await ask().set('Accept-Encoding', 'identity');
+
+    expect(small.headers).to.include({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+    expect(small.text).to.equal(contractText);
+    expect(Number(small.headers['content-length']) * 5).to.be.lessThan(Number(plain.headers['content-length']));
+    const tag = String(small.headers.etag);
+    expect(plain.headers.etag).to.equal(tag);
+    for (const known of [tag, `"other", ${tag}`, '*']) {
+      const { status, headers, text } = await ask().set('If-None-Match', known);
+      expect({ status, text, etag: headers.etag }).to.deep.equal({ status: 304, text: '', etag: tag });
+    }
+    expect((await ask().set('If-None-Match', '"other"')).status).to.equal(200);
+  });
+
   it('GET /openapi.json is the file', async () => {
     const { status, headers, text } = await request(gateway.url).get('/openapi.json');
 
