@@ -12,7 +12,7 @@ import { KeyUses } from './process/key-uses.ts';
 /** Hosts that only programs of this machine reach. */
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
-runReader('gateway', async ({ config, db, gate, listen, clock, log, metrics, life }) => {
+runReader('gateway', async ({ config, db, gate, listen, clock, log, metrics, life, notes }) => {
   const accepter = new GroupAccepter({ db, clock, log });
   // Callers have their answers before their messages are inserted.
   life.onStop('accepted', () => accepter.settled());
@@ -23,7 +23,7 @@ runReader('gateway', async ({ config, db, gate, listen, clock, log, metrics, lif
   const keyUses = new KeyUses({ db, clock, log, gate });
   life.onStop('key_uses', keyUses.start());
   const deps = {
-    ...{ db, gate, listen, clock, log, config, metrics, box, keyUses },
+    ...{ db, gate, listen, clock, log, config, metrics, notes, box, keyUses },
     ...{ ...accepters, chatAccepter, resolveHost: createHostResolver(), stopping: life.stopping },
   };
   const writing = new WritingRequests(gate);

@@ -13,9 +13,12 @@ export type CallerAddress = (req: IncomingMessage) => string;
  * Finds the address that a request came from. Usually that is the socket's address. If that is a proxy of
  * `TRUST_PROXY`, it is the right-most address in X-Forwarded-For that is not such a proxy. The caller wrote
  * everything to the left of it, so that proves nothing. Throws a `StartError` if the setting has an entry that is
- * neither an address nor a subnet.
+ * neither an address nor a subnet. `onIgnored` is told, once, who sent X-Forwarded-For while there is no trusted proxy.
  */
-export function createCallerAddress(trustProxy: readonly string[]): CallerAddress {
+export function createCallerAddress(
+  trustProxy: readonly string[],
+  onIgnored: (peer: string) => void = () => {},
+): CallerAddress {
   const trusted = trustProxy.map((text) => {
     const subnet = parseSubnet(text);
     if (subnet === undefined)
@@ -25,7 +28,12 @@ export function createCallerAddress(trustProxy: readonly string[]): CallerAddres
     return subnet;
   });
   const known = new Map<string, string>();
+  let isTold = trusted.length > 0;
   return (req) => {
+    if (!isTold && req.headers['x-forwarded-for'] !== undefined) {
+      isTold = true;
+      onIgnored(plainAddress(req.socket.remoteAddress ?? '') ?? 'unknown');
+    }
     const forwarded = trusted.length === 0 ? undefined : req.headers['x-forwarded-for'];
     const name = `${req.socket.remoteAddress} ${forwarded}`;
     const before = known.get(name);

@@ -3,6 +3,7 @@ import type { Config } from '../../shared/config/settings.ts';
 import type { ChatAccepter } from '../../shared/conversations/open.ts';
 import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Accepter, BatchAccepter, Booker } from '../../shared/payment/accept.ts';
+import type { ProcessNotes } from '../../shared/processes/report.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
@@ -51,6 +52,8 @@ export interface GatewayDeps {
   /** Whether the store may be written to. */
   readonly gate: Pick<WriteGate, 'open'>;
   readonly metrics: Metrics;
+  /** What the process has noticed for operators; each of its reports tells it. */
+  readonly notes: ProcessNotes;
   /** Milliseconds between two comment lines of a stream (live/). Absent: 15 s, which tests shorten. */
   readonly beatMs?: number;
   /** Limits of one file of a customer (chatapp/media/). Absent: the usual ones, which tests shorten. */

@@ -29,7 +29,12 @@ const FRESH_MS = 250;
  * Answers 200 if the store replies in time and accepts writes, so that requests can be served. While an operator keeps the store
  * read-only it need only reply: reads are served, and the supervisor shall restart nothing.
  */
-export function createReadyz({ db, clock, gate }: Pick<GatewayDeps, 'db' | 'clock' | 'gate'>): Handler {
+export function createReadyz({
+  db,
+  clock,
+  gate,
+  notes,
+}: Pick<GatewayDeps, 'db' | 'clock' | 'gate' | 'notes'>): Handler {
   const ready = new FreshCache<string, boolean>({
     freshMs: FRESH_MS,
     maxEntries: 1,
@@ -37,14 +42,19 @@ export function createReadyz({ db, clock, gate }: Pick<GatewayDeps, 'db' | 'cloc
     read: () => answersInTime(db, gate.open),
   });
   return async (_req, res: Reply) => {
-    if ((await ready.get('store')) === true) sendJson(res, { status: gate.open ? 'ready' : 'read_only' });
-    else
+    if ((await ready.get('store')) === true) {
+      const detail = notes.ignoredProxy === undefined ? {} : { detail: FORWARDED_FOR_IGNORED };
+      sendJson(res, { status: gate.open ? 'ready' : 'read_only', ...detail });
+    } else
       sendProblem(res, 'store_unavailable', {
         detail: 'The store does not answer, or takes no writes.',
         headers: RETRY_AFTER,
       });
   };
 }
+
+const FORWARDED_FOR_IGNORED =
+  'Requests have the header X-Forwarded-For, and TRUST_PROXY is not set: if a proxy stands in front, it counts as the caller of all of them.';
 
 async function answersInTime(db: Db, writes: boolean): Promise<boolean> {
   // A write that matches no document. A server that can only read would answer a ping.

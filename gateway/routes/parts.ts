@@ -31,7 +31,10 @@ export type Parts = ReturnType<typeof createParts>;
 export function createParts(deps: GatewayDeps) {
   const { db, clock, config } = deps;
   const counter = new RateCounter(deps);
-  const addressOf = createCallerAddress(config.trustProxy);
+  const addressOf = createCallerAddress(config.trustProxy, (peer) => {
+    deps.notes.ignoredProxy = peer;
+    deps.log.warn('forwarded_for_ignored', { peer, what_to_do: `If ${peer} is your proxy, set TRUST_PROXY=${peer}.` });
+  });
   const unauthorized = createUnauthorized(deps, counter, addressOf);
   const readAccount = createReadAccount(deps);
   const sessions = new Sessions(deps, { addressOf, readAccount });

@@ -6,6 +6,12 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { identityText, isGone, parseIdentity, processName, thisProcess } from '../runtime/process-identity.ts';
 import { within } from '../runtime/within.ts';
 
+/** What a process has noticed that an operator should correct. It may change at any time; each report tells it anew. */
+export interface ProcessNotes {
+  /** The gateway: where X-Forwarded-For came from while `TRUST_PROXY` is empty. Probably a proxy, which now counts as every caller. */
+  ignoredProxy?: string;
+}
+
 /** The last report of a process. The store's TTL removes it a minute later. */
 export interface ProcessDocument {
   readonly _id: string;
@@ -16,6 +22,7 @@ export interface ProcessDocument {
   readonly works?: boolean;
   /** The process has ended by itself. Its report stays for a while, so that a scrape finds its metrics. */
   readonly ended?: true;
+  readonly notes?: Readonly<ProcessNotes>;
   /** prom-client's JSON of the process's registry. */
   readonly metrics: string;
 }
@@ -46,13 +53,25 @@ export interface ProcessReport {
  * Reports the process's metrics, again and again. From then on others know that it may write; it does not work yet. Rejects when
  * the first report fails; a later one that fails is logged and skipped.
  */
-export async function reportProcess(app: string, db: Db, metrics: Metrics, log: Log): Promise<ProcessReport> {
+export async function reportProcess(
+  app: string,
+  db: Db,
+  metrics: Metrics,
+  log: Log,
+  notes: ProcessNotes = {},
+): Promise<ProcessReport> {
   const processes = db.collection<ProcessDocument>('processes');
   const id = identityText(thisProcess());
   let works = false;
   const report = async (): Promise<void> => {
     const json = JSON.stringify(await metrics.registry.getMetricsAsJSON());
-    const told = { app: { $literal: app }, at: '$$NOW', works: { $literal: works }, metrics: { $literal: json } };
+    const told = {
+      app: { $literal: app },
+      at: '$$NOW',
+      works: { $literal: works },
+      notes: { $literal: notes },
+      metrics: { $literal: json },
+    };
     await processes.updateOne({ _id: id }, [{ $set: told }], { upsert: true });
   };
   const reportAgain = (): Promise<void> =>
@@ -90,18 +109,13 @@ export async function countWorking(app: string, db: Db): Promise<number> {
   return new Set(working.map(({ _id }) => _id)).add(identityText(thisProcess())).size;
 }
 
-/** The apps that have a living process. */
-export async function livingApps(db: Db): Promise<ReadonlySet<string>> {
-  return new Set((await livingProcesses(db)).map(({ app }) => app));
-}
-
 /** The living ones, and those whose last write may still be in flight unless they have said that they are closed. */
 export function writingProcesses(db: Db): Promise<readonly Omit<ProcessDocument, 'metrics'>[]> {
   return livingProcesses(db, MAY_WRITE_MS);
 }
 
 /** Those that have reported lately and have not ended on this machine; `_id` is their `identityText`. */
-async function livingProcesses(
+export async function livingProcesses(
   db: Db,
   withinMs: number = STALE_MS,
 ): Promise<readonly Omit<ProcessDocument, 'metrics'>[]> {

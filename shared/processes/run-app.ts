@@ -13,7 +13,7 @@ import { Metrics } from '../runtime/metrics.ts';
 import { ensureSchema, isCurrent } from '../schema/migrate.ts';
 import { startRefusal } from '../store-access/refusal.ts';
 import { WriteGate, type WritingParts } from '../store-access/write-gate.ts';
-import { endReport, type ProcessReport, reportProcess } from './report.ts';
+import { endReport, type ProcessNotes, type ProcessReport, reportProcess } from './report.ts';
 import { WorkPeriod } from './work-period.ts';
 
 /** What every process of the product has from the start. */
@@ -71,16 +71,19 @@ export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): vo
  */
 export function runReader(
   app: string,
-  start: (deps: AppDeps & { readonly gate: WriteGate }) => Promise<Pick<WritingParts, 'pause'>>,
+  start: (
+    deps: AppDeps & { readonly gate: WriteGate; readonly notes: ProcessNotes },
+  ) => Promise<Pick<WritingParts, 'pause'>>,
 ): void {
   runConfigured(app, async (base) => {
-    const deps = { ...(await openStore(base)), metrics: new Metrics() };
+    const notes: ProcessNotes = {};
+    const deps = { ...(await openStore(base)), metrics: new Metrics(), notes };
     const { store, config, db, log, life, gate, metrics } = deps;
     let report: ProcessReport | undefined;
     let own: Pick<WritingParts, 'pause'> | undefined;
     const parts: WritingParts = {
       resume: async () => {
-        report = await reportProcess(app, db, metrics, log); // as in `runApp`
+        report = await reportProcess(app, db, metrics, log, notes); // as in `runApp`
         if (!(await gate.isOpenNow())) return;
         await prepare(app, { store, config, log });
         await report.setWorking(true);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import request from 'supertest';
+import type { ProcessDocument } from '../../shared/processes/report.ts';
 import { builtProduct } from '../support/built.ts';
 import { eventually } from '../support/eventually.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
@@ -81,6 +82,23 @@ describe('the gateway process', function () {
       expect(out().includes('"msg":"sign_in_without_tls"')).to.equal(warns);
     });
   }
+
+  it('tells in the log, at /readyz and in its report that a proxy counts as every caller', async () => {
+    const { child, out, exited } = start({ PORT: '0' });
+    const port = await eventually(() => /"port":(\d+),"msg":"listening"/.exec(out())?.[1], 'it listens', START_MS);
+    const ask = (path: string) => request(`http://127.0.0.1:${port}`).get(path);
+
+    expect((await ask('/readyz')).body).to.deep.equal({ status: 'ready' });
+    for (let n = 0; n < 2; n++) await ask('/v2/balance').set('X-Forwarded-For', '203.0.113.9');
+    expect((await ask('/readyz')).body.detail).to.include('TRUST_PROXY is not set');
+    child.kill('SIGTERM');
+    await exited;
+
+    expect(out().split('"msg":"forwarded_for_ignored"')).to.have.length(2);
+    expect(out()).to.include('"what_to_do":"If 127.0.0.1 is your proxy, set TRUST_PROXY=127.0.0.1."');
+    const reports = store.db.collection<ProcessDocument>('processes');
+    expect(await reports.findOne({ 'notes.ignoredProxy': '127.0.0.1' })).to.include({ app: 'gateway' });
+  });
 
   it('ends with 1 and one sentence when its port is busy', async () => {
     const holder = createServer().listen(0, '127.0.0.1');

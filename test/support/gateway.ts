@@ -73,6 +73,7 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
     keyUses: new KeyUses({ db, clock, log, gate }),
     resolveHost: async () => [PUBLIC_ADDRESS],
     metrics: new Metrics(),
+    notes: {},
     stopping: stopping.signal,
     ...overrides,
   });

@@ -65,6 +65,7 @@ const server = new GatewayServer(
     booker: accepter,
     chatAccepter: { accept: hold, acceptAgain: hold },
     box: TEST_BOX,
+    notes: {},
     keyUses: { note: () => {} },
     gate: { open: true },
     resolveHost: createHostResolver(),

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { readQueues } from '../../../shared/claim/waiting-lanes.ts';
-import { livingApps } from '../../../shared/processes/report.ts';
+import { livingProcesses } from '../../../shared/processes/report.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { countWaitingSenders } from '../../../shared/senders/store.ts';
 import { readAccess } from '../../../shared/store-access/access-store.ts';
@@ -28,18 +28,21 @@ export function createOperatorsOverview({ db, clock }: Pick<GatewayDeps, 'db' | 
 /** Contains no current time and no ages: the stream sends it whenever its JSON differs from the last one (live/source.ts). */
 export async function readOverview(db: Db, clock: Clock): Promise<object> {
   const now = clock.now();
-  const [carriers, queues, providers, waiting, accounts, suspended, missing, closed] = await Promise.all([
+  const [carriers, queues, providers, waiting, accounts, suspended, processes, closed] = await Promise.all([
     readCarriers(db, now),
     readQueues(db),
     readProviders(db),
     countWaiting(db),
     db.collection<AccountDocument>('accounts').estimatedDocumentCount(),
     db.collection<AccountDocument>('accounts').countDocuments({ held: true }, { limit: COUNTED_MAX }),
-    missingProcesses(db),
+    livingProcesses(db),
     readAccess(db),
   ]);
+  const missing = WORKERS.filter((app) => !processes.some((one) => one.app === app));
+  const proxies = processes.flatMap(({ notes }) => notes?.ignoredProxy ?? []).sort();
+  const ignoredProxies = [...new Set(proxies)];
   return {
-    wrong: wrongNow({ carriers, queues, providers, missing, closed, now }),
+    wrong: wrongNow({ carriers, queues, providers, missing, ignoredProxies, closed, now }),
     carriers: {
       all: carriers.length,
       bound: carriers.filter(({ condition }) => condition === 'bound').length,
@@ -61,8 +64,3 @@ async function countWaiting(db: Db) {
 
 /** The workers that every installation needs. */
 const WORKERS = ['smpp', 'webhooks', 'batches', 'schedules', 'chatapp', 'maintenance'] as const;
-
-async function missingProcesses(db: Db): Promise<readonly string[]> {
-  const living = await livingApps(db);
-  return WORKERS.filter((app) => !living.has(app));
-}

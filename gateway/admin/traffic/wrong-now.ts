@@ -9,8 +9,8 @@ import type { readProviders } from '../providers.ts';
 /** Something that a person should look at. `bad`: customers' messages do not leave. */
 export interface Wrong {
   readonly severity: 'bad' | 'look';
-  readonly about: 'store' | 'process' | 'carrier' | 'queue' | 'provider';
-  /** The carrier, the account of the provider, the path, the app; of the store: `read_only`, `moved` or `copying`. */
+  readonly about: 'store' | 'process' | 'proxy' | 'carrier' | 'queue' | 'provider';
+  /** The carrier, the account of the provider, the path, the app, the proxy's address; of the store: `read_only`, `moved` or `copying`. */
   readonly id: string;
   readonly words: string;
 }
@@ -21,6 +21,8 @@ interface Seen {
   readonly providers: Awaited<ReturnType<typeof readProviders>>;
   /** Apps of which no process lives. */
   readonly missing: readonly string[];
+  /** Who sends X-Forwarded-For to a gateway that trusts no proxy. */
+  readonly ignoredProxies: readonly string[];
   /** Why nobody may write to the store. */
   readonly closed: AccessDocument | undefined;
   readonly now: Date;
@@ -33,13 +35,22 @@ const CHECK_NUMBERS = 'See which numbers are stopped or fail: npm run ops -- pro
 const CHECK_CARRIERS = 'See whether its carriers are bound and how fast they are: npm run ops -- bind list.';
 
 /** What is wrong, the worst first. Pure. */
-export function wrongNow({ carriers, queues, providers, missing, closed, now }: Seen): readonly Wrong[] {
+export function wrongNow({
+  carriers,
+  queues,
+  providers,
+  missing,
+  ignoredProxies,
+  closed,
+  now,
+}: Seen): readonly Wrong[] {
   // While nobody may write, processes report nothing and carriers are given back: that is no trouble of their own.
   const found = [
     ...(closed === undefined ? missing.map(processWrong) : [storeWrong(closed)]),
     ...carriers.filter(({ condition }) => closed === undefined || condition !== 'unheld').flatMap(carrierWrong),
     ...queues.flatMap((queue) => queueWrong(queue, now)),
     ...providers.flatMap(providerWrong),
+    ...ignoredProxies.map(proxyWrong),
   ];
   return [
     ...found.filter(({ severity }) => severity === 'bad'),
@@ -58,6 +69,15 @@ function processWrong(app: string): Wrong {
     about: 'process',
     id: app,
     words: `No ${app} process is running. Start it: npx pm2 start ecosystem.config.js --only ${app}.`,
+  };
+}
+
+function proxyWrong(address: string): Wrong {
+  return {
+    severity: 'look',
+    about: 'proxy',
+    id: address,
+    words: `Requests from ${address} have the header X-Forwarded-For, which is ignored: if that is your proxy, it counts as every caller, in keys' lists of addresses and in the limits of wrong keys and passwords. Set TRUST_PROXY=${address} and reload the gateway.`,
   };
 }
 

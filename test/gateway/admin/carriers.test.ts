@@ -2,9 +2,12 @@ import { expect } from 'chai';
 import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { createCarrier } from '../../../shared/carriers/store.ts';
+import { reportProcess } from '../../../shared/processes/report.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
+import { Metrics } from '../../../shared/runtime/metrics.ts';
 import { closeAccess, openAccess } from '../../../shared/store-access/access-store.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { operatorAtGateway } from './world.ts';
 
 const SINCE = new Date('2026-11-22T14:02:00.000Z');
@@ -57,6 +60,19 @@ describe('carriers and routes, by operators', () => {
     expect(words).to.include('AIRTEL: bind refused: wrong password (0x0E) since 2026-11-22T14:02:00.000Z');
     expect(words).to.include('No smpp process is running. Start it: npx pm2 start ecosystem.config.js --only smpp.');
     expect(body.carriers).to.deep.equal({ all: 2, bound: 0 });
+  });
+
+  it('and the overview says which proxy counts as every caller', async () => {
+    const notes = { ignoredProxy: '10.0.0.7' };
+    const report = await reportProcess('gateway', world.db, new Metrics(), silentLog, notes);
+    const { wrong } = (await world.get('/overview')).body;
+    await report.end();
+    await world.db.collection('processes').deleteMany({ app: 'gateway' });
+
+    const about = wrong.filter((one: { about: string }) => one.about === 'proxy');
+    expect(about).to.have.length(1);
+    expect(about[0]).to.include({ severity: 'look', id: '10.0.0.7' });
+    expect(about[0].words).to.include('Set TRUST_PROXY=10.0.0.7');
   });
 
   it('while the store is closed to writers, that is what is wrong, and not what follows from it', async () => {

@@ -50,6 +50,18 @@ describe("the caller's address", () => {
     expect(createCallerAddress([])(requestFrom('127.0.0.1', '203.0.113.9'))).to.equal('127.0.0.1');
   });
 
+  it('tells once who sends the header while no proxy is trusted, and never when one is', () => {
+    const told: string[] = [];
+    const untrusting = createCallerAddress([], (peer) => told.push(peer));
+    untrusting(requestFrom('::ffff:10.0.0.1', undefined));
+    expect(told).to.deep.equal([]);
+    untrusting(requestFrom('::ffff:10.0.0.1', '203.0.113.9'));
+    untrusting(requestFrom('10.0.0.2', '203.0.113.9'));
+    createCallerAddress(trust, (peer) => told.push(peer))(requestFrom('192.0.2.1', '203.0.113.9'));
+
+    expect(told).to.deep.equal(['10.0.0.1']);
+  });
+
   for (const bad of ['nonsense', '10.0.0.0/33', '*', 'true']) {
     it(`does not start with TRUST_PROXY=${bad}`, () => {
       expect(() => createCallerAddress(['127.0.0.1', bad])).to.throw(`not "${bad}"`);

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type AppProcess, startApp } from '../../../scripts/bench/app-process.ts';
 import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
-import { countWorking, livingApps, type ProcessDocument, writingProcesses } from '../../../shared/processes/report.ts';
+import {
+  countWorking,
+  livingProcesses,
+  type ProcessDocument,
+  writingProcesses,
+} from '../../../shared/processes/report.ts';
 import { builtProduct } from '../../support/built.ts';
 import { eventually } from '../../support/eventually.ts';
 import { latch } from '../../support/latch.ts';
@@ -80,7 +85,7 @@ describe('reports of processes', () => {
 
       expect(preparing?.works).to.equal(false);
       expect(await told()).to.include({ works: false, ended: true });
-      expect(await livingApps(db)).not.to.include('webhooks');
+      expect((await livingProcesses(db)).map((one) => one.app)).not.to.include('webhooks');
       expect(await writingProcesses(db)).to.deep.equal([]);
     });
   });
