@@ -13,7 +13,10 @@ interface SettingChange<T> {
   readonly subject: Required<Subject>;
   /** The account that it belongs to, when that is not the caller's own. */
   readonly account?: AccountId;
-  /** Changes within a minute that differ in this have entries of their own. */
+  /**
+   * Changes within a minute that differ in this have entries of their own: the rights that are asked for, so that rights which were
+   * given and taken back at once stay in the audit.
+   */
   readonly apart?: string;
   /** Reads the state before the change. Undefined if there is none yet. */
   read(): Promise<object | undefined>;

@@ -40,7 +40,10 @@ export function createUpdateKey(deps: Deps): Handler {
       ...(per_minute === undefined ? {} : { perMinute: per_minute }),
       ...(allowed_ips === undefined ? {} : { allowedIps: [...new Set(allowed_ips)] }),
     };
-    const changed = await changeKey(deps, res, key, 'key.update', () => updateKey(db, key._id, change));
+    const apart = JSON.stringify([change.scopes?.toSorted(), change.allowedIps?.length === 0]);
+    const changed = await changeKey(deps, res, key, { action: 'key.update', apart }, () =>
+      updateKey(db, key._id, change),
+    );
     sendJson(res, await keyRecord(deps, changed));
   };
 }
@@ -51,7 +54,7 @@ export function createRevokeKey(deps: Deps): Handler {
   return async (req, res: Reply) => {
     const key = await findOwnKey(db, callerOf(res).account._id, String(req.params.key_id));
     if (key === undefined) return sendProblem(res, 'key_not_found');
-    const revoked = await changeKey(deps, res, key, 'key.revoke', () => revokeKey(db, key._id));
+    const revoked = await changeKey(deps, res, key, { action: 'key.revoke' }, () => revokeKey(db, key._id));
     sendJson(res, await keyRecord(deps, revoked));
   };
 }
@@ -61,11 +64,12 @@ function changeKey(
   deps: Deps,
   res: Reply,
   key: KeyDocument,
-  action: string,
+  { action, apart = '' }: { readonly action: string; readonly apart?: string },
   change: () => Promise<unknown>,
 ): Promise<KeyDocument> {
   return changeAudited(deps, callerOf(res), {
     action,
+    apart,
     subject: { kind: 'key', id: key._id },
     read: async () => key,
     make: async () => {

@@ -35,7 +35,9 @@ export function createChangeUser(deps: UsersDeps): Handler {
     if (user === undefined) return;
     const read = await readRequest(CHANGE_USER, bodyOf(res), { account: {}, now: clock.now(), config });
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
-    const change = changeOf(deps, res, { action: 'user.update', user }, () => apply(db, user, whole(read)));
+    const wanted = whole(read);
+    const apart = JSON.stringify([wanted.role, wanted.status]);
+    const change = changeOf(deps, res, { action: 'user.update', user, apart }, () => apply(db, user, wanted));
     const changed = await change.catch(unlessLastOwner);
     if (changed === undefined) sendProblem(res, 'last_owner');
     else sendJson(res, userRecord(changed));

@@ -49,6 +49,7 @@ export function createInvite({ db, clock, config }: UsersDeps): Action<UserId> {
         const made = await changeAudited({ db, clock, config }, caller, {
           action: 'user.invite',
           subject: { kind: 'user', id: whole(read).username },
+          apart: whole(read).role,
           read: async () => undefined,
           make: () => inviteUser(db, clock.now(), { ...whole(read), account: caller.account._id }, id),
           madeOf: ({ user }) => auditedUser(user) ?? {},

@@ -29,12 +29,14 @@ export function createChangeSignInRules(deps: UsersDeps): Handler {
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
     const caller = callerOf(res);
     const id = caller.account._id;
+    const { second_factor } = whole(read);
     await changeAudited(deps, caller, {
       action: 'account.sign-in',
+      apart: second_factor,
       subject: { kind: 'account', id },
       read: () => rulesOf(db, id),
       make: async () => {
-        await setSecondFactor(db, id, whole(read).second_factor === 'all');
+        await setSecondFactor(db, id, second_factor === 'all');
         return rulesOf(db, id);
       },
       madeOf: (made) => made,

@@ -41,6 +41,8 @@ export async function userOf(db: UsersDeps['db'], req: Request, res: Reply): Pro
 interface UserChange {
   readonly action: string;
   readonly user: UserDocument;
+  /** As for `changeAudited`. */
+  readonly apart?: string;
   /** The state after the change for the audit. Undefined if nothing was changed. Default: the user that `make` returns. */
   madeOf?(made: UserDocument | undefined): object | undefined;
 }
@@ -49,11 +51,12 @@ interface UserChange {
 export function changeOf(
   deps: UsersDeps,
   res: Reply,
-  { action, user, madeOf = auditedUser }: UserChange,
+  { action, user, apart = '', madeOf = auditedUser }: UserChange,
   make: () => Promise<UserDocument | undefined>,
 ): Promise<UserDocument | undefined> {
   return changeAudited(deps, callerOf(res), {
     action,
+    apart,
     subject: { kind: 'user', id: user.username },
     read: async () => auditedUser(await findUser(deps.db, user._id)),
     make,

@@ -32,6 +32,7 @@ export function createInviteToAccount(deps: UsersDeps): Handler {
         action: 'user.invite',
         subject: { kind: 'user', id: invited.username },
         account,
+        apart: invited.role,
         read: async () => undefined,
         make: () => inviteUser(db, now, { ...invited, account }, newId('usr', now.getTime())),
         madeOf: (made) => auditedUser(made.user) ?? {},

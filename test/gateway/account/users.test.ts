@@ -91,6 +91,21 @@ describe('the users of an account', () => {
     expect(enabled.body.status).to.equal('invited');
   });
 
+  it('leave each role that they had in the audit, also when it was given and taken back at once', async () => {
+    const { body } = await invite({ role: 'viewer' }).expect(200);
+    for (const role of ['owner', 'viewer', 'developer', 'viewer', 'owner', 'viewer']) {
+      await call('patch', `/${body.user_id}`).send({ role }).expect(200);
+    }
+
+    const audit = site.db.collection('audit').find({ 'subject.id': body.username, action: 'user.update' });
+    const states = (await audit.toArray()).map(({ before, after, times }) => [before.role, after.role, times]);
+    expect(states).to.have.deep.members([
+      ['viewer', 'owner', 2],
+      ['owner', 'viewer', 3],
+      ['viewer', 'developer', 1],
+    ]);
+  });
+
   it('always have an owner who can sign in', async () => {
     const path = `/${owner.user._id}`;
     const invited = await invite({ role: 'owner' }).expect(200);

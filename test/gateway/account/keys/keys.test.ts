@@ -112,6 +112,22 @@ describe('API keys by the API', () => {
     expect(text).not.to.include((await findKey(site.db, key_id))?.secretHash.toString('hex'));
   });
 
+  it('leaves scopes and open address lists in the audit that were given and taken back at once', async () => {
+    const { key_id: id } = await create({ name: 'shop', scopes: ['read'], allowed_ips: ['192.0.2.1'] });
+    for (const change of [
+      { scopes: ['read', 'send'] },
+      { scopes: ['read'] },
+      { allowed_ips: [] },
+      { allowed_ips: ['192.0.2.1'] },
+    ]) {
+      await ask('patch', `${PATH}/${id}`, change).expect(200);
+    }
+
+    const changes = (await audit()).filter(({ subject, action }) => subject.id === id && action === 'key.update');
+    expect(changes.map(({ after }) => after?.scopes)).to.deep.include(['read', 'send']);
+    expect(changes.map(({ after }) => after?.allowedIps ?? 'any')).to.include('any');
+  });
+
   it('names every wrong field', async () => {
     const wrong = {
       name: ' ',
