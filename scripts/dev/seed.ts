@@ -9,8 +9,9 @@ import { createKey } from '../../shared/keys/store.ts';
 import { topUp } from '../../shared/ledger/change.ts';
 import { ensureIndexes } from '../../shared/mongo/indexes.ts';
 import { type Clock, isoDate } from '../../shared/runtime/clock.ts';
-import { newId } from '../../shared/runtime/ids.ts';
+import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import { createSender, findSender } from '../../shared/senders/store.ts';
 import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
 import { seedOwner } from './seed-owner.ts';
 import { type ProviderApp, seedProvider } from './seed-provider.ts';
@@ -30,6 +31,8 @@ export interface Demo {
 
 const ACCOUNT_NAME = 'Demo of npm start';
 const CARRIER = 'simulator';
+/** The sender of the lines that `npm start` prints. */
+const SENDER = 'HARKRA';
 const CREDITS = 10_000;
 const DAY_MS = 24 * 3_600_000;
 /** Every run creates a new key. Older ones stay valid for this many days, in case somebody pasted one somewhere. */
@@ -43,6 +46,7 @@ export async function seedDemo(db: Db, clock: Clock, box: SecretBox, config: Con
   const account = await seedAccount(db, clock);
   const { balance } =
     account.balance < CREDITS / 10 ? await topUp(db, account._id, CREDITS, newId('top').slice(4)) : account;
+  await seedSender(db, clock, account._id);
   const receiver = `http://127.0.0.1:${config.simulatorWebhookPort}`;
   const webhooks: Demo['webhooks'] = await Promise.all(
     (
@@ -83,7 +87,17 @@ async function seedAccount(db: Db, clock: Clock): Promise<AccountDocument> {
     name: ACCOUNT_NAME,
     currency: 'INR',
     expiryDate: isoDate(new Date(clock.now().getTime() + ACCOUNT_DAYS * DAY_MS)),
-    senders: 'any',
+    senders: 'registered',
+  });
+}
+
+async function seedSender(db: Db, clock: Clock, account: AccountId): Promise<void> {
+  if ((await findSender(db, account, SENDER)) !== undefined) return;
+  await createSender(db, clock, {
+    account,
+    sender: SENDER,
+    routes: ['transactional', 'promotional'],
+    status: 'approved',
   });
 }
 

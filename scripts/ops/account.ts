@@ -26,7 +26,7 @@ const currency = {
 };
 const account = required(accountId, 'the account');
 const senders = choice(['any', 'registered']);
-const SENDERS_ABOUT = 'which senders may be used';
+const SENDERS_ABOUT = 'which senders may be used: those registered to the account, or any of valid form';
 const NAME_ABOUT = 'what people call it';
 const dlt = choice(['on', 'off']);
 /** The text of the option: `none`, or exemptions separated by commas. */
@@ -59,7 +59,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       name: required(name, NAME_ABOUT),
       currency: withDefault(currency, 'INR', 'ISO 4217 code of the price of its credits'),
       expiryDate: optional(day, 'last day (UTC) to spend credits on; a year from now'),
-      senders: withDefault(senders, 'any', SENDERS_ABOUT),
+      senders: withDefault(senders, 'registered', SENDERS_ABOUT),
       dlt: withDefault(dlt, 'off', DLT_ABOUT),
       entityId: optional(entityId, ENTITY_ABOUT),
       numberCheck: optional(numberCheck, `${CHECK_ABOUT}; off`),

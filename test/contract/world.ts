@@ -64,7 +64,7 @@ async function fill(product: Product): Promise<World> {
 
   const revoked = await ops('key', 'create', account, '--name', 'revoked');
   await ops('key', 'revoke', String(revoked.id));
-  const suspended = await accountWith('Suspended', 10);
+  const suspended = await accountWith('Suspended', 10, '--senders', 'any');
   await ops('account', 'suspend', suspended);
 
   const registered = await accountWith('Registered', 10, '--dlt', 'on', '--entity-id', '1001234567890');
@@ -75,7 +75,7 @@ async function fill(product: Product): Promise<World> {
   const waiting = ['1007123456780', '--content', 'Not yet {#var#}', '--status', 'submitted'];
   await ops('template', 'create', registered, ...waiting, ...senders);
 
-  const poor = await accountWith('Poor', 0);
+  const poor = await accountWith('Poor', 0, '--senders', 'any');
   const poorKey = await keyOf(poor);
   const poorCustomer = '919876500901';
   const { callback } = await withSecrets(provider.options.token, 'app-secret', () =>
@@ -117,7 +117,7 @@ async function fill(product: Product): Promise<World> {
     keyWith: (scopes) => keyOf(account, '--scopes', scopes.join(',')),
     revokedKey: String(revoked.key),
     poorKey,
-    otherKey: await keyOf(await accountWith('Other', 100)),
+    otherKey: await keyOf(await accountWith('Other', 100, '--senders', 'any')),
     suspendedKey: await keyOf(suspended),
     dlt: { ...dlt, key: await keyOf(registered) },
     customer,

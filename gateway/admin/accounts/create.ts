@@ -18,7 +18,7 @@ export const CREATE_ACCOUNT = request({
   name: required(NAME),
   currency: withDefault(currency, 'INR'),
   expiry_date: otherwise(expiryDate, ({ now }) => defaultExpiry(now)),
-  senders: withDefault(SENDERS, 'any'),
+  senders: withDefault(SENDERS, 'registered'),
   dlt: withDefault(DLT, 'off'),
   entity_id: optional(entityId),
   number_check: withDefault(NUMBER_CHECK, 'off'),

@@ -44,7 +44,7 @@ export function walkLimits(world: () => World): void {
 
   it(`${bulkRecipients.value} ${bulkRecipients.unit} go, one more and none are ${bulkRecipients.exceeding}`, async () => {
     const { client, product } = world();
-    const created = JSON.parse(await product.ops('account create --name Bulk --json'));
+    const created = JSON.parse(await product.ops('account create --name Bulk --senders any --json'));
     const account = String(created.account);
     await product.ops(`credits top-up ${account} ${bulkRecipients.value}`);
     // Paused, so that the messages stay queued: this test is only about the request.

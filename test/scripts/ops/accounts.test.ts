@@ -74,7 +74,9 @@ describe('npm run ops: accounts, credits', () => {
       expect(await missing(id)).to.deep.equal(['template']);
       await world.json(`template create ${id} 1107160000000000002 --content Hi --senders HARKRA`);
       expect(await missing(id)).to.deep.equal([]);
-      expect(await missing(await world.newAccount())).to.deep.equal([]);
+      expect(await missing(await world.newAccount())).to.deep.equal(['sender']);
+      const { account } = await world.json('account create --name Shop --senders any');
+      expect(await missing(account)).to.deep.equal([]);
     });
 
     it('has its recipients checked when it is told so; with DLT it is told that there is such a check', async () => {

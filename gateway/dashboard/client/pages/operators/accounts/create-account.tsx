@@ -40,7 +40,7 @@ export function CreateAccountDialog({ onClose }: { readonly onClose: () => void 
           inputMode="numeric"
           hint="10 to 20 digits, for accounts with DLT."
         />
-        <Select name="senders" label="Senders" options={SENDER_RULES} initial="any" />
+        <Select name="senders" label="Senders" options={SENDER_RULES} initial="registered" />
         <Select name="number_check" label="Check of recipients" options={NUMBER_CHECKS} initial="off" />
         <Field
           name="expiry_date"
