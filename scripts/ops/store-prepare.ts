@@ -1,6 +1,5 @@
 import { ensureIndexes, INDEXES } from '../../shared/mongo/indexes.ts';
-import { isCurrent } from '../../shared/schema/migrate.ts';
-import { STEPS } from '../../shared/schema/steps.ts';
+import { isCurrent, newestSchema } from '../../shared/schema/migrate.ts';
 import { readSchema } from '../../shared/schema/version-store.ts';
 import { type Command, defineCommand } from './command.ts';
 
@@ -21,7 +20,7 @@ export const STORE_PREPARE_COMMANDS: readonly Command[] = [
         tell(`Building indexes of ${collection} (${indexes}): ${seconds} s so far.`),
       );
       const schema = (await readSchema(store))?.version ?? null;
-      const newest = STEPS.at(-1)?.to ?? 1;
+      const newest = newestSchema();
       const migrates = !current && schema !== null;
       const next = migrates
         ? `The first start then migrates the store from schema ${schema} to ${newest} before it answers.`

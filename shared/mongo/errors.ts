@@ -32,11 +32,6 @@ export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }
 
-/** Whether the index to be dropped, or its whole collection, does not exist. */
-export function isIndexNotFound(error: unknown): boolean {
-  return error instanceof MongoServerError && (error.code === 27 || error.code === 26);
-}
-
 /**
  * Whether the server refuses the user of MONGODB_URI, whatever they ask: Unauthorized, AuthenticationFailed (a changed role or
  * password). It says nothing about what was to be stored.

@@ -5,7 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
 import type { ProcessIdentity } from '../runtime/process-identity.ts';
-import { STEPS, type Step } from './steps.ts';
+import { FIRST_SCHEMA, STEPS, type Step } from './steps.ts';
 import { readSchema, setVersion, setWalked } from './version-store.ts';
 
 export interface MigrateDeps {
@@ -21,7 +21,7 @@ const LOOK_MS = 200;
 /**
  * Brings the store to the schema of this program, one numbered step after the other, before a process does anything else. One
  * process migrates, under a lease; the others wait for it. An empty store has the newest schema at once. Throws `StartError` when
- * the store has a newer schema than this program knows.
+ * the store has a newer schema than this program knows, or is of a build from before the first release.
  */
 export async function ensureSchema(deps: MigrateDeps, steps: readonly Step[] = STEPS): Promise<void> {
   const lease = new Lease({ name: 'schema', ...deps });
@@ -35,20 +35,30 @@ export async function ensureSchema(deps: MigrateDeps, steps: readonly Step[] = S
   }
 }
 
-/** Whether the store has the schema of this program. Throws `StartError` when it has a newer one. */
+/** Whether the store has the schema of this program. Throws `StartError` when no step leads from its schema to that. */
 export async function isCurrent(db: Db, steps: readonly Step[] = STEPS): Promise<boolean> {
-  const current = steps.at(-1)?.to ?? 1;
+  const current = newestSchema(steps);
+  const oldest = steps[0] === undefined ? FIRST_SCHEMA : steps[0].to - 1;
   const version = (await readSchema(db))?.version;
+  if (version !== undefined && version < oldest) {
+    throw new StartError(
+      `The store has schema ${version}, of a build from before the first release, and this program begins with ${oldest}: name another database (MONGODB_DATABASE) or, with the embedded store, another HARKARA_DATA_DIR. Nothing was changed.`,
+    );
+  }
   if (version === undefined || version <= current) return version === current;
   throw new StartError(
     `The store has schema ${version}, and this program knows only ${current} and older ones: start the newer version of the program that has used it. Nothing was changed.`,
   );
 }
 
+export function newestSchema(steps: readonly Step[] = STEPS): number {
+  return steps.at(-1)?.to ?? FIRST_SCHEMA;
+}
+
 /** Read again under the lease: another process may have migrated just before. */
 async function migrate({ db, log }: MigrateDeps, lease: Lease, steps: readonly Step[]): Promise<void> {
   const schema = await readSchema(db);
-  if (schema === undefined) return setVersion(db, undefined, steps.at(-1)?.to ?? 1);
+  if (schema === undefined) return setVersion(db, undefined, newestSchema(steps));
   let { version, walked } = schema;
   for (const step of steps.filter(({ to }) => to > schema.version)) {
     log.info('migration_began', { from: version, to: step.to, ...(walked && { after: walked }) });

@@ -1,8 +1,4 @@
 import type { Db } from 'mongodb';
-import { isIndexNotFound } from '../mongo/errors.ts';
-import { ensureIndexes, INDEXES } from '../mongo/indexes.ts';
-import { updateEach } from '../mongo/update-each.ts';
-import { idDay, type MessageId } from '../runtime/ids.ts';
 
 /** What a step may use. */
 export interface StepDeps {
@@ -23,49 +19,8 @@ export interface Step {
   run(deps: StepDeps): Promise<void>;
 }
 
-/** In order, without a gap. A released step never changes. */
-export const STEPS: readonly Step[] = [
-  { to: 2, run: ({ db }) => dropIndex(db, 'events') },
-  { to: 3, run: addDays },
-  { to: 4, run: replaceIndexOfCopies },
-];
+/** The schema that the first release begins with. Builds from before it left stores with lower numbers, which are refused. */
+export const FIRST_SCHEMA = 5;
 
-/** Of messages. */
-async function dropIndex(db: Db, name: string): Promise<void> {
-  try {
-    await db.collection('messages').dropIndex(name);
-  } catch (error) {
-    if (!isIndexNotFound(error)) throw error;
-  }
-}
-
-/** Builds the new index first: older processes have the same query, and would read all messages. */
-async function replaceIndexOfCopies({ db }: StepDeps): Promise<void> {
-  const copies = INDEXES.filter(({ options }) => options.name === 'earlier_copies');
-  await ensureIndexes(db, () => {}, copies);
-  await dropIndex(db, 'earlier');
-}
-
-const SLICE = 1_000;
-
-/** Gives messages the day of their id, by which they are searched (docs/decisions/0062). */
-async function addDays({ db, walked, passed }: StepDeps): Promise<void> {
-  const messages = db.collection<{ readonly _id: MessageId; readonly day?: number }>('messages');
-  for (let last = walked ?? ''; ; ) {
-    const slice = await messages
-      .find({ _id: { $gt: last as MessageId } }, { projection: { day: 1 } }) // '' sorts before every id
-      .sort({ _id: 1 })
-      .limit(SLICE)
-      .toArray();
-    const without = slice.filter(({ day }) => day === undefined);
-    await updateEach(
-      db,
-      'messages',
-      without.map(({ _id }) => ({ filter: { _id }, update: { $set: { day: idDay(_id) } } })),
-    );
-    const end = slice.at(-1);
-    if (end === undefined) return;
-    last = end._id;
-    await passed(last);
-  }
-}
+/** In order, without a gap, from the first schema on. A released step never changes. */
+export const STEPS: readonly Step[] = [];

@@ -2,10 +2,9 @@ import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { LEASE_TTL_MS, type LeaseDocument } from '../../../shared/leases/lease.ts';
 import { systemClock as clock } from '../../../shared/runtime/clock.ts';
-import { idDay, newId } from '../../../shared/runtime/ids.ts';
 import { thisProcess } from '../../../shared/runtime/process-identity.ts';
 import { ensureSchema } from '../../../shared/schema/migrate.ts';
-import type { Step } from '../../../shared/schema/steps.ts';
+import { FIRST_SCHEMA, type Step } from '../../../shared/schema/steps.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { silentLog as log } from '../../support/silent-log.ts';
@@ -15,7 +14,6 @@ interface Stored {
   readonly _id: string;
   readonly version?: number;
   readonly walked?: string;
-  readonly day?: number;
 }
 
 describe('the schema of the store', () => {
@@ -37,32 +35,31 @@ describe('the schema of the store', () => {
     expect(await schema()).to.deep.equal({ _id: 'schema', version: 2 });
   });
 
-  it('of a store from before it had a number is brought to the newest', async () => {
-    const ids = Array.from({ length: 2_500 }, (_, i) => newId('msg', 1_700_000_000_000 + i * 3_600_000));
-    const messages = db.collection<Stored>('messages');
-    await messages.insertMany(ids.map((_id, i) => ({ _id, ...(i % 2 === 0 && { day: idDay(_id) }) })));
-    await messages.createIndex({ account: 1, 'history.at': 1 }, { name: 'events' });
-    await messages.createIndex({ 'earlier.at': 1 }, { name: 'earlier', sparse: true });
-    await messages.dropIndex('earlier_copies');
+  it('of a store from before it had a number is 1: every step runs', async () => {
+    await used();
+    const ran: number[] = [];
+    const step = (to: number): Step => ({ to, run: async () => void ran.push(to) });
 
-    await ensureSchema({ db, clock, log });
+    await ensureSchema({ db, clock, log }, [step(2), step(3)]);
 
-    expect(await schema()).to.deep.equal({ _id: 'schema', version: 4 });
-    const days = await messages.find().sort({ _id: 1 }).toArray();
-    expect(days.map(({ day }) => day)).to.deep.equal([...ids].sort().map(idDay));
-    const names = (await messages.indexes()).map(({ name }) => name);
-    expect(names).to.include('earlier_copies').and.not.include('earlier').and.not.include('events');
+    expect(ran).to.deep.equal([2, 3]);
+    expect(await schema()).to.deep.equal({ _id: 'schema', version: 3 });
   });
 
-  it('that is newer than the program is refused, and stays as it is', async () => {
-    await numbered(5);
+  for (const [what, version, told] of [
+    ['newer than the program', FIRST_SCHEMA + 1, `knows only ${FIRST_SCHEMA}`],
+    ['of a build from before the first release', FIRST_SCHEMA - 1, `begins with ${FIRST_SCHEMA}`],
+  ] as const) {
+    it(`that is ${what} is refused, and stays as it is`, async () => {
+      await numbered(version);
 
-    const refused = await ensureSchema({ db, clock, log }).catch((error: unknown) => error);
+      const refused = await ensureSchema({ db, clock, log }).catch((error: unknown) => error);
 
-    expect(refused).to.be.instanceOf(Error).with.property('code', 'start_failed');
-    expect(String(refused)).to.include('schema 5').and.include('only 4');
-    expect(await schema()).to.deep.equal({ _id: 'schema', version: 5 });
-  });
+      expect(refused).to.be.instanceOf(Error).with.property('code', 'start_failed');
+      expect(String(refused)).to.include(`schema ${version}`).and.include(told);
+      expect(await schema()).to.deep.equal({ _id: 'schema', version });
+    });
+  }
 
   it('is migrated by one of several processes, step by step, while the others wait', async () => {
     await used();
