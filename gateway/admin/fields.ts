@@ -3,6 +3,7 @@ import { isCountry } from '../../shared/accounts/number-check.ts';
 import { isoDate } from '../../shared/runtime/clock.ts';
 import { type AccountId, isAccountId } from '../../shared/runtime/ids.ts';
 import { Fault, type Kind, string } from '../fields/field.ts';
+import type { FieldProblems } from '../http/fields.ts';
 
 /** Kinds of fields that several requests of operators have. */
 
@@ -23,6 +24,12 @@ export function matching(description: string, pattern: RegExp, form: string): Ki
 export const accountId: Kind<AccountId> = string({ description: 'The account.' }, (text) =>
   isAccountId(text) ? text : new Fault('invalid_value', 'It must be an account id like acc_01kam….'),
 );
+
+/** The `account_id` of a query. */
+export function parseQueryAccount(text: string | undefined, problems: FieldProblems): AccountId | undefined {
+  if (text === undefined || isAccountId(text)) return text;
+  return problems.add('account_id', 'invalid_value', 'It must be an account id like acc_01kam….');
+}
 
 export const currency = string({ description: 'The ISO 4217 code of the price of its credits.' }, (text) =>
   isCurrency(text) ? text : new Fault('invalid_value', 'It must be a currency code of ISO 4217, like INR or EUR.'),

@@ -78,7 +78,7 @@ function routeAccounts(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/admin/accounts/:account_id/status', { post: [...operator, body, createAccountStatus(deps)] });
   on('/v2/admin/accounts/:account_id/credits', { post: [...operator, body, createCredit(deps)] });
   on('/v2/admin/accounts/:account_id/ledger', { get: [...operator, createAccountStatement(deps)] });
-  on('/v2/admin/approvals', { get: [...operator, noQuery, createApprovals(deps)] });
+  on('/v2/admin/approvals', { get: [...operator, createApprovals(deps)] });
   on('/v2/admin/accounts/:account_id/senders/:sender/decision', {
     post: [...operator, body, createDecideSender(deps)],
   });

@@ -1,11 +1,14 @@
-import { isTemplateRequestId, type TemplateRequestId } from '../../shared/runtime/ids.ts';
-import { listWaitingTemplates } from '../../shared/templates/own-store.ts';
-import { giveDltId, listWaitingRequests, rejectTemplateRequest } from '../../shared/templates/request-store.ts';
+import type { Db } from 'mongodb';
+import type { Clock } from '../../shared/runtime/clock.ts';
+import { type AccountId, isTemplateRequestId, type TemplateRequestId } from '../../shared/runtime/ids.ts';
+import type { SenderDocument } from '../../shared/senders/sender.ts';
+import { readTurns, readWaitingOf, type Waiting } from '../../shared/templates/approval-queue.ts';
+import { giveDltId, rejectTemplateRequest } from '../../shared/templates/request-store.ts';
 import { TemplateExists } from '../../shared/templates/store.ts';
 import { templateVersion } from '../../shared/templates/template.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { accountId, required, words } from './parameters.ts';
+import { accountId, optional, required, words } from './parameters.ts';
 import { table } from './show.ts';
 
 const SHOWN_MAX = 500;
@@ -19,19 +22,19 @@ export const TEMPLATE_REQUEST_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'template-request',
     verb: 'list',
-    about: 'Shows the DLT templates of all accounts that wait for you, oldest first.',
+    about: 'Shows the DLT templates that wait for you: of each account the oldest few, or all of one account.',
     args: {},
-    options: {},
+    options: {
+      account: optional(accountId, 'all of this account, oldest first'),
+      after: optional(accountId, 'what comes behind this account'),
+    },
     notes:
-      'Approve a template with `template approve --version`. A request without an id of the DLT platform needs one: `template-request name`. `template-request refuse` refuses it.',
-    async run(_args, { db, clock }) {
-      const store = await db();
-      const [requests, templates] = await Promise.all([
-        listWaitingRequests(store, clock, SHOWN_MAX),
-        listWaitingTemplates(store, new Date(0), SHOWN_MAX),
-      ]);
-      const all = [...requests, ...templates].map((one) => ({
+      'It shows 500 at most, and says how to go on. Approve a template with `template approve --version`. A request without an id of the DLT platform needs one: `template-request name`. `template-request refuse` refuses it.',
+    async run({ account: of, after }, { db, clock }) {
+      const { found, more } = await readQueue(await db(), clock, of, after);
+      const all = found.map(({ one, waiting }) => ({
         account: one.account,
+        waiting,
         template: isTemplateRequestId(one._id) ? one._id : (one.dltId ?? ''),
         senders: one.senders.join(','),
         requested_at: one.createdAt.toISOString(),
@@ -39,11 +42,9 @@ export const TEMPLATE_REQUEST_COMMANDS: readonly Command[] = [
         version: templateVersion(one),
         content: one.content,
       }));
-      const rows = all.map((one) => Object.values(one).map((cell) => (cell ?? '-').replaceAll(/\p{Cc}+/gu, ' ')));
-      return {
-        text: table(['ACCOUNT', 'TEMPLATE', 'SENDERS', 'SINCE', 'PE ID', 'VERSION', 'TEXT'], rows, 'Nothing waits.'),
-        json: all,
-      };
+      const rows = all.map((one) => Object.values(one).map((cell) => String(cell ?? '-').replaceAll(/\p{Cc}+/gu, ' ')));
+      const heads = ['ACCOUNT', 'WAITING', 'TEMPLATE', 'SENDERS', 'SINCE', 'PE ID', 'VERSION', 'TEXT'];
+      return { text: [table(heads, rows, 'Nothing waits.'), ...more].join('\n'), json: all };
     },
   }),
   defineCommand({
@@ -79,6 +80,41 @@ export const TEMPLATE_REQUEST_COMMANDS: readonly Command[] = [
     },
   }),
 ];
+
+type WaitingTemplate = Exclude<Waiting, SenderDocument>;
+
+interface Listed {
+  readonly found: readonly { readonly one: WaitingTemplate; readonly waiting: number }[];
+  /** What is not shown, and how to see it. */
+  readonly more: readonly string[];
+}
+
+async function readQueue(
+  db: Db,
+  clock: Clock,
+  of: AccountId | undefined,
+  after: AccountId | undefined,
+): Promise<Listed> {
+  if (of !== undefined) {
+    const { found, waiting } = await readWaitingOf(db, clock, 'templates', of, undefined, SHOWN_MAX);
+    const more = waiting > found.length ? ['More wait than are shown here. Decide these first.'] : [];
+    return { found: found.filter(isTemplate).map((one) => ({ one, waiting })), more };
+  }
+  const { turns, next } = await readTurns(db, clock, 'templates', after, SHOWN_MAX);
+  const hidden = turns.find(({ oldest, waiting }) => waiting > oldest.length);
+  return {
+    found: turns.flatMap(({ oldest, waiting }) => oldest.filter(isTemplate).map((one) => ({ one, waiting }))),
+    more: [
+      ...(hidden === undefined ? [] : [`All of one account: template-request list --account ${hidden.account}`]),
+      ...(next === undefined ? [] : [`More accounts: template-request list --after ${next}`]),
+    ],
+  };
+}
+
+/** The queue of templates has no senders, which the type does not know. */
+function isTemplate(one: Waiting): one is WaitingTemplate {
+  return !('sender' in one);
+}
 
 function requestId(text: string): TemplateRequestId {
   if (!isTemplateRequestId(text)) throw new Failure(`${text} is no request: \`template-request list\` shows them.`);

@@ -89,9 +89,9 @@ export const INDEXES: readonly Index[] = [
   },
   {
     collection: 'senders',
-    key: { status: 1, _id: 1 },
-    options: { name: 'waiting', partialFilterExpression: { status: 'submitted' } },
-    serves: 'approvals: senders of all accounts that wait, oldest first',
+    key: { account: 1, createdAt: 1, _id: 1 },
+    options: { name: 'queue', partialFilterExpression: { status: 'submitted' } },
+    serves: 'approvals: the senders that wait, account by account, oldest first',
   },
   ...TEMPLATE_INDEXES,
   ...MESSAGE_INDEXES,

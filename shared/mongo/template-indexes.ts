@@ -22,9 +22,9 @@ export const TEMPLATE_INDEXES: readonly Index[] = [
   },
   {
     collection: 'templates',
-    key: { createdAt: 1 },
-    options: { name: 'waiting', partialFilterExpression: { status: 'submitted' } },
-    serves: 'approvals: the templates of all accounts that wait, oldest first',
+    key: { account: 1, createdAt: 1, _id: 1 },
+    options: { name: 'queue', partialFilterExpression: { status: 'submitted' } },
+    serves: 'approvals: the templates that wait, account by account, oldest first',
   },
   {
     collection: 'template_requests',
@@ -34,9 +34,9 @@ export const TEMPLATE_INDEXES: readonly Index[] = [
   },
   {
     collection: 'template_requests',
-    key: { status: 1, _id: 1 },
-    options: { name: 'waiting' },
-    serves: 'approvals: the requests of all accounts that wait, oldest first',
+    key: { account: 1, createdAt: 1, _id: 1 },
+    options: { name: 'queue', partialFilterExpression: { status: 'requested' } },
+    serves: 'approvals: the requests that wait, account by account, oldest first',
   },
   {
     collection: 'chat_template_requests',

@@ -53,16 +53,6 @@ export async function decideSender(
   return matchedCount === 1;
 }
 
-/** Senders of all accounts that wait for an operator, oldest first. */
-export async function listWaitingSenders(db: Db, limit: number): Promise<readonly SenderDocument[]> {
-  return senders(db).find({ status: 'submitted' }).sort({ _id: 1 }).limit(limit).toArray();
-}
-
-/** How many wait for an operator, counted up to `limit`. */
-export function countWaitingSenders(db: Db, limit: number): Promise<number> {
-  return senders(db).countDocuments({ status: 'submitted' }, { limit });
-}
-
 /** All senders of an account, by name. */
 export async function listSenders(db: Db, account: AccountId): Promise<readonly SenderDocument[]> {
   return senders(db).find({ account }).sort({ sender: 1 }).toArray();

@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { Clock } from '../runtime/clock.ts';
-import type { AccountId, TemplateRequestId } from '../runtime/ids.ts';
+import { type AccountId, isTemplateRequestId, type TemplateRequestId } from '../runtime/ids.ts';
 import { createTemplate, findTemplate, TemplateExists } from './store.ts';
 import { NOTHING_OWED, type TemplateDocument } from './template.ts';
 import type { TemplateRequestDocument } from './template-request.ts';
@@ -28,7 +28,7 @@ export async function findTemplateRequest(
   id: TemplateRequestId,
 ): Promise<TemplateRequestDocument | undefined> {
   const found = await requests(db).findOne({ _id: id, account });
-  const [open] = await finished(db, clock, found === null ? [] : [found]);
+  const [open] = await finishNamed(db, clock, found === null ? [] : [found]);
   return open;
 }
 
@@ -48,22 +48,7 @@ export async function listTemplateRequests(
     .sort({ _id: -1 })
     .limit(limit)
     .toArray();
-  return finished(db, clock, found);
-}
-
-/** Requests of all accounts that wait for an operator, oldest first. */
-export async function listWaitingRequests(
-  db: Db,
-  clock: Clock,
-  limit: number,
-): Promise<readonly TemplateRequestDocument[]> {
-  const found = await requests(db).find({ status: 'requested' }).sort({ _id: 1 }).limit(limit).toArray();
-  return finished(db, clock, found);
-}
-
-/** How many wait for an operator, counted up to `limit`. */
-export function countWaitingRequests(db: Db, limit: number): Promise<number> {
-  return requests(db).countDocuments({ status: 'requested' }, { limit });
+  return finishNamed(db, clock, found);
 }
 
 /** A rejected request gets another text and waits again. False when it is none. */
@@ -136,16 +121,24 @@ export async function giveDltId(
   return becomeTemplate(db, clock, request, dltId);
 }
 
-/** Makes the templates of those that have their ids, and returns the others. */
-async function finished(
+/** Makes the templates of the requests that have their ids, and returns the others, and whatever is no request. */
+export async function finishNamed<One extends { readonly _id: string }>(
   db: Db,
   clock: Clock,
-  found: readonly TemplateRequestDocument[],
-): Promise<readonly TemplateRequestDocument[]> {
-  for (const request of found) {
-    if (request.dltId !== undefined) await becomeTemplate(db, clock, request, request.dltId).catch(ignoreExisting);
+  found: readonly (One | TemplateRequestDocument)[],
+): Promise<readonly One[]> {
+  const others: One[] = [];
+  for (const one of found) {
+    if (!isNamed(one)) others.push(one as One);
+    else await becomeTemplate(db, clock, one, one.dltId).catch(ignoreExisting);
   }
-  return found.filter(({ dltId }) => dltId === undefined);
+  return others;
+}
+
+type Named = TemplateRequestDocument & { readonly dltId: string };
+
+function isNamed(one: { readonly _id: string; readonly dltId?: string }): one is Named {
+  return isTemplateRequestId(one._id) && one.dltId !== undefined;
 }
 
 /**

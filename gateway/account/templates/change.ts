@@ -1,5 +1,4 @@
 import { routesOfTemplateCategory } from '../../../shared/templates/category.ts';
-import { resubmitTemplate } from '../../../shared/templates/own-store.ts';
 import { giveDltId, resubmitRequest } from '../../../shared/templates/request-store.ts';
 import { TemplateExists } from '../../../shared/templates/store.ts';
 import type { TemplateDocument } from '../../../shared/templates/template.ts';
@@ -11,6 +10,7 @@ import { type FieldProblems, invalidRequest } from '../../http/fields.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { CHANGE_TEMPLATE } from './fields.ts';
 import { type FoundTemplate, findOwnTemplate, NO_TEMPLATE } from './find.ts';
+import { resubmitTemplate } from './own-store.ts';
 import { templateRecord } from './record.ts';
 
 type Text = Parameters<typeof resubmitTemplate>[3];

@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, isTemplateRequestId } from '../../../shared/runtime/ids.ts';
-import { listTemplatePage } from '../../../shared/templates/own-store.ts';
 import { listTemplateRequests } from '../../../shared/templates/request-store.ts';
 import type { TemplateDocument } from '../../../shared/templates/template.ts';
 import { isDltId } from '../../../shared/templates/template-form.ts';
@@ -12,6 +11,7 @@ import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
 import { parseQuery, parseQueryChoice } from '../../http/query.ts';
+import { listTemplatePage } from './own-store.ts';
 import { templateRecord } from './record.ts';
 
 const STATES = ['requested', 'submitted', 'approved', 'rejected'] as const;

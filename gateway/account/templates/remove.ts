@@ -1,4 +1,3 @@
-import { removeTemplate } from '../../../shared/templates/own-store.ts';
 import { removeTemplateRequest } from '../../../shared/templates/request-store.ts';
 import { decideTemplate } from '../../../shared/templates/store.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
@@ -6,6 +5,7 @@ import { changeAudited } from '../../http/audited.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { findOwnTemplate, NO_TEMPLATE } from './find.ts';
+import { removeTemplate } from './own-store.ts';
 import { templateRecord } from './record.ts';
 
 const WITHDRAWN = 'Withdrawn by the account.';

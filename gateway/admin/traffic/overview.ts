@@ -3,10 +3,8 @@ import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { readQueues } from '../../../shared/claim/waiting-lanes.ts';
 import { livingProcesses } from '../../../shared/processes/report.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { countWaitingSenders } from '../../../shared/senders/store.ts';
 import { readAccess } from '../../../shared/store-access/access-store.ts';
-import { countWaitingTemplates } from '../../../shared/templates/own-store.ts';
-import { countWaitingRequests } from '../../../shared/templates/request-store.ts';
+import { countWaiting } from '../../../shared/templates/approval-queue.ts';
 import { sendJson } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
@@ -32,7 +30,7 @@ export async function readOverview(db: Db, clock: Clock): Promise<object> {
     readCarriers(db, now),
     readQueues(db),
     readProviders(db),
-    countWaiting(db),
+    waitingApprovals(db),
     db.collection<AccountDocument>('accounts').estimatedDocumentCount(),
     db.collection<AccountDocument>('accounts').countDocuments({ held: true }, { limit: COUNTED_MAX }),
     livingProcesses(db),
@@ -53,13 +51,12 @@ export async function readOverview(db: Db, clock: Clock): Promise<object> {
   };
 }
 
-async function countWaiting(db: Db) {
-  const [senders, requests, templates] = await Promise.all([
-    countWaitingSenders(db, COUNTED_MAX),
-    countWaitingRequests(db, COUNTED_MAX),
-    countWaitingTemplates(db, COUNTED_MAX),
+async function waitingApprovals(db: Db) {
+  const [senders, templates] = await Promise.all([
+    countWaiting(db, 'senders', COUNTED_MAX),
+    countWaiting(db, 'templates', COUNTED_MAX),
   ]);
-  return { senders, templates: requests + templates };
+  return { senders, templates };
 }
 
 /** The workers that every installation needs. */

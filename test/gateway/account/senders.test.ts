@@ -41,7 +41,7 @@ describe('an account asks for senders', () => {
     expectProblem(await send(), 'sender_not_allowed');
 
     const queue = await request(site.url).get('/v2/admin/approvals').set(operator.headers).expect(200);
-    const waiting = queue.body.approvals.find((one: { account_id: string }) => one.account_id === site.account);
+    const waiting = queue.body.data.find((one: { account_id: string }) => one.account_id === site.account);
     expect(waiting.sender).to.deep.equal({ sender_id: entry.sender_id, ...ASHA });
     const unnamed = await decide({ decision: 'approved' });
     expectProblem(unnamed, 'invalid_request');

@@ -138,11 +138,16 @@ describe('what waits and what does not fit, for operators', () => {
       await createSender(world.db, systemClock, wanted);
     }
     const path = (sender: string) => `/accounts/${world.account}/senders/${encodeURIComponent(sender)}/decision`;
-    const waiting = async () => (await world.get('/approvals')).body.approvals;
+    const waiting = async () => (await world.get('/approvals')).body.data;
 
     const counted = async () => (await world.get('/overview')).body.approvals;
 
     expect(await waiting()).to.have.length(2);
+    expect((await world.get(`/approvals?account_id=${world.account}&limit=1`)).body).to.include({ has_more: true });
+    expect((await world.get(`/approvals?account_id=${await makeAccount(world.db, 0)}`)).body.data).to.deep.equal([]);
+    for (const bad of ['account_id=1', 'limit=0', 'cursor=abc', `account_id=${world.account}&cursor=abc`]) {
+      expect((await world.get(`/approvals?${bad}`)).body.code, bad).to.equal('invalid_request');
+    }
     expect(await counted()).to.deep.equal({ senders: 2, templates: 0 });
     expect((await world.post(path('HARKRA'), { decision: 'rejected' })).body.errors[0].field).to.equal('reason');
     const rejected = await world.post(path('HARKRA'), { decision: 'rejected', reason: 'Another brand' });
@@ -167,7 +172,7 @@ describe('what waits and what does not fit, for operators', () => {
       ...{ ...wanted, _id: newId('tpr'), content: 'Order {#var#} has left.', category: 'service_implicit' },
     });
     const path = `/accounts/${world.account}/templates/${made._id}/decision`;
-    const [waiting] = (await world.get('/approvals')).body.approvals;
+    const [waiting] = (await world.get('/approvals')).body.data;
     expect((await world.get('/overview')).body.approvals).to.deep.equal({ senders: 0, templates: 1 });
 
     expect(waiting).to.deep.include({ kind: 'template', account_id: world.account, account_name: 'Test' });

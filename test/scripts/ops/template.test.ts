@@ -10,6 +10,7 @@ import { OpsWorld } from '../../support/ops-world.ts';
 
 const ID = '1107160000000000001';
 const CONTENT = 'Your code is {#var#}.';
+const WAITS = ['--content', CONTENT, '--senders', 'HARKRA', '--status', 'submitted'];
 
 describe('npm run ops -- template', () => {
   let world: OpsWorld;
@@ -97,6 +98,26 @@ describe('npm run ops -- template', () => {
     writeFileSync(path, text);
     return path;
   }
+
+  it('template-request list: the oldest few of each account, and all of one', async () => {
+    const other = await makeAccount(world.store.db, 0);
+    for (let n = 1; n <= 5; n++) {
+      await ops('template', 'create', account, `110716000000000010${n}`, ...WAITS);
+    }
+    await ops('template', 'create', other, ID, ...WAITS);
+    const list = async (...more: string[]) => {
+      const all = await world.json(['template-request', 'list', ...more]);
+      return all.map((one: Record<string, unknown>) => [one.account, one.waiting]);
+    };
+
+    const shown = await list();
+    expect(shown.filter(([of]: string[]) => of === account)).to.deep.equal(Array(3).fill([account, 5]));
+    expect(shown).to.deep.include([other, 1]);
+    expect(await list('--account', account)).to.deep.equal(Array(5).fill([account, 5]));
+    expect((await ops('template-request', 'list')).out).to.include(
+      'All of one account: template-request list --account',
+    );
+  });
 
   it('import: registers an export, and changes nothing when it is repeated', async () => {
     const path = file(

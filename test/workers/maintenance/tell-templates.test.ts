@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { expect } from 'chai';
+import { removeTemplate } from '../../../gateway/account/templates/own-store.ts';
 import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
 import {
   dropRequest,
@@ -12,7 +13,6 @@ import { findChatTemplate, noteChatTemplate, replaceChatTemplates } from '../../
 import { eventsOf } from '../../../shared/events/catalogue.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId, type TemplateRequestId } from '../../../shared/runtime/ids.ts';
-import { removeTemplate } from '../../../shared/templates/own-store.ts';
 import {
   createTemplateRequest,
   giveDltId,

@@ -3,6 +3,8 @@ export interface Approval {
   readonly kind: 'sender' | 'template';
   readonly account_id: string;
   readonly account_name: string;
+  /** How many things of this account wait, this one included. */
+  readonly account_waiting: number;
   readonly requested_at: string;
   readonly sender?: { readonly sender_id: string; readonly sender: string; readonly routes: readonly string[] };
   readonly template?: {

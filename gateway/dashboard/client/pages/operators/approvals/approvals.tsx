@@ -1,61 +1,66 @@
 import { useState } from 'preact/hooks';
-import { useLoad } from '../../../api/load.ts';
+import { usePages } from '../../../api/pages.ts';
 import { Button } from '../../../parts/button.tsx';
-import { Empty } from '../../../parts/empty.tsx';
-import { Notice } from '../../../parts/notice.tsx';
-import { Loading, PageHead } from '../../../parts/page.tsx';
-import { Table } from '../../../parts/table.tsx';
+import { Empty, NoResults } from '../../../parts/empty.tsx';
+import { FilterBar, FilterText } from '../../../parts/filter.tsx';
+import { number } from '../../../parts/number.ts';
+import { PageHead } from '../../../parts/page.tsx';
+import { PagedTable } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
+import { useUrlFilter } from '../../../parts/url-filter.ts';
 import { type Approval, keyOf, nameOf } from './approval.ts';
 import { DecideDialog } from './decide-dialog.tsx';
 
-interface Waiting {
-  readonly approvals: readonly Approval[];
-  readonly more: boolean;
-}
-
 /** Senders and DLT templates that accounts asked for. */
 export function ApprovalsPage() {
-  const loaded = useLoad<Waiting>('/v2/admin/approvals');
+  const filter = useUrlFilter('account_id');
+  const list = usePages<Approval>('/v2/admin/approvals', filter.values);
   const [shown, setShown] = useState<Approval>();
+  const lead = filter.isSet
+    ? 'All that this account asked for, the oldest first.'
+    : 'Senders and DLT templates that accounts asked for: of each account the oldest few.';
   return (
     <>
-      <PageHead title="Approvals" lead="Senders and DLT templates that accounts asked for, the oldest first." />
-      <Loading of={loaded}>
-        {({ approvals, more }) => (
-          <>
-            {more && <Notice>More wait than are shown here. Decide these first.</Notice>}
-            {approvals.length === 0 ? (
-              <Empty icon="check">Nothing waits for a decision.</Empty>
-            ) : (
-              <Table
-                caption="Approvals"
-                rows={approvals}
-                rowKey={keyOf}
-                columns={[
-                  { head: 'Waiting since', cell: (row) => <Time at={row.requested_at} /> },
-                  {
-                    head: 'Account',
-                    cell: (row) => <a href={`/dashboard/admin/accounts/${row.account_id}`}>{row.account_name}</a>,
-                  },
-                  { head: 'Kind', cell: ({ kind }) => (kind === 'sender' ? 'Sender' : 'DLT template') },
-                  { head: 'What', cell: nameOf },
-                  {
-                    head: 'Actions',
-                    kind: 'actions',
-                    cell: (row) => (
-                      <Button look="quiet" onClick={() => setShown(row)}>
-                        Decide <span class="hidden">{nameOf(row)}</span>
-                      </Button>
-                    ),
-                  },
-                ]}
-              />
-            )}
-          </>
-        )}
-      </Loading>
-      {shown && <DecideDialog of={shown} onClose={() => setShown(undefined)} onDone={loaded.reload} />}
+      <PageHead title="Approvals" lead={lead} />
+      <FilterBar filter={filter}>
+        <FilterText filter={filter} name="account_id" label="Account" placeholder="acc_01k…" />
+      </FilterBar>
+      <PagedTable
+        list={list}
+        caption="Approvals"
+        rowKey={keyOf}
+        empty={
+          filter.isSet ? <NoResults clear={filter.clear} /> : <Empty icon="check">Nothing waits for a decision.</Empty>
+        }
+        columns={[
+          { head: 'Waiting since', cell: (row) => <Time at={row.requested_at} /> },
+          {
+            head: 'Account',
+            cell: (row) => <a href={`/dashboard/admin/accounts/${row.account_id}`}>{row.account_name}</a>,
+          },
+          {
+            head: 'It waits for',
+            cell: ({ account_id, account_name, account_waiting }) => (
+              <a href={`/dashboard/admin/approvals?account_id=${account_id}`}>
+                {number(account_waiting)} {account_waiting === 1 ? 'decision' : 'decisions'}{' '}
+                <span class="hidden">of {account_name}</span>
+              </a>
+            ),
+          },
+          { head: 'Kind', cell: ({ kind }) => (kind === 'sender' ? 'Sender' : 'DLT template') },
+          { head: 'What', cell: nameOf },
+          {
+            head: 'Actions',
+            kind: 'actions',
+            cell: (row) => (
+              <Button look="quiet" onClick={() => setShown(row)}>
+                Decide <span class="hidden">{nameOf(row)}</span>
+              </Button>
+            ),
+          },
+        ]}
+      />
+      {shown && <DecideDialog of={shown} onClose={() => setShown(undefined)} onDone={list.reload} />}
     </>
   );
 }

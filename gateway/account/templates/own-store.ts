@@ -1,7 +1,12 @@
 import type { Collection, Db } from 'mongodb';
-import type { AccountId } from '../runtime/ids.ts';
-import { KEY_END } from './store.ts';
-import { NOTHING_OWED, type TemplateDocument, type TemplateStatus, templateKey } from './template.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { KEY_END } from '../../../shared/templates/store.ts';
+import {
+  NOTHING_OWED,
+  type TemplateDocument,
+  type TemplateStatus,
+  templateKey,
+} from '../../../shared/templates/template.ts';
 
 /**
  * An account may change or remove only what it asked for itself and nobody ever approved. Messages with the text of any other
@@ -50,21 +55,6 @@ export async function listTemplatePage(
     .sort({ _id: 1 })
     .limit(limit)
     .toArray();
-}
-
-/** Templates of all accounts that wait for an operator, oldest first, from `since` on. */
-export async function listWaitingTemplates(db: Db, since: Date, limit: number): Promise<readonly TemplateDocument[]> {
-  return templates(db)
-    .find({ status: 'submitted', createdAt: { $gte: since } })
-    .sort({ createdAt: 1 })
-    .limit(limit)
-    .toArray();
-}
-
-/** How many wait for an operator, counted up to `limit`. */
-export function countWaitingTemplates(db: Db, limit: number): Promise<number> {
-  // The time lets the store use the index of the list.
-  return templates(db).countDocuments({ status: 'submitted', createdAt: { $gte: new Date(0) } }, { limit });
 }
 
 function templates(db: Db): Collection<TemplateDocument> {
