@@ -1,8 +1,9 @@
 import { eventsOf } from '../../shared/events/catalogue.ts';
+import { AllPlacesTaken } from '../../shared/mongo/places.ts';
 import { AddressGuard, checkEndpointUrl, guardOptions } from '../../shared/webhooks/address-guard.ts';
 import { deliveryId } from '../../shared/webhooks/delivery.ts';
 import { replayDelivery, replaySince } from '../../shared/webhooks/delivery-store.ts';
-import type { EndpointDocument } from '../../shared/webhooks/endpoint.ts';
+import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument } from '../../shared/webhooks/endpoint.ts';
 import {
   createEndpoint,
   disableEndpoint,
@@ -11,7 +12,6 @@ import {
   listEndpoints,
   removeEndpoint,
   rotateSecret,
-  TooManyEndpoints,
 } from '../../shared/webhooks/endpoint-store.ts';
 import { openSecrets } from '../../shared/webhooks/posting/target.ts';
 import { postTestEvent } from '../../shared/webhooks/posting/test-event.ts';
@@ -48,8 +48,11 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
         url,
         events,
       }).catch((error: unknown) => {
-        if (error instanceof TooManyEndpoints) {
-          throw new Failure(`Not created: ${error.message}; \`webhook remove\` takes one away.`, { cause: error });
+        if (error instanceof AllPlacesTaken) {
+          throw new Failure(
+            `Not created: an account may have ${ENDPOINTS_PER_ACCOUNT} webhooks. \`webhook remove\` takes one away.`,
+            { cause: error },
+          );
         }
         throw error;
       });

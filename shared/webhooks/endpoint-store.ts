@@ -3,23 +3,15 @@ import type { Db, Filter, UpdateFilter } from 'mongodb';
 import type { EventName } from '../events/catalogue.ts';
 import type { ChannelName } from '../messages/message.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
+import { AllPlacesTaken, takePlace } from '../mongo/places.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId, EndpointId } from '../runtime/ids.ts';
 import type { SecretBox } from '../runtime/secret-box.ts';
-import type { EndpointDocument } from './endpoint.ts';
-import { ENDPOINTS_PER_ACCOUNT, findFreePlace } from './endpoint-places.ts';
+import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument } from './endpoint.ts';
 import { newSecret } from './sign.ts';
 
 /** How long the old secret signs beside the new one after a rotation. */
 const OLD_SECRET_MS = 24 * 3_600_000;
-
-export class TooManyEndpoints extends Error {
-  readonly code = 'too_many_endpoints';
-
-  constructor() {
-    super(`an account may have at most ${ENDPOINTS_PER_ACCOUNT} webhook endpoints`);
-  }
-}
 
 export interface NewEndpoint {
   readonly account: AccountId;
@@ -39,14 +31,10 @@ export interface CreatedEndpoint {
   readonly created: boolean;
 }
 
-/** Most tries. Each failed one means that another registration of the account took the place first. */
-const TRIES_MAX = 100;
-
 /**
  * Registers a url. If the account already has it, it keeps id and secret, takes the new events and is active again. The id of a
- * new one derives from account, channel and url, so two simultaneous requests make one endpoint. One insert decides, so of any
- * number of simultaneous registrations at most ten succeed. `id`: what
- * `findEndpointId` gave, if it was asked already. Throws `TooManyEndpoints`.
+ * new one derives from account, channel and url, so two simultaneous requests make one endpoint. `id`: what `findEndpointId` gave,
+ * if it was asked already. Throws `AllPlacesTaken`.
  */
 export async function createEndpoint(
   db: Db,
@@ -59,37 +47,40 @@ export async function createEndpoint(
   const _id = id ?? (await findEndpointId(db, { account, channel, url }));
   const secret = newSecret();
   const sealed = box.seal(secret);
-  for (let tries = 1; tries <= TRIES_MAX; tries++) {
-    const known = await subscribe(
+  const again = () =>
+    subscribe(
       db,
       clock,
       _id,
       { status: 'active', ...has(events) },
       { $set: { events: [...events], status: 'active' }, $unset: HEALED },
     );
-    if (known !== null) return { endpoint: known, ...secretOf(known, box, sealed) };
-    const place = await findFreePlace(db, account, _id);
-    if (place === undefined) throw new TooManyEndpoints();
-    const endpoint: EndpointDocument = {
-      _id,
-      account,
-      channel,
-      url,
-      place,
-      events: [...events],
-      secrets: [{ sealed }],
-      status: 'active',
-      ...(registration === undefined ? {} : { registration }),
-      createdAt: clock.now(),
-    };
-    try {
+  const known = await again();
+  if (known !== null) return { endpoint: known, ...secretOf(known, box, sealed) };
+  const places = { db, collection: 'endpoints', owner: { account }, most: ENDPOINTS_PER_ACCOUNT };
+  try {
+    return await takePlace(places, async (place) => {
+      const endpoint: EndpointDocument = {
+        _id,
+        account,
+        channel,
+        url,
+        place,
+        events: [...events],
+        secrets: [{ sealed }],
+        status: 'active',
+        ...(registration === undefined ? {} : { registration }),
+        createdAt: clock.now(),
+      };
       await endpoints.insertOne(endpoint);
       return { endpoint, secret, created: true };
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error; // The place is taken, or the endpoint is there.
-    }
+    });
+  } catch (error) {
+    // Another request registered the same address meanwhile, perhaps in the last place.
+    const made = isDuplicateKey(error) || error instanceof AllPlacesTaken ? await again() : null;
+    if (made === null) throw error;
+    return { endpoint: made, ...secretOf(made, box, sealed) };
   }
-  throw new Error(`endpoint ${_id}: no place in ${TRIES_MAX} tries`);
 }
 
 /** An existing endpoint with the secret `fresh` was created by this call: the answer to its insert was lost. */

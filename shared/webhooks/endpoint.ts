@@ -9,11 +9,8 @@ export interface EndpointDocument {
   /** Only events of this channel are posted to it. */
   readonly channel: ChannelName;
   readonly url: string;
-  /**
-   * Its place among the account's endpoints (endpoint-places.ts). An endpoint of an earlier version gets one when another is
-   * registered.
-   */
-  readonly place?: number;
+  /** Its place among the account's endpoints (mongo/places.ts). */
+  readonly place: number;
   readonly events: readonly EventName[];
   /** Sealed `whsec_…` secrets. All of them sign; older ones expire after a rotation. */
   readonly secrets: readonly { readonly sealed: string; readonly expiresAt?: Date }[];
@@ -27,3 +24,6 @@ export interface EndpointDocument {
   /** When it was last enabled, or got an event that it had not. Absent: when it was created. */
   readonly subscribedSince?: Date;
 }
+
+/** A limit, because each event becomes one delivery per endpoint. */
+export const ENDPOINTS_PER_ACCOUNT = 10;

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { ENDPOINTS_PER_ACCOUNT } from '../../../shared/webhooks/endpoint-places.ts';
+import { AllPlacesTaken } from '../../../shared/mongo/places.ts';
+import { ENDPOINTS_PER_ACCOUNT } from '../../../shared/webhooks/endpoint.ts';
 import {
   type CreatedEndpoint,
   createEndpoint,
   findEndpointId,
   findEndpoints,
   type NewEndpoint,
-  TooManyEndpoints,
 } from '../../../shared/webhooks/endpoint-store.ts';
 import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/webhooks/subscriptions.ts';
 import { changeAudited } from '../../http/audited.ts';
@@ -35,7 +35,7 @@ export async function registerEndpoint(
     },
     make: () => createEndpoint(db, clock, box, { ...wanted, events: [...new Set(wanted.events)] }, id),
     madeOf: ({ endpoint }) => endpoint,
-    isRefusal: (error) => error instanceof TooManyEndpoints,
+    isRefusal: (error) => error instanceof AllPlacesTaken,
   }).catch(tooMany);
   // Every process has read the endpoints again by then.
   if (!('kind' in made)) await wait(SUBSCRIPTIONS_FRESH_MS);
@@ -43,7 +43,7 @@ export async function registerEndpoint(
 }
 
 function tooMany(error: unknown): Refused {
-  if (!(error instanceof TooManyEndpoints)) throw error;
+  if (!(error instanceof AllPlacesTaken)) throw error;
   const detail = `An account may have ${ENDPOINTS_PER_ACCOUNT} webhooks. Register an address that it has already, or remove one: \`DELETE /v2/account/webhooks/{webhook_id}\`.`;
   return { kind: 'refused', problem: ['too_many_webhooks', { detail }] };
 }

@@ -102,6 +102,7 @@ async function subscribe(db: Db, account: AccountId): Promise<EndpointDocument['
     account,
     channel: 'sms',
     url: 'https://example.com/',
+    place: 0,
     events: ['message.sent', 'message.rejected'],
     secrets: [],
     status: 'active',

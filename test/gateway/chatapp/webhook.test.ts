@@ -6,7 +6,7 @@ import type { KeyScope } from '../../../shared/keys/key.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
-import { ENDPOINTS_PER_ACCOUNT } from '../../../shared/webhooks/endpoint-places.ts';
+import { ENDPOINTS_PER_ACCOUNT } from '../../../shared/webhooks/endpoint.ts';
 import { createEndpoint, disableEndpoint, listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
 import { chatAtGateway } from '../../support/chat-gateway.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';

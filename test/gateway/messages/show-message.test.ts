@@ -20,6 +20,7 @@ describe('GET /v2/messages/{message_id}', () => {
       account: owner,
       channel: 'sms',
       url: 'https://example.com/hook',
+      place: 0,
       events: ['message.sent', 'message.delivered'],
       secrets: [{ sealed: 'sealed' }],
       status: 'active',

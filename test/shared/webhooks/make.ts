@@ -27,12 +27,15 @@ export function makeMessage(override: Partial<MessageDocument>): MessageDocument
   };
 }
 
+let nextPlace = 0;
+
 export function makeEndpoint(override: Partial<EndpointDocument>): EndpointDocument {
   return {
     _id: newId('whk'),
     account: 'acc_1',
     channel: 'sms',
     url: 'https://hooks.example/',
+    place: nextPlace++,
     events: ['message.sent', 'message.delivered', 'message.failed', 'message.expired', 'message.rejected'],
     secrets: [],
     status: 'active',

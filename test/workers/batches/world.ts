@@ -61,6 +61,7 @@ export function batchesWorld() {
         account,
         channel: 'sms',
         url: 'https://example.com/',
+        place: 0,
         events: ['message.rejected'],
         secrets: [],
         status: 'active',

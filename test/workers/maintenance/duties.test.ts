@@ -62,6 +62,7 @@ describe('maintenance duties', () => {
       account,
       channel: 'sms',
       url: 'https://example.com/',
+      place: 0,
       events: ['message.expired'],
       secrets: [],
       status: 'active',

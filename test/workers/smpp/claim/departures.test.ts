@@ -61,6 +61,7 @@ describe('smpp worker: a message that waited', () => {
       account,
       channel: 'sms',
       url: 'https://example.com/',
+      place: 0,
       events: ['message.rejected'],
       secrets: [],
       status: 'active',

@@ -59,17 +59,17 @@ describe('smpp worker: whose a message of a handset is', () => {
 
   it('is told to the SMS webhooks that ask for it, with the specification’s members, `to` and `channel`', async () => {
     const here = await open();
-    const endpoint = (more: Pick<EndpointDocument, 'channel' | 'events'>): EndpointDocument => ({
+    const endpoint = (more: Pick<EndpointDocument, 'channel' | 'events' | 'place'>): EndpointDocument => ({
       ...{ _id: newId('whk'), account: here.account, url: 'https://example.com/hook', secrets: [] },
       ...{ status: 'active', createdAt: clock.now(), ...more },
     });
-    const asks = endpoint({ channel: 'sms', events: ['message.received'] });
+    const asks = endpoint({ channel: 'sms', events: ['message.received'], place: 0 });
     await here.db
       .collection<EndpointDocument>('endpoints')
       .insertMany([
         asks,
-        endpoint({ channel: 'sms', events: ['message.delivered'] }),
-        endpoint({ channel: 'chatapp', events: ['message.received'] }),
+        endpoint({ channel: 'sms', events: ['message.delivered'], place: 1 }),
+        endpoint({ channel: 'chatapp', events: ['message.received'], place: 2 }),
       ]);
 
     here.says({ text: 'Where is my order?' });

@@ -16,7 +16,7 @@ describe('smpp worker: a handset that writes STOP', () => {
   it('is on the list before the message is told, and each change of state is told once', async () => {
     const here = await open();
     await here.db.collection<EndpointDocument>('endpoints').insertOne({
-      ...{ _id: newId('whk'), account: here.account, url: 'https://example.com/hook', secrets: [] },
+      ...{ _id: newId('whk'), account: here.account, url: 'https://example.com/hook', secrets: [], place: 0 },
       ...{ channel: 'sms', events: EVENTS, status: 'active', createdAt: clock.now() },
     });
     const outs = () => listOptOuts(here.db, here.account, {}, undefined, 10);
