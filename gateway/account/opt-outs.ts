@@ -1,12 +1,15 @@
+import { countOptOut } from '../../shared/accounts/store.ts';
 import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
 import {
   changeOptOuts,
   findOptOut,
   findOptOutOf,
+  hasOptOutDocument,
   isOptOutPlace,
   listOptOuts,
   optOutPlace,
 } from '../../shared/opt-outs/store.ts';
+import { QUOTAS, QuotaReached } from '../../shared/quotas/quotas.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { isOptOutId, newId, type OptOutId, optOutId, type RequestId } from '../../shared/runtime/ids.ts';
 import { maskNumber } from '../../shared/runtime/log.ts';
@@ -20,6 +23,7 @@ import { bodyOf, callerOf, type Handler, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery } from '../http/query.ts';
+import { quotaProblem, quotaReached } from '../http/quota-problem.ts';
 import type { Accepted, Action } from '../idempotency/action.ts';
 import { refusedLate } from '../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../process/deps.ts';
@@ -87,11 +91,16 @@ export function createAddOptOut({
       const stored = await changeAudited({ db, clock, config }, callerOf(res), {
         ...audited('opt-out.add', id, () => findOptOut(db, account, id)),
         make: async () => {
+          // The document of a customer stays for ever, so only the first wish about one counts.
+          const isNew = !(await hasOptOutDocument(db, id));
+          if (isNew && !(await countOptOut(db, account, QUOTAS.opt_outs))) throw new QuotaReached('opt_outs');
           await changeOptOuts(db, [{ account, customer, scope, kind: 'out', at: clock.now(), source: 'api', request }]);
           return findOptOut(db, account, id);
         },
         madeOf: auditedState,
-      });
+        isRefusal: (error) => error instanceof QuotaReached,
+      }).catch(quotaReached);
+      if (stored instanceof QuotaReached) return { kind: 'refused', problem: quotaProblem(stored) };
       // The customer wrote START between the change and the read. A repeated request decides anew.
       if (stored === undefined) return { kind: 'refused', problem: ['store_unavailable', { headers: RETRY_AFTER }] };
       return added(stored);

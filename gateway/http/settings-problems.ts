@@ -51,6 +51,12 @@ export const SETTINGS_PROBLEMS = {
     'Replay running',
     'A replay of this webhook is still running. Wait until it has ended: `GET /v2/account/webhooks/{webhook_id}/replays`.',
   ),
+  quota_reached: fault(
+    '4660',
+    403,
+    'Quota reached',
+    'The account has as many things of this kind as it may have made. Remove what you do not need, or ask your service provider. `quota` names the kind, `limit` how many.',
+  ),
   sender_not_found: fault(
     '4073',
     404,

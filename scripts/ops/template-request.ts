@@ -57,7 +57,7 @@ export const TEMPLATE_REQUEST_COMMANDS: readonly Command[] = [
       const store = await db();
       await existing(store, account);
       try {
-        const named = await giveDltId(store, clock, account, requestId(id), template);
+        const named = await giveDltId(store, clock, account, requestId(id), template, 'operator');
         if (named === undefined) throw noRequest(account, id);
         return { text: `${id} is ${template} now, submitted.`, json: { account, template, status: named.status } };
       } catch (error) {

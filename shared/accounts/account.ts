@@ -48,6 +48,8 @@ export interface AccountDocument {
   readonly entityId?: string;
   /** Some customers have opted out of its SMS, now or earlier. Sends then look into the list (opt-outs/). */
   readonly optOuts?: true;
+  /** How many opt-outs it has entered itself (quotas.ts). One too many when a process died in between: never one too few. */
+  readonly optOutsEntered?: number;
   /** Messages that may be sent to customers who opted out. Absent: none. */
   readonly optOutExempt?: readonly ('otp' | 'transactional')[];
   /**

@@ -49,6 +49,15 @@ export async function markOptOuts(db: Db, ids: readonly AccountId[]): Promise<vo
   await accounts(db).updateMany({ _id: { $in: ids }, optOuts: { $ne: true } }, { $set: { optOuts: true } });
 }
 
+/** Counts an opt-out that the account enters itself. False, and not counted, when it has entered `most`. */
+export async function countOptOut(db: Db, id: AccountId, most: number): Promise<boolean> {
+  const { matchedCount } = await accounts(db).updateOne(
+    { _id: id, $or: [{ optOutsEntered: { $exists: false } }, { optOutsEntered: { $lt: most } }] },
+    { $inc: { optOutsEntered: 1 } },
+  );
+  return matchedCount === 1;
+}
+
 /** The accounts that exist, in no order, without `pending`. */
 export async function findAccounts(db: Db, ids: readonly AccountId[]): Promise<readonly AccountDocument[]> {
   return accounts(db)

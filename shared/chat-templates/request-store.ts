@@ -1,23 +1,30 @@
 import type { Collection, Db } from 'mongodb';
+import { withinQuota } from '../quotas/quotas.ts';
 import type { AccountId, RequestId } from '../runtime/ids.ts';
 import type { ChatTemplateDocument } from './chat-template.ts';
 import { NOTHING_OWED } from './status-change.ts';
 import type { ChatTemplateRequestDocument } from './template-request.ts';
 
 type Id = ChatTemplateRequestDocument['_id'];
-type Wish = Omit<ChatTemplateRequestDocument, 'due' | 'askedAt' | 'tries' | 'refusal' | 'owed'>;
+type Wish = Omit<ChatTemplateRequestDocument, 'due' | 'askedAt' | 'tries' | 'refusal' | 'owed' | 'place'>;
 
 /**
  * Stores what an account wants of a template, in place of what it wanted before. False when the provider may already have been
- * asked for the earlier wish and has not answered: that answer must come first.
+ * asked for the earlier wish and has not answered: that answer must come first. Throws `QuotaReached` for one template more than an
+ * account may ask for; one that the provider has may be edited and deleted whatever the account has asked for.
  */
 export async function wishChatTemplate(db: Db, wish: Wish): Promise<boolean> {
   const { _id, ...rest } = wish;
   const earlier = await requests(db).findOne({ _id }, { projection: { request: 1, due: 1, askedAt: 1 } });
   const document = { ...rest, due: wish.requestedAt, tries: 0 };
   if (earlier === null) {
-    const { upsertedCount } = await requests(db).updateOne({ _id }, { $setOnInsert: document }, { upsert: true });
-    return upsertedCount === 1;
+    const store = async (more: { readonly place?: number }): Promise<boolean> => {
+      const fresh = { ...document, ...more };
+      const { upsertedCount } = await requests(db).updateOne({ _id }, { $setOnInsert: fresh }, { upsert: true });
+      return upsertedCount === 1;
+    };
+    if (wish.wants !== 'create') return store({});
+    return withinQuota(db, 'chat_template_requests', wish.account, (place) => store({ place }));
   }
   if (earlier.due !== undefined && earlier.askedAt !== undefined) return false;
   // What was never asked for may be replaced while it waits; the worker marks it before it asks.

@@ -45,4 +45,6 @@ export interface ChatTemplateRequestDocument {
   /** Why the provider did not do it. */
   readonly refusal?: string;
   readonly owed?: readonly OwedStatus[];
+  /** Its place among the templates that the account asked for (quotas.ts). */
+  readonly place?: number;
 }

@@ -93,6 +93,12 @@ export const INDEXES: readonly Index[] = [
     options: { name: 'queue', partialFilterExpression: { status: 'submitted' } },
     serves: 'approvals: the senders that wait, account by account, oldest first',
   },
+  {
+    collection: 'senders',
+    key: { account: 1, place: 1 },
+    options: { name: 'place', unique: true, partialFilterExpression: { place: { $exists: true } } },
+    serves: 'quotas: no two senders that an account asked for have the same place',
+  },
   ...TEMPLATE_INDEXES,
   ...MESSAGE_INDEXES,
   ...BATCH_INDEXES,

@@ -65,7 +65,8 @@ async function freePlace(places: Places): Promise<number> {
   return freePlace(others);
 }
 
-async function freePlaces({ db, collection, owner, most }: Places): Promise<readonly number[]> {
+/** The places that nobody had at the time of the read. */
+export async function freePlaces({ db, collection, owner, most }: Places): Promise<readonly number[]> {
   // The index alone answers this.
   const found = await db
     .collection<{ readonly place: number }>(collection)

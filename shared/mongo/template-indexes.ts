@@ -44,6 +44,12 @@ export const TEMPLATE_INDEXES: readonly Index[] = [
     options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },
     serves: 'chatapp: what providers are to be asked, by account',
   },
+  ...['templates', 'template_requests', 'chat_template_requests'].map((collection) => ({
+    collection,
+    key: { account: 1, place: 1 } as const,
+    options: { name: 'place', unique: true, partialFilterExpression: { place: { $exists: true } } },
+    serves: 'quotas: no two that an account asked for have the same place',
+  })),
   ...['templates', 'template_requests', 'chat_templates', 'chat_template_requests'].map((collection) => ({
     collection,
     key: { 'owed.at': 1 } as const,

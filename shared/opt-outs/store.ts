@@ -101,6 +101,11 @@ export async function findOptOut(db: Db, account: AccountId, id: OptOutId): Prom
   return (await optOuts(db).findOne({ _id: id, account, out: true })) ?? undefined;
 }
 
+/** Whether anything was ever stored of this customer and scope, also one who has opted in again. */
+export async function hasOptOutDocument(db: Db, id: OptOutId): Promise<boolean> {
+  return (await optOuts(db).findOne({ _id: id }, { projection: { _id: 1 } })) !== null;
+}
+
 /** The opt-out that an API request stored. Reads the account's list, which is done only when a gateway died at that request. */
 export async function findOptOutOf(
   db: Db,

@@ -11,6 +11,8 @@ export interface SenderDocument {
   readonly status: 'approved' | 'submitted' | 'rejected';
   /** The account asked for it itself, and may remove it and ask anew. So an approval names the registration that was read, by id. */
   readonly requested?: true;
+  /** Its place among what the account asked for and nobody approved (quotas.ts). */
+  readonly place?: number;
   readonly createdAt: Date;
   /** Time of the newest decision, and what was said with it, for people. */
   readonly decidedAt?: Date;

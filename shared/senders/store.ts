@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { isDuplicateKey } from '../mongo/errors.ts';
+import { withinQuota } from '../quotas/quotas.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type AccountId, newId, type SenderId } from '../runtime/ids.ts';
 import type { SenderDocument } from './sender.ts';
@@ -14,7 +15,10 @@ export class SenderExists extends Error {
   readonly code = 'sender_exists';
 }
 
-/** Registers a sender; throws `SenderExists` when the account has it already (a unique index decides). */
+/**
+ * Registers a sender; throws `SenderExists` when the account has it already (a unique index decides), and `QuotaReached` when the
+ * account asks for it itself and has no place for it.
+ */
 export async function createSender(db: Db, clock: Clock, sender: NewSender): Promise<SenderDocument> {
   const now = clock.now();
   const document: SenderDocument = {
@@ -27,7 +31,10 @@ export async function createSender(db: Db, clock: Clock, sender: NewSender): Pro
     createdAt: now,
   };
   try {
-    await senders(db).insertOne(document);
+    if (document.requested === undefined) await senders(db).insertOne(document);
+    else {
+      await withinQuota(db, 'senders', document.account, (place) => senders(db).insertOne({ ...document, place }));
+    }
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
     throw new SenderExists(`sender "${sender.sender}" is already registered to ${sender.account}`, { cause: error });
@@ -35,7 +42,10 @@ export async function createSender(db: Db, clock: Clock, sender: NewSender): Pro
   return document;
 }
 
-/** Processes see it within seconds. False when the account has no such sender, or with `id` another one. Idempotent. */
+/**
+ * Processes see it within seconds. An approval frees its place. False when the account has no such sender, or with `id` another
+ * one. Idempotent.
+ */
 export async function decideSender(
   db: Db,
   clock: Clock,
@@ -45,10 +55,13 @@ export async function decideSender(
   reason?: string,
   id?: SenderId,
 ): Promise<boolean> {
-  const decided = { status, decidedAt: clock.now() };
+  const gone = [...(reason === undefined ? ['reason'] : []), ...(status === 'approved' ? ['place'] : [])];
   const { matchedCount } = await senders(db).updateOne(
     { account, sender, ...(id && { _id: id }) },
-    reason === undefined ? { $set: decided, $unset: { reason: '' } } : { $set: { ...decided, reason } },
+    {
+      $set: { status, decidedAt: clock.now(), ...(reason === undefined ? {} : { reason }) },
+      ...(gone.length === 0 ? {} : { $unset: Object.fromEntries(gone.map((name) => [name, ''])) }),
+    },
   );
   return matchedCount === 1;
 }

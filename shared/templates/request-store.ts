@@ -1,23 +1,27 @@
 import type { Collection, Db } from 'mongodb';
+import { QuotaReached, withinQuota } from '../quotas/quotas.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type AccountId, isTemplateRequestId, type TemplateRequestId } from '../runtime/ids.ts';
-import { createTemplate, findTemplate, TemplateExists } from './store.ts';
+import { createTemplate, findTemplate, type Maker, TemplateExists } from './store.ts';
 import { NOTHING_OWED, type TemplateDocument } from './template.ts';
 import type { TemplateRequestDocument } from './template-request.ts';
 
 export type NewTemplateRequest = Omit<
   TemplateRequestDocument,
-  'status' | 'createdAt' | 'dltId' | 'reason' | 'decidedAt'
+  'status' | 'createdAt' | 'dltId' | 'reason' | 'decidedAt' | 'place'
 >;
 
+/** Throws `QuotaReached`. */
 export async function createTemplateRequest(
   db: Db,
   clock: Clock,
   request: NewTemplateRequest,
 ): Promise<TemplateRequestDocument> {
-  const document: TemplateRequestDocument = { ...request, status: 'requested', createdAt: clock.now() };
-  await requests(db).insertOne(document);
-  return document;
+  return withinQuota(db, 'template_requests', request.account, async (place) => {
+    const document: TemplateRequestDocument = { ...request, status: 'requested', place, createdAt: clock.now() };
+    await requests(db).insertOne(document);
+    return document;
+  });
 }
 
 /** Undefined as well for a request that has become a template. */
@@ -98,7 +102,8 @@ export async function rejectTemplateRequest(
 /**
  * A request gets its id and becomes a template of the status `submitted`. The request decides, by its `dltId`; the template
  * follows, and whoever reads the request later finishes that. Undefined when the account has no such request that waits. Throws
- * `TemplateExists` when the account has the id already.
+ * `TemplateExists` when the account has the id already, and `QuotaReached` when the account itself gives the id and has no place for
+ * the template.
  */
 export async function giveDltId(
   db: Db,
@@ -106,6 +111,7 @@ export async function giveDltId(
   account: AccountId,
   id: TemplateRequestId,
   dltId: string,
+  by: Maker,
 ): Promise<TemplateDocument | undefined> {
   const earlier = await findTemplate(db, account, dltId);
   if (earlier !== undefined) {
@@ -118,7 +124,7 @@ export async function giveDltId(
     { returnDocument: 'after' },
   );
   if (request === null) return undefined;
-  return becomeTemplate(db, clock, request, dltId);
+  return becomeTemplate(db, clock, request, dltId, by);
 }
 
 /** Makes the templates of the requests that have their ids, and returns the others, and whatever is no request. */
@@ -130,7 +136,7 @@ export async function finishNamed<One extends { readonly _id: string }>(
   const others: One[] = [];
   for (const one of found) {
     if (!isNamed(one)) others.push(one as One);
-    else await becomeTemplate(db, clock, one, one.dltId).catch(ignoreExisting);
+    else await becomeTemplate(db, clock, one, one.dltId, 'account').catch(ignoreNoRoom);
   }
   return others;
 }
@@ -142,27 +148,23 @@ function isNamed(one: { readonly _id: string; readonly dltId?: string }): one is
 }
 
 /**
- * If another template took the id in between, the request goes on waiting for one. What webhooks are still to be told of the
- * request goes with the template.
+ * If another template took the id in between, or there is no place for one, the request goes on waiting. What webhooks are still to
+ * be told of the request goes with the template.
  */
 async function becomeTemplate(
   db: Db,
   clock: Clock,
   { _id, account, name, senders, routes, entityId, content, category, owed }: TemplateRequestDocument,
   dltId: string,
+  by: Maker,
 ): Promise<TemplateDocument> {
   const text = { dltId, name, senders, routes, entityId, content, category };
   const toTell = owed?.map((one) => ({ ...one, request: _id }));
   try {
-    await createTemplate(db, clock, account, {
-      ...text,
-      status: 'submitted',
-      requested: true,
-      request: _id,
-      owed: toTell,
-    });
+    const wanted = { ...text, status: 'submitted', requested: true, request: _id, owed: toTell } as const;
+    await createTemplate(db, clock, account, wanted, by);
   } catch (error) {
-    if (!(error instanceof TemplateExists)) throw error;
+    if (!isNoRoom(error)) throw error;
     if ((await findTemplate(db, account, dltId))?.request !== _id) {
       await requests(db).updateOne({ _id }, { $unset: { dltId: '' } });
       throw error;
@@ -174,8 +176,12 @@ async function becomeTemplate(
   return template;
 }
 
-function ignoreExisting(error: unknown): void {
-  if (!(error instanceof TemplateExists)) throw error;
+function isNoRoom(error: unknown): boolean {
+  return error instanceof TemplateExists || error instanceof QuotaReached;
+}
+
+function ignoreNoRoom(error: unknown): void {
+  if (!isNoRoom(error)) throw error;
 }
 
 function requests(db: Db): Collection<TemplateRequestDocument> {

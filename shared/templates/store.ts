@@ -1,5 +1,7 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import { isDuplicateKey } from '../mongo/errors.ts';
+import { insertNew } from '../mongo/insert-new.ts';
+import { roomFor, withinQuota } from '../quotas/quotas.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import { raiseVersion } from './approved-store.ts';
@@ -23,16 +25,24 @@ const CHUNK = 500;
 /** Sorts after every id: ids are digits, and a colon follows 9. */
 export const KEY_END = ':';
 
-/** Registers a template that passed `templateFaults`. Throws `TemplateExists` when the account already has its id. */
+/** Who makes a template. What accounts make is counted (`QUOTAS.templates`) until somebody approves it. */
+export type Maker = 'account' | 'operator';
+
+/**
+ * Registers a template that passed `templateFaults`. Throws `TemplateExists` when the account already has its id, and
+ * `QuotaReached`.
+ */
 export async function createTemplate(
   db: Db,
   clock: Clock,
   account: AccountId,
   template: NewTemplate,
+  by: Maker = 'operator',
 ): Promise<TemplateDocument> {
   const document = documentOf(account, template, clock.now());
   try {
-    await templates(db).insertOne(document);
+    if (by === 'operator') await templates(db).insertOne(document);
+    else await withinQuota(db, 'templates', account, (place) => templates(db).insertOne({ ...document, place }));
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
     throw new TemplateExists(`template ${template.dltId} is already registered to ${account}`, { cause: error });
@@ -47,7 +57,53 @@ export interface Imported {
   readonly known: readonly string[];
 }
 
-/** Registers many. May be repeated after a failure: existing ones are only counted. */
+/**
+ * Registers what an account asks for itself: everything that it does not have yet, or nothing. May be repeated after a failure. Throws
+ * `QuotaReached` when there is no place for all of it. If others take the last places at the same moment, some of it may be stored by
+ * then: a repeated call finds it.
+ */
+export async function importRequests(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  given: readonly NewTemplate[],
+): Promise<Imported> {
+  const now = clock.now();
+  const { created, known } = await wouldImport(db, account, given);
+  const documents = new Map(given.map((template) => [template.dltId, documentOf(account, template, now)]));
+  for (let missing = created; missing.length > 0; ) {
+    const places = await roomFor(db, 'templates', account, missing.length);
+    const placed = missing.map((id, n) => ({ ...documents.get(id), place: places[n] }));
+    await insertNew(db, 'templates', placed); // A duplicate key: the template is there, or somebody else took its place.
+    missing = (await wouldImport(db, account, given)).created;
+  }
+  await raiseVersion(db, account);
+  return { created, known };
+}
+
+/** What an import would do. Throws `QuotaReached`. */
+export async function tryImport(
+  db: Db,
+  account: AccountId,
+  given: readonly NewTemplate[],
+  by: Maker,
+): Promise<Imported> {
+  const imported = await wouldImport(db, account, given);
+  if (by === 'account') await roomFor(db, 'templates', account, imported.created.length);
+  return imported;
+}
+
+async function wouldImport(db: Db, account: AccountId, given: readonly NewTemplate[]): Promise<Imported> {
+  const ids = [...new Set(given.map(({ dltId }) => dltId))];
+  const there = await readApprovals(
+    db,
+    ids.map((id) => templateKey(account, id)),
+  );
+  const isKnown = (id: string): boolean => there.has(templateKey(account, id));
+  return { created: ids.filter((id) => !isKnown(id)), known: ids.filter(isKnown) };
+}
+
+/** Registers what an operator brings. May be repeated after a failure: existing ones are only counted. */
 export async function importTemplates(
   db: Db,
   clock: Clock,
@@ -77,7 +133,8 @@ export async function importTemplates(
 export type Decision = 'decided' | 'unchanged' | 'changed' | 'not_found';
 
 /**
- * One atomic update from the states that `MAY_BECOME` allows; it also says what webhooks have to be told. Processes that match
+ * One atomic update from the states that `MAY_BECOME` allows; it also says what webhooks have to be told, and an approval frees the
+ * place. Processes that match
  * texts see it seconds later. `read`: the text that the operator has read; if the stored one differs, nothing is decided.
  */
 export async function decideTemplate(
@@ -93,12 +150,13 @@ export async function decideTemplate(
   const may = MAY_BECOME[status] as readonly TemplateStatus[];
   const at = clock.now();
   const said = reason === undefined ? {} : { reason };
+  const gone = [...(reason === undefined ? ['reason'] : []), ...(status === 'approved' ? ['place'] : [])];
   const { matchedCount } = await templates(db).updateOne(
     { _id, status: { $in: [...may] }, ...(read && textOf(read)) },
     {
       $set: { status, decidedAt: at, ...said },
       ...(status === 'approved' ? { $min: { approvedAt: at } } : {}),
-      ...(reason === undefined ? { $unset: { reason: '' } } : {}),
+      ...(gone.length === 0 ? {} : { $unset: Object.fromEntries(gone.map((name) => [name, ''])) }),
       $push: { owed: { told: status, status, ...said, at } },
     },
   );

@@ -21,6 +21,8 @@ export interface TemplateRequestDocument
   > {
   readonly _id: TemplateRequestId;
   readonly status: 'requested' | 'rejected';
+  /** Its place among the account's requests (quotas.ts). */
+  readonly place: number;
   /** It has its id, and becomes a template: whoever reads it finishes that. */
   readonly dltId?: string;
   readonly owed?: readonly OwedDecision[];

@@ -33,6 +33,8 @@ export interface TemplateDocument {
    * the text that was read (`templateVersion`).
    */
   readonly requested?: true;
+  /** Its place among what the account asked for and nobody approved (quotas.ts). */
+  readonly place?: number;
   /** When it was approved first. Since then only operators decide about it, because messages that wait may have its text. */
   readonly approvedAt?: Date;
   /** The request that it was before it had its id (template-request.ts). */

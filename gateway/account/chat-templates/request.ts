@@ -2,11 +2,13 @@ import type { Db } from 'mongodb';
 import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
 import { findByRequest, wishChatTemplate } from '../../../shared/chat-templates/request-store.ts';
 import { findProvider } from '../../../shared/providers/store.ts';
+import { QuotaReached } from '../../../shared/quotas/quotas.ts';
 import { type AccountId, newId, type RequestId } from '../../../shared/runtime/ids.ts';
 import { invalidUrlRequest, type UrlCheck } from '../../fields/public-url.ts';
 import { readRequest, whole } from '../../fields/request.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, callerOf } from '../../http/context.ts';
+import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
 import type { Accepted, Action } from '../../idempotency/action.ts';
 import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
@@ -56,8 +58,9 @@ export function createRequestChatTemplate(
           read: async () => undefined,
           make: () => wishChatTemplate(db, { _id: chatTemplateId(account, name, language), ...wish }),
           madeOf: () => draft,
-          isRefusal: () => false,
-        }));
+          isRefusal: (error) => error instanceof QuotaReached,
+        }).catch(quotaReached));
+      if (made instanceof QuotaReached) return { kind: 'refused', problem: quotaProblem(made) };
       if (!made) {
         const detail = `The account has ${name} in ${language} already; it is ${stateOf(own)}. Change that one, or use another name.`;
         return { kind: 'refused', problem: ['template_exists', { detail }] };

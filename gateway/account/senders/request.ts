@@ -1,4 +1,5 @@
 import type { Route } from '../../../shared/messages/message.ts';
+import { QuotaReached } from '../../../shared/quotas/quotas.ts';
 import { newId, type SenderId } from '../../../shared/runtime/ids.ts';
 import type { SenderDocument } from '../../../shared/senders/sender.ts';
 import { createSender, findSender, findSenderById, SenderExists } from '../../../shared/senders/store.ts';
@@ -8,6 +9,7 @@ import { readRequest, request, whole } from '../../fields/request.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, callerOf } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
+import { quotaProblem } from '../../http/quota-problem.ts';
 import type { Accepted, Action } from '../../idempotency/action.ts';
 import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
@@ -45,10 +47,11 @@ export function createRequestSender(deps: Pick<GatewayDeps, 'db' | 'clock' | 'co
               ...{ _id: id, account, sender: wanted.sender, routes, status: 'submitted', requested: true },
             }),
           madeOf: senderRecord,
-          isRefusal: (error) => error instanceof SenderExists,
+          isRefusal: (error) => error instanceof SenderExists || error instanceof QuotaReached,
         });
         return asked(made);
       } catch (error) {
+        if (error instanceof QuotaReached) return { kind: 'refused', problem: quotaProblem(error) };
         if (!(error instanceof SenderExists)) throw error;
         const known = await findSender(db, account, wanted.sender);
         return known?._id === id ? asked(known) : exists(known);

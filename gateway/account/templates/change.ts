@@ -1,3 +1,4 @@
+import { QuotaReached } from '../../../shared/quotas/quotas.ts';
 import { routesOfTemplateCategory } from '../../../shared/templates/category.ts';
 import { giveDltId, resubmitRequest } from '../../../shared/templates/request-store.ts';
 import { TemplateExists } from '../../../shared/templates/store.ts';
@@ -7,6 +8,7 @@ import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, type Caller, callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { type FieldProblems, invalidRequest } from '../../http/fields.ts';
+import { quotaProblem } from '../../http/quota-problem.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { CHANGE_TEMPLATE } from './fields.ts';
 import { type FoundTemplate, findOwnTemplate, NO_TEMPLATE } from './find.ts';
@@ -45,13 +47,14 @@ export function createChangeTemplate(deps: Deps): Handler {
         if (hasText && !(await resubmit(deps, caller, own, text))) return undefined;
         if (dltId === undefined || own.kind === 'template')
           return findOwnTemplate(db, clock, account, req.params.template_id);
-        const found = await giveDltId(db, clock, account, own.found._id, dltId);
+        const found = await giveDltId(db, clock, account, own.found._id, dltId, 'account');
         return found && ({ kind: 'template', found } as const);
       },
       madeOf: (made) => templateRecord((made ?? own).found),
-      isRefusal: (error) => error instanceof TemplateExists,
-    }).catch(existing);
-    if (changed === 'exists') {
+      isRefusal: isNoRoom,
+    }).catch(refused);
+    if (changed instanceof QuotaReached) return sendProblem(res, ...quotaProblem(changed));
+    if (changed instanceof TemplateExists) {
       const detail = `Another template of the account has the id ${dltId}.`;
       return sendProblem(res, 'template_exists', { detail });
     }
@@ -75,7 +78,11 @@ function resubmit({ db }: Deps, { account }: Caller, own: FoundTemplate, text: T
     : resubmitTemplate(db, account._id, own.found.dltId, text);
 }
 
-function existing(error: unknown): 'exists' {
-  if (error instanceof TemplateExists) return 'exists';
+function isNoRoom(error: unknown): error is TemplateExists | QuotaReached {
+  return error instanceof TemplateExists || error instanceof QuotaReached;
+}
+
+function refused(error: unknown): TemplateExists | QuotaReached {
+  if (isNoRoom(error)) return error;
   throw error;
 }

@@ -1,3 +1,4 @@
+import { QuotaReached } from '../../../shared/quotas/quotas.ts';
 import { newId, type RequestId } from '../../../shared/runtime/ids.ts';
 import { ENCODINGS } from '../../../shared/templates/export/csv-encoding.ts';
 import { importTemplateCsv } from '../../../shared/templates/export/import-csv.ts';
@@ -6,6 +7,7 @@ import { readRequest, request, whole } from '../../fields/request.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, callerOf } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
+import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
 import type { Action } from '../../idempotency/action.ts';
 import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
@@ -64,16 +66,18 @@ export function createImportTemplates(deps: Pick<GatewayDeps, 'db' | 'clock' | '
       const options = { skipBad, dryRun, asRequests: true, ...(encoding === undefined ? {} : { encoding }) };
       const account = caller.account._id;
       const work = () => importTemplateCsv(db, clock, account, file, options);
-      const imported = dryRun
-        ? await work()
-        : await changeAudited(deps, caller, {
+      const imported = await (dryRun
+        ? work()
+        : changeAudited(deps, caller, {
             action: 'template.import',
             subject: { kind: 'account', id: account },
             read: async () => undefined,
             make: work,
             madeOf: (made) => ('created' in made ? { created: made.created, known: made.known.length } : {}),
-            isRefusal: () => false,
-          });
+            isRefusal: (error) => error instanceof QuotaReached,
+          })
+      ).catch(quotaReached);
+      if (imported instanceof QuotaReached) return { kind: 'refused', problem: quotaProblem(imported) };
       if (imported.kind === 'unreadable') return { kind: 'refused', problem: unreadable(imported.detail) };
       if (imported.kind === 'refused' && !dryRun) return { kind: 'refused', problem: badRows(imported.problems) };
       const { problems } = imported;

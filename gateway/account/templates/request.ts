@@ -1,3 +1,4 @@
+import { QuotaReached } from '../../../shared/quotas/quotas.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import { newId, type TemplateRequestId } from '../../../shared/runtime/ids.ts';
 import { routesOfTemplateCategory } from '../../../shared/templates/category.ts';
@@ -9,6 +10,7 @@ import { readRequest, whole } from '../../fields/request.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, callerOf } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
+import { quotaProblem } from '../../http/quota-problem.ts';
 import type { Accepted, Action } from '../../idempotency/action.ts';
 import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
@@ -47,7 +49,13 @@ export function createRequestTemplate(deps: Pick<GatewayDeps, 'db' | 'clock' | '
       const make = (): Promise<TemplateDocument | TemplateRequestDocument> =>
         dltId === undefined
           ? createTemplateRequest(db, clock, { _id: id, account, ...given })
-          : createTemplate(db, clock, account, { dltId, ...given, status: 'submitted', requested: true, request: id });
+          : createTemplate(
+              db,
+              clock,
+              account,
+              { dltId, ...given, status: 'submitted', requested: true, request: id },
+              'account',
+            );
       try {
         const made = await changeAudited(deps, caller, {
           action: 'template.request',
@@ -55,10 +63,11 @@ export function createRequestTemplate(deps: Pick<GatewayDeps, 'db' | 'clock' | '
           read: async () => undefined,
           make,
           madeOf: templateRecord,
-          isRefusal: (error) => error instanceof TemplateExists,
+          isRefusal: (error) => error instanceof TemplateExists || error instanceof QuotaReached,
         });
         return asked(made);
       } catch (error) {
+        if (error instanceof QuotaReached) return { kind: 'refused', problem: quotaProblem(error) };
         const other = error instanceof TemplateExists && dltId ? await findTemplate(db, account, dltId) : undefined;
         if (other === undefined) throw error;
         return other.request === id ? asked(other) : exists(other);

@@ -88,6 +88,6 @@ async function decide(
   if (decision === 'rejected') {
     return (await rejectTemplateRequest(db, clock, account, found._id, reason ?? '')) ? 'decided' : 'changed';
   }
-  const template = await giveDltId(db, clock, account, found._id, dltId);
+  const template = await giveDltId(db, clock, account, found._id, dltId, 'operator');
   return template === undefined ? 'changed' : decideTemplate(db, clock, account, dltId, 'approved', reason, found);
 }

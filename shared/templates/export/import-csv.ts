@@ -3,8 +3,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { AccountId } from '../../runtime/ids.ts';
 import type { SenderDocument } from '../../senders/sender.ts';
 import { listSenders } from '../../senders/store.ts';
-import { type Imported, importTemplates, readApprovals } from '../store.ts';
-import { type NewTemplate, templateKey } from '../template.ts';
+import { type Imported, importRequests, importTemplates, tryImport } from '../store.ts';
+import type { NewTemplate } from '../template.ts';
 import { type CsvOptions, type CsvProblem, readTemplateCsv } from './csv.ts';
 import { decodeFile, type Encoding } from './csv-encoding.ts';
 
@@ -41,7 +41,8 @@ export type ImportedCsv =
 /**
  * Registers an account's templates from an operator's export: all of them or, when any row is bad, none. Templates of headers
  * that the account does not have are registered too, and these headers are listed: an export has all headers of a business, and
- * headers may be added before or after the import.
+ * headers may be added before or after the import. Throws `QuotaReached`, with nothing registered, when the account asks for more than
+ * it has places for.
  */
 export async function importTemplateCsv(
   db: Db,
@@ -63,18 +64,12 @@ export async function importTemplateCsv(
     return status === 'approved' ? [] : [{ sender, rows, status }];
   });
   const wanted = asRequests ? templates.map(asRequest) : templates;
-  const done = dryRun ? await wouldImport(db, account, wanted) : await importTemplates(db, clock, account, wanted);
+  const by = asRequests ? 'account' : 'operator';
+  const store = asRequests ? importRequests : importTemplates;
+  const done = dryRun ? await tryImport(db, account, wanted, by) : await store(db, clock, account, wanted);
   return { kind: 'imported', problems, unusable, ...done };
 }
 
 function asRequest(template: NewTemplate): NewTemplate {
   return { ...template, status: template.status === 'rejected' ? 'rejected' : 'submitted', requested: true };
-}
-
-async function wouldImport(db: Db, account: AccountId, templates: readonly NewTemplate[]): Promise<Imported> {
-  const keys = templates.map(({ dltId }) => templateKey(account, dltId));
-  const there = await readApprovals(db, keys);
-  const ids = templates.map(({ dltId }) => dltId);
-  const isKnown = (dltId: string): boolean => there.has(templateKey(account, dltId));
-  return { created: ids.filter((id) => !isKnown(id)), known: ids.filter(isKnown) };
 }

@@ -18,7 +18,7 @@ const template = (account: AccountId, n: number): TemplateDocument => {
   return { ...about, _id: templateKey(account, dltId), account, dltId, status: 'submitted', createdAt: at(n) };
 };
 const request = (account: AccountId, n: number): TemplateRequestDocument => ({
-  ...{ ...about, _id: newId('tpr'), account, status: 'requested', createdAt: at(n) },
+  ...{ ...about, _id: newId('tpr'), account, status: 'requested', place: n, createdAt: at(n) },
 });
 const sender = (account: AccountId, n: number): SenderDocument => ({
   ...{ _id: newId('snd'), account, sender: `S${n}`, routes: ['transactional'], status: 'submitted', createdAt: at(n) },

@@ -121,7 +121,7 @@ describe('webhooks are told what was decided about templates', () => {
     await rejectTemplateRequest(store.db, systemClock, account, id, 'No such header.');
     const owed = await store.db.collection<TemplateRequestDocument>('template_requests').findOne({ _id: id });
     await resubmitRequest(store.db, account, id, { content: 'Better {#var#}' });
-    await giveDltId(store.db, systemClock, account, id, ID);
+    await giveDltId(store.db, systemClock, account, id, ID, 'operator');
 
     await tell();
 
@@ -209,6 +209,6 @@ describe('webhooks are told what was decided about templates', () => {
     expect(listed).to.deep.equal([]);
     const made = { status: 'submitted', request: id, requested: true, content: 'Bye {#var#}' };
     expect(await findTemplate(store.db, account, ID)).to.include(made);
-    expect(await giveDltId(store.db, systemClock, account, id, ID)).to.include(made);
+    expect(await giveDltId(store.db, systemClock, account, id, ID, 'operator')).to.include(made);
   });
 });

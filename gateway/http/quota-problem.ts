@@ -1,0 +1,42 @@
+import { QUOTAS, type Quota, QuotaReached } from '../../shared/quotas/quotas.ts';
+import type { ProblemAnswer } from './answer.ts';
+import type { ProblemSlug } from './problem.ts';
+
+/** What is counted, and how to have fewer of it or do without. */
+const WORDS: Readonly<Record<Quota, { readonly what: string; readonly todo: string }>> = {
+  senders: {
+    what: 'senders that are not approved',
+    todo: 'Remove one that was rejected or is not needed (`DELETE /v2/account/senders/{sender_id}`), or wait for the decisions. Your service provider can register senders without this limit.',
+  },
+  templates: {
+    what: 'DLT templates that are not approved',
+    todo: 'Remove some that were rejected or are not needed (`DELETE /v2/account/templates/{template_id}`), wait for the decisions, or divide the file. Your service provider can import a file without this limit.',
+  },
+  template_requests: {
+    what: 'requests for DLT templates without an id of the DLT platform',
+    todo: 'Give their ids (`PATCH /v2/account/templates/{template_id}`), or remove some (`DELETE` of the same address).',
+  },
+  chat_template_requests: {
+    what: 'chat-app templates that it asked for',
+    todo: 'Remove some: `DELETE /v2/account/chatapp/templates/{name}/{language}`.',
+  },
+  opt_outs: {
+    what: 'opt-outs that it entered',
+    todo: 'Your service provider can import a list without this limit. What customers write themselves is always kept.',
+  },
+};
+
+/** For `catch`: an account's full quota is an answer, everything else is thrown on. */
+export function quotaReached(error: unknown): QuotaReached {
+  if (error instanceof QuotaReached) return error;
+  throw error;
+}
+
+/** The problem of a thing that an account has no place for. Nothing is stored. */
+export function quotaProblem({ quota, wanted, room }: QuotaReached): readonly [ProblemSlug, ProblemAnswer] {
+  const { what, todo } = WORDS[quota];
+  const limit = QUOTAS[quota];
+  const first = `An account may have ${limit} ${what}.`;
+  const many = wanted === 1 ? '' : ` These are ${wanted} more, and there is room for ${room}.`;
+  return ['quota_reached', { detail: `${first}${many} ${todo}`, extra: { quota, limit } }];
+}
