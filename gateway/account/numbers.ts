@@ -1,21 +1,29 @@
-import type { NumberDocument } from '../../shared/numbers/number.ts';
+import { isNumberKey, type NumberDocument } from '../../shared/numbers/number.ts';
 import { listNumbers } from '../../shared/numbers/store.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
+import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
-import { pageOf } from '../http/page.ts';
+import { FieldProblems, invalidRequest } from '../http/fields.ts';
+import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
+import { parseQuery } from '../http/query.ts';
 
-/** An account has some numbers, or some hundred keywords of a short code. They are one page. */
-const NUMBERS_MAX = 1_000;
-const COST = 2;
+/** This many entries of a page count as one request. */
+const ENTRIES_PER_REQUEST = 250;
 
 /** GET /v2/account/numbers (extension): the numbers, and keywords of shared numbers, whose received SMS are the account's. */
 export function createOwnNumbers({ db, answerRead }: ReadingDeps): Handler {
-  return async (_req, res: Reply) => {
+  return async (req, res: Reply) => {
+    const problems = new FieldProblems();
+    const query = parseQuery(req, ['limit', 'cursor'], problems);
+    const limit = parseLimit(query.limit, problems);
+    const after = parseCursor(query.cursor, 'numbers', isNumberKey, problems);
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     const account = callerOf(res).account._id;
-    await answerRead(res, COST, async () => {
-      const found = await listNumbers(db, account, NUMBERS_MAX);
-      return pageOf('numbers', found.map(numberRecord), undefined);
+    await answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
+      const found = await listNumbers(db, account, limit + 1, after);
+      const page = found.slice(0, limit);
+      return pageOf('numbers', page.map(numberRecord), found.length > limit ? page.at(-1)?._id : undefined);
     });
   };
 }

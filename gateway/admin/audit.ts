@@ -1,13 +1,14 @@
 import type { AuditDocument } from '../../shared/audit/entry.ts';
 import { type AuditQuery, listEntries } from '../../shared/audit/list-entries.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { type AuditId, isAccountId, isAuditId } from '../../shared/runtime/ids.ts';
+import { type AuditId, isAuditId } from '../../shared/runtime/ids.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import type { Handler, Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery, parseQueryTime } from '../http/query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
+import { parseQueryAccount } from './fields.ts';
 
 /**
  * GET /v2/admin/audit (extension): who changed what, of all accounts and of what belongs to none, newest first. Every filter uses
@@ -17,14 +18,12 @@ export function createAudit({ db }: Pick<GatewayDeps, 'db'>): Handler {
   return async (req, res: Reply) => {
     const problems = new FieldProblems();
     const names = ['account_id', 'subject', 'since', 'until', 'limit', 'cursor'] as const;
-    const { account_id: account, subject, ...query } = parseQuery(req, names, problems);
+    const { account_id, subject, ...query } = parseQuery(req, names, problems);
+    const account = parseQueryAccount(account_id, problems);
     const limit = parseLimit(query.limit, problems);
     const after = parseCursor<AuditId>(query.cursor, 'audit', isAuditId, problems);
     const since = parseQueryTime('since', query.since, problems);
     const until = parseQueryTime('until', query.until, problems);
-    if (account !== undefined && !isAccountId(account)) {
-      problems.add('account_id', 'invalid_value', 'It must be an account id like acc_01kam….');
-    }
     const [, kind, id] = /^([a-z-]+):(.{1,200})$/.exec(subject ?? '') ?? [];
     if (subject !== undefined && (kind === undefined || id === undefined)) {
       problems.add('subject', 'invalid_value', 'It must be a kind and an id, like carrier:airtel or key:01kam….');
@@ -32,7 +31,7 @@ export function createAudit({ db }: Pick<GatewayDeps, 'db'>): Handler {
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
 
     const wanted: AuditQuery = {
-      ...(account !== undefined && isAccountId(account) && { account }),
+      ...(account !== undefined && { account }),
       ...(kind !== undefined && id !== undefined && { subject: { kind, id } }),
       ...(since && { since }),
       ...(until && { until }),

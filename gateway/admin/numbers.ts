@@ -1,21 +1,19 @@
 import { findAccount } from '../../shared/accounts/store.ts';
 import { digitsOf } from '../../shared/numbers/notation.ts';
-import { KEYWORD_MAX, keywordOf, type NumberDocument, numberKey } from '../../shared/numbers/number.ts';
+import { isNumberKey, KEYWORD_MAX, keywordOf, type NumberDocument, numberKey } from '../../shared/numbers/number.ts';
 import { addNumber, findNumber, listNumbers, NumberTaken, removeNumber } from '../../shared/numbers/store.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { isAccountId } from '../../shared/runtime/ids.ts';
 import { Fault, optional, required, string } from '../fields/field.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { changeAudited } from '../http/audited.ts';
 import { bodyOf, type Handler, type Reply, requesterOf } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
+import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery } from '../http/query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import { accountId, country, NO_SUCH_ACCOUNT } from './fields.ts';
+import { accountId, country, NO_SUCH_ACCOUNT, parseQueryAccount } from './fields.ts';
 
-/** An installation has hundreds of numbers, not thousands. */
-const NUMBERS_MAX = 10_000;
 const NUMBER = /^[1-9]\d{2,14}$/;
 
 export const ADD_NUMBER = request({
@@ -48,13 +46,14 @@ export const ADD_NUMBER = request({
 export function createNumberList({ db }: Pick<GatewayDeps, 'db'>): Handler {
   return async (req, res: Reply) => {
     const problems = new FieldProblems();
-    const { account_id: account } = parseQuery(req, ['account_id'], problems);
-    if (account !== undefined && !isAccountId(account)) {
-      problems.add('account_id', 'invalid_value', 'It must be an account id like acc_01kam….');
-    }
+    const query = parseQuery(req, ['account_id', 'limit', 'cursor'], problems);
+    const account = parseQueryAccount(query.account_id, problems);
+    const limit = parseLimit(query.limit, problems);
+    const after = parseCursor(query.cursor, 'numbers', isNumberKey, problems);
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
-    const of = account !== undefined && isAccountId(account) ? account : undefined;
-    sendJson(res, { numbers: (await listNumbers(db, of, NUMBERS_MAX)).map(numberRecord) });
+    const found = await listNumbers(db, account, limit + 1, after);
+    const page = found.slice(0, limit);
+    sendJson(res, pageOf('numbers', page.map(numberRecord), found.length > limit ? page.at(-1)?._id : undefined));
   };
 }
 

@@ -1,7 +1,13 @@
 import type { Db } from 'mongodb';
 import { providerCondition, troubleInWords, troublesOf } from '../../shared/providers/condition.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
-import { findProvider, listProviders, pauseProvider, resumeProvider } from '../../shared/providers/store.ts';
+import {
+  findProvider,
+  listProviderPage,
+  listProviders,
+  pauseProvider,
+  resumeProvider,
+} from '../../shared/providers/store.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { isAccountId } from '../../shared/runtime/ids.ts';
 import { choice, optional, required } from '../fields/field.ts';
@@ -9,7 +15,9 @@ import { readRequest, request, whole } from '../fields/request.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { changeAudited } from '../http/audited.ts';
 import { bodyOf, type Handler, type Reply, requesterOf } from '../http/context.ts';
-import { invalidRequest } from '../http/fields.ts';
+import { FieldProblems, invalidRequest } from '../http/fields.ts';
+import { pageOf, parseCursor, parseLimit } from '../http/page.ts';
+import { parseQuery } from '../http/query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { reason } from './fields.ts';
 
@@ -25,11 +33,19 @@ export const PROVIDER_STATUS = request({
 
 /** GET /v2/admin/providers (extension): the accounts' numbers on the chat-app channel, with what fails. */
 export function createProviders({ db }: Pick<GatewayDeps, 'db'>): Handler {
-  return async (_req, res: Reply) => {
-    sendJson(res, { providers: await readProviders(db) });
+  return async (req, res: Reply) => {
+    const problems = new FieldProblems();
+    const query = parseQuery(req, ['limit', 'cursor'], problems);
+    const limit = parseLimit(query.limit, problems);
+    const after = parseCursor(query.cursor, 'providers', isAccountId, problems);
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+    const found = await listProviderPage(db, after, limit + 1);
+    const page = found.slice(0, limit);
+    sendJson(res, pageOf('providers', page.map(providerRecord), found.length > limit ? page.at(-1)?._id : undefined));
   };
 }
 
+/** All of them, for what is wrong now. */
 export async function readProviders(db: Db) {
   return (await listProviders(db)).map(providerRecord);
 }

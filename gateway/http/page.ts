@@ -26,7 +26,7 @@ export function parseCursor<Place extends string>(
 ): Place | undefined {
   if (text === undefined) return undefined;
   const place = Buffer.from(text, 'base64url')
-    .toString('latin1')
+    .toString('utf8')
     .slice(list.length + 1);
   if (isPlace(place) && cursorOf(list, place) === text) return place;
   problems.add('cursor', 'invalid_value', 'It must be the `next_cursor` of an earlier page of this list.');
@@ -52,6 +52,7 @@ export function mergePage<Entry extends { readonly _id: string }>(
   return [...stored, ...unstored.filter(({ _id }) => !ids.has(_id))].sort(order).slice(0, limit);
 }
 
-function cursorOf(list: string, place: string): string {
-  return Buffer.from(`${list}:${place}`, 'latin1').toString('base64url');
+/** The cursor of what comes behind a place of a list. */
+export function cursorOf(list: string, place: string): string {
+  return Buffer.from(`${list}:${place}`, 'utf8').toString('base64url');
 }

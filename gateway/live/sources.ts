@@ -61,6 +61,6 @@ export function operatorSources(db: Db, clock: Clock): readonly OperatorSource[]
   return [
     { name: 'overview', read: () => readOverview(db, clock) },
     { name: 'carriers', read: async () => ({ carriers: await readCarriers(db, clock.now()) }) },
-    { name: 'ledger_checks', read: async () => ({ ledger_checks: await readLedgerChecks(db, clock) }) },
+    { name: 'ledger_checks', read: () => readLedgerChecks(db, clock) },
   ];
 }

@@ -28,7 +28,7 @@ export function routeAccount(on: On, deps: GatewayDeps, parts: Parts): void {
     post: [...key('send', 'manage'), message, once(createAddOptOut(deps))],
   });
   on('/v2/account/opt-outs/:opt_out_id', { delete: [...key('manage'), noQuery, createRemoveOptOut(deps)] });
-  on('/v2/account/numbers', { get: [...key('read', 'manage'), noQuery, createOwnNumbers(reading)] });
+  on('/v2/account/numbers', { get: [...key('read', 'manage'), createOwnNumbers(reading)] });
   on('/v2/account/senders', {
     get: [...key('read', 'manage'), createSenders(reading)],
     post: [...key('manage'), message, once(createRequestSender(deps))],

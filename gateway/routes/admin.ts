@@ -50,7 +50,7 @@ export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
   routeAccounts(on, deps, parts);
   routeCarriers(on, deps, parts);
   routeOperatorsUsers(on, deps, parts);
-  on('/v2/admin/providers', { get: [...operator, noQuery, createProviders(deps)] });
+  on('/v2/admin/providers', { get: [...operator, createProviders(deps)] });
   on('/v2/admin/providers/:account_id/status', { post: [...operator, body, createProviderStatus(deps)] });
   on('/v2/admin/numbers', {
     get: [...operator, createNumberList(deps)],
@@ -58,7 +58,7 @@ export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
   });
   on('/v2/admin/numbers/:number', { delete: [...operator, createRemoveNumber(deps)] });
   on('/v2/admin/ledger-checks', {
-    get: [...operator, noQuery, createLedgerChecks(deps)],
+    get: [...operator, createLedgerChecks(deps)],
     post: [...operator, body, createStartCheck(deps)],
   });
   on('/v2/admin/ledger-checks/:ledger_check_id', { get: [...operator, noQuery, createLedgerCheck(deps)] });

@@ -7,7 +7,6 @@ import { createSendTemplate } from '../chatapp/send-template.ts';
 import { createSendText } from '../chatapp/send-text.ts';
 import { createChatTemplates } from '../chatapp/templates.ts';
 import { createChatWebhook } from '../chatapp/webhook.ts';
-import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
@@ -20,7 +19,7 @@ export function routeChatapp(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/chatapp/send-text', { post: [...key('send'), message, once(send(createSendText()))] });
   on('/v2/chatapp/send-media', { post: [...key('send'), message, once(send(createSendMedia(mediaUrl)))] });
   on('/v2/chatapp/send-buttons', { post: [...key('send'), message, once(send(createSendButtons()))] });
-  on('/v2/chatapp/templates', { get: [...key('read'), noQuery, createChatTemplates(reading)] });
+  on('/v2/chatapp/templates', { get: [...key('read'), createChatTemplates(reading)] });
   const media = new Media(deps);
   on('/v2/chatapp/media/:message_id', { get: [...key('read'), media.get] });
   // Posts to this address include customers' messages. So the key must be allowed to read and send, or to manage.

@@ -17,5 +17,5 @@ export function routeSms(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/send-bulk', { post: [...key('send'), bulk, once(createSendBulk(sending))] });
   on('/v2/schedule', { post: [...key('send'), bulk, once(createSchedule(sending))] });
   on('/v2/balance', { get: [...key('read'), noQuery, createBalance(deps)] });
-  on('/v2/templates', { get: [...key('read'), noQuery, createTemplates(reading)] });
+  on('/v2/templates', { get: [...key('read'), createTemplates(reading)] });
 }

@@ -32,7 +32,7 @@ export function routeWebhooks(on: On, deps: GatewayDeps, parts: Parts): void {
   on(`${one}/deliveries/:event_id`, { get: [...key('read'), noQuery, createShowDelivery(reading)] });
   on(`${one}/deliveries/:event_id/replay`, { post: [...key('manage'), noFields, createReplayDelivery(deps)] });
   on(`${one}/replays`, {
-    get: [...key('read', 'manage'), noQuery, createReplays(reading)],
+    get: [...key('read', 'manage'), createReplays(reading)],
     post: [...key('manage'), message, once(createReplayStart(deps))],
   });
   on(`${one}/replays/:replay_id`, { get: [...key('read', 'manage'), noQuery, createShowReplay(reading)] });

@@ -1,16 +1,21 @@
-import { readApprovedTexts } from '../../shared/templates/approved-store.ts';
+import { countApproved, readApprovedTexts } from '../../shared/templates/approved-store.ts';
+import { isDltId } from '../../shared/templates/template-form.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
-import { callerOf, type Handler, type Reply } from '../http/context.ts';
-import { listJson } from '../http/list-json.ts';
+import { createWholeList } from '../access/whole-list.ts';
+import type { Handler } from '../http/context.ts';
+
+type Listed = { readonly id: string };
 
 /**
  * GET /v2/templates ("DLT template"): the account's approved templates, by id. Always read from the store, so that a
  * new approval shows at once.
  */
 export function createTemplates({ db, answerRead }: ReadingDeps): Handler {
-  return async (_req, res: Reply) => {
-    const account = callerOf(res).account._id;
-    const read = (): Promise<string> => listJson('templates', readApprovedTexts(db, account));
-    await answerRead(res, 1, read);
-  };
+  return createWholeList<Listed>(answerRead, {
+    list: 'templates',
+    isPlace: (text): text is string => isDltId(text),
+    placeOf: ({ id }) => id,
+    count: (account) => countApproved(db, account),
+    read: (account, after, limit) => readApprovedTexts(db, account, after, limit),
+  });
 }

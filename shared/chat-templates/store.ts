@@ -31,16 +31,26 @@ export async function listChatTemplates(db: Db, account: AccountId): Promise<rea
     .toArray();
 }
 
-/** The fields that the list shows, sorted by name and language, in chunks. The texts, which may be long, are not read. */
+/**
+ * The fields that the list shows, sorted by name and language, behind `after`; in chunks. The texts, which may be long, are not read.
+ */
 export async function* readTemplateStatuses(
   db: Db,
   account: AccountId,
+  after = '',
+  limit = 0,
 ): AsyncGenerator<Pick<ChatTemplateDocument, 'name' | 'status' | 'language'>> {
   const projection = { name: 1, status: 1, language: 1 };
   const all = templates(db)
-    .find({ _id: idsOf(account) }, { projection, batchSize: GROUP })
-    .sort({ _id: 1 });
+    // Only compared with: no id ends in a colon.
+    .find({ _id: { ...idsOf(account), $gt: `${account}:${after}` as TemplateId } }, { projection, batchSize: GROUP })
+    .sort({ _id: 1 })
+    .limit(limit); // 0: all
   for await (const { name, status, language } of all) yield { name, status, language };
+}
+
+export function countListed(db: Db, account: AccountId): Promise<number> {
+  return templates(db).countDocuments({ _id: idsOf(account) });
 }
 
 /** The languages in which an account has a template of this name, whatever its status; at most twenty. */

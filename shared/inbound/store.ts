@@ -54,11 +54,22 @@ export async function keepStrays(
   );
 }
 
-/** The messages that belong to no account, newest first. Only these have `expiresAt`. */
-export function listStrays(db: Db, limit: number): Promise<InboundDocument[]> {
+/** A place among the messages that belong to no account. */
+export interface StrayPlace {
+  readonly expiresAt: Date;
+  readonly id: InboundId;
+}
+
+/** The messages that belong to no account, newest first, behind `after`. Only these have `expiresAt`. */
+export function listStrays(db: Db, limit: number, after?: StrayPlace): Promise<InboundDocument[]> {
+  const { expiresAt, id } = after ?? {};
   return inbound(db)
-    .find({ expiresAt: { $gt: new Date(0) } })
-    .sort({ expiresAt: -1 })
+    .find(
+      expiresAt === undefined || id === undefined
+        ? { expiresAt: { $gt: new Date(0) } }
+        : { expiresAt: { $lte: expiresAt }, $or: [{ expiresAt: { $lt: expiresAt } }, { _id: { $lt: id } }] },
+    )
+    .sort({ expiresAt: -1, _id: -1 })
     .limit(limit)
     .toArray();
 }

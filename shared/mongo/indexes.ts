@@ -3,6 +3,7 @@ import { BATCH_INDEXES } from './batch-indexes.ts';
 import { type Building, buildIndexes } from './build-indexes.ts';
 import { MESSAGE_INDEXES } from './message-indexes.ts';
 import type { Index } from './product-index.ts';
+import { RECEIVED_INDEXES } from './received-indexes.ts';
 import { TEMPLATE_INDEXES } from './template-indexes.ts';
 import { WEBHOOK_INDEXES } from './webhook-indexes.ts';
 
@@ -158,54 +159,7 @@ export const INDEXES: readonly Index[] = [
     // Beside the index above, because the store removes by an index of one field only.
     serves: 'operators: receipts that fit nothing, newest first',
   },
-  {
-    collection: 'inbound',
-    key: { carrier: 1, _id: 1 },
-    options: { name: 'unfinished', partialFilterExpression: { due: { $exists: true } } },
-    serves: 'smpp take-over: what handsets wrote and an earlier holder of the carrier did not finish',
-  },
-  {
-    collection: 'inbound',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes what handsets wrote to nobody; ops lists it, newest first',
-  },
-  {
-    collection: 'numbers',
-    key: { number: 1 },
-    options: { name: 'number' },
-    serves: 'smpp inbound: whose a number is',
-  },
-  {
-    collection: 'numbers',
-    key: { national: 1 },
-    options: { name: 'national', partialFilterExpression: { national: { $exists: true } } },
-    serves: 'smpp inbound: whose a number is that the carrier writes without its country code',
-  },
-  {
-    collection: 'numbers',
-    key: { account: 1 },
-    options: { name: 'account' },
-    serves: 'ops: the numbers of an account',
-  },
-  {
-    collection: 'opt_outs',
-    key: { account: 1, customer: 1, scope: 1 },
-    options: { name: 'customer', partialFilterExpression: { out: true } },
-    serves: 'sends: which recipients have opted out; the list of an account, by customer',
-  },
-  {
-    collection: 'opt_out_answers',
-    key: { carrier: 1, _id: 1 },
-    options: { name: 'carrier' },
-    serves: 'smpp worker: answers to STOP, START and HELP that are owed to customers of a carrier',
-  },
-  {
-    collection: 'opt_out_helps',
-    key: { expiresAt: 1 },
-    options: { name: 'expiry', expireAfterSeconds: 0 },
-    serves: 'the store removes what limits answers to HELP, a day after the last one',
-  },
+  ...RECEIVED_INDEXES,
   {
     collection: 'rate',
     key: { 'window.start': 1 },

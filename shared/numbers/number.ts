@@ -25,6 +25,11 @@ export function numberKey(number: string, keyword: string): NumberKey {
   return `${number}:${keyword}`;
 }
 
+/** A keyword may be of any script. */
+export function isNumberKey(text: string): text is NumberKey {
+  return /^\d{3,15}:\S{0,60}$/u.test(text);
+}
+
 /** The longest keyword. A text whose first word is longer has no keyword. */
 export const KEYWORD_MAX = 30;
 

@@ -4,7 +4,7 @@ import { isDuplicateKey } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { FreshCache } from '../runtime/fresh-cache.ts';
 import type { AccountId } from '../runtime/ids.ts';
-import { type NumberDocument, numberKey } from './number.ts';
+import { type NumberDocument, type NumberKey, numberKey } from './number.ts';
 
 /** The number with this keyword belongs to an account already. */
 export class NumberTaken extends Error {
@@ -47,10 +47,15 @@ export async function removeNumber(db: Db, number: string, keyword: string): Pro
   return deletedCount === 1;
 }
 
-/** The numbers of one account, or all, ordered by number and keyword. */
-export function listNumbers(db: Db, account: AccountId | undefined, limit: number): Promise<NumberDocument[]> {
+/** The numbers of one account, or all, ordered by number and keyword, behind `after`. */
+export function listNumbers(
+  db: Db,
+  account: AccountId | undefined,
+  limit: number,
+  after?: NumberKey,
+): Promise<NumberDocument[]> {
   return numbers(db)
-    .find(account === undefined ? {} : { account })
+    .find({ ...(account === undefined ? {} : { account }), ...(after === undefined ? {} : { _id: { $gt: after } }) })
     .sort({ _id: 1 })
     .limit(limit)
     .toArray();

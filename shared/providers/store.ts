@@ -114,6 +114,16 @@ export async function listProviders(db: Db): Promise<readonly ProviderDocument[]
   return providers(db).find().sort({ _id: 1 }).toArray();
 }
 
+/** Some of them, by account, behind `after`. */
+export async function listProviderPage(
+  db: Db,
+  after: AccountId | undefined,
+  limit: number,
+): Promise<readonly ProviderDocument[]> {
+  const place = after === undefined ? {} : { _id: { $gt: after } };
+  return providers(db).find(place).sort({ _id: 1 }).limit(limit).toArray();
+}
+
 /**
  * Pauses sending: sends are still accepted and wait. Customers' messages still come in. False when there is no provider.
  * Idempotent.

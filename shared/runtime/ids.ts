@@ -105,6 +105,12 @@ export function isLedgerCheckId(value: string): value is LedgerCheckId {
   return LEDGER_CHECK_ID.test(value);
 }
 
+const REPLAY_ID = /^rpl_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isReplayId(value: string): value is ReplayId {
+  return REPLAY_ID.test(value);
+}
+
 const AUDIT_ID = /^aud_[0-9a-hjkmnp-tv-z]{26}$/;
 
 export function isAuditId(value: string): value is AuditId {

@@ -71,6 +71,12 @@ export async function listSenders(db: Db, account: AccountId): Promise<readonly 
   return senders(db).find({ account }).sort({ sender: 1 }).toArray();
 }
 
+/** The names of an account's approved senders: hundreds, because operators approve each. */
+export async function listApprovedNames(db: Db, account: AccountId): Promise<string[]> {
+  const approved = senders(db).find({ account, status: 'approved' }, { projection: { _id: 0, sender: 1 } });
+  return (await approved.toArray()).map(({ sender }) => sender);
+}
+
 /** By name, after `after`. */
 export async function listSenderPage(
   db: Db,

@@ -13,16 +13,27 @@ export type ApprovedTemplate = Pick<
 const CHUNK = 500;
 
 /**
- * The fields of an account's approved templates that `GET /v2/templates` shows, by id; in chunks, so that thousands never block.
+ * The fields of an account's approved templates that `GET /v2/templates` shows, by id, behind `after`; in chunks, so that thousands
+ * never block.
  */
 export async function* readApprovedTexts(
   db: Db,
   account: AccountId,
+  after?: string,
+  limit = 0,
 ): AsyncGenerator<{ readonly id: string } & Pick<TemplateDocument, 'name' | 'content'>> {
   const approved = templates(db)
-    .find({ account, status: 'approved' }, { projection: { dltId: 1, name: 1, content: 1 }, batchSize: CHUNK })
-    .sort({ dltId: 1 });
+    .find(
+      { account, status: 'approved', ...(after === undefined ? {} : { dltId: { $gt: after } }) },
+      { projection: { dltId: 1, name: 1, content: 1 }, batchSize: CHUNK },
+    )
+    .sort({ dltId: 1 })
+    .limit(limit); // 0: all
   for await (const { dltId, name, content } of approved) yield { id: dltId, name, content };
+}
+
+export function countApproved(db: Db, account: AccountId): Promise<number> {
+  return templates(db).countDocuments({ account, status: 'approved' });
 }
 
 /**

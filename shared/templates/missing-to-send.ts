@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument } from '../accounts/account.ts';
-import { listSenders } from '../senders/store.ts';
-import { listTemplates } from './store.ts';
+import { listApprovedNames } from '../senders/store.ts';
+import { hasApproved } from './store.ts';
 
 /** Something without which every send of an account is refused. */
 export type Missing = 'PE id' | 'sender' | 'template';
@@ -13,17 +13,13 @@ export async function missingToSend(
 ): Promise<readonly Missing[]> {
   const underDlt = dlt === 'on';
   if (!underDlt && senders === 'any') return [];
-  const approved = (await listSenders(db, _id)).filter(({ status }) => status === 'approved');
-  const templates = underDlt ? await listTemplates(db, _id, 'approved') : [];
-  const known = new Set(approved.map(({ sender }) => sender));
+  const approved = await listApprovedNames(db, _id);
   const missing: Missing[] = [];
   // A template may name the PE id of another business.
-  if (underDlt && entityId === undefined && !templates.some((template) => template.entityId !== undefined)) {
+  if (underDlt && entityId === undefined && !(await hasApproved(db, _id, { entityId: { $exists: true } }))) {
     missing.push('PE id');
   }
   if (approved.length === 0) missing.push('sender');
-  if (underDlt && !templates.some((template) => template.senders.some((sender) => known.has(sender)))) {
-    missing.push('template');
-  }
+  if (underDlt && !(await hasApproved(db, _id, { senders: { $in: approved } }))) missing.push('template');
   return missing;
 }

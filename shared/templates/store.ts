@@ -214,6 +214,16 @@ export async function readApprovals(
   return new Map(found.map((template) => [template._id, template]));
 }
 
+/** Whether an account has an approved template of which this is true. */
+export async function hasApproved(
+  db: Db,
+  account: AccountId,
+  filter: Pick<Filter<TemplateDocument>, 'senders' | 'entityId'>,
+): Promise<boolean> {
+  const found = await templates(db).findOne({ account, status: 'approved', ...filter }, { projection: { _id: 1 } });
+  return found !== null;
+}
+
 /** An account's templates, by id; only those of a status when one is given. */
 export async function listTemplates(
   db: Db,

@@ -31,9 +31,14 @@ export async function findReplay(db: Db, account: AccountId, id: string): Promis
   return (await replays(db).findOne({ _id, account })) ?? undefined;
 }
 
-/** The newest replays of an endpoint. */
-export function listReplays(db: Db, endpoint: EndpointId, limit: number): Promise<ReplayDocument[]> {
-  return replays(db).find({ endpoint }).sort({ _id: -1 }).limit(limit).toArray();
+/** The replays of an endpoint, newest first, older than `before`. */
+export function listReplays(db: Db, endpoint: EndpointId, limit: number, before?: ReplayId): Promise<ReplayDocument[]> {
+  const place = before === undefined ? {} : { _id: { $lt: before } };
+  return replays(db)
+    .find({ endpoint, ...place })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .toArray();
 }
 
 export function findRunningReplays(db: Db, limit: number): Promise<ReplayDocument[]> {

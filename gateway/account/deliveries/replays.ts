@@ -1,5 +1,5 @@
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { idTime, newId, type ReplayId } from '../../../shared/runtime/ids.ts';
+import { idTime, isReplayId, newId, type ReplayId } from '../../../shared/runtime/ids.ts';
 import { findOwnEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
 import type { ReplayDocument } from '../../../shared/webhooks/replay.ts';
 import { findReplay, listReplays, ReplayRunning, startReplay } from '../../../shared/webhooks/replay-store.ts';
@@ -10,14 +10,15 @@ import { earlierTime } from '../../fields/times.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, callerOf, type Handler, type Reply } from '../../http/context.ts';
-import { invalidRequest } from '../../http/fields.ts';
-import { pageOf } from '../../http/page.ts';
+import { FieldProblems, invalidRequest } from '../../http/fields.ts';
+import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
+import { parseQuery } from '../../http/query.ts';
 import type { Accepted, Action, Refused } from '../../idempotency/action.ts';
 import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 
-/** The newest ones; they are kept for 30 days. */
-const SHOWN_MAX = 50;
+/** This many entries of a page count as one request. */
+const ENTRIES_PER_REQUEST = 250;
 
 export const START_REPLAY = request({
   since: required(earlierTime('Events from this time on are posted again, as far back as deliveries are kept.')),
@@ -68,14 +69,20 @@ function running(error: unknown): Refused {
   throw error;
 }
 
-/** GET /v2/account/webhooks/{webhook_id}/replays (extension): newest first, one page. */
+/** GET /v2/account/webhooks/{webhook_id}/replays (extension): newest first; they are kept for 30 days. */
 export function createReplays({ db, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
+    const problems = new FieldProblems();
+    const query = parseQuery(req, ['limit', 'cursor'], problems);
+    const limit = parseLimit(query.limit, problems);
+    const before = parseCursor(query.cursor, 'replays', isReplayId, problems);
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     const endpoint = await findOwnEndpoint(db, callerOf(res).account._id, String(req.params.webhook_id));
     if (endpoint === undefined) return sendProblem(res, 'webhook_not_found');
-    await answerRead(res, 1, async () => {
-      const found = await listReplays(db, endpoint._id, SHOWN_MAX);
-      return pageOf('replays', found.map(replayRecord), undefined);
+    await answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
+      const found = await listReplays(db, endpoint._id, limit + 1, before);
+      const page = found.slice(0, limit);
+      return pageOf('replays', page.map(replayRecord), found.length > limit ? page.at(-1)?._id : undefined);
     });
   };
 }

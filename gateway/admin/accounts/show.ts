@@ -4,7 +4,7 @@ import { listKeys } from '../../../shared/keys/store.ts';
 import { isExpired } from '../../../shared/keys/view.ts';
 import { providerCondition } from '../../../shared/providers/condition.ts';
 import { findProvider } from '../../../shared/providers/store.ts';
-import { listSenders } from '../../../shared/senders/store.ts';
+import { listSenderPage } from '../../../shared/senders/store.ts';
 import { missingToSend } from '../../../shared/templates/missing-to-send.ts';
 import { listUsers } from '../../../shared/users/store.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
@@ -12,6 +12,9 @@ import type { Handler, Reply } from '../../http/context.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { accountRecord, accountSettings } from './account-record.ts';
 import { accountInPath } from './find-account.ts';
+
+/** By name; more than an account usually has. */
+const SENDERS_SHOWN = 500;
 
 /** GET /v2/admin/accounts/{account_id} (extension): one account with its settings and counts of what it has. */
 export function createAccountDetail({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
@@ -27,7 +30,7 @@ export async function accountDetail(db: Db, account: AccountDocument, now: Date)
   const [keys, users, senders, provider, missing] = await Promise.all([
     listKeys(db, id),
     listUsers(db, id),
-    listSenders(db, id),
+    listSenderPage(db, id, '', SENDERS_SHOWN + 1),
     findProvider(db, id),
     missingToSend(db, account),
   ]);
@@ -39,7 +42,10 @@ export async function accountDetail(db: Db, account: AccountDocument, now: Date)
     missing_to_send: missing.map((what) => MISSING[what]),
     keys: { active: working.length, all: keys.length },
     users: users.length,
-    senders: senders.map(({ sender, status, routes, reason }) => ({ sender, status, routes, reason: reason ?? null })),
+    senders: senders
+      .slice(0, SENDERS_SHOWN)
+      .map(({ sender, status, routes, reason }) => ({ sender, status, routes, reason: reason ?? null })),
+    senders_more: senders.length > SENDERS_SHOWN,
     chatapp: provider === undefined ? null : providerCondition(provider),
   };
 }

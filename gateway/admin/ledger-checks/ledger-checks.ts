@@ -6,14 +6,16 @@ import { optional } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { bodyOf, type Handler, type Reply } from '../../http/context.ts';
-import { invalidRequest } from '../../http/fields.ts';
+import { FieldProblems, invalidRequest } from '../../http/fields.ts';
+import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
+import { parseQuery } from '../../http/query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { accountId, NO_SUCH_ACCOUNT } from '../fields.ts';
 import { KEPT_MS, type LedgerCheckDocument, ledgerCheckRecord } from './ledger-check.ts';
 import { runCheck } from './run.ts';
 import { findCheck, insertCheck, listChecks } from './store.ts';
 
-const LISTED = 10;
+const TOLD = 10;
 
 export const START_CHECK = request({ account_id: optional(accountId) });
 
@@ -53,15 +55,24 @@ export function createStartCheck(deps: Pick<GatewayDeps, 'db' | 'clock' | 'confi
   };
 }
 
-/** GET /v2/admin/ledger-checks (extension): the newest checks. */
+/** GET /v2/admin/ledger-checks (extension): the checks, newest first. */
 export function createLedgerChecks({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
-  return async (_req, res: Reply) => {
-    sendJson(res, { ledger_checks: await readLedgerChecks(db, clock) });
+  return async (req, res: Reply) => {
+    const problems = new FieldProblems();
+    const query = parseQuery(req, ['limit', 'cursor'], problems);
+    const limit = parseLimit(query.limit, problems);
+    const before = parseCursor(query.cursor, 'ledger_checks', isLedgerCheckId, problems);
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+    const found = await listChecks(db, limit + 1, before);
+    const page = found.slice(0, limit);
+    const data = page.map((check) => ledgerCheckRecord(check, clock.now()));
+    sendJson(res, pageOf('ledger_checks', data, found.length > limit ? page.at(-1)?._id : undefined));
   };
 }
 
-export async function readLedgerChecks(db: Db, clock: Clock): Promise<readonly object[]> {
-  return (await listChecks(db, LISTED)).map((check) => ledgerCheckRecord(check, clock.now()));
+/** The newest checks, as the stream tells of them. */
+export async function readLedgerChecks(db: Db, clock: Clock): Promise<object> {
+  return { data: (await listChecks(db, TOLD)).map((check) => ledgerCheckRecord(check, clock.now())) };
 }
 
 /** GET /v2/admin/ledger-checks/{ledger_check_id} (extension): how far one is, and what it found. */

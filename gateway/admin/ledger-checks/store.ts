@@ -18,9 +18,14 @@ export async function findCheck(db: Db, id: LedgerCheckId): Promise<LedgerCheckD
   return (await checks(db).findOne({ _id: id })) ?? undefined;
 }
 
-/** Newest first. */
-export async function listChecks(db: Db, limit: number): Promise<readonly LedgerCheckDocument[]> {
-  return checks(db).find().sort({ _id: -1 }).limit(limit).toArray();
+/** Newest first, older than `before`. */
+export async function listChecks(
+  db: Db,
+  limit: number,
+  before?: LedgerCheckId,
+): Promise<readonly LedgerCheckDocument[]> {
+  const place = before === undefined ? {} : { _id: { $lt: before } };
+  return checks(db).find(place).sort({ _id: -1 }).limit(limit).toArray();
 }
 
 function checks(db: Db): Collection<LedgerCheckDocument> {

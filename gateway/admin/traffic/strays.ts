@@ -1,10 +1,11 @@
 import type { InboundDocument } from '../../../shared/inbound/inbound.ts';
-import { listStrays } from '../../../shared/inbound/store.ts';
+import { listStrays, type StrayPlace } from '../../../shared/inbound/store.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { InboundId } from '../../../shared/runtime/ids.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
-import { parseLimit } from '../../http/page.ts';
+import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
 import { parseQuery, parseQueryChoice } from '../../http/query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 
@@ -15,13 +16,28 @@ import type { GatewayDeps } from '../../process/deps.ts';
 export function createStrays({ db }: Pick<GatewayDeps, 'db'>): Handler {
   return async (req, res: Reply) => {
     const problems = new FieldProblems();
-    const query = parseQuery(req, ['text', 'limit'], problems);
+    const query = parseQuery(req, ['text', 'limit', 'cursor'], problems);
     const limit = parseLimit(query.limit, problems);
+    const after = parseCursor(query.cursor, 'strays', isPlace, problems);
     const text = parseQueryChoice('text', query.text, ['yes', 'no'], problems);
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
-    const found = await listStrays(db, limit);
-    sendJson(res, { strays: found.flatMap((one) => strayRecord(one, text === 'yes')) });
+    const found = await listStrays(db, limit + 1, after && strayPlace(after));
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    const data = page.flatMap((one) => strayRecord(one, text === 'yes'));
+    sendJson(res, pageOf('strays', data, last && `${last.expiresAt?.getTime()} ${last._id}`));
   };
+}
+
+type Place = `${number} ${InboundId}`;
+
+function isPlace(text: string): text is Place {
+  return /^\d{1,15} inb_[0-9a-z]{26}$/.test(text);
+}
+
+function strayPlace(place: Place): StrayPlace {
+  const [at, id] = place.split(' ');
+  return { expiresAt: new Date(Number(at)), id: id as InboundId }; // isPlace has looked
 }
 
 function strayRecord({ _id, at, carrier, stray, expiresAt }: InboundDocument, text: boolean): object[] {

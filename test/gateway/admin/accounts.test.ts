@@ -207,7 +207,7 @@ describe('accounts, by operators', () => {
     for (let tries = 0; shown.state === 'running' && tries < 1_000; tries++) shown = (await world.get(path)).body;
     expect(shown).to.include({ state: 'done', done: shown.total });
     expect(shown.broken.map(({ account_id: id }: { account_id: string }) => id)).to.deep.equal([other]);
-    expect((await world.get('/ledger-checks')).body.ledger_checks[0]).to.deep.equal(shown);
+    expect((await world.get('/ledger-checks')).body.data[0]).to.deep.equal(shown);
     expect((await world.get(`/ledger-checks/chk_${'0'.repeat(26)}`)).status).to.equal(404);
   });
 });

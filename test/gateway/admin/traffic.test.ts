@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import { insertCheck } from '../../../gateway/admin/ledger-checks/store.ts';
 import { findOrphans, placeOf } from '../../../gateway/admin/traffic/orphan-list.ts';
 import type { InboundDocument } from '../../../shared/inbound/inbound.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { addNumber } from '../../../shared/numbers/store.ts';
 import { noteTrouble, stopProvider } from '../../../shared/providers/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
@@ -93,9 +95,47 @@ describe('what waits and what does not fit, for operators', () => {
     const kept = { _id: newId('inb'), carrier: 'airtel', at: new Date(), stray, expiresAt: new Date(Date.now() + 1e8) };
     await world.db.collection<InboundDocument>('inbound').insertOne(kept as unknown as InboundDocument);
 
-    expect((await world.get('/strays')).body.strays[0]).to.deep.include({ from: stray.from, text: null });
-    expect((await world.get('/strays?text=yes')).body.strays[0].text).to.equal('Where is it?');
+    expect((await world.get('/strays')).body.data[0]).to.deep.include({ from: stray.from, text: null });
+    expect((await world.get('/strays?text=yes')).body.data[0].text).to.equal('Where is it?');
     expect((await world.get('/strays?text=maybe')).status).to.equal(400);
+  });
+
+  it('numbers, SMS of nobody, chat-app numbers and ledger checks are read page by page', async () => {
+    await world.db.collection('providers').deleteMany({});
+    await world.db.collection('inbound').deleteMany({});
+    const expiresAt = new Date(Date.now() + 1e8);
+    for (let n = 0; n < 5; n++) {
+      const account = await makeAccount(world.db, 0);
+      await makeProvider(world.db, account);
+      await addNumber(world.db, systemClock, { number: '56789', keyword: `शब्द${n}`, account });
+      const stray = { from: '919876543210', to: '919000000001', type: 'text', body: 'Hi' };
+      const kept = { _id: newId('inb'), carrier: 'airtel', at: new Date(), stray, expiresAt };
+      await world.db.collection<InboundDocument>('inbound').insertOne(kept as unknown as InboundDocument);
+      await insertCheck(world.db, {
+        ...{ _id: newId('chk'), state: 'done', startedAt: new Date(), at: new Date(), done: 0, total: 0, entries: 0 },
+        ...{ broken: [], expiresAt },
+      });
+    }
+    for (const [path, name] of [
+      ['/numbers', 'keyword'],
+      ['/strays', 'stray_id'],
+      ['/providers', 'account_id'],
+      ['/ledger-checks', 'ledger_check_id'],
+    ] as const) {
+      const seen: unknown[] = [];
+      let cursor = '';
+      do {
+        const { body } = await world.get(`${path}?limit=2${cursor}`);
+        expect(body.data.length, path).to.be.within(1, 2);
+        seen.push(...body.data.map((one: Record<string, unknown>) => one[name]));
+        expect(body.has_more).to.equal(body.next_cursor !== null);
+        cursor = body.has_more ? `&cursor=${body.next_cursor}` : '';
+      } while (cursor !== '');
+      expect(new Set(seen).size, path).to.equal(5);
+      expect(seen, path).to.have.length(5);
+      expect((await world.get(`${path}?cursor=abc`)).status, path).to.equal(400);
+    }
+    for (const name of ['numbers', 'providers', 'inbound']) await world.db.collection(name).deleteMany({});
   });
 
   it('numbers: given to an account, once, and taken away', async () => {
@@ -104,7 +144,7 @@ describe('what waits and what does not fit, for operators', () => {
 
     expect(added.body.number).to.include({ number: '919000000001', keyword: 'join', account_id: world.account });
     expect((await world.post('/numbers', given)).body.errors[0].detail).to.match(/belongs to acc_/);
-    expect((await world.get(`/numbers?account_id=${world.account}`)).body.numbers).to.have.length(1);
+    expect((await world.get(`/numbers?account_id=${world.account}`)).body.data).to.have.length(1);
     expect((await world.delete('/numbers/919000000001')).body.code).to.equal('number_not_found');
     expect((await world.delete('/numbers/919000000001?keyword=join')).status).to.equal(200);
     expect(await world.lastAudit()).to.deep.include({ action: 'number.remove', account: world.account });
@@ -117,7 +157,7 @@ describe('what waits and what does not fit, for operators', () => {
     await noteTrouble(world.db, world.account, 'templates', { at: new Date(), reason: 'the provider answered 503' });
     const { body, text } = await world.get('/providers');
 
-    const [provider] = body.providers;
+    const [provider] = body.data;
     expect(provider).to.include({ account_id: world.account, condition: 'failing' });
     expect(provider.troubles[0].words).to.equal('copying the templates: the provider answered 503');
     expect(text).not.to.match(/v1\.|verify/);

@@ -29,6 +29,17 @@ describe('GET /v2/chatapp/templates', () => {
     });
   });
 
+  it('with `limit` it answers page by page', async () => {
+    const listed = ['a', 'b', 'c'].map((name) => makeChatTemplate(chat.account, { name }));
+    await replaceChatTemplates(chat.db, chat.account, listed);
+
+    const { body } = await chat.get('/v2/chatapp/templates?limit=2');
+    expect(body.templates.map(({ name }: { name: string }) => name)).to.deep.equal(['a', 'b']);
+    const { body: rest } = await chat.get(`/v2/chatapp/templates?limit=2&cursor=${body.next_cursor}`);
+    expect(rest.templates.map(({ name }: { name: string }) => name)).to.deep.equal(['c']);
+    expect(rest).to.include({ has_more: false, next_cursor: null });
+  });
+
   it('is empty for an account that has none, also without a number', async () => {
     expect((await chat.get('/v2/chatapp/templates')).body).to.deep.equal({ templates: [] });
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
+import { createTemplate, decideTemplate, importTemplates } from '../../../shared/templates/store.ts';
 import { makeTemplate } from '../../shared/templates/make.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
@@ -42,6 +42,32 @@ describe('GET /v2/templates', () => {
         { id: '1107160000000000002', name: 'Order', content },
       ],
     });
+  });
+
+  it('with `limit` it answers page by page; whole it counts as one request for each 500', async () => {
+    const account = await makeAccount(store.db, 0);
+    const key = await makeKey(store.db, account);
+    const ids = Array.from({ length: 501 }, (_, n) => String(1_107_160_000_000_000 + n));
+    const all = ids.map((dltId) => makeTemplate({ dltId }));
+    await importTemplates(store.db, systemClock, account, all);
+    const auth = (query: string) =>
+      request(gateway.url).get(`/v2/templates${query}`).set('Authorization', `Bearer ${key}`);
+    const left = ({ headers }: { headers: Record<string, string> }) =>
+      Number(/r=(\d+)/.exec(headers.ratelimit ?? '')?.[1]);
+
+    const page = await auth('?limit=400').expect(200);
+    expect(page.body.templates.map(({ id }: { id: string }) => id)).to.deep.equal(ids.slice(0, 400));
+    expect(page.body.has_more).to.equal(true);
+    const rest = await auth(`?cursor=${page.body.next_cursor}&limit=101`).expect(200);
+    expect(rest.body.templates.map(({ id }: { id: string }) => id)).to.deep.equal(ids.slice(400));
+    expect(rest.body).to.include({ has_more: false, next_cursor: null });
+    const whole = await auth('').expect(200);
+    expect(Object.keys(whole.body)).to.deep.equal(['templates']);
+    expect(whole.body.templates).to.have.length(501);
+    expect(left(rest) - left(whole)).to.equal(2);
+    for (const bad of ['?limit=0', '?limit=501', '?cursor=abc', '?page=2']) {
+      expectProblem(await auth(bad), 'invalid_request');
+    }
   });
 
   it('shows an approval and a rejection at once', async () => {

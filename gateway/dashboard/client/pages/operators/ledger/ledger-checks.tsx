@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
 import { post } from '../../../api/http.ts';
 import { useLive } from '../../../api/live.ts';
-import { useLoad } from '../../../api/load.ts';
+import { usePages } from '../../../api/pages.ts';
 import { Badge, type Tone } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { number } from '../../../parts/number.ts';
-import { Loading, PageHead } from '../../../parts/page.tsx';
-import { Table } from '../../../parts/table.tsx';
+import { PageHead } from '../../../parts/page.tsx';
+import { PagedTable } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
 import { toast, toastProblem } from '../../../parts/toast.tsx';
 
@@ -23,13 +23,14 @@ interface Check {
   readonly broken: readonly { readonly account_id: string; readonly problems: readonly string[] }[];
 }
 
+/** As the stream tells of the newest. */
 interface Checks {
-  readonly ledger_checks: readonly Check[];
+  readonly data: readonly Check[];
 }
 
 /** Proves that every change of a balance is in the ledger, without a gap. */
 export function LedgerChecksPage() {
-  const loaded = useLoad<Checks>('/v2/admin/ledger-checks');
+  const list = usePages<Check>('/v2/admin/ledger-checks');
   const live = useLive<Checks>('ledger_checks');
   const [busy, setBusy] = useState(false);
   const begin = async () => {
@@ -38,7 +39,7 @@ export function LedgerChecksPage() {
       .then(() => toast('The check has begun. It may take minutes.'))
       .catch(toastProblem);
     setBusy(false);
-    loaded.reload();
+    list.reload();
   };
   return (
     <>
@@ -51,36 +52,32 @@ export function LedgerChecksPage() {
           </Button>
         }
       />
-      <Loading of={loaded}>
-        {(data) => {
-          const checks = newest(live, data);
-          return checks.length === 0 ? (
-            <Empty icon="audit">No check was made in the last 30 days.</Empty>
-          ) : (
-            <Table
-              caption="Ledger checks"
-              rows={checks}
-              rowKey={({ ledger_check_id }) => ledger_check_id}
-              columns={[
-                { head: 'Begun', cell: (row) => <Time at={row.started_at} /> },
-                { head: 'State', cell: (row) => <State of={row} /> },
-                { head: 'Accounts', cell: (row) => <Progress of={row} /> },
-                { head: 'Entries', kind: 'number', cell: ({ entries }) => number(entries) },
-                { head: 'Broken', cell: (row) => <Broken of={row} /> },
-              ]}
-            />
-          );
-        }}
-      </Loading>
+      <PagedTable
+        list={{ ...list, rows: list.rows && newest(live, list.rows) }}
+        caption="Ledger checks"
+        rowKey={({ ledger_check_id }) => ledger_check_id}
+        empty={<Empty icon="audit">No check was made in the last 30 days.</Empty>}
+        columns={[
+          { head: 'Begun', cell: (row) => <Time at={row.started_at} /> },
+          { head: 'State', cell: (row) => <State of={row} /> },
+          { head: 'Accounts', cell: (row) => <Progress of={row} /> },
+          { head: 'Entries', kind: 'number', cell: ({ entries }) => number(entries) },
+          { head: 'Broken', cell: (row) => <Broken of={row} /> },
+        ]}
+      />
     </>
   );
 }
 
-/** What was just begun may be in the answer before the stream tells of it. */
-function newest(live: Checks | undefined, { ledger_checks: read }: Checks): readonly Check[] {
-  const told = live?.ledger_checks ?? [];
-  const isOlder = told[0] === undefined || (read[0] !== undefined && told[0].started_at < read[0].started_at);
-  return isOlder ? read : told;
+/** The stream's newest ones over those that were read: what was just begun may be in either first. */
+function newest(live: Checks | undefined, read: readonly Check[]): readonly Check[] {
+  const told = new Map((live?.data ?? []).map((check) => [check.ledger_check_id, check]));
+  const known = new Set(read.map(({ ledger_check_id: id }) => id));
+  const [first] = read;
+  const begun = [...told.values()].filter(
+    ({ ledger_check_id: id, started_at }) => !known.has(id) && (first === undefined || started_at >= first.started_at),
+  );
+  return [...begun, ...read.map((check) => told.get(check.ledger_check_id) ?? check)];
 }
 
 function State({ of: { state, broken } }: { readonly of: Check }) {

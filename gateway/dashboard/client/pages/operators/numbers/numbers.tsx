@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { post, queryText, remove } from '../../../api/http.ts';
-import { useLoad } from '../../../api/load.ts';
+import { usePages } from '../../../api/pages.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
@@ -8,8 +8,8 @@ import { Empty, NoResults } from '../../../parts/empty.tsx';
 import { Field } from '../../../parts/field.tsx';
 import { FilterBar, FilterText } from '../../../parts/filter.tsx';
 import { Form } from '../../../parts/form.tsx';
-import { Loading, PageHead } from '../../../parts/page.tsx';
-import { Table } from '../../../parts/table.tsx';
+import { PageHead } from '../../../parts/page.tsx';
+import { PagedTable } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { useUrlFilter } from '../../../parts/url-filter.ts';
@@ -27,7 +27,7 @@ const PATH = '/v2/admin/numbers';
 /** Numbers that handsets write to, and whose they are. */
 export function OperatorNumbersPage() {
   const filter = useUrlFilter('account_id');
-  const loaded = useLoad<{ readonly numbers: readonly OperatorNumber[] }>(PATH, filter.values);
+  const list = usePages<OperatorNumber>(PATH, filter.values);
   const [adding, setAdding] = useState(false);
   const [asked, setAsked] = useState<OperatorNumber>();
   const add = (
@@ -48,43 +48,36 @@ export function OperatorNumbersPage() {
       <FilterBar filter={filter}>
         <FilterText filter={filter} name="account_id" label="Account" placeholder="acc_01k…" />
       </FilterBar>
-      <Loading of={loaded}>
-        {({ numbers }) =>
-          numbers.length === 0 ? (
-            empty
-          ) : (
-            <Table
-              caption="Numbers"
-              rows={numbers}
-              rowKey={called}
-              columns={[
-                { head: 'Number', cell: ({ number }) => <strong>{number}</strong> },
-                { head: 'Keyword', cell: ({ keyword }) => keyword ?? '–' },
-                {
-                  head: 'Account',
-                  cell: ({ account_id: id }) => (
-                    <a class="mono" href={`/dashboard/admin/accounts/${id}`}>
-                      {id}
-                    </a>
-                  ),
-                },
-                { head: 'Country', cell: ({ country }) => country ?? '–' },
-                { head: 'Since', cell: (row) => <Time at={row.created_at} /> },
-                {
-                  head: 'Actions',
-                  kind: 'actions',
-                  cell: (row) => (
-                    <Button look="quiet" onClick={() => setAsked(row)}>
-                      Take away <span class="hidden">{called(row)}</span>
-                    </Button>
-                  ),
-                },
-              ]}
-            />
-          )
-        }
-      </Loading>
-      {adding && <AddDialog onClose={() => setAdding(false)} onDone={loaded.reload} />}
+      <PagedTable
+        list={list}
+        caption="Numbers"
+        rowKey={called}
+        empty={empty}
+        columns={[
+          { head: 'Number', cell: ({ number }) => <strong>{number}</strong> },
+          { head: 'Keyword', cell: ({ keyword }) => keyword ?? '–' },
+          {
+            head: 'Account',
+            cell: ({ account_id: id }) => (
+              <a class="mono" href={`/dashboard/admin/accounts/${id}`}>
+                {id}
+              </a>
+            ),
+          },
+          { head: 'Country', cell: ({ country }) => country ?? '–' },
+          { head: 'Since', cell: (row) => <Time at={row.created_at} /> },
+          {
+            head: 'Actions',
+            kind: 'actions',
+            cell: (row) => (
+              <Button look="quiet" onClick={() => setAsked(row)}>
+                Take away <span class="hidden">{called(row)}</span>
+              </Button>
+            ),
+          },
+        ]}
+      />
+      {adding && <AddDialog onClose={() => setAdding(false)} onDone={list.reload} />}
       {asked && (
         <Confirm
           title={`Take ${called(asked)} away?`}
@@ -93,7 +86,7 @@ export function OperatorNumbersPage() {
           onConfirm={async () => {
             await remove(`${PATH}/${asked.number}${queryText({ keyword: asked.keyword ?? '' })}`);
             toast(`${called(asked)} belongs to nobody now.`);
-            loaded.reload();
+            list.reload();
           }}
         >
           <p>What handsets write to it reaches no account from then on. What was received stays.</p>

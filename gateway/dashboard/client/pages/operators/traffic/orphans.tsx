@@ -1,9 +1,8 @@
-import { useLoad } from '../../../api/load.ts';
 import { usePages } from '../../../api/pages.ts';
 import { Empty, NoResults } from '../../../parts/empty.tsx';
 import { FilterBar, FilterText } from '../../../parts/filter.tsx';
-import { Card, Loading, PageHead } from '../../../parts/page.tsx';
-import { PagedTable, Table } from '../../../parts/table.tsx';
+import { Card, PageHead } from '../../../parts/page.tsx';
+import { PagedTable } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
 import { useUrlFilter } from '../../../parts/url-filter.ts';
 
@@ -68,31 +67,24 @@ export function OrphansPage() {
 }
 
 function Strays() {
-  const loaded = useLoad<{ strays: readonly Stray[] }>('/v2/admin/strays');
+  const list = usePages<Stray>('/v2/admin/strays');
   return (
     <Card
       title="Received SMS of nobody"
       lead="No account has their number, or no keyword of the number fits. What they say is not shown here."
     >
-      <Loading of={loaded}>
-        {({ strays }) =>
-          strays.length === 0 ? (
-            <Empty icon="inbox">Every received SMS belongs to an account.</Empty>
-          ) : (
-            <Table
-              caption="Received SMS of nobody"
-              rows={strays}
-              rowKey={({ stray_id }) => stray_id}
-              columns={[
-                { head: 'When', cell: (row) => <Time at={row.at} /> },
-                { head: 'Carrier', cell: ({ carrier_id }) => carrier_id },
-                { head: 'From', cell: ({ from }) => from },
-                { head: 'To', cell: ({ to }) => to },
-              ]}
-            />
-          )
-        }
-      </Loading>
+      <PagedTable
+        list={list}
+        caption="Received SMS of nobody"
+        rowKey={({ stray_id }) => stray_id}
+        empty={<Empty icon="inbox">Every received SMS belongs to an account.</Empty>}
+        columns={[
+          { head: 'When', cell: (row) => <Time at={row.at} /> },
+          { head: 'Carrier', cell: ({ carrier_id }) => carrier_id },
+          { head: 'From', cell: ({ from }) => from },
+          { head: 'To', cell: ({ to }) => to },
+        ]}
+      />
     </Card>
   );
 }

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
 import { post } from '../../../api/http.ts';
-import { useLoad } from '../../../api/load.ts';
+import { usePages } from '../../../api/pages.ts';
 import { Badge, type Tone } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Empty } from '../../../parts/empty.tsx';
-import { Loading, PageHead } from '../../../parts/page.tsx';
-import { Table } from '../../../parts/table.tsx';
+import { PageHead } from '../../../parts/page.tsx';
+import { PagedTable } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
 import { toast } from '../../../parts/toast.tsx';
 
@@ -29,45 +29,40 @@ const TONES: Readonly<Record<Provider['condition'], Tone>> = {
 
 /** The accounts' numbers on the chat-app channel. */
 export function ProvidersPage() {
-  const loaded = useLoad<{ providers: readonly Provider[] }>('/v2/admin/providers');
+  const list = usePages<Provider>('/v2/admin/providers');
   const [asked, setAsked] = useState<Provider>();
   return (
     <>
       <PageHead title="Chat-app providers" lead="The accounts' numbers on the chat-app channel, with what fails." />
-      <Loading of={loaded}>
-        {({ providers }) =>
-          providers.length === 0 ? (
-            <Empty icon="provider">
-              No account has a number yet. Give one: <code>npm run ops -- provider set</code>.
-            </Empty>
-          ) : (
-            <Table
-              caption="Chat-app providers"
-              rows={providers}
-              rowKey={({ account_id }) => account_id}
-              columns={[
-                {
-                  head: 'Number',
-                  cell: (row) => <a href={`/dashboard/admin/accounts/${row.account_id}`}>{row.number}</a>,
-                },
-                { head: 'State', cell: ({ condition }) => <Badge tone={TONES[condition]}>{condition}</Badge> },
-                { head: 'Last error', cell: (row) => <LastError of={row} /> },
-                { head: 'Address', cell: ({ base_url }) => <code>{base_url}</code> },
-                {
-                  head: 'Actions',
-                  kind: 'actions',
-                  cell: (row) => (
-                    <Button look="quiet" onClick={() => setAsked(row)}>
-                      {isGoing(row) ? 'Pause' : 'Start'} <span class="hidden">{row.number}</span>
-                    </Button>
-                  ),
-                },
-              ]}
-            />
-          )
+      <PagedTable
+        list={list}
+        caption="Chat-app providers"
+        rowKey={({ account_id }) => account_id}
+        empty={
+          <Empty icon="provider">
+            No account has a number yet. Give one: <code>npm run ops -- provider set</code>.
+          </Empty>
         }
-      </Loading>
-      {asked && <GoingDialog of={asked} onClose={() => setAsked(undefined)} onDone={loaded.reload} />}
+        columns={[
+          {
+            head: 'Number',
+            cell: (row) => <a href={`/dashboard/admin/accounts/${row.account_id}`}>{row.number}</a>,
+          },
+          { head: 'State', cell: ({ condition }) => <Badge tone={TONES[condition]}>{condition}</Badge> },
+          { head: 'Last error', cell: (row) => <LastError of={row} /> },
+          { head: 'Address', cell: ({ base_url }) => <code>{base_url}</code> },
+          {
+            head: 'Actions',
+            kind: 'actions',
+            cell: (row) => (
+              <Button look="quiet" onClick={() => setAsked(row)}>
+                {isGoing(row) ? 'Pause' : 'Start'} <span class="hidden">{row.number}</span>
+              </Button>
+            ),
+          },
+        ]}
+      />
+      {asked && <GoingDialog of={asked} onClose={() => setAsked(undefined)} onDone={list.reload} />}
     </>
   );
 }

@@ -1,0 +1,62 @@
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { sendProblem } from '../http/answer.ts';
+import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import { FieldProblems, invalidRequest } from '../http/fields.ts';
+import { cursorOf, parseCursor, parseLimit } from '../http/page.ts';
+import { parseQuery } from '../http/query.ts';
+import { Slice } from '../http/slice.ts';
+import type { AnswerRead } from './costly-reads.ts';
+
+/** This many entries count as one request. */
+const ENTRIES_PER_REQUEST = 500;
+
+/** A list that the specification answers whole: `{"templates": [ … ]}`. With `limit` or `cursor` a page of it (extension). */
+export interface WholeList<Entry extends object> {
+  /** In the cursor. */
+  readonly list: string;
+  readonly isPlace: (text: string) => text is string;
+  readonly placeOf: (entry: Entry) => string;
+  /** How many entries it has: a whole list counts as many requests as it is long. */
+  readonly count: (account: AccountId) => Promise<number>;
+  /** The entries behind a place, in chunks; all when there is no `limit`. */
+  readonly read: (account: AccountId, after: string | undefined, limit: number | undefined) => AsyncIterable<Entry>;
+}
+
+export function createWholeList<Entry extends object>(answerRead: AnswerRead, whole: WholeList<Entry>): Handler {
+  return async (req, res: Reply) => {
+    const problems = new FieldProblems();
+    const query = parseQuery(req, ['limit', 'cursor'], problems);
+    const limit =
+      query.limit === undefined && query.cursor === undefined ? undefined : parseLimit(query.limit, problems);
+    const after = parseCursor(query.cursor, whole.list, whole.isPlace, problems);
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+    const account = callerOf(res).account._id;
+    const entries = limit ?? (await whole.count(account));
+    const cost = Math.max(1, Math.ceil(entries / ENTRIES_PER_REQUEST));
+    await answerRead(res, cost, () => listJson(whole, whole.read(account, after, limit && limit + 1), limit));
+  };
+}
+
+/** The list as text, because it may have thousands of entries. Built in slices as the entries are read. */
+async function listJson<Entry extends object>(
+  { list, placeOf }: WholeList<Entry>,
+  entries: AsyncIterable<Entry>,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<string> {
+  const texts: string[] = [];
+  let next: string | null = null;
+  let last: Entry | undefined;
+  const slice = new Slice();
+  for await (const entry of entries) {
+    if (texts.length === limit) {
+      next = last === undefined ? null : cursorOf(list, placeOf(last));
+      break;
+    }
+    if (slice.over) await slice.rest();
+    texts.push(JSON.stringify(entry));
+    last = entry;
+  }
+  const page = limit === Number.POSITIVE_INFINITY ? {} : { next_cursor: next, has_more: next !== null };
+  const more = JSON.stringify(page).slice(1);
+  return `{"templates":[${texts.join(',')}]${more === '}' ? '' : ','}${more}`;
+}
