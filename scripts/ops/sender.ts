@@ -1,10 +1,10 @@
 import type { Route } from '../../shared/messages/message.ts';
 import type { SenderDocument } from '../../shared/senders/sender.ts';
 import { isSenderForm } from '../../shared/senders/sender-form.ts';
-import { createSender, decideSender, findSender, listSenders, SenderExists } from '../../shared/senders/store.ts';
+import { createSender, decideSender, findSender, listSenderPage, SenderExists } from '../../shared/senders/store.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { accountId, choice, line, list, optional, required, withDefault, words } from './parameters.ts';
+import { accountId, choice, integer, line, list, optional, required, withDefault, words } from './parameters.ts';
 import { table } from './show.ts';
 
 const ROUTES = ['transactional', 'promotional'] as const satisfies readonly Route[];
@@ -49,17 +49,24 @@ export const SENDER_COMMANDS: readonly Command[] = [
     verb: 'list',
     about: 'Shows the senders of an account.',
     args: { account },
-    options: {},
-    async run({ account }, { db }) {
+    options: {
+      limit: withDefault(integer('N', 1, 10_000), '1000', 'most to show'),
+      after: optional(senderId, 'continue after this sender'),
+    },
+    async run({ account, limit, after }, { db }) {
       const store = await db();
       await existing(store, account);
-      const all = await listSenders(store, account);
+      const all = await listSenderPage(store, account, after ?? '', limit);
+      const last = all.length < limit ? undefined : all.at(-1);
       return {
-        text: table(
-          ['SENDER', 'STATUS', 'ROUTES', 'ID'],
-          all.map((one) => [one.sender, one.status, one.routes.join(','), one._id]),
-          'It has no senders yet.',
-        ),
+        text: [
+          table(
+            ['SENDER', 'STATUS', 'ROUTES', 'ID'],
+            all.map((one) => [one.sender, one.status, one.routes.join(','), one._id]),
+            'It has no senders yet.',
+          ),
+          ...(last === undefined ? [] : [`There may be more: --after ${last.sender}`]),
+        ].join('\n'),
         json: all.map(({ _id, sender, routes, status }) => ({ id: _id, sender, routes, status })),
       };
     },

@@ -14,7 +14,7 @@ import { type NewTemplate, type TemplateDocument, templateVersion } from '../../
 import { routesOfSenders, templateFaults } from '../../shared/templates/template-form.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { accountId, choice, flag, list, name, optional, required, withDefault, words } from './parameters.ts';
+import { accountId, choice, flag, integer, list, name, optional, required, withDefault, words } from './parameters.ts';
 import { readOctets } from './read-file.ts';
 import { table } from './show.ts';
 
@@ -71,11 +71,16 @@ export const TEMPLATE_COMMANDS: readonly Command[] = [
     verb: 'list',
     about: 'Shows the templates of an account.',
     args: { account },
-    options: { status: optional(choice(['submitted', 'approved', 'rejected']), 'only templates of this status') },
-    async run({ account, status }, { db }) {
+    options: {
+      status: optional(choice(['submitted', 'approved', 'rejected']), 'only templates of this status'),
+      limit: withDefault(integer('N', 1, 10_000), '1000', 'most to show'),
+      after: optional(dltId, 'continue after this template'),
+    },
+    async run({ account, status, limit, after }, { db }) {
       const store = await db();
       await existing(store, account);
-      const all = await listTemplates(store, account, status);
+      const all = await listTemplates(store, account, status, after, limit);
+      const last = all.length < limit ? undefined : all.at(-1);
       const rows = all.map((one) => [
         one.dltId,
         one.paused === true ? `${one.status} (paused)` : one.status,
@@ -84,7 +89,10 @@ export const TEMPLATE_COMMANDS: readonly Command[] = [
         one.name,
       ]);
       return {
-        text: table(['TEMPLATE', 'STATUS', 'SENDERS', 'ROUTES', 'NAME'], rows, 'There are none.'),
+        text: [
+          table(['TEMPLATE', 'STATUS', 'SENDERS', 'ROUTES', 'NAME'], rows, 'There are none.'),
+          ...(last === undefined ? [] : [`There may be more: --after ${last.dltId}`]),
+        ].join('\n'),
         json: all.map(view),
       };
     },

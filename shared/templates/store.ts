@@ -23,7 +23,7 @@ export class TemplateExists extends Error {
 /** Most templates that are imported at once: about 300 KB. */
 const CHUNK = 500;
 /** Sorts after every id: ids are digits, and a colon follows 9. */
-export const KEY_END = ':';
+const KEY_END = ':';
 
 /** Who makes a template. What accounts make is counted (`QUOTAS.templates`) until somebody approves it. */
 export type Maker = 'account' | 'operator';
@@ -224,17 +224,26 @@ export async function hasApproved(
   return found !== null;
 }
 
-/** An account's templates, by id; only those of a status when one is given. */
+/** An account's templates, by id, behind `after`; only those of a status when one is given. Without `limit` all. */
 export async function listTemplates(
   db: Db,
   account: AccountId,
   status?: TemplateStatus,
+  after?: string,
+  limit = 0,
 ): Promise<readonly TemplateDocument[]> {
-  if (status !== undefined) return templates(db).find({ account, status }).sort({ dltId: 1 }).toArray();
+  if (status !== undefined) {
+    return templates(db)
+      .find({ account, status, ...(after === undefined ? {} : { dltId: { $gt: after } }) })
+      .sort({ dltId: 1 })
+      .limit(limit)
+      .toArray();
+  }
   // An account's keys are adjacent and in the order of the ids, from the account's own key on.
   return templates(db)
-    .find({ _id: { $gte: templateKey(account, ''), $lt: templateKey(account, KEY_END) } })
+    .find({ _id: { $gt: templateKey(account, after ?? ''), $lt: templateKey(account, KEY_END) } })
     .sort({ _id: 1 })
+    .limit(limit)
     .toArray();
 }
 

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, isTemplateRequestId } from '../../../shared/runtime/ids.ts';
 import { listTemplateRequests } from '../../../shared/templates/request-store.ts';
+import { listTemplates } from '../../../shared/templates/store.ts';
 import type { TemplateDocument } from '../../../shared/templates/template.ts';
 import { isDltId } from '../../../shared/templates/template-form.ts';
 import type { TemplateRequestDocument } from '../../../shared/templates/template-request.ts';
@@ -11,7 +12,6 @@ import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
 import { parseQuery, parseQueryChoice } from '../../http/query.ts';
-import { listTemplatePage } from './own-store.ts';
 import { templateRecord } from './record.ts';
 
 const STATES = ['requested', 'submitted', 'approved', 'rejected'] as const;
@@ -64,7 +64,7 @@ async function readPage(
           limit,
         );
   if (requests.length >= limit || status === 'requested') return requests;
-  const rest = await listTemplatePage(db, account, status, behindRequests ? after : undefined, limit - requests.length);
+  const rest = await listTemplates(db, account, status, behindRequests ? after : undefined, limit - requests.length);
   return [...requests, ...rest];
 }
 

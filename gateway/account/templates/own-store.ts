@@ -1,12 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { KEY_END } from '../../../shared/templates/store.ts';
-import {
-  NOTHING_OWED,
-  type TemplateDocument,
-  type TemplateStatus,
-  templateKey,
-} from '../../../shared/templates/template.ts';
+import { NOTHING_OWED, type TemplateDocument, templateKey } from '../../../shared/templates/template.ts';
 
 /**
  * An account may change or remove only what it asked for itself and nobody ever approved. Messages with the text of any other
@@ -32,29 +26,6 @@ export async function resubmitTemplate(
 export async function removeTemplate(db: Db, account: AccountId, dltId: string): Promise<boolean> {
   const { deletedCount } = await templates(db).deleteOne({ _id: templateKey(account, dltId), ...OWN, ...NOTHING_OWED });
   return deletedCount === 1;
-}
-
-/** An account's templates, by id, behind `after`; only those of a status when one is given. */
-export async function listTemplatePage(
-  db: Db,
-  account: AccountId,
-  status: TemplateStatus | undefined,
-  after: string | undefined,
-  limit: number,
-): Promise<readonly TemplateDocument[]> {
-  const place = after === undefined ? {} : { dltId: { $gt: after } };
-  if (status !== undefined) {
-    return templates(db)
-      .find({ account, status, ...place })
-      .sort({ dltId: 1 })
-      .limit(limit)
-      .toArray();
-  }
-  return templates(db)
-    .find({ _id: { $gt: templateKey(account, after ?? ''), $lt: templateKey(account, KEY_END) } })
-    .sort({ _id: 1 })
-    .limit(limit)
-    .toArray();
 }
 
 function templates(db: Db): Collection<TemplateDocument> {

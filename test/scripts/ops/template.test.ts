@@ -91,6 +91,8 @@ describe('npm run ops -- template', () => {
 
     expect((await ops('template', 'list', account)).out).to.match(new RegExp(`${ID} +approved +HARKRA +transactional`));
     expect((await ops('template', 'list', account, '--status', 'rejected')).out).to.equal('There are none.\n');
+    expect((await ops('template', 'list', account, '--limit', '1')).out).to.include(`There may be more: --after ${ID}`);
+    expect((await ops('template', 'list', account, '--after', ID)).out).to.equal('There are none.\n');
   });
 
   function file(text: string | Uint8Array): string {
