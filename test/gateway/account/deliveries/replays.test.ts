@@ -50,6 +50,24 @@ describe('replays of a webhook', () => {
     expect(await site.db.collection('webhook_replays').countDocuments({ account: site.account })).to.equal(1);
   });
 
+  it('are listed page by page, newest first', async () => {
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) {
+      const { body } = await ask('post', path, since).expect(200);
+      ids.unshift(body.replay_id);
+      const [running] = (await findRunningReplays(site.db, 100)).filter(({ _id }) => _id === body.replay_id);
+      if (running !== undefined) await noteReplayed(site.db, running, { replayed: 0, next: undefined }, new Date());
+    }
+    const idsOf = ({ body }: { body: { data: { replay_id: string }[] } }) => body.data.map((one) => one.replay_id);
+
+    const first = await ask('get', `${path}?limit=2`).expect(200);
+    expect(idsOf(first)).to.deep.equal(ids.slice(0, 2));
+    const second = await ask('get', `${path}?limit=2&cursor=${first.body.next_cursor}`).expect(200);
+    expect(idsOf(second)).to.deep.equal(ids.slice(2));
+    expect(second.body).to.include({ has_more: false, next_cursor: null });
+    expectProblem(await ask('get', `${path}?cursor=abc`), 'invalid_request');
+  });
+
   it('need a time that is over', async () => {
     for (const wrong of [{}, { since: 'x' }, { since: '2099-01-01T00:00:00Z' }, { ...since, until: 'x' }]) {
       expectProblem(await ask('post', path, wrong), 'invalid_request');
