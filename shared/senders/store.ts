@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { isDuplicateKey } from '../mongo/errors.ts';
-import { withinQuota } from '../quotas/quotas.ts';
+import { QuotaReached, withinQuota } from '../quotas/quotas.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type AccountId, newId, type SenderId } from '../runtime/ids.ts';
 import type { SenderDocument } from './sender.ts';
@@ -36,7 +36,9 @@ export async function createSender(db: Db, clock: Clock, sender: NewSender): Pro
       await withinQuota(db, 'senders', document.account, (place) => senders(db).insertOne({ ...document, place }));
     }
   } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
+    // An account without a place for another one is told that it has this one already.
+    const mayExist = error instanceof QuotaReached && (await findSender(db, document.account, document.sender));
+    if (!mayExist && !isDuplicateKey(error)) throw error;
     throw new SenderExists(`sender "${sender.sender}" is already registered to ${sender.account}`, { cause: error });
   }
   return document;

@@ -100,6 +100,7 @@ describe('quotas of an account', () => {
     await decideSender(site.db, systemClock, site.account, 'S1', 'approved');
     await more().expect(200);
     expectProblem(await more(), 'quota_reached');
+    expectProblem(await post('senders', { sender: 'S3', routes: ['transactional'] }), 'sender_exists');
     const removed = await site.db.collection('senders').findOne({ account: site.account, sender: 'S2' });
     await ask(site.url, 'delete', `senders/${removed?._id}`).expect(200);
     await more().expect(200);
