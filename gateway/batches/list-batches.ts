@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { BatchCounts, BatchDocument } from '../../shared/batches/batch.ts';
 import { countBatch } from '../../shared/batches/progress.ts';
 import { batchCollection } from '../../shared/batches/store.ts';
-import { SHOWN_BATCH_STATES } from '../../shared/mongo/batch-indexes.ts';
+import { SHOWN_BATCHES } from '../../shared/mongo/batch-indexes.ts';
 import { type AccountId, type BatchId, isBatchId, lowestId } from '../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
@@ -62,9 +62,9 @@ async function readBatches(
   const isAsked = (id: BatchId) => id >= $gte && ($lt === undefined || id < $lt);
   const unmarked = await showUnmarked(db, account, isAsked, limit + 1);
   const marked = await batchCollection(db)
-    .find({ account, state: { $in: [...SHOWN_BATCH_STATES] }, _id: { $gte, ...($lt === undefined ? {} : { $lt }) } })
+    .find({ account, ...SHOWN_BATCHES, _id: { $gte, ...($lt === undefined ? {} : { $lt }) } })
     .sort({ _id: -1 })
-    .hint('account')
+    .hint('shown')
     .limit(limit + 1)
     .batchSize(limit + 2)
     .toArray();

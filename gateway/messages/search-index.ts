@@ -1,3 +1,4 @@
+import type { MessageState } from '../../shared/messages/message.ts';
 import { RARE_STATES, type RareState } from '../../shared/mongo/message-indexes.ts';
 import { type AccountId, idDay, type MessageId } from '../../shared/runtime/ids.ts';
 import type { MessageFilter } from './message-list.ts';
@@ -33,7 +34,7 @@ export function searchBy(account: AccountId, filter: MessageFilter): Search {
     };
   }
   if (rare !== undefined) {
-    return { index: 'rare_states', walked: { account, state: rare }, wanted: wantedOf(filter, 'state') };
+    return { index: RARE_STATES[rare], walked: { account, state: rare }, wanted: wantedOf(filter, 'state') };
   }
   return { index: 'account', walked: { account }, wanted: wantedOf(filter, undefined) };
 }
@@ -72,7 +73,11 @@ function wantedOf(filter: MessageFilter, answered: 'to' | 'from' | 'reference' |
 function rareState({ states, direction }: MessageFilter): RareState | undefined {
   if (states === undefined) return direction === 'in' ? 'received' : undefined;
   const [state, ...others] = states;
-  return others.length > 0 ? undefined : RARE_STATES.find((rare) => rare === state);
+  return others.length === 0 && state !== undefined && isRare(state) ? state : undefined;
+}
+
+function isRare(state: MessageState): state is RareState {
+  return state in RARE_STATES;
 }
 
 /** The filter by direction, where the index does not imply it. SMS that the account sends have no `direction`. */

@@ -21,7 +21,7 @@ export interface Hello {
   readonly msg?: string;
 }
 
-/** Of MongoDB 6.0: filters of partial indexes with `$in`. */
+/** Of MongoDB 6.0, the oldest whose manual the product was written by. */
 const WIRE_VERSION_MIN = 17;
 
 /** Whether the product may run on it. `not_now`: the server may still become what it must be. */

@@ -1,7 +1,7 @@
 import type { Collection, Db, UpdateFilter } from 'mongodb';
 import { findAtOnce } from '../mongo/find-at-once.ts';
 import { updateEach } from '../mongo/update-each.ts';
-import type { FAILED_STATES } from '../mongo/webhook-indexes.ts';
+import { FAILED_STATES, type FailedState } from '../mongo/webhook-indexes.ts';
 import type { EndpointId } from '../runtime/ids.ts';
 import type { DeliveryAttempt, DeliveryDocument, DeliveryId } from './delivery.ts';
 
@@ -84,7 +84,7 @@ export async function replayDelivery(db: Db, id: DeliveryId, now: Date): Promise
 
 const REPLAY_PAGE = 500;
 /** States of what an endpoint did not get. */
-const LOST = ['exhausted', 'discarded'] as const satisfies readonly (typeof FAILED_STATES)[number][];
+const LOST = ['exhausted', 'discarded'] as const satisfies readonly FailedState[];
 
 /** Everything since a time that an endpoint did not get. */
 export interface LostDeliveries {
@@ -127,7 +127,7 @@ export async function replayPage(
   return { replayed, next: page.length < REPLAY_PAGE ? undefined : page.at(-1)?._id };
 }
 
-/** A page of an endpoint's deliveries in one state, those of the newest messages first: a walk along the index `failed`. */
+/** A page of an endpoint's deliveries in one state, those of the newest messages first: a walk along an index. */
 function newestOf(
   db: Db,
   endpoint: EndpointId,
@@ -137,7 +137,7 @@ function newestOf(
   return deliveriesOf(db)
     .find({ endpoint, state, ...(before === undefined ? {} : { _id: { $lt: before } }) })
     .sort({ _id: -1 })
-    .hint('failed')
+    .hint(FAILED_STATES[state])
     .limit(REPLAY_PAGE)
     .project<Pick<DeliveryDocument, '_id' | 'createdAt'>>({ createdAt: 1 })
     .toArray();

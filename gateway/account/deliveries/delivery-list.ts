@@ -38,8 +38,8 @@ export async function listDeliveries(
   after: DeliveryId | undefined,
   limit: number,
 ): Promise<{ readonly deliveries: readonly ListedDelivery[]; readonly next: DeliveryId | undefined }> {
-  const failed = FAILED_STATES.find((one) => one === state);
-  const index = failed === undefined ? 'log' : 'failed';
+  const failed = state === 'due' || state === 'done' ? undefined : state;
+  const index = failed === undefined ? 'log' : FAILED_STATES[failed];
   const walked = { endpoint, ...(failed && { state: failed }) };
   const range = idRange(message, after);
   const wanted = { ...(event && { event }), ...(state && failed === undefined && { state }) };

@@ -1,4 +1,3 @@
-import { spend } from '../bson/effort.ts';
 import { compare, equals, rankOf } from '../bson/order.ts';
 import { TYPE, type Value } from '../bson/read.ts';
 import { isNullish } from '../bson/value.ts';
@@ -118,9 +117,6 @@ export function implies(bounds: ReadonlyMap<string, Bounds>, partial: Filter): b
       return known.present;
     case 'eq':
       return known.points?.every((point) => equals(point, test.value)) ?? false;
-    case 'in':
-      spend((known.points?.length ?? 0) * test.values.length);
-      return known.points?.every((point) => test.values.some((value) => equals(point, value))) ?? false;
     case 'gt':
     case 'gte':
     case 'lt':

@@ -180,13 +180,15 @@ function checkCombination(parts: Parts, key: Value): void {
   if (parts.partial !== undefined) checkPartial(parseFilter(parts.partial.buf, parts.partial.pos), parts.partial);
 }
 
-const PARTIAL_OPS = new Set(['eq', 'gt', 'gte', 'lt', 'lte', 'in', 'exists']);
+const PARTIAL_OPS = new Set(['eq', 'gt', 'gte', 'lt', 'lte', 'exists']);
 
 function checkPartial(filter: Filter, spec: Value): void {
   if (filter.kind === 'and') {
     for (const part of filter.filters) checkPartial(part, spec);
   } else if (filter.kind === 'or') {
     throw notSupported('$or in a partial index');
+  } else if (filter.kind === 'field' && filter.test.op === 'in') {
+    throw notSupported('$in in a partial index');
   } else if (filter.kind !== 'field' || !PARTIAL_OPS.has(filter.test.op)) {
     throw new StoreError(67, `Expression not supported in partial index: ${show(spec)}`);
   }
