@@ -7,11 +7,15 @@ const CLOCK_MS = 1_500;
 
 /**
  * Whether the product can run on a deployment of MongoDB: throws `StartError` with one sentence when it cannot. Returns what its
- * operators should know. Three commands; for the start of a process.
+ * operators should know. Some ten short commands; for the start of a process. `troubleMs`: for how long what fails is tried again.
  */
-export async function checkStore({ db, warnings }: Store, clock: Clock): Promise<readonly string[]> {
+export async function checkStore(
+  { db, warnings }: Pick<Store, 'db' | 'warnings'>,
+  clock: Clock,
+  troubleMs?: number,
+): Promise<readonly string[]> {
   const askedMs = clock.now().getTime();
-  const storeMs = (await probeFeatures(db)).getTime();
+  const storeMs = (await probeFeatures(db, troubleMs)).getTime();
   const answeredMs = clock.now().getTime();
   const difference = Math.max(askedMs - storeMs, storeMs - answeredMs);
   if (difference < CLOCK_MS) return warnings;

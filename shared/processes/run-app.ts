@@ -43,12 +43,13 @@ export function runApp(app: string, start: (deps: AppDeps) => Promise<void>): vo
       resume: async () => {
         period = new WorkPeriod(life, log);
         const metrics = new Metrics();
+        await tryStore(app, { store, config, log });
         // `prepare` writes already. So the process reports first and then looks whether the store is open: whoever closes the store
         // either waits for this process, or closed it early enough to be seen here.
         const report = await reportProcess(app, db, metrics, log);
         period.life.onStop('report', () => report.end());
         if (!(await gate.isOpenNow())) return;
-        await prepare(app, { store, config, log });
+        await prepare(db, log);
         begun = true;
         await start({ ...opened, metrics, life: period.life });
         // Registered last, so it runs first at a stop: the processes that share its leases then leave none to this one.
@@ -83,9 +84,10 @@ export function runReader(
     let own: Pick<WritingParts, 'pause'> | undefined;
     const parts: WritingParts = {
       resume: async () => {
+        await tryStore(app, { store, config, log });
         report = await reportProcess(app, db, metrics, log, notes); // as in `runApp`
         if (!(await gate.isOpenNow())) return;
-        await prepare(app, { store, config, log });
+        await prepare(db, log);
         await report.setWorking(true);
       },
       pause: async () => {
@@ -125,13 +127,19 @@ async function openStore(base: Base) {
 /** Only this app logs warnings about the deployment, so that operators read them once on each machine. */
 const TELLING_APP = 'maintenance';
 
-async function prepare(
+/**
+ * Throws `StartError` when the product cannot run on the store. Before anything else that writes: the error of another write would
+ * not say what is missing. What it writes itself belongs to no copy of the store.
+ */
+async function tryStore(
   app: string,
   { store, config, log }: { readonly store: Store; readonly config: Config; readonly log: Log },
 ): Promise<void> {
-  const { db } = store;
   const warnings = config.mongodbUri === '' ? [] : await checkStore(store, clock);
   if (app === TELLING_APP) for (const warning of warnings) log.warn('store_deployment', { warning });
+}
+
+async function prepare(db: Db, log: Log): Promise<void> {
   await ensureSchema({ db, clock, log });
   await ensureIndexes(db, (building) => log.info('index_building', { ...building }));
 }
