@@ -1,5 +1,5 @@
 import type { Collection, Document } from 'mongodb';
-import { isDuplicateKey } from '../../shared/mongo/errors.ts';
+import { isDuplicateKey, storeTrouble } from '../../shared/mongo/errors.ts';
 import { msOf, NOW_MS } from '../../shared/mongo/store-time.ts';
 
 /**
@@ -122,7 +122,8 @@ export class RateWindows {
         if (total !== undefined) return total;
         if (tries === TRIES) unanswered(key);
       } catch (error) {
-        if (!isDuplicateKey(error) || tries === TRIES) throw error;
+        if (!isDuplicateKey(error)) throw error;
+        if (tries === TRIES) unanswered(key);
       }
     }
   }
@@ -140,7 +141,7 @@ export class RateWindows {
 }
 
 export function unanswered(key: string): never {
-  throw new Error(`the store counted nothing for ${key}`);
+  throw storeTrouble(`the store counted nothing for ${key}`);
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { keepItems } from '../../shared/chat-inbox/store.ts';
 import { recordInbound } from '../../shared/conversations/store.ts';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
+import { type End, storeApart } from '../../shared/runtime/apart.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { Grouper } from '../../shared/runtime/grouper.ts';
 import type { AccountPart } from './account-part.ts';
@@ -14,16 +15,23 @@ const GROUP_MAX = 100;
  */
 const LARGE_PART = 250;
 
-type Stored = { readonly error?: unknown };
-
 /** Stores what providers post, by accounts. The parts of many posts share the same commands. */
 export class CallbackStore {
   readonly #db: Db;
-  readonly #grouper: Grouper<AccountPart, Stored>;
+  readonly #grouper: Grouper<AccountPart, End>;
 
   constructor(db: Db) {
     this.#db = db;
-    this.#grouper = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (parts) => this.#writeGroup(parts) });
+    this.#grouper = new Grouper({
+      maxItems: GROUP_MAX,
+      gatherMs: 0,
+      run: (parts) =>
+        storeApart(
+          parts,
+          (some) => this.#write(some),
+          (error) => !isStoreTrouble(error),
+        ),
+    });
   }
 
   /** Resolves when the part is stored. Rejects with the store's error. */
@@ -31,18 +39,6 @@ export class CallbackStore {
     if (part.items.length > LARGE_PART) return this.#write([part]);
     const { error } = await this.#grouper.add(part);
     if (error !== undefined) throw error;
-  }
-
-  async #writeGroup(parts: readonly AccountPart[]): Promise<readonly Stored[]> {
-    try {
-      await this.#write(parts);
-      return parts.map(() => ({}));
-    } catch (error) {
-      if (isStoreTrouble(error) || parts.length === 1) throw error;
-      // One of them cannot be stored. The others are tried one by one.
-      const ends = await Promise.allSettled(parts.map((part) => this.#write([part])));
-      return ends.map((end) => (end.status === 'rejected' ? { error: end.reason } : {}));
-    }
   }
 
   async #write(parts: readonly AccountPart[]): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Config } from '../../shared/config/settings.ts';
-import { isDiskFull } from '../../shared/mongo/errors.ts';
+import { isDiskFull, isStoreTrouble } from '../../shared/mongo/errors.ts';
 import { WriteRefused } from '../../shared/mongo/guarded-connection.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { ACCOUNT_COMMANDS } from './account.ts';
@@ -117,5 +117,10 @@ function explain(error: unknown): { readonly text: string; readonly code: 1 | 2 
   if (error instanceof Failure || error instanceof StartError || error instanceof WriteRefused)
     return { text: error.message, code: 1 };
   if (isDiskFull(error)) return { text: `The store cannot write: ${error.message}`, code: 1 };
+  if (error instanceof Error && isStoreTrouble(error))
+    return {
+      text: `The store is in trouble, so this may be done or not: ${error.message}. Look whether it is done, and run the command again when the store answers.`,
+      code: 1,
+    };
   return { text: error instanceof Error ? (error.stack ?? error.message) : String(error), code: 1 };
 }

@@ -1,4 +1,5 @@
 import type { AccountDocument } from '../accounts/account.ts';
+import { storeTrouble } from '../mongo/errors.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import type { AccountId, GroupId } from '../runtime/ids.ts';
 import { type ChatAcceptOutcome, OUTCOME_UNKNOWN } from './accept-outcome.ts';
@@ -61,7 +62,7 @@ export class AccountAccepter {
     for (let tries = 1; open.length > 0; tries++) {
       try {
         if (tries > TRIES_MAX) {
-          throw new Error(`${TRIES_MAX} other conversations of account ${this.#account} came between`);
+          throw storeTrouble(`${TRIES_MAX} other conversations of account ${this.#account} came between`);
         }
         await this.#takeOnce(open, answers, mayStillPay);
       } catch (error) {

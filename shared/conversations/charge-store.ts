@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import { isApplied } from '../ledger/applied.ts';
 import type { ChatMessageDocument } from '../messages/chat-message.ts';
+import { storeTrouble } from '../mongo/errors.ts';
 import { findEachForSure, findForSure } from '../mongo/find-one.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { AccountId, ConversationId, MessageId } from '../runtime/ids.ts';
@@ -107,7 +108,9 @@ export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | '
     if (await isApplied(db, account, refundOf(charge))) return 'void';
     if (await passOn(db, document, { conversation, opener: verdict.heir })) crashPoint('chat:passed_on');
   }
-  throw new Error(`${TRIES_MAX} other decisions about the conversations of ${account} with one customer came between`);
+  throw storeTrouble(
+    `${TRIES_MAX} other decisions about the conversations of ${account} with one customer came between`,
+  );
 }
 
 const FATE = { state: 1, parts: 1, earlier: 1 } as const;

@@ -1,5 +1,5 @@
 import type { Collection, Db, Document } from 'mongodb';
-import { isDuplicateKey } from '../mongo/errors.ts';
+import { isDuplicateKey, storeTrouble } from '../mongo/errors.ts';
 import { msAfter, msOf, NOW_MS } from '../mongo/store-time.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { LONG_AGO, type Moment, momentOf, msSince } from '../runtime/moment.ts';
@@ -209,7 +209,7 @@ export class Lease {
       const lease = await this.#update(pipeline);
       if (lease !== undefined) return lease;
     }
-    throw new Error('an upsert returned no lease');
+    throw storeTrouble('an upsert returned no lease');
   }
 
   /** Undefined when another process made the lease's first document at the same moment: the next try finds that. */

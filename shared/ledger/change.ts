@@ -2,6 +2,7 @@ import assert from 'node:assert';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Db, Document } from 'mongodb';
 import type { AccountDocument, ChangeId, CreditNote, LedgerReason, PendingChange } from '../accounts/account.ts';
+import { storeTrouble } from '../mongo/errors.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import { findChange, isApplied } from './applied.ts';
@@ -75,7 +76,7 @@ export async function applyCredits(db: Db, account: AccountId, credits: readonly
     );
     return todo.map(({ id }) => id);
   }
-  throw new Error(`${TRIES_MAX} other credits of account ${account} came between`);
+  throw storeTrouble(`${TRIES_MAX} other credits of account ${account} came between`);
 }
 
 /** A top-up or a correction, as an operator asks for it. */

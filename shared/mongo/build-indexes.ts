@@ -42,9 +42,8 @@ const REFUSALS = new Map<unknown, (collection: string, index: NamedIndex) => str
     () => 'The user of MONGODB_URI may not build indexes: give it the role readWrite on the database.',
   ],
   [
-    67, // CannotCreateIndex. MongoDB 6.0 refuses `$in` in a partial index while it is to be compatible with 5.0.
-    () =>
-      "The server does not take this kind of index. Harkara needs MongoDB 6.0 or newer; on one that was upgraded from 5.0, also run db.adminCommand({ setFeatureCompatibilityVersion: '6.0' }) and start again.",
+    67, // CannotCreateIndex
+    () => 'The server does not take this kind of index: run MongoDB 6.0 or newer.',
   ],
 ]);
 
@@ -71,13 +70,17 @@ export async function buildIndexes(
       const building = isBuilding(error);
       troubleMs = building ? undefined : (troubleMs ?? systemClock.monotonicMs());
       const overMs = troubleMs === undefined ? 0 : systemClock.monotonicMs() - troubleMs;
-      if (!building && (!isStoreTrouble(error) || overMs > TROUBLE_MS))
-        throw await explained(db, collection, indexes, error);
+      if (!building && (isRefusal(error) || overMs > TROUBLE_MS)) throw await explained(db, collection, indexes, error);
       const seconds = Math.round((systemClock.monotonicMs() - beganMs) / 1_000);
       tell({ collection, indexes: indexes.map(({ name }) => name).join(', '), seconds });
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
+}
+
+/** An answer that stays the same. Other answers may be trouble of the store that passes. */
+function isRefusal(error: unknown): boolean {
+  return (error instanceof MongoServerError && REFUSALS.has(error.code)) || !isStoreTrouble(error);
 }
 
 function isBuilding(error: unknown): boolean {
@@ -86,7 +89,7 @@ function isBuilding(error: unknown): boolean {
 
 /** Of several indexes in one command the answer does not say which is meant: each is tried alone. */
 async function explained(db: Db, collection: string, indexes: readonly NamedIndex[], error: unknown): Promise<unknown> {
-  if (isStoreTrouble(error) || !(error instanceof MongoServerError)) return error;
+  if (!(error instanceof MongoServerError)) return error;
   for (const index of indexes) {
     try {
       await db.collection(collection).createIndexes([index]);

@@ -1,22 +1,17 @@
 import {
   MongoBulkWriteError,
+  MongoCompatibilityError,
+  MongoError,
+  MongoInvalidArgumentError,
   MongoNetworkError,
+  MongoParseError,
   MongoServerError,
   MongoServerSelectionError,
   MongoWriteConcernError,
 } from 'mongodb';
-import { INGRESS_LIMIT, OVERLOAD_CODES, TROUBLE_CODES } from './trouble-codes.ts';
+import { OWN_FAULTS } from './own-faults.ts';
 
 export const DUPLICATE_KEY = 11_000;
-
-/** Names of the driver's errors for "there is no connection". */
-const AWAY_NAMES = new Set([
-  'MongoNotConnectedError',
-  'MongoTopologyClosedError',
-  'MongoPoolClosedError',
-  'MongoWaitQueueTimeoutError',
-  'MongoOperationTimeoutError',
-]);
 
 /** Codes of a socket whose server was killed. The driver wraps most of them, but not a broken write (`EPIPE`). */
 const SOCKET_CODES = new Set(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'ETIMEDOUT', 'ENOENT']);
@@ -32,59 +27,63 @@ export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }
 
-/**
- * Whether the server refuses the user of MONGODB_URI, whatever they ask: Unauthorized, AuthenticationFailed (a changed role or
- * password). It says nothing about what was to be stored.
- */
-export function isAccessRefused(error: unknown): boolean {
-  return error instanceof MongoServerError && (error.code === 13 || error.code === 18);
-}
-
 /** Whether the store's disk is full (OutOfDiskSpace). The message says what to do. */
 export function isDiskFull(error: unknown): error is MongoServerError {
   return error instanceof MongoServerError && error.code === 14_031;
 }
 
 /**
- * Whether the store could not be reached or could not do it now (away, starting, no primary, overloaded), so that the operation
- * may or may not have happened. A server's answer about the operation itself (a bad command, a duplicate key) is not trouble.
+ * Whether the store could not do it now, or may not have: it was away, starts, has no primary, is overloaded, or says something
+ * that is not surely about this document or command (own-faults.ts). The operation may have happened, so nobody may be answered
+ * yes, and it is tried again. Errors of our own code are not the store's.
  */
 export function isStoreTrouble(error: unknown): boolean {
-  if (error instanceof Error && 'code' in error && SOCKET_CODES.has(String(error.code))) return true;
-  // The driver wraps a lost connection in a bulk-write error without a code. A server's answer has a code.
-  if (error instanceof MongoBulkWriteError && error.code === undefined) return true;
-  // The write is done but may be rolled back. Whatever the reason, it is not "nothing happened".
-  if (error instanceof MongoWriteConcernError) return true;
-  if (error instanceof MongoBulkWriteError && error.result?.getWriteConcernError() !== undefined) return true;
-  if (error instanceof MongoServerError) return isTroubleAnswer(error);
-  if (error instanceof MongoNetworkError || error instanceof MongoServerSelectionError) return true;
-  return error instanceof Error && AWAY_NAMES.has(error.name);
+  if (error instanceof MongoServerError) return !isOwnFault(error);
+  if (error instanceof MongoError) return !MISUSES.some((misuse) => error instanceof misuse);
+  return error instanceof Error && 'code' in error && SOCKET_CODES.has(String(error.code));
 }
 
-/**
- * The error for a request that we do not even send to the store, because it is too far behind. Callers handle it like any trouble
- * of the store.
- */
-export function storeBehind(what: string): Error {
-  return new MongoNetworkError(what);
-}
+/** Errors of the driver about how it was called, before anything is sent. */
+const MISUSES = [MongoInvalidArgumentError, MongoParseError, MongoCompatibilityError] as const;
 
 /** Labels of MongoDB's drivers specifications (retryable writes, client backpressure) for what may be asked again. */
 const TROUBLE_LABELS = ['RetryableWriteError', 'RetryableError', 'SystemOverloadedError'];
 
-function isTroubleAnswer(error: MongoServerError): boolean {
-  if (TROUBLE_CODES.has(Number(error.code))) return true;
-  if (error instanceof MongoBulkWriteError && worstWriteError([error.writeErrors].flat()).trouble) return true;
-  return TROUBLE_LABELS.some((label) => error.hasErrorLabel(label));
+function isOwnFault(error: MongoServerError): boolean {
+  if (!isOwnCode(error.code) || TROUBLE_LABELS.some((label) => error.hasErrorLabel(label))) return false;
+  // The write is done but may be rolled back. Whatever the reason, it is not "nothing happened".
+  if (error instanceof MongoWriteConcernError) return false;
+  if (!(error instanceof MongoBulkWriteError)) return true;
+  return error.result?.getWriteConcernError() === undefined && !worstWriteError([error.writeErrors].flat()).trouble;
+}
+
+function isOwnCode(code: unknown): boolean {
+  return typeof code === 'number' && OWN_FAULTS.has(code);
+}
+
+/**
+ * The error for what the store has not done although it refused nothing: it is too far behind, others came between again and again,
+ * or its answer says nothing. Callers handle it like any trouble of the store.
+ */
+export function storeTrouble(what: string): Error {
+  return new MongoNetworkError(what);
 }
 
 /** Of the errors of several writes in one command, the one that counts: trouble before anything else, then the first. */
 export function worstWriteError<T extends { readonly code?: unknown }>(
   errors: readonly T[],
 ): { readonly error: T | undefined; readonly trouble: boolean } {
-  const trouble = errors.find(({ code }) => TROUBLE_CODES.has(Number(code)));
+  const trouble = errors.find(({ code }) => !isOwnCode(code));
   return { error: trouble ?? errors[0], trouble: trouble !== undefined };
 }
+
+/**
+ * Codes of a server that is overloaded, from MongoDB 8 (SystemOverloadedError): AdmissionQueueOverflow, RateLimitExceeded,
+ * PooledConnectionAcquisitionRejected, IngressRequestRateLimitExceeded.
+ */
+const OVERLOAD_CODES: ReadonlySet<number> = new Set([433, 449, 450, 462]);
+/** The server counts requests before it reads them: nothing was done. */
+const INGRESS_LIMIT = 462;
 
 /** Whether the store has more to do than it can. Whoever asks again at once makes it worse. */
 export function isOverload(error: unknown): boolean {

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { CREDITS_PER_MESSAGE } from '../ledger/refund.ts';
 import type { Refusal } from '../ledger/refusal.ts';
 import { type MessageDraft, queuedMessage } from '../messages/draft.ts';
-import { storeBehind } from '../mongo/errors.ts';
+import { storeTrouble } from '../mongo/errors.ts';
 import { REPEAT_MS } from '../mongo/until-answered.ts';
 import { type Clock, isoDate } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
@@ -87,7 +87,7 @@ type Answer =
 const UNKNOWN: Answer = { outcome: { kind: 'outcome_unknown' } };
 /** Too much that the account has paid for is not stored yet (open-groups.ts), and waiting did not help. Nothing more is debited. */
 const FULL: Answer = {
-  failed: storeBehind('the store is behind: too much that the account has paid for waits to be stored'),
+  failed: storeTrouble('the store is behind: too much that the account has paid for waits to be stored'),
 };
 
 export class GroupAccepter implements Accepter, Booker, BatchAccepter {

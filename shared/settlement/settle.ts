@@ -3,6 +3,7 @@ import type { AnyMessage } from '../messages/any-message.ts';
 import { applyChange, type Change, changeUpdate, explained } from '../messages/change.ts';
 import type { HistoryEntry } from '../messages/message.ts';
 import { STATES } from '../messages/status.ts';
+import { storeTrouble } from '../mongo/errors.ts';
 import { findEachForSure } from '../mongo/find-one.ts';
 import { updateEach } from '../mongo/update-each.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
@@ -123,7 +124,7 @@ export class Settler {
     let open: readonly Open<M>[] = items.map((item, index) => ({ item, index, message: item.message }));
     let intended = false;
     for (let round = 0; open.length > 0; round++) {
-      if (round === MAX_ROUNDS) throw new Error('messages changed faster than they could be settled');
+      if (round === MAX_ROUNDS) throw storeTrouble('messages changed faster than they could be settled');
       const decided = open.flatMap(decide);
       if (decided.length === 0) return;
       if (!intended && decided.some(hasFollowUp)) {

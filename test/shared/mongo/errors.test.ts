@@ -1,7 +1,17 @@
 import { expect } from 'chai';
-import { MongoBulkWriteError, MongoNetworkError, MongoServerError, MongoWriteConcernError } from 'mongodb';
+import {
+  MongoBulkWriteError,
+  MongoInvalidArgumentError,
+  MongoNetworkError,
+  MongoNotConnectedError,
+  MongoServerError,
+  MongoUnexpectedServerResponseError,
+  MongoWriteConcernError,
+} from 'mongodb';
 import { hadNoEffect, isOverload, isStoreTrouble, worstWriteError } from '../../../shared/mongo/errors.ts';
-import { OVERLOAD_CODES, TROUBLE_CODES } from '../../../shared/mongo/trouble-codes.ts';
+import { OWN_FAULTS } from '../../../shared/mongo/own-faults.ts';
+
+import { FOREIGN_CODES } from '../../support/mongo-wire/faults.ts';
 
 /** What a server answers to a command that it refuses. */
 const refusal = (code: number, errorLabels: string[] = []) =>
@@ -42,6 +52,9 @@ describe('isStoreTrouble', () => {
       true,
     ],
     ['a duplicate key', new MongoServerError({ message: 'E11000', code: 11_000 }), false],
+    ['a driver without a connection', new MongoNotConnectedError('Client must be connected'), true],
+    ['an answer that is none', new MongoUnexpectedServerResponseError('no cursor'), true],
+    ['a call of the driver that makes no sense', new MongoInvalidArgumentError('no filter'), false],
     ['a mistake of ours', new TypeError('x is not a function'), false],
     ['nothing at all', undefined, false],
   ];
@@ -52,39 +65,44 @@ describe('isStoreTrouble', () => {
   }
 });
 
-describe('codes of trouble', () => {
-  /** Codes that mongod 8.2 labels `RetryableWriteError`, and codes of other troubles that end by themselves. */
-  const passing = [
-    ...[6, 7, 24, 43, 50, 63, 64, 82, 89, 90, 91, 112, 133, 134, 145, 150, 175, 189, 202, 237, 249, 262, 279, 314, 317],
-    ...[319, 355, 358, 365, 371, 384, 402, 406, 407, 412, 433, 449, 450, 453, 462, 9_001, 10_058, 10_107],
-    ...[11_600, 11_601, 11_602, 13_388, 13_435, 13_436, 14_031, 46_841, 50_915, 91_331, 10_045_600],
+describe('an answer of the server', () => {
+  /** Those that are surely about the document or the command. */
+  const own = [
+    ...[2, 9, 14, 15, 16, 27, 28, 40, 48, 52, 53, 54, 56, 57, 59, 66, 67, 68, 72, 73, 85, 86, 115, 121, 168, 171, 197],
+    ...[201, 224, 238, 241, 292, 10_334, 11_000, 17_419, 17_420, 40_414, 40_415],
   ];
 
-  it('are these, of a whole command and of one write in it', () => {
-    expect([...TROUBLE_CODES.keys()]).to.have.members(passing);
-    for (const code of passing) {
+  it('is about the document or the command for these codes only', () => {
+    expect([...OWN_FAULTS.keys()]).to.have.members(own);
+    for (const code of own) {
+      expect(isStoreTrouble(refusal(code)), String(code)).to.equal(false);
+      expect(isStoreTrouble(new MongoServerError({ code, errmsg: 'of one write' })), String(code)).to.equal(false);
+    }
+  });
+
+  it('is trouble of the store for every other code, known or not, and without any', () => {
+    for (const code of FOREIGN_CODES) {
       expect(isStoreTrouble(refusal(code)), String(code)).to.equal(true);
       expect(isStoreTrouble(new MongoServerError({ code, errmsg: 'of one write' })), String(code)).to.equal(true);
     }
+    expect(isStoreTrouble(new MongoServerError({ ok: 0, errmsg: 'no code' }))).to.equal(true);
+    expect(isStoreTrouble(new MongoServerError({ ok: 0, errmsg: 'a word', code: 'XX000' }))).to.equal(true);
   });
 
-  it('are not those of a command or a deployment that is wrong: waiting changes nothing about them', () => {
-    // IllegalOperation, UnknownReplWriteConcern, UnsatisfiableWriteConcern, Unauthorized, AuthenticationFailed, CommandNotFound,
-    // OperationFailed: that of a plan which fails each time.
-    for (const code of [20, 79, 100, 13, 18, 59, 96])
-      expect(isStoreTrouble(refusal(code)), String(code)).to.equal(false);
-  });
-
-  it('include every code that the server itself calls one', () => {
+  it('is trouble when the server says that it may be asked again', () => {
     for (const label of ['RetryableWriteError', 'RetryableError', 'SystemOverloadedError']) {
-      expect(isStoreTrouble(refusal(999_999, [label])), label).to.equal(true);
+      expect(isStoreTrouble(refusal(2, [label])), label).to.equal(true);
     }
   });
 
-  it('win over other errors of the same command', () => {
+  it('to several writes is the trouble of one of them before anything else', () => {
     const writeErrors = [{ code: 11_000 }, { code: 11_602 }];
 
     expect(worstWriteError(writeErrors)).to.deep.equal({ error: { code: 11_602 }, trouble: true });
+    expect(worstWriteError([{ code: 66 }, { code: 50_463_173 }, {}])).to.deep.equal({
+      error: { code: 50_463_173 },
+      trouble: true,
+    });
     expect(worstWriteError([{ code: 66 }, { code: 11_000 }])).to.deep.equal({ error: { code: 66 }, trouble: false });
     expect(worstWriteError([])).to.deep.equal({ error: undefined, trouble: false });
   });
@@ -92,7 +110,7 @@ describe('codes of trouble', () => {
 
 describe('an overloaded store', () => {
   it('is known by its codes and by the label', () => {
-    for (const code of OVERLOAD_CODES) expect(isOverload(refusal(code)), String(code)).to.equal(true);
+    for (const code of [433, 449, 450, 462]) expect(isOverload(refusal(code)), String(code)).to.equal(true);
     expect(isOverload(refusal(10_107))).to.equal(false);
     expect(isOverload(refusal(999_999, ['SystemOverloadedError']))).to.equal(true);
   });

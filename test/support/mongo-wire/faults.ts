@@ -1,3 +1,4 @@
+import type { Document } from 'mongodb';
 import { answer, type Command, readAnswer, rewritten } from './framing.ts';
 import type { Handler } from './link.ts';
 
@@ -98,17 +99,43 @@ export const CODES = {
   IndexBuildAlreadyInProgress: 285,
   WriteConcernTimeout: 64,
   NotPrimaryNoSecondaryOk: 13_435,
-  Unauthorized: 13,
+  BSONObjectTooLarge: 10_334,
 } as const;
 export type CodeName = keyof typeof CODES;
 
 export const errorOf = (codeName: CodeName) => ({ code: CODES[codeName], codeName, errmsg: `played: ${codeName}` });
+
+/**
+ * Codes that say nothing sure about a document or a command, of those that mongod, a router, a proxy or another server of the
+ * protocol may answer while it is in trouble. 50463173 is no code of mongod's.
+ */
+export const FOREIGN_CODES = [
+  ...[
+    0, 1, 6, 7, 8, 13, 17, 18, 20, 22, 24, 26, 43, 46, 50, 51, 63, 64, 74, 79, 82, 83, 89, 90, 91, 94, 96, 100, 107,
+    112,
+  ],
+  ...[
+    117, 125, 133, 134, 136, 143, 145, 146, 149, 150, 175, 189, 202, 206, 211, 216, 237, 246, 249, 251, 262, 276, 279,
+  ],
+  ...[
+    285, 314, 317, 319, 355, 358, 365, 371, 384, 402, 406, 407, 412, 433, 449, 450, 453, 462, 8_000, 9_001, 10_003,
+    10_058,
+  ],
+  ...[10_107, 11_600, 11_601, 11_602, 13_388, 13_435, 13_436, 14_031, 46_841, 50_915, 91_331, 10_045_600, 50_463_173],
+  ...[4_194_304, 999_999_999, -1],
+] as const;
 
 /** Answered with an error; the server never hears of it. */
 export const refused =
   (name: CodeName): Handler =>
   async ({ message }, link) =>
     link.tell(answer(message, { ok: 0, ...errorOf(name) }));
+
+/** Answered with this; the server never hears of it. */
+export const answered =
+  (said: Document): Handler =>
+  async ({ message }, link) =>
+    link.tell(answer(message, said));
 
 /** Done on this server, but perhaps not on a majority (manual, "Write Concern": the write is not undone). */
 export const unreplicated =

@@ -123,7 +123,7 @@ describe('webhooks worker: many deliveries in hand', () => {
       command: 'update',
       collection: 'deliveries',
       times: Infinity,
-      happens: refused('Unauthorized'),
+      happens: refused('BSONObjectTooLarge'),
     });
     const target = await world().receiver();
     const endpoint = await world().register(target.url);

@@ -2,12 +2,15 @@ import type { Db } from 'mongodb';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
 import { findUnfinished, keepInbound, removeInbound } from '../../../shared/inbound/store.ts';
+import { type End, storeApart } from '../../../shared/runtime/apart.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { crashPoint } from '../../../shared/runtime/crash-point.ts';
 import { Grouper } from '../../../shared/runtime/grouper.ts';
 import type { InboundId } from '../../../shared/runtime/ids.ts';
-import { errorFields, type Log } from '../../../shared/runtime/log.ts';
+import { errorFields, type Log, unexpectedErrorFields } from '../../../shared/runtime/log.ts';
+import { LeaseLostError } from '../../../shared/settlement/intents.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
+import { DeliverRefusals, isOfDeliver, REFUSAL_STATUS } from '../session/deliver-refusals.ts';
 import type { Deliver } from '../session/deliver-sm.ts';
 import type { DeliverVia } from '../session/deliver-taker.ts';
 import { type Arrival, Arrivals } from './arrivals.ts';
@@ -40,8 +43,9 @@ export interface InboundRules {
 
 /**
  * The result of a deliver_sm, for the metrics. `incomplete`: it belongs to a message that was stored without some of its parts.
+ * `failed` was refused and comes again; `unstorable` was refused for good.
  */
-type InboundResult = 'received' | 'stray' | 'part' | 'incomplete' | 'repeated' | 'refused' | 'failed';
+type InboundResult = 'received' | 'stray' | 'part' | 'incomplete' | 'repeated' | 'refused' | 'failed' | 'unstorable';
 
 const MAX_GROUP = 500;
 const GATHER_MS = 5;
@@ -60,7 +64,8 @@ export class Inbound {
   readonly #alphabet: DefaultAlphabet;
   readonly #arrivals = new Arrivals();
   readonly #sets = new PartSets();
-  readonly #grouper: Grouper<Arrival, undefined>;
+  readonly #refusals = new DeliverRefusals();
+  readonly #grouper: Grouper<Arrival, End>;
   /** Stored texts that are not messages yet: a try failed, or nobody waits for their missing parts any more. */
   #untold: WholeText[] = [];
   /** Ids of documents that are to be removed. */
@@ -76,7 +81,7 @@ export class Inbound {
       gatherMs: GATHER_MS,
       pauseMs: PAUSE_MS,
       windowed: true,
-      run: (arrivals) => this.#store(arrivals),
+      run: (arrivals) => storeApart(arrivals, (some) => this.#store(some), isOfDeliver),
     });
   }
 
@@ -98,16 +103,22 @@ export class Inbound {
       }
       const incoming = readIncoming(deliver);
       arrival = this.#repeated(incoming, via) ?? this.#begin(incoming, via);
-      if (!arrival.stored) await this.#grouper.add(arrival);
+      if (!arrival.stored) {
+        const { error } = await this.#grouper.add(arrival);
+        if (error !== undefined) throw error;
+      }
       arrival.answeredMs = clock.monotonicMs();
       answer(STATUS.ok);
     } catch (error) {
-      log.warn('inbound_not_stored', { carrier: carrier._id, ...errorFields(error) });
+      const refusal = this.#refusals.refusal(error, deliver);
+      const told = { carrier: carrier._id, ...unexpectedErrorFields(error) };
+      if (refusal === 'never') log.error('inbound_unstorable', told);
+      else log.warn('inbound_not_stored', told);
       this.#uncertain = true;
       if (arrival !== undefined) arrival.refused = true;
-      this.#count('failed');
-      slowDown();
-      answer(STATUS.queueFull);
+      this.#count(refusal === 'never' ? 'unstorable' : 'failed');
+      if (refusal === 'wait') slowDown();
+      answer(REFUSAL_STATUS[refusal]);
     }
   }
 
@@ -235,9 +246,9 @@ export class Inbound {
     this.#untold.push(joinedText(set, this.#alphabet, this.#options.clock.now()));
   }
 
-  async #store(arrivals: readonly Arrival[]): Promise<undefined[]> {
+  async #store(arrivals: readonly Arrival[]): Promise<void> {
     const { db, held, metrics } = this.#options;
-    if (!held()) throw new Error('the lease of the carrier is not held');
+    if (!held()) throw new LeaseLostError('the lease of the carrier is not held');
     metrics.settleSize.observe({ stream: 'inbound' }, arrivals.length);
     await keepInbound(
       db,
@@ -248,7 +259,6 @@ export class Inbound {
     this.#count('part', arrivals.filter(({ document }) => document.part !== undefined).length);
     await this.#tell(this.#whole(arrivals), false);
     crashPoint('inbound:told');
-    return arrivals.map(() => undefined);
   }
 
   /** The messages that are complete with these deliver_sm. */

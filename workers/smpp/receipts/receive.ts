@@ -2,10 +2,11 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { crashPoint } from '../../../shared/runtime/crash-point.ts';
-import { errorFields, type Log } from '../../../shared/runtime/log.ts';
+import { type Log, unexpectedErrorFields } from '../../../shared/runtime/log.ts';
 import type { ReceiptDialect } from '../dialect/receipt-dialect.ts';
 import type { Measurements } from '../monitoring/measurements.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
+import { DeliverRefusals, REFUSAL_STATUS, type Refusal } from '../session/deliver-refusals.ts';
 import type { Deliver } from '../session/deliver-sm.ts';
 import type { DeliverTaker, DeliverVia } from '../session/deliver-taker.ts';
 import { incomingReceipt, kindOf, type ParsedReceipt, parseReceipt } from './receipt.ts';
@@ -14,9 +15,10 @@ import type { IncomingReceipt } from './receipt-match.ts';
 import type { ReceiptResult, ReceiptSettler } from './settle-receipts.ts';
 
 /**
- * The result of a receipt, for the metrics. `intermediate` and `unreadable` change nothing. `failed` was refused and comes again.
+ * The result of a receipt, for the metrics. `intermediate` and `unreadable` change nothing. `failed` was refused and comes again;
+ * `unstorable` was refused for good.
  */
-type ReceiptMetric = ReceiptResult | 'intermediate' | 'unreadable' | 'failed';
+type ReceiptMetric = ReceiptResult | 'intermediate' | 'unreadable' | 'failed' | 'unstorable';
 
 export interface ReceiveOptions {
   readonly carrier: CarrierDocument;
@@ -34,51 +36,61 @@ export interface ReceiveOptions {
 
 /**
  * Takes a deliver_sm or data_sm and answers it. The answer is 0 only when its content is stored, or when it has none that is
- * kept.
+ * kept. What fails is refused (session/deliver-refusals.ts).
  */
 export class Receive {
   readonly #options: ReceiveOptions;
+  readonly #refusals = new DeliverRefusals();
 
   constructor(options: ReceiveOptions) {
     this.#options = options;
   }
 
   async take(deliver: Deliver, answer: (status: number) => void, via: DeliverVia): Promise<void> {
-    const { carrier, dialect, clock, inbound } = this.#options;
-    const kind = kindOf(deliver);
-    if (kind === 'message' || (kind === 'plain' && !dialect.plain)) return inbound.take(deliver, answer, via);
-    const parsed = parseReceipt(deliver, carrier, dialect, clock.now());
-    const receipt = parsed === undefined ? undefined : incomingReceipt(deliver, parsed, carrier, dialect);
-    if (kind === 'plain' && (receipt === undefined || parsed?.isKnown !== true))
-      return inbound.take(deliver, answer, via);
-    this.#tellUnknown(deliver, parsed);
-    if (receipt !== undefined) return this.#store(deliver, receipt, answer, via);
-    // A second try would have the same content, so the answer is 0. It is only counted.
-    this.#count(parsed?.meaning === 'intermediate' ? 'intermediate' : 'unreadable');
-    answer(STATUS.ok);
+    let isReceipt: boolean;
+    try {
+      isReceipt = await this.#receipt(deliver);
+    } catch (error) {
+      answer(REFUSAL_STATUS[this.#refuse(deliver, error)]);
+      return;
+    }
+    if (isReceipt) answer(STATUS.ok);
+    else await this.#options.inbound.take(deliver, answer, via);
   }
 
-  async #store(
-    deliver: Deliver,
-    receipt: IncomingReceipt,
-    answer: (status: number) => void,
-    via: DeliverVia,
-  ): Promise<void> {
-    const { carrier, log, receipts, inbound, slowDown } = this.#options;
-    try {
-      const result = await receipts.add(receipt);
-      crashPoint('receipt:stored');
-      if (result === 'not_receipt') return inbound.take(deliver, answer, via);
-      this.#count(result);
-      this.#countState(receipt);
-      if (result === 'unstorable') log.error('receipt_unstorable', { carrier: carrier._id, excerpt: receipt.excerpt });
-      answer(STATUS.ok);
-    } catch (error) {
-      log.warn('receipt_not_stored', { carrier: carrier._id, ...errorFields(error) });
-      this.#count('failed');
-      slowDown();
-      answer(STATUS.queueFull);
-    }
+  /** Stores what is a receipt; false when it is something else. Rejects when it is not stored. */
+  async #receipt(deliver: Deliver): Promise<boolean> {
+    const { carrier, dialect, clock } = this.#options;
+    const kind = kindOf(deliver);
+    if (kind === 'message' || (kind === 'plain' && !dialect.plain)) return false;
+    const parsed = parseReceipt(deliver, carrier, dialect, clock.now());
+    const receipt = parsed === undefined ? undefined : incomingReceipt(deliver, parsed, carrier, dialect);
+    if (kind === 'plain' && (receipt === undefined || parsed?.isKnown !== true)) return false;
+    this.#tellUnknown(deliver, parsed);
+    if (receipt !== undefined) return this.#store(receipt);
+    // A second try would have the same content, so the answer is 0. It is only counted.
+    this.#count(parsed?.meaning === 'intermediate' ? 'intermediate' : 'unreadable');
+    return true;
+  }
+
+  async #store(receipt: IncomingReceipt): Promise<boolean> {
+    const result = await this.#options.receipts.add(receipt);
+    crashPoint('receipt:stored');
+    if (result === 'not_receipt') return false;
+    this.#count(result);
+    this.#countState(receipt);
+    return true;
+  }
+
+  #refuse(deliver: Deliver, error: unknown): Refusal {
+    const { carrier, log, slowDown } = this.#options;
+    const refusal = this.#refusals.refusal(error, deliver);
+    const told = { carrier: carrier._id, ...unexpectedErrorFields(error) };
+    if (refusal === 'never') log.error('receipt_unstorable', { ...told, excerpt: shapeOf(receiptText(deliver)) });
+    else log.warn('receipt_not_stored', told);
+    this.#count(refusal === 'never' ? 'unstorable' : 'failed');
+    if (refusal === 'wait') slowDown();
+    return refusal;
   }
 
   /** Reports unknown words in the log and the metrics, so that somebody adds them to a table. */

@@ -1,14 +1,13 @@
 import type { Db } from 'mongodb';
 import type { Change } from '../../../shared/messages/change.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { isAccessRefused, isStoreTrouble } from '../../../shared/mongo/errors.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { Grouper } from '../../../shared/runtime/grouper.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
-import { LeaseLostError } from '../../../shared/settlement/intents.ts';
 import type { MessageLog } from '../../../shared/settlement/log-store.ts';
 import { isUnusualReceipt, type ReceiptRecord, receiptRecord } from '../../../shared/settlement/message-log.ts';
 import type { Settler } from '../../../shared/settlement/settle.ts';
+import { isOfDeliver } from '../session/deliver-refusals.ts';
 import { changeOf, type MatchedReceipt, type ReceiptRules } from './group-change.ts';
 import { Orphans } from './orphans.ts';
 import { type Hit, ReceiptLookup } from './receipt-lookup.ts';
@@ -16,9 +15,18 @@ import type { IncomingReceipt } from './receipt-match.ts';
 
 /**
  * `matched`: it settled a part. `unknown_settled`: it fitted the only submit without an answer. `not_receipt`: a text with
- * esm_class 0 that means no message of ours. `unstorable`: the store works but refuses this receipt, and would refuse it again.
+ * esm_class 0 that means no message of ours.
  */
-export type ReceiptResult = ReceiptRecord['result'] | 'orphan' | 'not_receipt' | 'unstorable';
+export type ReceiptResult = ReceiptRecord['result'] | 'orphan' | 'not_receipt';
+
+/** The receipt itself cannot be stored, for this reason; the others of its group are. */
+class Unstorable {
+  readonly reason: unknown;
+
+  constructor(reason: unknown) {
+    this.reason = reason;
+  }
+}
 
 export interface ReceiptSettlerOptions {
   readonly db: Db;
@@ -45,7 +53,7 @@ export class ReceiptSettler {
   readonly #options: ReceiptSettlerOptions;
   readonly #lookup: ReceiptLookup;
   readonly #orphans: Orphans;
-  readonly #grouper: Grouper<IncomingReceipt, ReceiptResult>;
+  readonly #grouper: Grouper<IncomingReceipt, ReceiptResult | Unstorable>;
 
   constructor(options: ReceiptSettlerOptions) {
     this.#options = options;
@@ -74,8 +82,10 @@ export class ReceiptSettler {
     this.#lookup.remember(message);
   }
 
-  add(receipt: IncomingReceipt): Promise<ReceiptResult> {
-    return this.#grouper.add(receipt);
+  async add(receipt: IncomingReceipt): Promise<ReceiptResult> {
+    const result = await this.#grouper.add(receipt);
+    if (result instanceof Unstorable) throw result.reason;
+    return result;
   }
 
   /** Answers brought these keys. Settles the receipts that came before them. */
@@ -95,31 +105,31 @@ export class ReceiptSettler {
     await this.#options.settler.finishFollowUps();
   }
 
-  async #run(receipts: readonly IncomingReceipt[]): Promise<readonly ReceiptResult[]> {
+  async #run(receipts: readonly IncomingReceipt[]): Promise<readonly (ReceiptResult | Unstorable)[]> {
     // Outside the `try`: if this fails, for whatever reason, that says nothing about these receipts.
     await this.#options.settler.ready();
     try {
       return await this.#take(receipts);
     } catch (error) {
-      if (!mayBeTheReceipts(error)) throw error;
+      if (!isOfDeliver(error)) throw error;
       // One by one, so that a receipt that cannot be stored does not hold up the others.
-      const results: ReceiptResult[] = [];
+      const results: (ReceiptResult | Unstorable)[] = [];
       for (const receipt of receipts) results.push(await this.#runAlone(receipt));
       return results;
     }
   }
 
-  async #runAlone(receipt: IncomingReceipt): Promise<ReceiptResult> {
+  async #runAlone(receipt: IncomingReceipt): Promise<ReceiptResult | Unstorable> {
     await this.#options.settler.finishFollowUps();
     try {
       const [result = 'orphan'] = await this.#take([receipt]);
       return result;
     } catch (error) {
-      if (!mayBeTheReceipts(error)) throw error;
+      if (!isOfDeliver(error)) throw error;
       // The receipt may be stored, and only its follow-up failed. If that fails again, this rejects, and the carrier sends the
       // receipt again.
       await this.#options.settler.finishFollowUps();
-      return 'unstorable';
+      return new Unstorable(error);
     }
   }
 
@@ -181,10 +191,6 @@ export class ReceiptSettler {
   }
 }
 
-function mayBeTheReceipts(error: unknown): boolean {
-  return !isStoreTrouble(error) && !isAccessRefused(error) && !(error instanceof LeaseLostError);
-}
-
 function isRecorded(result: ReceiptResult): result is ReceiptRecord['result'] {
-  return result !== 'orphan' && result !== 'unstorable' && result !== 'not_receipt';
+  return result !== 'orphan' && result !== 'not_receipt';
 }

@@ -34,8 +34,7 @@ describe('Receive', () => {
   });
   afterEach(() => store.close());
 
-  /** Takes a PDU as the worker would; gives the status of the answer. */
-  async function take(pdu: Deliver, set: Partial<ReceiptSettings> = {}): Promise<number> {
+  function receiver(set: Partial<ReceiptSettings> = {}, spoken = dialect(set)): Receive {
     const settler = new Settler({
       db: store.db,
       announcer: { announce: async () => {} },
@@ -43,7 +42,7 @@ describe('Receive', () => {
       epoch: 1,
       stream: 'receipts',
     });
-    const receive = new Receive({
+    return new Receive({
       measurements: new Measurements(systemClock),
       carrier: {
         ...CARRIER_DEFAULTS,
@@ -55,7 +54,7 @@ describe('Receive', () => {
         password: '',
         createdAt: new Date(),
       },
-      dialect: dialect(set),
+      dialect: spoken,
       clock: systemClock,
       log: silentLog,
       metrics: createSmppMetrics(new Metrics()),
@@ -67,7 +66,7 @@ describe('Receive', () => {
         rules: {
           ...{ carrier: 'c', parts: 'perPart', holdMinutes: 60 },
           submitsOf: ({ segments }) => segments,
-          reasonOf: (...said) => dialect(set).reasonOf(...said),
+          reasonOf: (...said) => spoken.reasonOf(...said),
         },
         messageLog: new MessageLog({ db: store.db, clock: systemClock, log: silentLog, days: 30 }),
         onGroup: () => {},
@@ -77,6 +76,10 @@ describe('Receive', () => {
         slowed += 1;
       },
     });
+  }
+
+  /** Takes a PDU as the worker would; gives the status of the answer. */
+  async function take(pdu: Deliver, set: Partial<ReceiptSettings> = {}, receive = receiver(set)): Promise<number> {
     const statuses: number[] = [];
     await receive.take(pdu, (status) => statuses.push(status), { session: { open: true, heardMs: 0 }, sequence: 1 });
     expect(statuses).to.have.length(1);
@@ -254,6 +257,25 @@ describe('Receive', () => {
       expect((await stored())?.state).to.equal('sent');
     });
   }
+
+  it('at which our own code fails: refused for now, and after some tries for good; no other is held up', async () => {
+    const stored = await sent();
+    const mistaken = Object.assign(dialect({}), {
+      reasonOf: () => {
+        throw new TypeError('a mistake of ours');
+      },
+    });
+    const receive = receiver({}, mistaken);
+    const poison = deliver({ body: Buffer.from(TEXT.replace('DELIVRD err:000', 'UNDELIV err:666')) });
+    const statuses: number[] = [];
+    for (let tries = 0; tries < 6; tries++) statuses.push(await take(poison, {}, receive));
+
+    expect(statuses).to.deep.equal([0x08, 0x08, 0x08, 0x08, 0x65, 0x08]);
+    expect(slowed).to.equal(0);
+    expect((await stored())?.state).to.equal('sent');
+    expect(await take(deliver(), {}, receive)).to.equal(0);
+    expect((await stored())?.state).to.equal('delivered');
+  });
 
   it('when the store is away it is to come again, and slower', async () => {
     const { db } = store;
