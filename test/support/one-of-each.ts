@@ -76,7 +76,7 @@ function isForNobody(scope: string | undefined): boolean {
 }
 
 /** The body with its schedule time moved to tomorrow, because the time in the example passes some day. */
-function moved(body: unknown): object {
+export function moved(body: unknown): object {
   const { schedule_time: time, ...rest } = Object(body);
   return time === undefined ? rest : { ...rest, schedule_time: new Date(Date.now() + 86_400_000).toISOString() };
 }

@@ -3,9 +3,13 @@ import { connectStore } from '../../../shared/mongo/connect.ts';
 import { ensureIndexes } from '../../../shared/mongo/indexes.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
+  answered,
   cutAfter,
   cutBefore,
+  doneAndAnswered,
+  eachRefused,
   type Fault,
+  foreign,
   halfDone,
   pass,
   refused,
@@ -75,6 +79,20 @@ const HALF: Fates = {
   'half done and interrupted': () => halfDone('all'),
 };
 
+/** Answers of a server in trouble that nobody has in a list, to a read and to a write. */
+const FOREIGN_READ: Fates = {
+  'answered with 50463173': () => answered(foreign(50_463_173)),
+  'answered without a code': () => answered(foreign(undefined)),
+};
+const FOREIGN_WRITTEN: Fates = {
+  'answered with 1': () => answered(foreign(1)),
+  'answered without a code': () => answered(foreign(undefined)),
+  'done, and answered with 50463173': () => doneAndAnswered(foreign(50_463_173)),
+  'each write refused with 50463173': () => eachRefused(50_463_173),
+  'done, and 8 about the majority': () => unreplicated('UnknownError'),
+};
+type Faults = 'some' | 'all' | 'foreign';
+
 /** Pieces of work at a time. Most of the time they wait for a driver that looks for its server again. */
 const LANES = 4;
 const PATIENCE_MS = 60_000;
@@ -86,7 +104,7 @@ const PATIENCE_MS = 60_000;
 export async function faultAtEachCommand(
   store: TestStore,
   scenario: Scenario,
-  codes: 'some' | 'all' = 'some',
+  codes: Faults = 'some',
 ): Promise<number> {
   const lanes = await Promise.all(Array.from({ length: LANES }, (_, i) => openLane(store, i)));
   try {
@@ -114,9 +132,10 @@ export async function faultAtEachCommand(
   }
 }
 
-function fatesOf({ command, nth, statements }: Place, codes: 'some' | 'all') {
+function fatesOf({ command, nth, statements }: Place, codes: Faults) {
   // Of equal reads only the first is tried: after a fault all of the work that it belongs to is repeated.
-  if (!WRITES.has(command)) return nth === 0 ? Object.entries(READ) : [];
+  if (!WRITES.has(command)) return nth === 0 ? Object.entries(codes === 'foreign' ? FOREIGN_READ : READ) : [];
+  if (codes === 'foreign') return Object.entries(FOREIGN_WRITTEN);
   return Object.entries({ ...WRITTEN, ...(codes === 'all' ? MORE : {}), ...(statements > 1 ? HALF : {}) });
 }
 

@@ -98,6 +98,7 @@ export const CODES = {
   IngressRequestRateLimitExceeded: 462,
   IndexBuildAlreadyInProgress: 285,
   WriteConcernTimeout: 64,
+  UnknownError: 8,
   NotPrimaryNoSecondaryOk: 13_435,
   BSONObjectTooLarge: 10_334,
 } as const;
@@ -136,6 +137,31 @@ export const answered =
   (said: Document): Handler =>
   async ({ message }, link) =>
     link.tell(answer(message, said));
+
+/** An error with a code that says nothing sure about the command, or with none. */
+export const foreign = (code: number | undefined): Document => ({
+  ok: 0,
+  code,
+  errmsg: `played: ${code ?? 'no code'}`,
+});
+
+/** The server has done it, and says something else. */
+export const doneAndAnswered =
+  (said: Document): Handler =>
+  async ({ message }, link) => {
+    await link.ask(message);
+    link.tell(answer(message, said));
+  };
+
+/** Each statement of the command is refused with this code, and the command as a whole is not. */
+export const eachRefused =
+  (code: number): Handler =>
+  async (command, link) => {
+    if (command.name === 'findAndModify') return answered(foreign(code))(command, link);
+    const statements: readonly unknown[] = command.body()[STATEMENTS[command.name] ?? ''] ?? [];
+    const writeErrors = statements.map((_, index) => ({ index, code, errmsg: `played: ${code}` }));
+    link.tell(answer(command.message, { ok: 1, n: 0, nModified: 0, writeErrors }));
+  };
 
 /** Done on this server, but perhaps not on a majority (manual, "Write Concern": the write is not undone). */
 export const unreplicated =

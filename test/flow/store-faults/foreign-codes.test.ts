@@ -1,0 +1,24 @@
+import { expect } from 'chai';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+import { faultAtEachCommand } from './each-command.ts';
+import { ACCEPTING, MONEY } from './money.ts';
+import { WORK } from './work.ts';
+
+/**
+ * Answers of a store in trouble with codes that are in no list, or without any, at every command of the work that changes money,
+ * messages and leases (docs/decisions/0112).
+ */
+describe('an answer that nobody knows at each command', function () {
+  this.timeout(180_000);
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+
+  for (const scenario of [ACCEPTING, ...MONEY, ...WORK]) {
+    it(scenario.name, async () => {
+      expect(await faultAtEachCommand(store, scenario, 'foreign')).to.be.greaterThan(0);
+    });
+  }
+});
