@@ -8,6 +8,7 @@ import { connectStore, storeUri } from '../../shared/mongo/connect.ts';
 import { ensureIndexes } from '../../shared/mongo/indexes.ts';
 import { builtProduct } from '../support/built.ts';
 import { eventually } from '../support/eventually.ts';
+import { answered, foreign, WRITES } from '../support/mongo-wire/faults.ts';
 import { startWireProxy, type WireProxy } from '../support/mongo-wire/proxy.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';
 import { acceptedIds, expectClear, expectWhole } from '../support/trouble-answers.ts';
@@ -17,6 +18,8 @@ import { giveRoom } from '../workers/embedded-db/store-process.ts';
 const BEFORE = 20;
 const AMID = 12;
 const PATIENCE_MS = 120_000;
+/** What a store answered while it was away, and others like it; `undefined`: no code. */
+const UNKNOWN = [1, 50_463_173, undefined, 8, 13, 26] as const;
 
 describe('when the store is in trouble', function () {
   this.timeout(PATIENCE_MS * 3);
@@ -114,6 +117,29 @@ describe('when the store is in trouble', function () {
     const ready = await world.statusOf('/readyz');
     proxy.become('well');
 
+    expect(amid.map(({ status }) => status)).to.deep.equal(Array.from({ length: AMID }, () => 503));
+    expectClear(amid);
+    expect(ready).to.equal(503);
+    await expectWhole(world, store.db, [...before, ...amid]);
+  });
+
+  it('answering with codes that nobody knows: requests get 503, receipts wait at the carrier, and all is stored afterwards', async () => {
+    const before = await Promise.all(Array.from({ length: BEFORE }, () => world.send()));
+    await eventually(() => world.smsc.messages().length >= BEFORE / 2, 'half are submitted');
+
+    let asked = 0;
+    const trouble = proxy.inject({
+      command: ['find', 'getMore', 'aggregate', ...WRITES],
+      times: Number.POSITIVE_INFINITY,
+      happens: (command, link) => answered(foreign(UNKNOWN[asked++ % UNKNOWN.length]))(command, link),
+    });
+    world.smsc.release();
+    const amid = await Promise.all(Array.from({ length: AMID }, () => world.send()));
+    await eventually(() => world.refusedReceipts() > 0, 'receipts are refused');
+    const ready = await world.statusOf('/readyz');
+    trouble.end();
+
+    expect(before.map(({ status }) => status)).to.deep.equal(Array.from({ length: BEFORE }, () => 200));
     expect(amid.map(({ status }) => status)).to.deep.equal(Array.from({ length: AMID }, () => 503));
     expectClear(amid);
     expect(ready).to.equal(503);

@@ -5,7 +5,7 @@ import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
 import { COMPLETING_MAX } from '../../../workers/webhooks/endpoint-queues.ts';
 import { present } from '../../shared/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
-import { refused } from '../../support/mongo-wire/faults.ts';
+import { eachRefused, refused } from '../../support/mongo-wire/faults.ts';
 import { startWireProxy } from '../../support/mongo-wire/proxy.ts';
 import { WebhookWorld } from './world.ts';
 
@@ -136,6 +136,26 @@ describe('webhooks worker: many deliveries in hand', () => {
     const later = present((await world().deliver(endpoint, 1))[0]);
     await world().inState(later, 'done');
     expect(target.received).to.have.length(count + 1);
+  });
+
+  it('completions wait for a store that answers with a code that nobody knows, and none is posted twice', async () => {
+    const proxy = await startWireProxy(world().uri);
+    world().onClose(() => proxy.close());
+    const way = await connectStore({ mongodbUri: proxy.uri, dataDir: '', mongodbDatabase: world().db.databaseName });
+    world().onClose(() => way.close());
+    const trouble = proxy.inject({
+      ...{ command: 'update', collection: 'deliveries', times: Infinity },
+      happens: eachRefused(50_463_173),
+    });
+    const target = await world().receiver();
+    const deliveries = await world().deliver(await world().register(target.url), 20);
+    await world().startWorker({ db: way.db });
+
+    await eventually(() => target.received.length === 20 && trouble.met > 1, 'all arrived, and none is completed');
+    trouble.end();
+    for (const delivery of deliveries) await world().inState(delivery, 'done');
+
+    expect(target.received).to.have.length(20);
   });
 
   it('a stop lets posts in flight end and writes what became of them', async () => {

@@ -15,7 +15,7 @@ import { latch } from '../../../support/latch.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { withCutStore } from '../../../support/mongo-wire/cut-store.ts';
-import { held, refused } from '../../../support/mongo-wire/faults.ts';
+import { answered, eachRefused, foreign, held, refused } from '../../../support/mongo-wire/faults.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 import { NUMBER, PHONE } from './world.ts';
 
@@ -93,6 +93,20 @@ describe('smpp worker: a part that is refused while the store is away', () => {
         expect(await site.store.db.collection('inbound').countDocuments()).to.equal(0);
       });
     }
+  }
+
+  for (const code of [1, 50_463_173, undefined, 13]) {
+    it(`or answers with ${code ?? 'no code'}: every message is told once it works again, and once`, async () => {
+      const faults = [answered(foreign(code)), ...(code === undefined ? [] : [eachRefused(code)])];
+      for (const happens of faults) {
+        site.proxy.inject({ ...INSERT, happens });
+        expect(await send(1)).to.equal(STATUS.queueFull);
+      }
+      expect(await send(1)).to.equal(STATUS.ok);
+      expect(await send(2)).to.equal(STATUS.ok);
+
+      expect(await received()).to.deep.equal([{ type: 'text', body: texts.join('') }]);
+    });
   }
 
   it('and that comes again just before the message is given up: it is told with its message', async () => {
