@@ -8,6 +8,7 @@ import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, type BatchId, eventId, newId } from '../../../shared/runtime/ids.ts';
+import { REDO_MS, type ScheduleDocument } from '../../../shared/schedules/schedule.ts';
 import { Settler } from '../../../shared/settlement/settle.ts';
 import { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
 import type { SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
@@ -15,8 +16,13 @@ import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { splitNext } from '../../../workers/batches/split.ts';
 import { stopBatch } from '../../../workers/batches/stop.ts';
+import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
+import { DueTurns } from '../../../workers/schedules/due-turns.ts';
+import { releaseDue } from '../../../workers/schedules/release.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { paySchedule } from '../../support/schedules.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { type Scenario, untilDone } from './each-command.ts';
 
@@ -197,4 +203,36 @@ const stop: Scenario = {
   },
 };
 
-export const WORK: readonly Scenario[] = [claim, settle, lease, chunks, stop];
+const BOOKED = 3;
+
+const release: Scenario = {
+  name: 'schedules that are due are released',
+  async open(db, faulty) {
+    const account = await makeAccount(db, CREDITS);
+    for (let i = 0; i < BOOKED; i++) await paySchedule(db, account, new Date(Date.now() - 1_000));
+    await finishPending(db, new ManualClock(new Date(Date.now() + 120_000)));
+    const states = async () => {
+      const stored = await db.collection<ScheduleDocument>('schedules').find({ account }).toArray();
+      return stored.map(({ state }) => state);
+    };
+    return {
+      async act() {
+        const later = new ManualClock(new Date());
+        const turns = new DueTurns(faulty);
+        // A release that was claimed and not done is repeated some minutes later.
+        await untilDone(async () => {
+          later.turn(REDO_MS + 1);
+          await releaseDue({ db: faulty, clock: later, turns }, later.now());
+          return (await states()).every((state) => state === 'sent');
+        });
+      },
+      async expectWhole() {
+        expect(await states()).to.deep.equal(Array.from({ length: BOOKED }, () => 'sent'));
+        expect(await messagesOf(db, { account })).to.have.length(BOOKED);
+        await expectBalance(db, account, CREDITS - BOOKED);
+      },
+    };
+  },
+};
+
+export const WORK: readonly Scenario[] = [claim, settle, lease, chunks, stop, release];
