@@ -22,6 +22,8 @@ export const AUDIT_KINDS = [
 
 /** The most entries that one call looks at for those of one actor. A page may then be short and still say where to continue. */
 const AUDIT_WALK_MAX = 1_000;
+/** Entries read at once for those of one actor. All others of a page are shown, but for a few. */
+const ACTOR_STEP = 250;
 
 export interface AuditActor {
   readonly kind: Actor['kind'];
@@ -36,11 +38,18 @@ export async function listOwnEntries(
   actor: AuditActor | undefined,
   limit: number,
 ): Promise<{ readonly entries: readonly AuditDocument[]; readonly next: AuditId | undefined }> {
-  const walked = await listEntries(db, query, AUDIT_WALK_MAX);
-  const fitting = walked.filter((entry) => isShown(entry) && (actor === undefined || isBy(entry, actor)));
-  const entries = fitting.slice(0, limit);
-  if (fitting.length > limit) return { entries, next: entries.at(-1)?._id };
-  return { entries, next: walked.length < AUDIT_WALK_MAX ? undefined : walked.at(-1)?._id };
+  const step = actor === undefined ? limit + 1 : ACTOR_STEP;
+  const fitting: AuditDocument[] = [];
+  let after = query.after;
+  for (let walked = 0; walked < AUDIT_WALK_MAX; walked += step) {
+    const found = await listEntries(db, { ...query, ...(after && { after }) }, step);
+    fitting.push(...found.filter((entry) => isShown(entry) && (actor === undefined || isBy(entry, actor))));
+    const entries = fitting.slice(0, limit);
+    if (fitting.length > limit) return { entries, next: entries.at(-1)?._id };
+    if (found.length < step) return { entries, next: undefined };
+    after = found.at(-1)?._id;
+  }
+  return { entries: fitting, next: after };
 }
 
 function isBy({ actor }: AuditDocument, { kind, id }: AuditActor): boolean {

@@ -46,6 +46,12 @@ export const RECEIVED_INDEXES: readonly Index[] = [
     serves: 'sends: which recipients have opted out; the list of an account, by customer',
   },
   {
+    collection: 'opt_outs',
+    key: { account: 1, scope: 1, customer: 1 },
+    options: { name: 'scope', partialFilterExpression: { out: true } },
+    serves: 'the opt-outs of one number of an account, by customer, among a million of others',
+  },
+  {
     collection: 'opt_out_answers',
     key: { carrier: 1, _id: 1 },
     options: { name: 'carrier' },

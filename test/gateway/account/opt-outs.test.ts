@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import type { AuditDocument } from '../../../shared/audit/entry.ts';
+import type { OptOutDocument } from '../../../shared/opt-outs/opt-out.ts';
 import { changeOptOuts } from '../../../shared/opt-outs/store.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
@@ -96,6 +97,24 @@ describe('opt-outs by the API', () => {
     expect((await list('?customer=919876543212')).body.data).to.have.length(2);
     expectProblem(await list('?customer=x'), 'invalid_request');
     expectProblem(await list('?cursor=x'), 'invalid_request');
+  });
+
+  it('of one number among thousands of others: reads what it shows', async () => {
+    const account = site.account;
+    const customers = Array.from({ length: 2_000 }, (_, n) => String(919_000_000_000 + n));
+    const out = { kind: 'out', at: new Date(), source: 'ops' } as const;
+    await changeOptOuts(site.db, [
+      ...customers.map((customer) => ({ ...out, account, customer, scope: '*' })),
+      ...customers.slice(-3).map((customer) => ({ ...out, account, customer, scope: '56767' })),
+    ]);
+    expect((await list('?number=56767&limit=2')).body.data).to.have.length(2);
+    const ofNumber = site.db
+      .collection<OptOutDocument>('opt_outs')
+      .find({ account, out: true, scope: '56767' })
+      .sort({ customer: 1 })
+      .limit(3);
+    const { executionStats } = await ofNumber.explain('executionStats');
+    expect(executionStats.totalDocsExamined).to.equal(3);
   });
 
   it('is of one account, and needs the scope', async () => {
