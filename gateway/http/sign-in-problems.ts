@@ -10,7 +10,12 @@ export const SIGN_IN_PROBLEMS = {
     'Somebody else has signed in',
     'Nothing was done: the session is not of the user whom the request names. Reload the page, or sign in again.',
   ),
-  sign_in_failed: fault('4017', 401, 'Name or password is wrong', 'Check both. Nobody is told which one is wrong.'),
+  sign_in_failed: fault(
+    '4017',
+    401,
+    'Name or password is wrong',
+    'Check both, and the account, if you gave one. Nobody is told which one is wrong.',
+  ),
   second_factor_missing: fault(
     '4018',
     401,
@@ -53,12 +58,29 @@ export const SIGN_IN_PROBLEMS = {
     'Second factor required',
     'Your role or the account needs a second factor. To use another app, set up the new one: it replaces the old one.',
   ),
-  username_taken: fault('4095', 409, 'Sign-in name taken', 'Somebody signs in with that name already. Choose another.'),
+  username_taken: fault(
+    '4095',
+    409,
+    'Sign-in name taken',
+    'The account has a user of that name already. Choose another, or make a new link for that user.',
+  ),
+  account_needed: fault(
+    '4651',
+    409,
+    'Which account?',
+    'Name and password are right in several accounts: `accounts` lists them. Send them again with the `account` of one.',
+  ),
+  too_many_users: fault(
+    '4652',
+    403,
+    'Too many users',
+    'An account may have 200 users, those who are invited or disabled too. Remove one who is not needed: `DELETE /v2/account/users/{user_id}`.',
+  ),
   sign_in_limited: fault(
     '4293',
     429,
-    'Too many wrong attempts',
-    'Nothing was looked at. Try again after the seconds in the header `Retry-After`.',
+    'Too many attempts',
+    'Nothing was looked at: too many came for this name, this account or from this network, or too many were wrong. Try again after the seconds in the header `Retry-After`.',
     true,
   ),
   origin_refused: fault(

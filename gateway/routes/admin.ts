@@ -108,7 +108,7 @@ function routeOperatorsUsers(on: On, deps: GatewayDeps, parts: Parts): void {
   const { message: body } = parts;
   const operator = keyHandlers(parts)('admin');
   on('/v2/admin/users', {
-    get: [...operator, createAllUsers(deps)],
+    get: [...operator, createAllUsers(parts.reading)],
     post: [...operator, body, createInviteToAccount(deps)],
   });
   on('/v2/admin/users/:user_id/status', { post: [...operator, body, createUserStatus(deps)] });

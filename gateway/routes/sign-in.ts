@@ -3,8 +3,10 @@ import type { GatewayDeps } from '../process/deps.ts';
 import { Attempts } from '../sign-in/attempts.ts';
 import { createConfirmPassword } from '../sign-in/confirm-password.ts';
 import { Factors } from '../sign-in/factors.ts';
+import { HashQueue } from '../sign-in/hash-queue.ts';
 import { Links } from '../sign-in/link.ts';
 import { createOwnSession, createSignOut } from '../sign-in/own-session.ts';
+import { Passwords } from '../sign-in/passwords.ts';
 import { createEndOne, createEndOthers, createOwnSessions } from '../sign-in/profile/own-sessions.ts';
 import { createChangePassword } from '../sign-in/profile/password.ts';
 import { createChangeProfile, createProfile } from '../sign-in/profile/profile.ts';
@@ -18,15 +20,17 @@ import type { On } from './route.ts';
 /** What people do with their own session and profile; keys cannot. */
 export function routeSignIn(on: On, deps: GatewayDeps, parts: Parts): void {
   const { message, sessions, authenticateUser, rateLimit, addressOf } = parts;
-  const attempts = new Attempts(deps.db, deps.clock);
-  const confirmPassword = createConfirmPassword(deps, attempts, addressOf);
-  const own = { sessions, confirmPassword };
+  const attempts = new Attempts(deps.db, deps.clock, parts.counter);
+  const passwords = new Passwords(new HashQueue(deps.clock));
+  const confirmPassword = createConfirmPassword(deps, { attempts, passwords, addressOf });
+  const own = { sessions, attempts, passwords, addressOf, confirmPassword };
+  const factors = new Factors({ ...deps, attempts, passwords });
   const factor = new SecondFactor(deps, own);
-  const links = new Links(deps, { ...parts, attempts });
+  const links = new Links(deps, { ...parts, attempts, passwords });
   const incomplete = [authenticateUser, rateLimit, requireUser];
   const user = [authenticateUser, rateLimit, requireWholeUser];
   on('/v2/session', {
-    post: [message, createSignIn(deps, { ...parts, attempts, factors: new Factors(deps) })],
+    post: [message, createSignIn(deps, { ...parts, attempts, passwords, factors })],
     get: [...incomplete, noQuery, createOwnSession(sessions)],
     delete: [...incomplete, noQuery, createSignOut(deps, parts)],
   });

@@ -14,7 +14,7 @@ export function routeUsers(on: On, deps: GatewayDeps, parts: Parts): void {
   const { once, message } = parts;
   const owner = keyHandlers(parts)('owner');
   on('/v2/account/users', {
-    get: [...owner, noQuery, createUsers(deps)],
+    get: [...owner, createUsers(parts.reading)],
     post: [...owner, message, once(createInvite(deps))],
   });
   on('/v2/account/users/:user_id', {

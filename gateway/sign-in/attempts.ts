@@ -2,8 +2,13 @@ import { hash } from 'node:crypto';
 import type { Collection, Db } from 'mongodb';
 import { isDuplicateKey } from '../../shared/mongo/errors.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import type { UserId } from '../../shared/runtime/ids.ts';
+import { knownAt } from '../../shared/users/store.ts';
+import { type UserDocument, whereOf } from '../../shared/users/user.ts';
+import type { RateCounter } from '../access/counter.ts';
+import type { Lane } from './hash-queue.ts';
 
-/** Failed sign-ins of one name or one address, in `sign_in_failures`. */
+/** Wrong passwords and codes of one name or one address, in `sign_in_failures`. */
 interface FailuresDocument {
   /**
    * `address:203.0.113.7`; or `name:` and a hash of what was typed, because people also type passwords there. Tries from a network
@@ -19,6 +24,27 @@ interface FailuresDocument {
 
 type Times = Omit<FailuresDocument, '_id'>;
 
+/** Somebody who wants to show a password, a code or a link. */
+export interface Trier {
+  readonly network: string;
+  /** Whose password it may turn out to be; or who has shown by a session, or by a good link, who it is. */
+  readonly users: readonly UserDocument[];
+  /** The name that a password is tried for, and where. Absent: none is tried. */
+  readonly name?: string;
+  readonly where?: string | undefined;
+  /** A session or a good link says who it is. */
+  readonly isProved?: boolean;
+}
+
+export type Attempt =
+  | { readonly kind: 'go'; readonly lane: Lane; readonly taken: readonly Taken[] }
+  | { readonly kind: 'wait'; readonly seconds: number };
+
+export interface Taken {
+  readonly id: string;
+  readonly count: number;
+}
+
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const NAME_FREE = 5;
@@ -28,43 +54,43 @@ const ADDRESS_MAX = 20;
 const ADDRESS_WINDOW_MS = 15 * MINUTE_MS;
 const TRIES = 8;
 
-export type Attempt =
-  | { readonly kind: 'go'; readonly taken: readonly Taken[] }
-  | { readonly kind: 'wait'; readonly seconds: number };
-
-interface Taken {
-  readonly id: string;
-  readonly count: number;
-}
+/**
+ * Attempts a minute, whatever becomes of them, because each costs a hash of 15 ms: from a network that nobody knows, for a name there,
+ * of a user in a known network, and of all users of an account in their known networks. An office signs in with 30 people a minute,
+ * each with a second request for the code; one account takes at most a twentieth of a core.
+ */
+const PER_MINUTE = { network: 60, name: 60, user: 60, account: 180 } as const;
 
 /**
- * Limits attempts to guess passwords and codes, over all gateways. An attempt is counted before it is checked, so that many at once
- * get no further than one after the other; a good one is taken back. Limits end by themselves: nobody is kept out for ever.
+ * Limits attempts to sign in, over all gateways: how many there are at all, and how many guesses at a password or a code. A guess is
+ * counted before it is checked, so that many at once get no further than one after the other; a good one is taken back. Limits end
+ * by themselves: nobody is kept out for ever. In the networks that a user has signed in from before, or anybody of the account,
+ * nothing counts that strangers do elsewhere (docs/decisions/0106).
  */
 export class Attempts {
   readonly #failures: Collection<FailuresDocument>;
+  readonly #db: Db;
   readonly #clock: Clock;
+  readonly #counter: RateCounter;
 
-  constructor(db: Db, clock: Clock) {
+  constructor(db: Db, clock: Clock, counter: RateCounter) {
     this.#failures = db.collection('sign_in_failures');
+    this.#db = db;
     this.#clock = clock;
+    this.#counter = counter;
   }
 
-  /** `name`: whose password is tried. `known`: the user has signed in from this network before; its attempts count apart. */
-  async begin({
-    network,
-    name,
-    known,
-  }: {
-    readonly network: string;
-    readonly name?: string;
-    readonly known?: boolean;
-  }): Promise<Attempt> {
+  /** Counts an attempt. `go`: its hashes run in this lane. */
+  async begin(trier: Trier): Promise<Attempt> {
+    const { network, name, where, users } = trier;
+    const user = await this.#known(trier);
+    const waits = await this.#count(trier, user);
+    if (waits !== undefined) return { kind: 'wait', seconds: waits };
+    const lane = { key: user === undefined ? network : whereOf(user), known: user !== undefined };
     const taken: Taken[] = [];
-    const wanted = [{ id: `address:${network}`, next: nextOfAddress }];
-    if (name !== undefined) {
-      wanted.push({ id: nameId(name, known === true ? network : undefined), next: nextOfName });
-    }
+    const wanted = [];
+    if (user === undefined) wanted.push({ id: `address:${network}`, next: nextOfAddress });
+    if (name !== undefined) wanted.push({ id: nameId(name, where, networkOf(users, network)), next: nextOfName });
     for (const { id, next } of wanted) {
       const got = await this.#take(id, next);
       if ('seconds' in got) {
@@ -73,7 +99,27 @@ export class Attempts {
       }
       taken.push(got);
     }
-    return { kind: 'go', taken };
+    return { kind: 'go', lane, taken };
+  }
+
+  /**
+   * When nobody says where the name belongs, the password is tried for all users who have it: counts that as a guess at each of
+   * them. Who is not in the answer has had too many, and must not be compared: nobody is told, because a name of another account
+   * is nobody's business.
+   */
+  async beginEach({
+    network,
+    users,
+    where,
+  }: Pick<Trier, 'network' | 'users' | 'where'>): Promise<ReadonlyMap<UserId, readonly Taken[]>> {
+    if (where !== undefined) return new Map(users.map(({ _id }) => [_id, []]));
+    const taken = await Promise.all(
+      users.map(async (user) => {
+        const got = await this.#take(nameId(user.username, whereOf(user), networkOf([user], network)), nextOfName);
+        return 'seconds' in got ? [] : [[user._id, [got]] as const];
+      }),
+    );
+    return new Map(taken.flat());
   }
 
   /** The attempt was good, or was not checked. */
@@ -95,9 +141,41 @@ export class Attempts {
     for (const { id } of taken) if (id.startsWith('name:')) await this.#failures.deleteOne({ _id: id });
   }
 
-  /** The user has set a new password by a link: failures with the old one count no more. `networks`: those that count apart. */
-  async forgetName(name: string, networks: readonly string[]): Promise<void> {
-    for (const network of [undefined, ...networks]) await this.#failures.deleteOne({ _id: nameId(name, network) });
+  /** The user has set a new password by a link: failures with the old one count no more. */
+  async forgetUser(user: UserDocument): Promise<void> {
+    for (const where of [undefined, whereOf(user)]) {
+      for (const network of [undefined, ...(user.networks ?? [])]) {
+        await this.#failures.deleteOne({ _id: nameId(user.username, where, network) });
+      }
+    }
+  }
+
+  /** For whom the network is a known one: the one of the users who signed in there, or whose account did. The store is always asked. */
+  async #known({ network, users, isProved }: Trier): Promise<UserDocument | undefined> {
+    const where = await knownAt(this.#db, network, users);
+    if (isProved) return users[0];
+    const own = users.find(({ networks }) => networks?.includes(network));
+    return own ?? users.find((user) => whereOf(user) === where);
+  }
+
+  /** Counts the attempt. The seconds to wait, when there were too many. */
+  async #count({ network, name, where }: Trier, user: UserDocument | undefined): Promise<number | undefined> {
+    const counts: readonly (readonly [string, number])[] =
+      user === undefined
+        ? [
+            [network, PER_MINUTE.network],
+            ...(name === undefined ? [] : [[nameId(name, where), PER_MINUTE.name] as const]),
+          ]
+        : [
+            [`${user._id}@${network}`, PER_MINUTE.user],
+            [whereOf(user), PER_MINUTE.account],
+          ];
+    const nowMs = this.#clock.monotonicMs();
+    for (const [what, limit] of counts) {
+      const { rank, endsMs } = await this.#counter.count(`sign-in:${what}`, limit);
+      if (rank > limit) return Math.max(Math.ceil((endsMs - nowMs) / SECOND_MS), 1);
+    }
+    return undefined;
   }
 
   async #take(
@@ -135,9 +213,15 @@ export class Attempts {
   }
 }
 
-function nameId(name: string, network?: string): string {
-  const digest = hash('sha256', name, 'hex');
+/** Of what was typed. `where`: the account that was named. `network`: the attempts from there count apart. */
+function nameId(name: string, where: string | undefined, network?: string): string {
+  const digest = hash('sha256', where === undefined ? name : `${where} ${name}`, 'hex');
   return network === undefined ? `name:${digest}` : `name:${network}:${digest}`;
+}
+
+/** The network, when one of the users has signed in there before. */
+function networkOf(users: readonly UserDocument[], network: string): string | undefined {
+  return users.some(({ networks }) => networks?.includes(network)) ? network : undefined;
 }
 
 /** Five are free. Then a pause of a second, which doubles with each failure. */

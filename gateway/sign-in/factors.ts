@@ -2,13 +2,20 @@ import { errorFields } from '../../shared/runtime/log.ts';
 import { SecretUnreadable } from '../../shared/runtime/secret-box.ts';
 import type { SessionDocument } from '../../shared/users/session.ts';
 import type { UserDocument } from '../../shared/users/user.ts';
-import { sendProblem } from '../http/answer.ts';
+import { type ProblemAnswer, sendProblem } from '../http/answer.ts';
 import type { Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../process/deps.ts';
+import type { Attempts, Taken, Trier } from './attempts.ts';
+import type { Lane } from './hash-queue.ts';
 import { takeRecoveryCode, takeStep } from './own-store.ts';
-import { passwordMatches } from './passwords.ts';
+import type { Passwords } from './passwords.ts';
 import { hashRecoveryCode } from './recovery-codes.ts';
 import { stepOf } from './totp.ts';
+
+interface FactorDeps extends Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'log'> {
+  readonly attempts: Attempts;
+  readonly passwords: Passwords;
+}
 
 /** What somebody shows who wants to sign in. */
 interface Shown {
@@ -22,44 +29,75 @@ type RefusalSlug =
   | 'second_factor_missing'
   | 'second_factor_wrong'
   | 'second_factor_unreadable'
-  | 'sign_in_busy';
+  | 'sign_in_busy'
+  | 'account_needed';
 
 type Proof =
-  | { readonly kind: 'good'; readonly user: UserDocument; readonly factor: SessionDocument['factor'] }
-  /** `isFailure`: it may have been a guess. */
-  | { readonly kind: 'refused'; readonly slug: RefusalSlug; readonly isFailure: boolean };
+  | {
+      readonly kind: 'good';
+      readonly user: UserDocument;
+      readonly factor: SessionDocument['factor'];
+      /** What was counted as guesses at this user. */
+      readonly guesses: readonly Taken[];
+    }
+  | {
+      readonly kind: 'refused';
+      readonly slug: RefusalSlug;
+      /** It may have been a guess. Otherwise these were none. */
+      readonly isFailure: boolean;
+      readonly guesses: readonly Taken[];
+      /** Of `account_needed`: who all have this password. */
+      readonly users?: readonly UserDocument[];
+    };
 
 type WithApp = UserDocument & Required<Pick<UserDocument, 'totp'>>;
 
 /** Checks a password and the second factor. A code that is right is used up by the check. */
 export class Factors {
-  readonly #deps: Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'log'>;
+  readonly #deps: FactorDeps;
 
-  constructor(deps: Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'log'>) {
+  constructor(deps: FactorDeps) {
     this.#deps = deps;
   }
 
-  /** Takes as long for no user as for one. */
-  async check(user: UserDocument | undefined, { password, code, recovery_code }: Shown): Promise<Proof> {
-    const matches = await passwordMatches(password, user?.password);
-    if (matches === undefined) return { kind: 'refused', slug: 'sign_in_busy', isFailure: false };
-    if (!matches || user === undefined) return { kind: 'refused', slug: 'sign_in_failed', isFailure: true };
-    if (user.totp === undefined) return { kind: 'good', user, factor: undefined };
+  /** Takes as long for no user as for one, or for several of the same name. */
+  async check(trier: Trier, lane: Lane, shown: Shown): Promise<Proof> {
+    const { attempts, passwords } = this.#deps;
+    const stored = trier.users.flatMap(({ password }) => password ?? []);
+    const [guesses, right] = await Promise.all([
+      attempts.beginEach(trier),
+      passwords.matching(lane, shown.password, stored),
+    ]);
+    const refused = (slug: RefusalSlug, isFailure: boolean, of: readonly Taken[] = []): Proof => ({
+      ...{ kind: 'refused', slug, isFailure, guesses: of },
+    });
+    if (right === undefined) return refused('sign_in_busy', false, [...guesses.values()].flat());
+    const users = trier.users.filter(({ _id, password = '' }) => guesses.has(_id) && right.has(password));
+    const own = users.flatMap(({ _id }) => guesses.get(_id) ?? []);
+    const [user, another] = users;
+    if (user === undefined) return refused('sign_in_failed', true);
+    if (another !== undefined) {
+      return { kind: 'refused', slug: 'account_needed', isFailure: false, guesses: own, users };
+    }
+    const factor = await this.#factorOf(user, shown);
+    if ('slug' in factor) return refused(factor.slug, factor.slug === 'second_factor_wrong', own);
+    return { kind: 'good', user, factor: factor.shown, guesses: own };
+  }
+
+  async #factorOf(
+    user: UserDocument,
+    { code, recovery_code }: Shown,
+  ): Promise<{ readonly shown: SessionDocument['factor'] } | { readonly slug: RefusalSlug }> {
+    if (user.totp === undefined) return { shown: undefined };
     const withApp = { ...user, totp: user.totp };
     const seed = code === undefined ? undefined : this.#seedOf(withApp);
-    if (code !== undefined && seed !== undefined && (await this.#isCode(withApp, seed, code))) {
-      return { kind: 'good', user, factor: 'totp' };
-    }
+    if (code !== undefined && seed !== undefined && (await this.#isCode(withApp, seed, code))) return { shown: 'totp' };
     if (recovery_code !== undefined && (await this.#isRecoveryCode(user, recovery_code))) {
-      return { kind: 'good', user, factor: 'recovery_code' };
+      return { shown: 'recovery_code' };
     }
-    if (code === undefined && recovery_code === undefined) {
-      return { kind: 'refused', slug: 'second_factor_missing', isFailure: false };
-    }
-    if (code !== undefined && seed === undefined) {
-      return { kind: 'refused', slug: 'second_factor_unreadable', isFailure: false };
-    }
-    return { kind: 'refused', slug: 'second_factor_wrong', isFailure: true };
+    if (code === undefined && recovery_code === undefined) return { slug: 'second_factor_missing' };
+    if (code !== undefined && seed === undefined) return { slug: 'second_factor_unreadable' };
+    return { slug: 'second_factor_wrong' };
   }
 
   /** Undefined when it was stored with another secret key, which only an operator can put back. */
@@ -86,6 +124,8 @@ export class Factors {
   }
 }
 
-export function sendRefusal(res: Reply, slug: RefusalSlug): void {
-  sendProblem(res, slug, slug === 'sign_in_busy' ? { headers: ['Retry-After', '1'] } : {});
+export function sendRefusal(res: Reply, slug: RefusalSlug, more: ProblemAnswer = {}): void {
+  sendProblem(res, slug, slug === 'sign_in_busy' ? BUSY : more);
 }
+
+export const BUSY = { headers: ['Retry-After', '1'] } as const;

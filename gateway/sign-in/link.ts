@@ -2,7 +2,7 @@ import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { hashToken } from '../../shared/users/link.ts';
 import { endSessions } from '../../shared/users/session-store.ts';
 import { findUserByLink } from '../../shared/users/store.ts';
-import type { UserDocument } from '../../shared/users/user.ts';
+import type { OneTimeLink, UserDocument } from '../../shared/users/user.ts';
 import type { ReadAccount } from '../access/read-account.ts';
 import { Fault, required, string } from '../fields/field.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
@@ -12,9 +12,11 @@ import { bodyOf, type Handler, type Reply } from '../http/context.ts';
 import { invalidRequest } from '../http/fields.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Attempts } from './attempts.ts';
-import { spendLink } from './own-store.ts';
+import { BUSY } from './factors.ts';
+import type { Lane } from './hash-queue.ts';
+import { noteNetwork, passwordLike, spendLink } from './own-store.ts';
 import { newPassword, refuseCommon } from './password-rules.ts';
-import { hashPassword } from './passwords.ts';
+import type { Passwords } from './passwords.ts';
 import { isSameOrigin } from './same-origin.ts';
 
 const TOKEN = /^[\w-]{43}$/;
@@ -31,6 +33,7 @@ interface LinkParts {
   readonly readAccount: ReadAccount;
   readonly addressOf: CallerAddress;
   readonly attempts: Attempts;
+  readonly passwords: Passwords;
 }
 
 /** One-time links, with which users set a password. A link is spent only by the POST that sets it: previews spend nothing. */
@@ -45,13 +48,13 @@ export class Links {
 
   /** POST /v2/session/link (extension): whose link it is, and what for. */
   readonly look: Handler = async (req, res: Reply) => {
-    const { db, clock, config } = this.#deps;
+    const { clock, config } = this.#deps;
     if (!isSameOrigin(req, config.publicUrl)) return sendProblem(res, 'origin_refused');
     const read = await readRequest(LOOK_AT_LINK, bodyOf(res), { account: {}, now: clock.now(), config });
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
-    const user = await this.#limited(req, res, () => findUserByLink(db, hashToken(whole(read).token), clock.now()));
-    const { link } = user ?? {};
-    if (user === undefined || link === undefined) return;
+    const found = await this.#limited(req, res, hashToken(whole(read).token));
+    if (found === undefined) return;
+    const { user, link } = found;
     const account = user.account && (await this.#parts.readAccount(user.account));
     sendJson(res, {
       ...{ username: user.username, name: user.name ?? null, role: user.role, purpose: link.purpose },
@@ -68,15 +71,18 @@ export class Links {
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
     const { token, password } = whole(read);
     const hashed = hashToken(token);
-    const found = await this.#limited(req, res, () => findUserByLink(db, hashed, clock.now()));
-    if (found === undefined || (await refuseCommon(res, password, [found.username, found.name]))) return;
-    const stored = await hashPassword(password);
-    if (stored === undefined) return sendProblem(res, 'sign_in_busy', { headers: ['Retry-After', '1'] });
+    const found = await this.#limited(req, res, hashed);
+    if (found === undefined || (await refuseCommon(res, password, [found.user.username, found.user.name]))) return;
+    const { passwords, attempts, addressOf } = this.#parts;
+    const stored = await passwords.hash(found.lane, password, await passwordLike(db, found.user.username));
+    if (stored === undefined) return sendProblem(res, 'sign_in_busy', BUSY);
     const user = await spendLink(db, hashed, stored, clock.now());
     if (user === undefined) return sendProblem(res, 'link_invalid');
     await endSessions(db, user._id);
-    await this.#parts.attempts.forgetName(user.username, user.networks ?? []);
-    const address = this.#parts.addressOf(req);
+    await attempts.forgetUser(user);
+    const address = addressOf(req);
+    // The user signs in next, from there.
+    await noteNetwork(db, user._id, callerNetwork(address));
     log.info('password_set', { user_id: user._id, address, request_id: res.locals.requestId });
     sendJson(res, {
       status: 'success',
@@ -85,21 +91,26 @@ export class Links {
     });
   };
 
-  /** Links that are none are limited per address, as wrong passwords are. Answers when there is no user. */
+  /** Attempts are counted as at sign-in, and links that are none as wrong passwords. Answers when there is no user. */
   async #limited(
     req: Parameters<Handler>[0],
     res: Reply,
-    find: () => Promise<UserDocument | undefined>,
-  ): Promise<UserDocument | undefined> {
+    hashed: string,
+  ): Promise<{ readonly user: UserDocument; readonly link: OneTimeLink; readonly lane: Lane } | undefined> {
     const { attempts, addressOf } = this.#parts;
-    const attempt = await attempts.begin({ network: callerNetwork(addressOf(req)) });
+    const user = await findUserByLink(this.#deps.db, hashed, this.#deps.clock.now());
+    const users = user === undefined ? [] : [user];
+    const attempt = await attempts.begin({
+      network: callerNetwork(addressOf(req)),
+      users,
+      isProved: user !== undefined,
+    });
     if (attempt.kind === 'wait') {
       sendProblem(res, 'sign_in_limited', { headers: ['Retry-After', String(attempt.seconds)] });
       return undefined;
     }
-    const user = await find();
-    if (user === undefined) sendProblem(res, 'link_invalid');
-    else await attempts.takeBack(attempt.taken);
-    return user;
+    if (user?.link !== undefined) return { user, link: user.link, lane: attempt.lane };
+    sendProblem(res, 'link_invalid');
+    return undefined;
   }
 }

@@ -1,16 +1,32 @@
 import type { Db } from 'mongodb';
 import type { UserId } from '../../shared/runtime/ids.ts';
-import { changeUser } from '../../shared/users/store.ts';
+import { changeUser, findUsersByName } from '../../shared/users/store.ts';
 import type { Totp, UserDocument } from '../../shared/users/user.ts';
 
 /** What only the users themselves change. Each is one update of one document, so that of two at once only one succeeds. */
 
 const NETWORKS_KEPT = 5;
 
-export async function noteSignIn(db: Db, id: UserId, at: Date, network: string): Promise<void> {
-  await changeUser(db, { _id: id }, { $pull: { networks: network } });
-  const networks = { $each: [network], $slice: -NETWORKS_KEPT };
-  await changeUser(db, { _id: id }, { $max: { lastSignInAt: at }, $push: { networks } });
+export async function noteSignIn(
+  db: Db,
+  { _id, networks }: Pick<UserDocument, '_id' | 'networks'>,
+  at: Date,
+  network: string,
+): Promise<void> {
+  if (networks?.at(-1) !== network) await noteNetwork(db, _id, network);
+  await changeUser(db, { _id }, { $max: { lastSignInAt: at } });
+}
+
+/** Somebody who has shown to be the user was there. */
+export async function noteNetwork(db: Db, _id: UserId, network: string): Promise<void> {
+  await changeUser(db, { _id }, { $pull: { networks: network } });
+  await changeUser(db, { _id }, { $push: { networks: { $each: [network], $slice: -NETWORKS_KEPT } } });
+}
+
+/** The stored password of anybody of this name: its salt serves all of them. */
+export async function passwordLike(db: Db, username: string): Promise<string | undefined> {
+  const found = await findUsersByName(db, username);
+  return found.find(({ password }) => password !== undefined)?.password;
 }
 
 /** Stores a new hash of the same password. */

@@ -4,7 +4,14 @@ import { REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
 import { hashSecret, secretMatches } from '../../shared/keys/key-secret.ts';
 import { newId, type SessionId } from '../../shared/runtime/ids.ts';
 import type { SessionDocument } from '../../shared/users/session.ts';
-import { endSession, endSessions, findSession, insertSession, touchSession } from '../../shared/users/session-store.ts';
+import {
+  endOldestSessions,
+  endSession,
+  endSessions,
+  findSession,
+  insertSession,
+  touchSession,
+} from '../../shared/users/session-store.ts';
 import { findUser } from '../../shared/users/store.ts';
 import type { UserDocument } from '../../shared/users/user.ts';
 import type { ReadAccount } from '../access/read-account.ts';
@@ -22,12 +29,20 @@ import { absoluteMs, isOver } from './session-limits.ts';
 const SEEN_EVERY_MS = 60_000;
 const SECRET_BYTES = 32;
 const AGENT_CHARACTERS = 200;
+/** More browsers than anybody has. A loop of sign-ins ends its own sessions. */
+const SESSIONS_MAX = 20;
 
 /** A session with its user and the user's account, all as they are in the store now. */
 export interface SignedIn {
   readonly session: SessionDocument;
   readonly user: UserDocument;
   readonly account: CallerAccount | undefined;
+}
+
+/** What the user has shown: a second factor; and when the password, unless just now. */
+interface Shown {
+  readonly factor: SessionDocument['factor'] | undefined;
+  readonly confirmedAt?: Date;
 }
 
 interface Begun {
@@ -56,8 +71,8 @@ export class Sessions {
     this.cookie = new SessionCookie(deps.config.publicUrl);
   }
 
-  /** Begins a session. The text of its cookie is stored nowhere. */
-  async begin(req: IncomingMessage, user: UserDocument, factor: SessionDocument['factor']): Promise<Begun> {
+  /** Begins a session. The text of its cookie is stored nowhere. A user with too many loses the oldest. */
+  async begin(req: IncomingMessage, user: UserDocument, { factor, confirmedAt }: Shown): Promise<Begun> {
     const now = this.#deps.clock.now();
     const secret = randomBytes(SECRET_BYTES).toString('hex');
     const agent = req.headers['user-agent']?.slice(0, AGENT_CHARACTERS);
@@ -67,6 +82,7 @@ export class Sessions {
       user: user._id,
       epoch: user.epoch,
       ...(factor && { factor }),
+      confirmedAt: confirmedAt ?? now,
       madeAt: now,
       seenAt: now,
       address: this.#addressOf(req),
@@ -74,13 +90,14 @@ export class Sessions {
       expiresAt: new Date(now.getTime() + absoluteMs(user)),
     };
     await insertSession(this.#deps.db, session);
+    await endOldestSessions(this.#deps.db, user._id, SESSIONS_MAX);
     return { session, cookie: { id: session._id, secret } };
   }
 
   /** Ends all sessions of the user and begins one with another cookie. `user` is as it was after the change that demands it. */
-  async renew(req: IncomingMessage, user: UserDocument, factor: SessionDocument['factor']): Promise<Begun> {
+  async renew(req: IncomingMessage, user: UserDocument, shown: Shown): Promise<Begun> {
     await endSessions(this.#deps.db, user._id);
-    return this.begin(req, user, factor);
+    return this.begin(req, user, shown);
   }
 
   /** The session of the request's cookie; otherwise the problem. */
@@ -109,7 +126,7 @@ export class Sessions {
     const incomplete = isIncomplete(found);
     const { _id: id, username: name, role } = user;
     return {
-      who: { kind: 'user', id, name, role, session: session._id, incomplete },
+      who: { kind: 'user', id, name, role, session: session._id, incomplete, confirmedAt: session.confirmedAt },
       account,
       address: this.#addressOf(req),
       perMinute: REQUESTS_PER_MINUTE,

@@ -4,7 +4,7 @@ import type { Config } from '../../shared/config/settings.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { linkUrl } from '../../shared/users/link.ts';
-import { enableUser, findUserByName, inviteUser, makeLink, removeUser } from '../../shared/users/store.ts';
+import { enableUser, findUsersByName, inviteUser, makeLink } from '../../shared/users/store.ts';
 
 const USERNAME = 'demo@example.com';
 
@@ -16,10 +16,8 @@ export async function seedOwner(db: Db, clock: Clock, account: AccountId, config
   await db
     .collection<AccountDocument>('accounts')
     .updateOne({ _id: account, secondFactor: { $exists: false } }, { $set: { secondFactor: 'exempt' } });
-  const found = await findUserByName(db, USERNAME);
-  if (found?.account !== account) {
-    // This user belongs to an earlier demo account, which has expired.
-    if (found !== undefined) await removeUser(db, found._id);
+  const [found] = await findUsersByName(db, USERNAME, account);
+  if (found === undefined) {
     const { token } = await inviteUser(db, clock.now(), { username: USERNAME, account, role: 'owner' });
     return linkUrl(config, token);
   }

@@ -22,9 +22,9 @@ import { findSender } from '../../shared/senders/store.ts';
 import { findTemplateRequest } from '../../shared/templates/request-store.ts';
 import { findTemplate } from '../../shared/templates/store.ts';
 import { auditedUser } from '../../shared/users/audited-user.ts';
-import { findUserByName } from '../../shared/users/store.ts';
 import { findEndpoints } from '../../shared/webhooks/endpoint-store.ts';
 import type { Answer, Command, Context, LongAnswer } from './command.ts';
+import { theUser } from './user.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -85,7 +85,7 @@ const THINGS: Readonly<Record<string, Thing>> = {
   key: { id: ({ key }) => key, read: (db, { key }) => findKey(db, String(key)) },
   user: {
     id: ({ username }) => username,
-    read: async (db, { username }) => auditedUser(await findUserByName(db, String(username))),
+    read: async (db, words) => auditedUser(await theUser(db, words)),
   },
   sender: {
     id: ({ account, sender }) => named(account, sender),

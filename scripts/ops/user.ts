@@ -1,11 +1,12 @@
 import type { Db } from 'mongodb';
 import type { Config } from '../../shared/config/settings.ts';
+import { AllPlacesTaken } from '../../shared/mongo/places.ts';
 import { linkUrl } from '../../shared/users/link.ts';
 import { listSessions } from '../../shared/users/session-store.ts';
 import {
   disableUser,
   enableUser,
-  findUserByName,
+  findUsersByName,
   inviteUser,
   listUsers,
   makeLink,
@@ -15,7 +16,7 @@ import {
   signOutEverywhere,
   UsernameTaken,
 } from '../../shared/users/store.ts';
-import { ACCOUNT_ROLES, canonicalUsername, type UserDocument } from '../../shared/users/user.ts';
+import { ACCOUNT_ROLES, canonicalUsername, OPERATORS, type UserDocument } from '../../shared/users/user.ts';
 import { existing } from './account.ts';
 import { type Answer, type Command, defineCommand, Failure, UsageError } from './command.ts';
 import { accountId, choice, flag, name, optional, required } from './parameters.ts';
@@ -32,6 +33,10 @@ const username = required(
 const whose = {
   account: optional(accountId, 'the users of this account'),
   operator: flag('the operators'),
+};
+const among = {
+  account: optional(accountId, 'of which account, when several have a user of that name'),
+  operator: flag('the operator of that name'),
 };
 const LINK_NOTES =
   'Nothing is mailed: send the link yourself. Whoever has it can set the password, once. It is not stored and not shown again.';
@@ -64,8 +69,10 @@ export const USER_COMMANDS: readonly Command[] = [
       } catch (error) {
         if (error instanceof UsernameTaken)
           throw new Failure(
-            `Somebody signs in as ${username} already: choose another name, or make a new link with \`user reset ${username}\`.`,
+            `Somebody signs in there as ${username} already: choose another name, or make a new link with \`user reset ${username}\`.`,
           );
+        if (error instanceof AllPlacesTaken)
+          throw new Failure(`There are ${error.most} users already, and no more may be. \`user remove\` makes room.`);
         throw error;
       }
     },
@@ -75,11 +82,15 @@ export const USER_COMMANDS: readonly Command[] = [
     verb: 'reset',
     about: 'Makes a link with which a user sets another password within the hour.',
     args: { username },
-    options: { secondFactor: flag('also removes the authenticator app and its recovery codes, and ends all sessions') },
+    options: {
+      ...among,
+      secondFactor: flag('also removes the authenticator app and its recovery codes, and ends all sessions'),
+    },
     notes: `Earlier links are void. ${LINK_NOTES} With --second-factor, first be sure who asks: the link is then all that is needed.`,
-    async run({ username, secondFactor }, { db, clock, config }) {
+    async run({ secondFactor, ...words }, { db, clock, config }) {
       const store = await db();
-      const user = await existingUser(store, username);
+      const { username } = words;
+      const user = await existingUser(store, words);
       if (secondFactor) await removeSecondFactor(store, user._id);
       const made = await makeLink(store, clock.now(), user);
       if (made === undefined) throw new Failure(`${username} is disabled: \`user enable ${username}\` first.`);
@@ -115,10 +126,11 @@ export const USER_COMMANDS: readonly Command[] = [
     verb: 'role',
     about: 'Gives a user of an account another role. It counts with the next request.',
     args: { username, role: required(choice(ACCOUNT_ROLES), 'what the user may do') },
-    options: {},
-    async run({ username, role }, { db }) {
+    options: among,
+    async run({ role, ...words }, { db }) {
       const store = await db();
-      const user = await existingUser(store, username);
+      const { username } = words;
+      const user = await existingUser(store, words);
       if (user.account === undefined) throw new Failure(`${username} is an operator and has no other role.`);
       await setRole(store, user._id, role);
       return { text: `${username} is ${role} now.`, json: { id: user._id, username, role } };
@@ -141,10 +153,11 @@ function toEach(
     verb,
     about,
     args: { username },
-    options: {},
-    async run({ username }, { db }) {
+    options: among,
+    async run(words, { db }) {
       const store = await db();
-      const user = await existingUser(store, username);
+      const { username } = words;
+      const user = await existingUser(store, words);
       await act(store, user._id);
       return { text: `${username} is ${done}.`, json: { id: user._id, username } };
     },
@@ -170,13 +183,34 @@ function linked(
   };
 }
 
-async function existingUser(db: Db, username: string): Promise<UserDocument> {
-  const user = await findUserByName(db, username);
+/** Who is meant by a command's words. */
+interface Words {
+  readonly username?: unknown;
+  readonly account?: unknown;
+  readonly operator?: unknown;
+}
+
+async function existingUser(db: Db, words: Words): Promise<UserDocument> {
+  const found = await named(db, words);
+  const [user, another] = found;
   if (user === undefined)
     throw new Failure(
-      `Nobody signs in as ${username}: \`user list --account acc_…\` and \`user list --operator\` show who does.`,
+      `Nobody signs in as ${words.username}: \`user list --account acc_…\` and \`user list --operator\` show who does.`,
     );
-  return user;
+  if (another === undefined) return user;
+  const ways = found.map((one) => (one.account === undefined ? '--operator' : `--account ${one.account}`));
+  throw new Failure(`Several users sign in as ${words.username}. Say which one: ${ways.join(', or ')}.`);
+}
+
+/** The one user whom a command's words name; undefined when there is none, or several. */
+export async function theUser(db: Db, words: Words): Promise<UserDocument | undefined> {
+  const [user, another] = await named(db, words);
+  return another === undefined ? user : undefined;
+}
+
+function named(db: Db, { username, account, operator }: Words): Promise<readonly UserDocument[]> {
+  const where = operator === true ? OPERATORS : account === undefined ? undefined : String(account);
+  return findUsersByName(db, String(username), where);
 }
 
 async function withSessions(db: Db, user: UserDocument) {

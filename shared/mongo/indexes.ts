@@ -36,9 +36,21 @@ export const INDEXES: readonly Index[] = [
   { collection: 'keys', key: { account: 1 }, options: { name: 'account' }, serves: 'ops: the keys of an account' },
   {
     collection: 'users',
-    key: { username: 1 },
-    options: { name: 'username', unique: true },
-    serves: 'sign-in: whose a sign-in name is; no two users have the same',
+    key: { username: 1, account: 1 },
+    options: { name: 'username_account', unique: true },
+    serves: 'sign-in: whose a sign-in name is; no two users of an account have the same, and no two operators',
+  },
+  {
+    collection: 'users',
+    key: { account: 1, place: 1 },
+    options: { name: 'place', unique: true, partialFilterExpression: { place: { $exists: true } } },
+    serves: 'invitations: an account has no more users than places',
+  },
+  {
+    collection: 'users',
+    key: { account: 1, networks: 1 },
+    options: { name: 'networks' },
+    serves: 'sign-in: has anybody of the account signed in from this network before?',
   },
   {
     collection: 'users',
@@ -60,9 +72,9 @@ export const INDEXES: readonly Index[] = [
   },
   {
     collection: 'sessions',
-    key: { user: 1 },
-    options: { name: 'user' },
-    serves: 'the sessions of a user, to list and to end them',
+    key: { user: 1, _id: -1 },
+    options: { name: 'user_newest' },
+    serves: 'the sessions of a user, to list them and to end them, the oldest first',
   },
   {
     collection: 'sessions',

@@ -27,6 +27,17 @@ export async function endSession(db: Db, user: UserId, id: SessionId): Promise<b
   return deletedCount === 1;
 }
 
+/** Ends the oldest sessions of a user who has more than so many. */
+export async function endOldestSessions(db: Db, user: UserId, most: number): Promise<void> {
+  const kept = await sessions(db)
+    .find({ user }, { projection: { _id: 1 } })
+    .sort({ _id: -1 })
+    .limit(most)
+    .toArray();
+  const oldest = kept.at(most - 1);
+  if (oldest !== undefined) await sessions(db).deleteMany({ user, _id: { $lt: oldest._id } });
+}
+
 /** Ends the user's sessions, except `kept`. Returns how many. */
 export async function endSessions(db: Db, user: UserId, kept?: SessionId): Promise<number> {
   const { deletedCount } = await sessions(db).deleteMany({ user, ...(kept && { _id: { $ne: kept } }) });

@@ -10,6 +10,8 @@ export interface SessionDocument {
   readonly epoch: number;
   /** Whether the user has shown a second factor, and which. */
   readonly factor?: 'totp' | 'recovery_code';
+  /** When the user last showed password and second factor: at the beginning, or again since then. */
+  readonly confirmedAt: Date;
   readonly madeAt: Date;
   /** The last request, to the minute. */
   readonly seenAt: Date;

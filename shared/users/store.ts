@@ -1,18 +1,19 @@
 import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { isDuplicateKey } from '../mongo/errors.ts';
+import { takePlace } from '../mongo/places.ts';
 import { type AccountId, newId, type UserId } from '../runtime/ids.ts';
 import { newLink } from './link.ts';
 import { endSessions } from './session-store.ts';
-import type { AccountRole, Role, UserDocument } from './user.ts';
+import { type AccountRole, OPERATORS, type Role, USERS_PER_ACCOUNT, type UserDocument, whereOf } from './user.ts';
 
-/** Somebody signs in with that name already. */
+/** A user of the account, or another operator, signs in with that name already. */
 export class UsernameTaken extends Error {}
 
 /** Who is invited. Without an account: an operator. */
 export type Invited = Pick<UserDocument, 'username' | 'name'> &
   ({ readonly account: UserDocument['account'] & string; readonly role: AccountRole } | { readonly role: 'operator' });
 
-/** Makes a user who has no password yet, with the token of the link to set it. Throws `UsernameTaken`. */
+/** Makes a user who has no password yet, with the token of the link to set it. Throws `UsernameTaken`, or `AllPlacesTaken`. */
 export async function inviteUser(
   db: Db,
   now: Date,
@@ -20,14 +21,19 @@ export async function inviteUser(
   id: UserId = newId('usr', now.getTime()),
 ): Promise<{ readonly user: UserDocument; readonly token: string }> {
   const { token, link } = newLink({}, now);
-  const user: UserDocument = { _id: id, ...invited, status: 'invited', epoch: 1, link, createdAt: now };
+  const of = invited.role === 'operator' ? undefined : invited.account;
+  const places = { db, collection: 'users', owner: ofAccount(of), most: USERS_PER_ACCOUNT };
   try {
-    await users(db).insertOne(user);
+    const user = await takePlace(places, async (place) => {
+      const made: UserDocument = { _id: id, ...invited, status: 'invited', epoch: 1, link, place, createdAt: now };
+      await users(db).insertOne(made);
+      return made;
+    });
+    return { user, token };
   } catch (error) {
     if (isDuplicateKey(error)) throw new UsernameTaken(`somebody signs in as ${invited.username}`);
     throw error;
   }
-  return { user, token };
 }
 
 /** Makes a new link for the user; earlier ones are void. Undefined when the user is gone or disabled. */
@@ -45,9 +51,32 @@ export async function findUser(db: Db, id: UserId): Promise<UserDocument | undef
   return (await users(db).findOne({ _id: id })) ?? undefined;
 }
 
-/** `username` in its canonical form. */
-export async function findUserByName(db: Db, username: string): Promise<UserDocument | undefined> {
-  return (await users(db).findOne({ username })) ?? undefined;
+/** Users of this name who are looked at when nobody says of which account: those that were there first. */
+const SAME_NAME_MAX = 20;
+
+/** The users of this name, in its canonical form: of all accounts and the operators, or of one (`operators` too). Oldest first. */
+export function findUsersByName(db: Db, username: string, where?: string): Promise<UserDocument[]> {
+  // Only compared with.
+  const of = where === undefined ? {} : ofAccount(where === OPERATORS ? undefined : (where as AccountId));
+  return users(db)
+    .find({ username, ...of })
+    .sort({ _id: 1 })
+    .limit(SAME_NAME_MAX)
+    .toArray();
+}
+
+/** Where somebody has signed in from this network before: one of the accounts of these users, or `operators`. */
+export async function knownAt(
+  db: Db,
+  network: string,
+  of: readonly Pick<UserDocument, 'account'>[],
+): Promise<string | undefined> {
+  // Operators have no account: null finds them. A name that nobody has takes as long.
+  const accounts = of.length === 0 ? ['nobody'] : of.map(({ account }) => account ?? null);
+  const found = await db
+    .collection<{ readonly account?: AccountId | null }>('users')
+    .findOne({ account: { $in: accounts as AccountId[] }, networks: network }, { projection: { account: 1 } });
+  return found === null ? undefined : whereOf({ ...(found.account && { account: found.account }) });
 }
 
 /** Whose link it is, while it is valid. */
@@ -56,12 +85,19 @@ export async function findUserByLink(db: Db, hash: string, now: Date): Promise<U
   return (await users(db).findOne(valid)) ?? undefined;
 }
 
-/** The users of an account, oldest first. `undefined`: the operators. */
-export async function listUsers(db: Db, account: AccountId | undefined): Promise<readonly UserDocument[]> {
-  return users(db)
-    .find({ account: account ?? { $exists: false } })
-    .sort({ _id: 1 })
-    .toArray();
+/** The users of an account, newest first, after the one named. `undefined`: the operators. */
+export function listUsers(
+  db: Db,
+  account: AccountId | undefined,
+  { after, limit = USERS_PER_ACCOUNT }: { readonly after?: UserId | undefined; readonly limit?: number } = {},
+): Promise<readonly UserDocument[]> {
+  const filter = { ...ofAccount(account), ...(after && { _id: { $lt: after } }) };
+  return users(db).find(filter).sort({ _id: -1 }).limit(limit).toArray();
+}
+
+/** How many users an account has. */
+export function countUsers(db: Db, account: AccountId): Promise<number> {
+  return users(db).countDocuments({ account });
 }
 
 /** Gives a user of an account another role. It counts with the user's next request. */
@@ -122,6 +158,11 @@ export async function changeUser(
   update: UpdateFilter<UserDocument>,
 ): Promise<UserDocument | undefined> {
   return (await users(db).findOneAndUpdate(filter, update, { returnDocument: 'after' })) ?? undefined;
+}
+
+/** `undefined`: the operators, who have none. */
+function ofAccount(account: AccountId | undefined): Filter<UserDocument> {
+  return { account: account ?? { $exists: false } };
 }
 
 function users(db: Db): Collection<UserDocument> {

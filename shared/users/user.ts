@@ -5,10 +5,15 @@ export const ACCOUNT_ROLES = ['owner', 'developer', 'sender', 'viewer'] as const
 export type AccountRole = (typeof ACCOUNT_ROLES)[number];
 export type Role = AccountRole | 'operator';
 
+/** How many users an account may have, invited and disabled ones too; and how many operators there may be. */
+export const USERS_PER_ACCOUNT = 200;
+/** What stands in the place of an account where somebody must name one: the operators have none. */
+export const OPERATORS = 'operators';
+
 /** A person who signs in to the dashboard, as stored. */
 export interface UserDocument {
   readonly _id: UserId;
-  /** What the person signs in with, usually an e-mail address, in lower case. No two users have the same. */
+  /** What the person signs in with, usually an e-mail address, in lower case. No two users of an account have the same, and no two operators. */
   readonly username: string;
   /** How the person is called in lists and in the audit. */
   readonly name?: string;
@@ -28,9 +33,11 @@ export interface UserDocument {
   readonly epoch: number;
   /** The one-time link that was made last. Earlier ones are void. */
   readonly link?: OneTimeLink;
+  /** Its number among the users of the account: an account has no more of them than places. */
+  readonly place: number;
   readonly createdAt: Date;
   readonly lastSignInAt?: Date;
-  /** The networks of the last sign-ins. Wrong passwords from elsewhere do not keep the user out there. */
+  /** The networks of the last sign-ins. What happens elsewhere does not keep the user out there. */
   readonly networks?: readonly string[];
 }
 
@@ -48,6 +55,11 @@ export interface OneTimeLink {
   readonly hash: string;
   readonly purpose: 'invitation' | 'reset';
   readonly expiresAt: Date;
+}
+
+/** Where a user signs in: an account's id, or `operators`. */
+export function whereOf({ account }: Pick<UserDocument, 'account'>): string {
+  return account ?? OPERATORS;
 }
 
 const USERNAME = /^[\p{L}\p{N}._%+@-]{3,254}$/u;

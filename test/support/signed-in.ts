@@ -13,6 +13,8 @@ export interface Browser {
   readonly session: SessionDocument;
 }
 
+let nextPlace = 0;
+
 /**
  * A user of the account who has signed in, second factor included; without an account an operator:
  *
@@ -33,6 +35,7 @@ export async function signedIn(
   const user: UserDocument = {
     ...{ _id: newId('usr'), username: `${newId('usr')}@example.com`, role, status: 'active', epoch: 1, createdAt: now },
     ...(account && { account }),
+    place: nextPlace++,
     totp: { seed: TEST_BOX.seal('JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'), step: 0, since: now },
     ...changed.user,
   };
@@ -54,6 +57,7 @@ export async function newSession(
     user: user._id,
     epoch: user.epoch,
     factor: 'totp',
+    confirmedAt: madeAt,
     madeAt,
     seenAt: madeAt,
     address: '127.0.0.1',

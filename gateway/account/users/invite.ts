@@ -1,3 +1,4 @@
+import { AllPlacesTaken } from '../../../shared/mongo/places.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import { newId, type UserId } from '../../../shared/runtime/ids.ts';
 import { auditedUser } from '../../../shared/users/audited-user.ts';
@@ -53,12 +54,13 @@ export function createInvite({ db, clock, config }: UsersDeps): Action<UserId> {
           read: async () => undefined,
           make: () => inviteUser(db, clock.now(), { ...whole(read), account: caller.account._id }, id),
           madeOf: ({ user }) => auditedUser(user) ?? {},
-          isRefusal: (error) => error instanceof UsernameTaken,
+          isRefusal: (error) => notInvited(error) !== undefined,
         });
         return withLink(config, made);
       } catch (error) {
-        if (error instanceof UsernameTaken) return { kind: 'refused', problem: ['username_taken', {}] };
-        throw error;
+        const refusal = notInvited(error);
+        if (refusal === undefined) throw error;
+        return { kind: 'refused', problem: [refusal, {}] };
       }
     },
     /** The link is stored nowhere, so the answer has a new one. */
@@ -68,6 +70,12 @@ export function createInvite({ db, clock, config }: UsersDeps): Action<UserId> {
       return made && withLink(config, made);
     },
   };
+}
+
+/** Why nobody was invited, if that is what the error says. */
+export function notInvited(error: unknown): 'username_taken' | 'too_many_users' | undefined {
+  if (error instanceof UsernameTaken) return 'username_taken';
+  return error instanceof AllPlacesTaken ? 'too_many_users' : undefined;
 }
 
 function withLink(

@@ -1,24 +1,59 @@
 import type { Request } from 'express';
-import { isUserId } from '../../../shared/runtime/ids.ts';
+import { type AccountId, isUserId, type UserId } from '../../../shared/runtime/ids.ts';
 import { auditedUser } from '../../../shared/users/audited-user.ts';
 import { findUser, listUsers } from '../../../shared/users/store.ts';
 import type { UserDocument } from '../../../shared/users/user.ts';
+import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
-import { pageOf } from '../../http/page.ts';
+import { FieldProblems, invalidRequest } from '../../http/fields.ts';
+import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
+import { parseQuery } from '../../http/query.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { LastOwner } from './last-owner.ts';
 import { userRecord } from './record.ts';
 
 export type UsersDeps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
 
-/** GET /v2/account/users (extension): who may sign in. All of them fit on one page. */
-export function createUsers({ db }: UsersDeps): Handler {
-  return async (_req, res: Reply) => {
-    const found = await listUsers(db, callerOf(res).account._id);
-    sendJson(res, pageOf('users', found.map(userRecord), undefined));
+/** This many entries of a page count as one request. */
+const ENTRIES_PER_REQUEST = 100;
+
+/** GET /v2/account/users (extension): who may sign in, newest first. */
+export function createUsers(deps: ReadingDeps): Handler {
+  return async (req, res: Reply) => {
+    const problems = new FieldProblems();
+    const page = parseUsersPage(parseQuery(req, ['limit', 'cursor'], problems), problems);
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+    await answerUsers(deps, res, callerOf(res).account._id, page, userRecord);
   };
+}
+
+interface UsersPage {
+  readonly limit: number;
+  readonly after: UserId | undefined;
+}
+
+export function parseUsersPage(
+  { limit, cursor }: { readonly limit?: string; readonly cursor?: string },
+  problems: FieldProblems,
+): UsersPage {
+  return { limit: parseLimit(limit, problems), after: parseCursor(cursor, 'users', isUserId, problems) };
+}
+
+/** Answers with a page of an account's users, or of the operators. */
+export async function answerUsers(
+  { db, answerRead }: ReadingDeps,
+  res: Reply,
+  account: AccountId | undefined,
+  { limit, after }: UsersPage,
+  record: (user: UserDocument) => object,
+): Promise<void> {
+  await answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
+    const found = await listUsers(db, account, { after, limit: limit + 1 });
+    const shown = found.slice(0, limit);
+    return pageOf('users', shown.map(record), found.length > limit ? shown.at(-1)?._id : undefined);
+  });
 }
 
 /** GET /v2/account/users/{user_id} (extension). */

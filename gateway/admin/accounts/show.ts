@@ -6,7 +6,7 @@ import { providerCondition } from '../../../shared/providers/condition.ts';
 import { findProvider } from '../../../shared/providers/store.ts';
 import { listSenderPage } from '../../../shared/senders/store.ts';
 import { missingToSend } from '../../../shared/templates/missing-to-send.ts';
-import { listUsers } from '../../../shared/users/store.ts';
+import { countUsers } from '../../../shared/users/store.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
@@ -29,7 +29,7 @@ export async function accountDetail(db: Db, account: AccountDocument, now: Date)
   const id = account._id;
   const [keys, users, senders, provider, missing] = await Promise.all([
     listKeys(db, id),
-    listUsers(db, id),
+    countUsers(db, id),
     listSenderPage(db, id, '', SENDERS_SHOWN + 1),
     findProvider(db, id),
     missingToSend(db, account),
@@ -41,7 +41,7 @@ export async function accountDetail(db: Db, account: AccountDocument, now: Date)
     /** Without these every send is refused. */
     missing_to_send: missing.map((what) => MISSING[what]),
     keys: { active: working.length, all: keys.length },
-    users: users.length,
+    users,
     senders: senders
       .slice(0, SENDERS_SHOWN)
       .map(({ sender, status, routes, reason }) => ({ sender, status, routes, reason: reason ?? null })),

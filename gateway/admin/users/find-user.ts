@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import { isUserId } from '../../../shared/runtime/ids.ts';
 import { auditedUser } from '../../../shared/users/audited-user.ts';
 import { findUser } from '../../../shared/users/store.ts';
-import type { UserDocument } from '../../../shared/users/user.ts';
+import { type UserDocument, whereOf } from '../../../shared/users/user.ts';
 import { userRecord } from '../../account/users/record.ts';
 import type { UsersDeps } from '../../account/users/users.ts';
 import { changeAudited } from '../../http/audited.ts';
@@ -26,6 +26,8 @@ export function changeUserAudited(
     action,
     subject: { kind: 'user', id: user.username },
     ...(user.account && { account: user.account }),
+    // Several accounts may have a user of that name.
+    apart: whereOf(user),
     read: async () => auditedUser(user),
     make,
     madeOf: auditedUser,

@@ -1,8 +1,8 @@
 import { findAccount } from '../../../shared/accounts/store.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { auditedUser } from '../../../shared/users/audited-user.ts';
-import { inviteUser, UsernameTaken } from '../../../shared/users/store.ts';
-import { INVITE_USER, linkMembers } from '../../account/users/invite.ts';
+import { inviteUser } from '../../../shared/users/store.ts';
+import { INVITE_USER, linkMembers, notInvited } from '../../account/users/invite.ts';
 import type { UsersDeps } from '../../account/users/users.ts';
 import { required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
@@ -32,16 +32,17 @@ export function createInviteToAccount(deps: UsersDeps): Handler {
         action: 'user.invite',
         subject: { kind: 'user', id: invited.username },
         account,
-        apart: invited.role,
+        apart: `${account} ${invited.role}`,
         read: async () => undefined,
         make: () => inviteUser(db, now, { ...invited, account }, newId('usr', now.getTime())),
         madeOf: (made) => auditedUser(made.user) ?? {},
-        isRefusal: (error) => error instanceof UsernameTaken,
+        isRefusal: (error) => notInvited(error) !== undefined,
       });
       sendJson(res, { ...anyUserRecord(user), ...linkMembers(config, user, token) });
     } catch (error) {
-      if (!(error instanceof UsernameTaken)) throw error;
-      sendProblem(res, 'username_taken');
+      const refusal = notInvited(error);
+      if (refusal === undefined) throw error;
+      sendProblem(res, refusal);
     }
   };
 }

@@ -3,9 +3,9 @@ import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJsonText, sendProblem } from '../../http/answer.ts';
 import { bodyOf, type Handler, type Reply } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
-import { replacePassword } from '../own-store.ts';
+import { BUSY } from '../factors.ts';
+import { passwordLike, replacePassword } from '../own-store.ts';
 import { newPassword, refuseCommon } from '../password-rules.ts';
-import { hashPassword } from '../passwords.ts';
 import { sessionView } from '../session-view.ts';
 import { PASSWORD_TEXT_MAX, text } from '../text-field.ts';
 import { changeOwn, ownOf, type ProfileDeps, type ProfileParts } from './own.ts';
@@ -15,7 +15,10 @@ export const currentPassword = text('The password that you sign in with now.', P
 export const CHANGE_PASSWORD = request({ current_password: required(currentPassword), password: newPassword });
 
 /** POST /v2/profile/password (extension): another password. All other sessions end, and this one gets another cookie. */
-export function createChangePassword(deps: ProfileDeps, { sessions, confirmPassword }: ProfileParts): Handler {
+export function createChangePassword(
+  deps: ProfileDeps,
+  { sessions, confirmPassword, passwords }: ProfileParts,
+): Handler {
   const { clock, config, db } = deps;
   return async (req, res: Reply) => {
     const own = await ownOf(req, res, sessions);
@@ -23,15 +26,17 @@ export function createChangePassword(deps: ProfileDeps, { sessions, confirmPassw
     const read = await readRequest(CHANGE_PASSWORD, bodyOf(res), { account: {}, now: clock.now(), config });
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
     const { current_password: current, password } = whole(read);
-    if (!(await confirmPassword(req, res, own.user, current))) return;
+    const lane = await confirmPassword(req, res, own.user, current);
+    if (lane === undefined) return;
     if (await refuseCommon(res, password, [own.user.username, own.user.name])) return;
-    const stored = await hashPassword(password);
-    if (stored === undefined) return sendProblem(res, 'sign_in_busy', { headers: ['Retry-After', '1'] });
+    const like = await passwordLike(db, own.user.username);
+    const stored = await passwords.hash(lane, password, like);
+    if (stored === undefined) return sendProblem(res, 'sign_in_busy', BUSY);
     const user = await changeOwn(deps, res, 'user.change-password', own.user, () =>
       replacePassword(db, own.user, stored, clock.now()),
     );
     if (user === undefined) return sendProblem(res, 'session_ended');
-    const { session, cookie } = await sessions.renew(req, user, own.session.factor);
+    const { session, cookie } = await sessions.renew(req, user, { factor: own.session.factor });
     const view = sessionView({ ...own, user, session });
     sendJsonText(res, 200, JSON.stringify(view), sessions.cookie.write(cookie));
   };

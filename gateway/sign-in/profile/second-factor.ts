@@ -75,7 +75,10 @@ export class SecondFactor {
       putTotp(db, own.user, totp, hashes),
     );
     if (user === undefined) return sendProblem(res, 'setup_invalid');
-    const { session, cookie } = await sessions.renew(req, user, 'totp');
+    const { session, cookie } = await sessions.renew(req, user, {
+      factor: 'totp',
+      confirmedAt: own.session.confirmedAt,
+    });
     const view = { session: sessionView({ ...own, user, session }), recovery_codes: codes };
     sendJsonText(res, 200, JSON.stringify(view), sessions.cookie.write(cookie));
   };
@@ -94,7 +97,7 @@ export class SecondFactor {
       removeSecondFactor(db, own.user._id),
     );
     if (user === undefined) return sendProblem(res, 'session_ended');
-    const { session, cookie } = await sessions.renew(req, user, undefined);
+    const { session, cookie } = await sessions.renew(req, user, { factor: undefined });
     const view = sessionView({ ...own, user, session });
     sendJsonText(res, 200, JSON.stringify(view), sessions.cookie.write(cookie));
   };

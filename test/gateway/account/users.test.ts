@@ -39,7 +39,7 @@ describe('the users of an account', () => {
     });
     expect(body.link).to.match(/^http:\/\/127\.0\.0\.1:3000\/dashboard\/link#[\w-]{43}$/);
     const { data } = (await call('get').expect(200)).body;
-    expect(data.map((user: { role: string }) => user.role)).to.deep.equal(['owner', 'developer']);
+    expect(data.map((user: { role: string }) => user.role)).to.deep.equal(['developer', 'owner']);
     expect(JSON.stringify(data)).not.to.include(body.link.split('#')[1]);
     const changed = await call('patch', `/${body.user_id}`).send({ role: 'sender', name: 'Ravi K' }).expect(200);
     expect(changed.body).to.include({ role: 'sender', name: 'Ravi K' });
@@ -53,9 +53,47 @@ describe('the users of an account', () => {
     expect(removal).to.deep.include({ outcome: 'done', after: {} });
   });
 
-  it('have sign-in names that nobody else has, whatever the case', async () => {
+  it('come page by page, newest first, and a page costs what it shows', async () => {
+    for (let i = 0; i < 4; i++) await invite().expect(200);
+    const all = (await call('get').expect(200)).body.data;
+    const first = (await call('get', '?limit=2').expect(200)).body;
+    const second = (await call('get', `?limit=3&cursor=${first.next_cursor}`).expect(200)).body;
+
+    expect([...first.data, ...second.data]).to.deep.equal(all);
+    expect([first.has_more, second.has_more]).to.deep.equal([true, false]);
+    expectProblem(await call('get', '?cursor=zzz'), 'invalid_request');
+    const left = async (query: string) =>
+      Number(/r=(\d+)/.exec(String((await call('get', query)).headers.ratelimit))?.[1]);
+    const before = await left('?limit=1');
+    expect(before - (await left('?limit=500'))).to.equal(5);
+  });
+
+  it('are 200 at most, however many are invited at once', async () => {
+    const users = site.db.collection<{ account: string; place: number; username: string }>('users');
+    await users.updateOne({ account: site.account }, { $set: { place: 0 } });
+    const others = Array.from({ length: 189 }, (_, i) => ({
+      account: site.account,
+      place: i + 1,
+      username: `full${i}`,
+    }));
+    await users.insertMany(others);
+
+    const answers = await Promise.all(Array.from({ length: 30 }, () => invite()));
+
+    expect(answers.filter(({ status }) => status === 200)).to.have.length(10);
+    for (const answer of answers) if (answer.status !== 200) expectProblem(answer, 'too_many_users');
+    expect(await users.countDocuments({ account: site.account })).to.equal(200);
+    const invited = answers.find(({ status }) => status === 200)?.body.user_id;
+    await call('delete', `/${invited}`).expect(200);
+    await invite().expect(200);
+  });
+
+  it('have sign-in names that nobody else of the account has, whatever the case; other accounts are not asked', async () => {
+    const elsewhere = await signedIn(site.db, 'owner', await makeAccount(site.db, 1));
     await invite({ username: `same${count}@example.com` }).expect(200);
     expectProblem(await invite({ username: `SAME${count - 1}@example.com` }), 'username_taken');
+    await call('post', '', elsewhere).send({ username: elsewhere.user.username, role: 'viewer' }).expect(409);
+    await invite({ username: elsewhere.user.username }).expect(200);
     for (const username of ['x', 'a b', 'x<b>@example.com', 'a\u0000b', 'x'.repeat(255)]) {
       expectProblem(await invite({ username }), 'invalid_request');
     }

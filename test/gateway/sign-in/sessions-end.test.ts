@@ -166,4 +166,22 @@ describe('sessions and their end (ASVS 7)', () => {
     const indexes = await world.db.collection('sessions').indexes();
     expect(indexes.find(({ name }) => name === 'expiry')).to.include({ expireAfterSeconds: 0 });
   });
+
+  it('a user has 20 sessions: the oldest ends', async () => {
+    const { user } = await world.user('viewer');
+    const first = await world.signIn({ username: user.username, password: PASSWORD }).expect(200);
+    const cookie = withCookie(cookieOf(first));
+    for (let i = 0; i < 19; i++) {
+      world.clock.turn(1_000);
+      await world.signIn({ username: user.username, password: PASSWORD }).expect(200);
+    }
+    // `user` began with one as well, which has ended by now.
+    expect((await world.call('get', '/v2/session', cookie)).status).to.equal(200);
+
+    world.clock.turn(1_000);
+    await world.signIn({ username: user.username, password: PASSWORD }).expect(200);
+
+    expectProblem(await world.call('get', '/v2/session', cookie), 'session_ended');
+    expect(await world.db.collection('sessions').countDocuments({ user: user._id })).to.equal(20);
+  });
 });

@@ -52,8 +52,8 @@ describe('npm run ops: users', () => {
       role: 'operator',
     });
     expect((await world.run('user role root@example.com owner')).err).to.include('is an operator');
-    expect((await world.run(`user invite root@example.com --account ${account} --role viewer`)).err).to.include(
-      'Somebody signs in as root@example.com already: choose another name, or make a new link with `user reset root@example.com`.',
+    expect((await world.run('user invite root@example.com --operator')).err).to.include(
+      'Somebody signs in there as root@example.com already: choose another name, or make a new link with `user reset root@example.com`.',
     );
     for (const wrong of [
       `x@example.com --account ${account}`,
@@ -62,6 +62,25 @@ describe('npm run ops: users', () => {
     ]) {
       expect(await world.run(`user invite ${wrong}`)).to.include({ code: 2 });
     }
+  });
+
+  it('one name in several places: a command says which ones there are, and acts where it is told', async () => {
+    const other = await world.newAccount();
+    const invite = (where: string) => world.json(`user invite twice@example.com ${where}`);
+    await invite(`--account ${account} --role viewer`);
+    await invite(`--account ${other} --role viewer`);
+    await invite('--operator');
+
+    expect((await world.run('user disable twice@example.com')).err).to.include(
+      `Several users sign in as twice@example.com. Say which one: --account ${account}, or --account ${other}, or --operator.`,
+    );
+    await world.json(`user disable twice@example.com --account ${other}`);
+    await world.json('user remove twice@example.com --operator');
+    expect((await world.json(`user list --account ${other}`))[0]).to.include({ status: 'disabled' });
+    const [mine] = (await list()).filter((one: { username: string }) => one.username === 'twice@example.com');
+    expect(mine).to.include({ status: 'invited' });
+    const entry = await world.store.db.collection('audit').findOne({ action: 'user.disable', account: other });
+    expect(entry).to.deep.include({ outcome: 'done' });
   });
 
   it('a lost second factor is removed, and sessions are ended', async () => {
