@@ -29,6 +29,8 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response | Reference>>;
   /** The scope that the key needs. Absent where no key is needed. */
   readonly 'x-scope'?: string;
+  /** In a session, the password must have been shown within the last minutes. */
+  readonly 'x-confirmed'?: true;
   /** Slugs of the problems that the operation can answer (http/problem.ts). */
   readonly 'x-problems': readonly string[];
 }

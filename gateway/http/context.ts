@@ -19,8 +19,8 @@ export type Who =
       readonly session: SessionId;
       /** The session needs a second factor and has none, so it may do nothing but set one up. */
       readonly incomplete: boolean;
-      /** When the password was shown last in this session. */
-      readonly confirmedAt: Date;
+      /** The password was shown within the last minutes (sign-in/session-limits.ts). */
+      readonly confirmed: boolean;
     };
 
 /** The account of a caller. It can be `KEY_CACHE_MS` old; the store decides what must be exact. */

@@ -30,6 +30,12 @@ export const SIGN_IN_PROBLEMS = {
   ),
   password_wrong: fault('4066', 403, 'Password is wrong', 'Enter the password that you sign in with now.'),
   password_needed: fault('4067', 403, 'Password needed', 'Send your password again as `current_password`.'),
+  confirmation_required: fault(
+    '4650',
+    403,
+    'Password needed again',
+    'Nothing was done. Show your password, and the code if you have an authenticator app, by `POST /v2/session/confirm`, then send the request again. That holds for 10 minutes in this session.',
+  ),
   link_invalid: fault(
     '4068',
     403,

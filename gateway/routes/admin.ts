@@ -35,6 +35,7 @@ import {
 import { noFields } from '../http/no-fields.ts';
 import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
+import { requireConfirmed as confirmed } from '../sign-in/require-user.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 
@@ -69,14 +70,14 @@ function routeAccounts(on: On, deps: GatewayDeps, parts: Parts): void {
   const operator = keyHandlers(parts)('admin');
   on('/v2/admin/accounts', {
     get: [...operator, createAccounts(deps)],
-    post: [...operator, body, once(createNewAccount(deps))],
+    post: [...operator, confirmed, body, once(createNewAccount(deps))],
   });
   on('/v2/admin/accounts/:account_id', {
     get: [...operator, noQuery, createAccountDetail(deps)],
-    patch: [...operator, body, createUpdateAccount(deps)],
+    patch: [...operator, confirmed, body, createUpdateAccount(deps)],
   });
-  on('/v2/admin/accounts/:account_id/status', { post: [...operator, body, createAccountStatus(deps)] });
-  on('/v2/admin/accounts/:account_id/credits', { post: [...operator, body, createCredit(deps)] });
+  on('/v2/admin/accounts/:account_id/status', { post: [...operator, confirmed, body, createAccountStatus(deps)] });
+  on('/v2/admin/accounts/:account_id/credits', { post: [...operator, confirmed, body, createCredit(deps)] });
   on('/v2/admin/accounts/:account_id/ledger', { get: [...operator, createAccountStatement(deps)] });
   on('/v2/admin/approvals', { get: [...operator, createApprovals(deps)] });
   on('/v2/admin/accounts/:account_id/senders/:sender/decision', {
@@ -93,7 +94,7 @@ function routeCarriers(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/admin/carriers', { get: [...operator, noQuery, createCarriers(deps)] });
   on('/v2/admin/carriers/:carrier_id', {
     get: [...operator, noQuery, createCarrierDetail(deps)],
-    patch: [...operator, body, createUpdateCarrier(deps)],
+    patch: [...operator, confirmed, body, createUpdateCarrier(deps)],
   });
   on('/v2/admin/carriers/:carrier_id/status', { post: [...operator, body, createCarrierStatus(deps)] });
   on('/v2/admin/routes', { get: [...operator, noQuery, createRoutes(deps)] });
@@ -109,10 +110,12 @@ function routeOperatorsUsers(on: On, deps: GatewayDeps, parts: Parts): void {
   const operator = keyHandlers(parts)('admin');
   on('/v2/admin/users', {
     get: [...operator, createAllUsers(parts.reading)],
-    post: [...operator, body, createInviteToAccount(deps)],
+    post: [...operator, confirmed, body, createInviteToAccount(deps)],
   });
-  on('/v2/admin/users/:user_id/status', { post: [...operator, body, createUserStatus(deps)] });
-  on('/v2/admin/users/:user_id/link', { post: [...operator, noFields, createAnyUserLink(deps)] });
-  on('/v2/admin/users/:user_id/second-factor', { delete: [...operator, noQuery, createRemoveAnyFactor(deps)] });
-  on('/v2/admin/users/:user_id/sessions', { delete: [...operator, noQuery, createEndAnySessions(deps)] });
+  on('/v2/admin/users/:user_id/status', { post: [...operator, confirmed, body, createUserStatus(deps)] });
+  on('/v2/admin/users/:user_id/link', { post: [...operator, confirmed, noFields, createAnyUserLink(deps)] });
+  on('/v2/admin/users/:user_id/second-factor', {
+    delete: [...operator, confirmed, noQuery, createRemoveAnyFactor(deps)],
+  });
+  on('/v2/admin/users/:user_id/sessions', { delete: [...operator, confirmed, noQuery, createEndAnySessions(deps)] });
 }

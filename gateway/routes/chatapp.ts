@@ -8,6 +8,7 @@ import { createSendText } from '../chatapp/send-text.ts';
 import { createChatTemplates } from '../chatapp/templates.ts';
 import { createChatWebhook } from '../chatapp/webhook.ts';
 import type { GatewayDeps } from '../process/deps.ts';
+import { requireConfirmed as confirmed } from '../sign-in/require-user.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 
@@ -24,7 +25,7 @@ export function routeChatapp(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/chatapp/media/:message_id', { get: [...key('read'), media.get] });
   // Posts to this address include customers' messages. So the key must be allowed to read and send, or to manage.
   const register = once(createChatWebhook(deps, webhookUrl));
-  on('/v2/chatapp/webhook', { post: [...key(['send', 'read'], 'manage'), message, register] });
+  on('/v2/chatapp/webhook', { post: [...key(['send', 'read'], 'manage'), confirmed, message, register] });
   // The provider calls this path. Its signature replaces a key.
   const callback = new Callback(deps, unauthorized);
   on('/chatapp/callback/:callback', { get: [callback.verify], post: [callback.receive] });

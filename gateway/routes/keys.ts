@@ -5,6 +5,7 @@ import { createKeyRotation } from '../account/keys/rotate-key.ts';
 import { createRevokeKey, createUpdateKey } from '../account/keys/update-key.ts';
 import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
+import { requireConfirmed as confirmed } from '../sign-in/require-user.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 
@@ -17,12 +18,14 @@ export function routeKeys(on: On, deps: GatewayDeps, parts: Parts): void {
   const costly = createCost(charge, NEW_KEY_COST);
   on('/v2/account/keys', {
     get: [...key('read', 'manage'), createKeys(reading)],
-    post: [...key('manage'), costly, message, once(createKeyCreation(deps))],
+    post: [...key('manage'), confirmed, costly, message, once(createKeyCreation(deps))],
   });
   on('/v2/account/keys/:key_id', {
     get: [...key('read', 'manage'), noQuery, createShowKey(reading)],
-    patch: [...key('manage'), message, createUpdateKey(deps)],
+    patch: [...key('manage'), confirmed, message, createUpdateKey(deps)],
     delete: [...key('manage'), noQuery, createRevokeKey(deps)],
   });
-  on('/v2/account/keys/:key_id/rotate', { post: [...key('manage'), costly, message, once(createKeyRotation(deps))] });
+  on('/v2/account/keys/:key_id/rotate', {
+    post: [...key('manage'), confirmed, costly, message, once(createKeyRotation(deps))],
+  });
 }

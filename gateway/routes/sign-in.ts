@@ -1,7 +1,7 @@
 import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { Attempts } from '../sign-in/attempts.ts';
-import { createConfirmPassword } from '../sign-in/confirm-password.ts';
+import { createConfirmPassword, createConfirmSession } from '../sign-in/confirm.ts';
 import { Factors } from '../sign-in/factors.ts';
 import { HashQueue } from '../sign-in/hash-queue.ts';
 import { Links } from '../sign-in/link.ts';
@@ -22,9 +22,9 @@ export function routeSignIn(on: On, deps: GatewayDeps, parts: Parts): void {
   const { message, sessions, authenticateUser, rateLimit, addressOf } = parts;
   const attempts = new Attempts(deps.db, deps.clock, parts.counter);
   const passwords = new Passwords(new HashQueue(deps.clock));
-  const confirmPassword = createConfirmPassword(deps, { attempts, passwords, addressOf });
-  const own = { sessions, attempts, passwords, addressOf, confirmPassword };
   const factors = new Factors({ ...deps, attempts, passwords });
+  const confirming = { sessions, attempts, passwords, factors, addressOf };
+  const own = { sessions, passwords, confirmPassword: createConfirmPassword(deps, confirming) };
   const factor = new SecondFactor(deps, own);
   const links = new Links(deps, { ...parts, attempts, passwords });
   const incomplete = [authenticateUser, rateLimit, requireUser];
@@ -34,6 +34,7 @@ export function routeSignIn(on: On, deps: GatewayDeps, parts: Parts): void {
     get: [...incomplete, noQuery, createOwnSession(sessions)],
     delete: [...incomplete, noQuery, createSignOut(deps, parts)],
   });
+  on('/v2/session/confirm', { post: [...incomplete, message, createConfirmSession(deps, confirming)] });
   on('/v2/session/link', { post: [message, links.look] });
   on('/v2/session/link/password', { post: [message, links.use] });
   on('/v2/profile', {

@@ -6,6 +6,7 @@ import { createUser, createUsers } from '../account/users/users.ts';
 import { noFields } from '../http/no-fields.ts';
 import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
+import { requireConfirmed as confirmed } from '../sign-in/require-user.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 
@@ -15,18 +16,18 @@ export function routeUsers(on: On, deps: GatewayDeps, parts: Parts): void {
   const owner = keyHandlers(parts)('owner');
   on('/v2/account/users', {
     get: [...owner, createUsers(parts.reading)],
-    post: [...owner, message, once(createInvite(deps))],
+    post: [...owner, confirmed, message, once(createInvite(deps))],
   });
   on('/v2/account/users/:user_id', {
     get: [...owner, noQuery, createUser(deps)],
-    patch: [...owner, message, createChangeUser(deps)],
-    delete: [...owner, noQuery, createRemoveUser(deps)],
+    patch: [...owner, confirmed, message, createChangeUser(deps)],
+    delete: [...owner, confirmed, noQuery, createRemoveUser(deps)],
   });
-  on('/v2/account/users/:user_id/link', { post: [...owner, noFields, createUserLink(deps)] });
-  on('/v2/account/users/:user_id/second-factor', { delete: [...owner, noQuery, createRemoveFactor(deps)] });
-  on('/v2/account/users/:user_id/sessions', { delete: [...owner, noQuery, createEndSessions(deps)] });
+  on('/v2/account/users/:user_id/link', { post: [...owner, confirmed, noFields, createUserLink(deps)] });
+  on('/v2/account/users/:user_id/second-factor', { delete: [...owner, confirmed, noQuery, createRemoveFactor(deps)] });
+  on('/v2/account/users/:user_id/sessions', { delete: [...owner, confirmed, noQuery, createEndSessions(deps)] });
   on('/v2/account/sign-in', {
     get: [...owner, noQuery, createSignInRules(deps)],
-    patch: [...owner, message, createChangeSignInRules(deps)],
+    patch: [...owner, confirmed, message, createChangeSignInRules(deps)],
   });
 }

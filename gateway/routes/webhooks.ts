@@ -9,6 +9,7 @@ import { createRemoveWebhook, createUpdateWebhook } from '../account/webhooks/up
 import { noFields } from '../http/no-fields.ts';
 import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
+import { requireConfirmed as confirmed } from '../sign-in/require-user.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 
@@ -18,14 +19,14 @@ export function routeWebhooks(on: On, deps: GatewayDeps, parts: Parts): void {
   const one = '/v2/account/webhooks/:webhook_id';
   on('/v2/account/webhooks', {
     get: [...key('read', 'manage'), noQuery, createWebhooks(reading)],
-    post: [...key('manage'), message, once(createWebhookCreation(deps, webhookUrl))],
+    post: [...key('manage'), confirmed, message, once(createWebhookCreation(deps, webhookUrl))],
   });
   on(one, {
     get: [...key('read', 'manage'), noQuery, createShowWebhook(reading)],
     patch: [...key('manage'), message, createUpdateWebhook(deps)],
     delete: [...key('manage'), noQuery, createRemoveWebhook(deps)],
   });
-  on(`${one}/rotate`, { post: [...key('manage'), message, once(createSecretRotation(deps))] });
+  on(`${one}/rotate`, { post: [...key('manage'), confirmed, message, once(createSecretRotation(deps))] });
   on(`${one}/test`, { post: [...key('manage'), noFields, createTestWebhook(deps, counter)] });
   // The bodies of deliveries have what customers wrote.
   on(`${one}/deliveries`, { get: [...key('read'), createDeliveries(reading)] });

@@ -124,7 +124,7 @@ export class Factors {
   }
 }
 
-export function sendRefusal(res: Reply, slug: RefusalSlug, more: ProblemAnswer = {}): void {
+export function sendRefusal(res: Reply, slug: RefusalSlug | 'password_wrong', more: ProblemAnswer = {}): void {
   sendProblem(res, slug, slug === 'sign_in_busy' ? BUSY : more);
 }
 

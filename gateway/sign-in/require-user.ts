@@ -14,3 +14,13 @@ export const requireWholeUser: Handler = (_req, res, next) => {
   else if (who.incomplete) sendProblem(res, 'second_factor_needed');
   else next();
 };
+
+/**
+ * Comes after the scopes, of what would outlive a stolen session: users, keys, secrets, rules of sign-in, money. A user must have
+ * shown the password within the last minutes. Keys cannot, and are not asked.
+ */
+export const requireConfirmed: Handler = (_req, res, next) => {
+  const { who } = requesterOf(res);
+  if (who.kind === 'key' || who.confirmed) next();
+  else sendProblem(res, 'confirmation_required');
+};

@@ -7,6 +7,13 @@ export const IDLE_MS = 30 * 60_000;
 const ABSOLUTE_MS = 12 * 3_600_000;
 const OPERATOR_ABSOLUTE_MS = 4 * 3_600_000;
 
+/** For this long after the password was shown, a session may also do what would outlive it. */
+export const CONFIRMED_MS = 10 * 60_000;
+
+export function isConfirmed({ confirmedAt }: SessionDocument, now: Date): boolean {
+  return now.getTime() < confirmedAt.getTime() + CONFIRMED_MS;
+}
+
 export function absoluteMs({ role }: Pick<UserDocument, 'role'>): number {
   return role === 'operator' ? OPERATOR_ABSOLUTE_MS : ABSOLUTE_MS;
 }

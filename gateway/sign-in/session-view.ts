@@ -1,7 +1,7 @@
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
 import { ROLE_PERMISSIONS } from '../access/roles.ts';
 import { needsSecondFactor } from './second-factor.ts';
-import { IDLE_MS } from './session-limits.ts';
+import { CONFIRMED_MS, IDLE_MS } from './session-limits.ts';
 import type { SignedIn } from './sessions.ts';
 
 /** Who has signed in, what the user may do, and what is missing before that. */
@@ -20,6 +20,7 @@ export function sessionView({ session, user, account }: SignedIn): object {
     scopes: incomplete ? [] : ROLE_PERMISSIONS[user.role],
     missing: incomplete ? ['second_factor'] : [],
     idle_seconds: IDLE_MS / 1000,
+    confirmed_until: isoTimestamp(new Date(session.confirmedAt.getTime() + CONFIRMED_MS)),
     expires_at: isoTimestamp(session.expiresAt),
   };
 }

@@ -23,7 +23,7 @@ import type { GatewayDeps } from '../process/deps.ts';
 import { type CookieText, parseCookie, SessionCookie } from './cookie.ts';
 import { isSameOrigin } from './same-origin.ts';
 import { needsSecondFactor } from './second-factor.ts';
-import { absoluteMs, isOver } from './session-limits.ts';
+import { absoluteMs, isConfirmed, isOver } from './session-limits.ts';
 
 /** The time of the last request is stored at most this often. */
 const SEEN_EVERY_MS = 60_000;
@@ -124,9 +124,10 @@ export class Sessions {
     if ((req.headers['x-dashboard-user'] ?? user._id) !== user._id) return 'other_user';
     if (!isAutomatic(req)) await this.#see(session);
     const incomplete = isIncomplete(found);
+    const confirmed = isConfirmed(session, this.#deps.clock.now());
     const { _id: id, username: name, role } = user;
     return {
-      who: { kind: 'user', id, name, role, session: session._id, incomplete, confirmedAt: session.confirmedAt },
+      who: { kind: 'user', id, name, role, session: session._id, incomplete, confirmed },
       account,
       address: this.#addressOf(req),
       perMinute: REQUESTS_PER_MINUTE,

@@ -21,6 +21,7 @@ import { SEND_TEXT } from '../../gateway/chatapp/send-text.ts';
 import { REGISTER_WEBHOOK } from '../../gateway/chatapp/webhook.ts';
 import type { Schema } from '../../gateway/fields/field.ts';
 import { requestSchema } from '../../gateway/fields/request.ts';
+import { CONFIRM_SESSION } from '../../gateway/sign-in/confirm.ts';
 import { LOOK_AT_LINK, USE_LINK } from '../../gateway/sign-in/link.ts';
 import { CHANGE_PASSWORD } from '../../gateway/sign-in/profile/password.ts';
 import { CHANGE_PROFILE } from '../../gateway/sign-in/profile/profile.ts';
@@ -47,6 +48,7 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   ChatMediaRequest: requestSchema(SEND_MEDIA),
   ChatButtonsRequest: requestSchema(SEND_BUTTONS),
   SignInRequest: requestSchema(SIGN_IN),
+  ConfirmSessionRequest: requestSchema(CONFIRM_SESSION),
   ChatTemplateDraftRequest: requestSchema(REQUEST_CHAT_TEMPLATE),
   ChatTemplateEditRequest: requestSchema(EDIT_CHAT_TEMPLATE),
   SenderRequest: requestSchema(REQUEST_SENDER),

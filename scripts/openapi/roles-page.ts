@@ -8,7 +8,8 @@ Made by \`npm run openapi\` from [openapi.json](openapi.json); do not edit. A te
 (\`test/gateway/access/roles-walk.test.ts\`), another for every id of another account (\`strangers.test.ts\`).
 
 A role gives the scopes that an API key would need. \`owner\` is given to no key. A caller acts in its own account only: ids of another are answered like
-unknown ones. Operators have no account. The last column names what a request may set; every other field is refused.
+unknown ones. Operators have no account. Where the last but one column says
+*password*, a user must have shown it within the last 10 minutes, at sign-in or by \`POST /v2/session/confirm\`; keys are not asked. The last column names what a request may set; every other field is refused.
 
 `;
 
@@ -24,10 +25,16 @@ export function rolesPage(contract: Contract): string {
         fieldsOf(contract, schema),
       );
       const may = ROLES.map(([, permissions]) => (mayUse(permissions, scope) ? 'yes' : ''));
-      return [`\`${method.toUpperCase()} ${path}\``, scope, ...may, [...new Set(fields)].join(', ')];
+      return [
+        `\`${method.toUpperCase()} ${path}\``,
+        scope,
+        ...may,
+        operation['x-confirmed'] ? 'password' : '',
+        [...new Set(fields)].join(', '),
+      ];
     }),
   );
-  const routes = markdown(['route', 'scope', ...ROLES.map(([role]) => role), 'sets'], rows);
+  const routes = markdown(['route', 'scope', ...ROLES.map(([role]) => role), 'shown again', 'sets'], rows);
   return `${HEAD}${markdown(['role', 'scopes'], given)}\n${routes}`;
 }
 

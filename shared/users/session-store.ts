@@ -15,6 +15,11 @@ export async function touchSession(db: Db, id: SessionId, seenAt: Date): Promise
   await sessions(db).updateOne({ _id: id }, { $max: { seenAt } });
 }
 
+/** The user has shown the password again. */
+export async function confirmSession(db: Db, id: SessionId, confirmedAt: Date): Promise<void> {
+  await sessions(db).updateOne({ _id: id }, { $max: { confirmedAt } });
+}
+
 /** A user's sessions, newest first. Some may be over already: see `isOver`. */
 export async function listSessions(db: Db, user: UserId): Promise<readonly SessionDocument[]> {
   const found = await sessions(db).find({ user }).toArray();

@@ -6,7 +6,7 @@ import { Frame } from './frame/frame.tsx';
 import { maySee } from './frame/navigation.tsx';
 import { SecondFactorGate } from './pages/profile/second-factor-gate.tsx';
 import { SignInPage } from './pages/sign-in/sign-in.tsx';
-import { SignInAgain } from './pages/sign-in/sign-in-again.tsx';
+import { ConfirmAgain, SignInAgain } from './pages/sign-in/sign-in-again.tsx';
 import { NoConnection } from './pages/states/no-connection.tsx';
 import { NoPage } from './pages/states/no-page.tsx';
 import { NotAllowed } from './pages/states/not-allowed.tsx';
@@ -21,6 +21,7 @@ export function App() {
     <LocationProvider scope="/dashboard">
       <Current />
       <SignInAgain />
+      <ConfirmAgain />
       <Toasts />
     </LocationProvider>
   );

@@ -4,11 +4,9 @@ import { findUser } from '../../../shared/users/store.ts';
 import type { UserDocument } from '../../../shared/users/user.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
-import type { CallerAddress } from '../../http/caller-address.ts';
 import { type Reply, requesterOf } from '../../http/context.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
-import type { Attempts } from '../attempts.ts';
-import type { ConfirmPassword } from '../confirm-password.ts';
+import type { ConfirmPassword } from '../confirm.ts';
 import type { Passwords } from '../passwords.ts';
 import type { Sessions, SignedIn } from '../sessions.ts';
 
@@ -16,9 +14,7 @@ export type ProfileDeps = Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'box'>;
 
 export interface ProfileParts {
   readonly sessions: Sessions;
-  readonly attempts: Attempts;
   readonly passwords: Passwords;
-  readonly addressOf: CallerAddress;
   readonly confirmPassword: ConfirmPassword;
 }
 

@@ -1,6 +1,5 @@
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import { removeSecondFactor } from '../../../shared/users/store.ts';
-import type { UserDocument } from '../../../shared/users/user.ts';
 import { optional, required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendJsonText, sendProblem } from '../../http/answer.ts';
@@ -9,6 +8,7 @@ import { invalidRequest } from '../../http/fields.ts';
 import { putTotp } from '../own-store.ts';
 import { newRecoveryCodes } from '../recovery-codes.ts';
 import { needsSecondFactor } from '../second-factor.ts';
+import { isConfirmed } from '../session-limits.ts';
 import { sessionView } from '../session-view.ts';
 import type { SignedIn } from '../sessions.ts';
 import { text } from '../text-field.ts';
@@ -23,9 +23,6 @@ export const CONFIRM_SECOND_FACTOR = request({
   code: required(text('The code that the app shows now.', 20)),
 });
 export const REMOVE_SECOND_FACTOR = request({ current_password: required(currentPassword) });
-
-/** For this long after signing in with the password, a user need not show it again to set up a second factor for the first time. */
-const JUST_SIGNED_IN_MS = 10 * 60_000;
 
 /** The authenticator app of the user who has signed in. */
 export class SecondFactor {
@@ -102,12 +99,8 @@ export class SecondFactor {
     sendJsonText(res, 200, JSON.stringify(view), sessions.cookie.write(cookie));
   };
 
+  /** Whoever has just shown the password need not show it again to set up a second factor for the first time. */
   #justSignedIn({ user, session }: SignedIn): boolean {
-    const ageMs = this.#deps.clock.now().getTime() - session.madeAt.getTime();
-    return isFirst(user) && ageMs < JUST_SIGNED_IN_MS;
+    return user.totp === undefined && isConfirmed(session, this.#deps.clock.now());
   }
-}
-
-function isFirst({ totp }: UserDocument): boolean {
-  return totp === undefined;
 }

@@ -4,6 +4,7 @@ import { generate } from 'otplib';
 import type { UserId } from '../../../shared/runtime/ids.ts';
 import { endSessions } from '../../../shared/users/session-store.ts';
 import { findUser } from '../../../shared/users/store.ts';
+import { makeAccount } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
 
@@ -73,6 +74,54 @@ describe('people on the dashboard', () => {
     await again.getByRole('button', { name: 'Confirm' }).click();
     await again.getByRole('heading', { name: 'Users' }).waitFor();
     await again.getByRole('cell', { name: 'ravi@example.com' }).waitFor();
+  });
+
+  it('an old session is asked for the password, and what was to be sent is sent then', async () => {
+    const { dashboard, db, account } = world;
+    const old = { confirmedAt: new Date(Date.now() - 11 * 60_000) };
+    const user = { username: 'late@example.com', password: await hash(PASSWORD) };
+    const page = await dashboard.visit(
+      '/dashboard/users',
+      await signedIn(db, 'owner', account, { user, session: old }),
+    );
+    const invite = async (name: string) => {
+      await page.getByRole('button', { name: 'Invite somebody' }).click();
+      await page.getByLabel('Sign-in name').fill(name);
+      await page.getByRole('button', { name: 'Make invitation' }).click();
+    };
+    await invite('meera@example.com');
+    const asked = page.getByRole('dialog', { name: 'Enter your password again' });
+    await asked.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('Show your password').waitFor();
+    await page.getByRole('button', { name: 'Make invitation' }).click();
+    await asked.waitFor();
+    expect(await dashboard.look(page, 'confirm')).to.deep.equal([]);
+    await asked.getByLabel('Password').fill(PASSWORD);
+    await asked.getByRole('button', { name: 'Go on' }).click();
+    await asked.getByLabel('Code').fill(await generate({ secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP' }));
+    await asked.getByRole('button', { name: 'Confirm' }).click();
+    const made = page.getByRole('dialog', { name: 'Invitation' });
+    await made.locator('code').waitFor();
+    await made.getByRole('button', { name: 'Close' }).last().click();
+
+    await invite('kiran@example.com');
+    await made.locator('code').waitFor();
+  });
+
+  it('whoever has the same name and password in two accounts chooses one', async () => {
+    const { dashboard, db, account } = world;
+    const user = { username: 'twice@example.com', password: await hash(PASSWORD), totp: undefined } as never;
+    await signedIn(db, 'viewer', account, { user });
+    await signedIn(db, 'viewer', await makeAccount(db, 1, { name: 'Second Shop' }), { user });
+
+    const page = await dashboard.visit('/dashboard');
+    await page.getByLabel('Sign-in name').fill('twice@example.com');
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Account').selectOption('Second Shop');
+    expect(await dashboard.look(page, 'account')).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await page.locator('span', { hasText: 'Second Shop' }).first().waitFor({ state: 'attached' }); // hidden on a phone
   });
 
   it('Escape takes nobody the recovery codes of a new app', async () => {

@@ -1,6 +1,6 @@
 import { newIdempotencyKey } from './idempotency.ts';
 import { ApiProblem, noConnection } from './problem.ts';
-import { signInAgain, userHeader } from './signed-in.ts';
+import { confirmAgain, signInAgain, userHeader } from './signed-in.ts';
 
 /** Undefined and empty values are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -52,7 +52,10 @@ export function queryText(query: Query): string {
   return params.size === 0 ? '' : `?${params}`;
 }
 
-/** When the session has ended, the user signs in over the page, which keeps what was typed, and the call is made again. */
+/**
+ * When the session has ended, the user signs in over the page, which keeps what was typed, and the call is made again. The same when
+ * the gateway wants the password again before it does this.
+ */
 async function call<T>(
   method: Method,
   path: string,
@@ -74,6 +77,7 @@ async function call<T>(
   if (answer.status === 401 && (await signInAgain(path, answer.value?.code === 'other_user'))) {
     answer = await reach(path, init);
   }
+  if (answer.value?.code === 'confirmation_required' && (await confirmAgain())) answer = await reach(path, init);
   if (answer.ok) return answer.value as T; // docs/openapi.json says what each path answers.
   throw new ApiProblem(answer.status, answer.value ?? {});
 }

@@ -6,10 +6,14 @@ interface SignInAsked {
   readonly resolve: (again: boolean) => void;
 }
 
+/** The gateway wants the password again before it does something: pages/sign-in/sign-in-again.tsx asks, then calls `resolve`. */
+export const confirmAsked = signal<{ readonly resolve: (confirmed: boolean) => void } | undefined>(undefined);
+
 /** The session ended while a page was open: pages/sign-in/sign-in-again.tsx asks over the page, then calls `resolve`. */
 export const signInAsked = signal<SignInAsked | undefined>(undefined);
 
 let asking: Promise<boolean> | undefined;
+let confirming: Promise<boolean> | undefined;
 let userId: string | undefined;
 
 /** From now on an answer 401 means that the session has ended. Before, it means that there is none yet. */
@@ -36,4 +40,18 @@ export function signInAgain(path: string, byOther: boolean): Promise<boolean> {
     };
   });
   return asking;
+}
+
+/** Resolves with true when the user has shown the password again. Calls that are refused together ask once. */
+export function confirmAgain(): Promise<boolean> {
+  confirming ??= new Promise<boolean>((resolve) => {
+    confirmAsked.value = {
+      resolve: (confirmed) => {
+        confirmAsked.value = undefined;
+        confirming = undefined;
+        resolve(confirmed);
+      },
+    };
+  });
+  return confirming;
 }

@@ -1,3 +1,4 @@
+import { signIn } from '../../api/session.ts';
 import { Gate } from '../../parts/gate.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 
@@ -5,7 +6,7 @@ import { SignInForm } from './sign-in-form.tsx';
 export function SignInPage() {
   return (
     <Gate title="Sign in" lead="To the dashboard of your messaging account.">
-      <SignInForm />
+      <SignInForm send={signIn} />
     </Gate>
   );
 }
