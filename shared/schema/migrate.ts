@@ -20,7 +20,7 @@ const LOOK_MS = 200;
 
 /**
  * Brings the store to the schema of this program, one numbered step after the other, before a process does anything else. One
- * process migrates, under a lease; the others wait for it. An empty store has the newest schema at once. Throws `StartError` when
+ * process migrates, under a lease; the others wait for it. A store without a number has the newest schema at once. Throws `StartError` when
  * the store has a newer schema than this program knows, or is of a build from before the first release.
  */
 export async function ensureSchema(deps: MigrateDeps, steps: readonly Step[] = STEPS): Promise<void> {

@@ -9,23 +9,12 @@ export interface SchemaDocument {
   readonly walked?: string;
 }
 
-/** Stores from before the version was stored. */
-const UNNUMBERED = 1;
-/** Whoever has used the product has one of these. */
-const TELLTALES = ['users', 'accounts', 'carriers', 'messages'] as const;
-
-/** Undefined when the store is empty. */
+/** Undefined before the first process has started on the store. A command of `ops` may have been there first. */
 export async function readSchema(db: Db): Promise<SchemaDocument | undefined> {
-  const document = await schemas(db).findOne({ _id: 'schema' });
-  if (document !== null) return document;
-  for (const collection of TELLTALES) {
-    const any = await db.collection(collection).findOne({}, { projection: { _id: 1 } });
-    if (any !== null) return { _id: 'schema', version: UNNUMBERED };
-  }
-  return undefined;
+  return (await schemas(db).findOne({ _id: 'schema' })) ?? undefined;
 }
 
-/** Compare-and-set: changes nothing when another process was first. `from` is undefined for an empty store. */
+/** Compare-and-set: changes nothing when another process was first. `from` is undefined for a store without a number. */
 export async function setVersion(db: Db, from: number | undefined, version: number): Promise<void> {
   if (from !== undefined) {
     const change = { $set: { version }, $unset: { walked: '' } } as const;
@@ -41,8 +30,7 @@ export async function setVersion(db: Db, from: number | undefined, version: numb
 
 /** Remembers how far the step from `version` has come. */
 export async function setWalked(db: Db, version: number, walked: string): Promise<void> {
-  const upsert = version === UNNUMBERED;
-  await schemas(db).updateOne({ _id: 'schema', version }, { $set: { walked } }, { upsert });
+  await schemas(db).updateOne({ _id: 'schema', version }, { $set: { walked } });
 }
 
 function schemas(db: Db): Collection<SchemaDocument> {
