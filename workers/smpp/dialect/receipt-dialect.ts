@@ -59,9 +59,21 @@ export class ReceiptDialect {
     this.#hexErrors = vocabulary.hexErrors === true;
   }
 
-  /** Reads the TLV message_state. Without it, reads the word. If no table has the word, the profile decides. */
+  /**
+   * Reads the word of the text and the TLV message_state. If they contradict each other, the one that says more counts, of equals
+   * the TLV (docs/decisions/0111 has the table). A number that is no state of SMPP 3.4 says nothing beside a word. If nobody knows
+   * what is there, the profile decides.
+   */
   read(word: string, messageState: number | undefined): Reading {
-    const known = (messageState === undefined ? undefined : stateOfCode(messageState)) ?? this.meaningOf(word);
+    const ofText = this.meaningOf(word);
+    if (messageState === undefined || (word !== '' && !isStateOf34(messageState))) return this.#reading(ofText);
+    const ofTlv = stateOfCode(messageState);
+    if (ofTlv === undefined || ofText === undefined) return this.#reading(ofTlv ?? ofText);
+    const tlvSays = messageState === UNKNOWN_STATE ? SAYS.hold : SAYS[ofTlv];
+    return this.#reading(SAYS[ofText] > tlvSays ? ofText : ofTlv);
+  }
+
+  #reading(known: WordMeaning | undefined): Reading {
     return { meaning: known ?? this.#otherWord, isKnown: known !== undefined };
   }
 
@@ -91,8 +103,24 @@ export function standardMeaning(word: string): WordMeaning | undefined {
   return BEGINNINGS.find(([beginning]) => beginning.test(word))?.[1];
 }
 
+/** The states of SMPP 3.4 §5.2.28. We bind as 3.4, so a carrier that writes SCHEDULED (0) or SKIPPED (9) of 5.0 did not mean us. */
+function isStateOf34(code: number): boolean {
+  return code >= 1 && code <= 8;
+}
+
+const UNKNOWN_STATE = 7;
+
 /**
- * The meaning of the standard's numbers (SMPP 3.4 §5.2.28). It does not depend on the words that the carrier writes in its texts.
+ * How much a meaning says. A final state beats one that is not final. UNKNOWN is final, but whoever writes it does not know the end, so
+ * it counts as little as `hold`.
+ */
+const SAYS: Readonly<Record<WordMeaning, number>> = {
+  ...{ ignore: 0, intermediate: 1, hold: 2 },
+  ...{ delivered: 3, failed: 3, expired: 3, rejected: 3 },
+};
+
+/**
+ * The meaning of the standard's numbers (SMPP 3.4 §5.2.28; 0 and 9 are from 5.0). It does not depend on the words that the carrier writes in its texts.
  */
 function stateOfCode(code: number): WordMeaning | undefined {
   return STANDARD.words?.[String(code)];

@@ -27,17 +27,17 @@ export const STANDARD: Vocabulary = {
  */
 export const BEGINNINGS: readonly (readonly [beginning: RegExp, meaning: WordMeaning, source: string])[] = [
   [/^DELIV(?!ERY)[A-Z]*$/, 'delivered', 'Appendix B: DELIVRD'],
-  [/^UNDELIV/, 'failed', 'Appendix B: UNDELIV'],
+  [/^UNDELI/, 'failed', 'Appendix B: UNDELIV'],
   [/^FAIL/, 'failed', 'fixture 18-failed'],
-  [/^DELETED/, 'failed', 'Appendix B'],
-  [/^EXPIRED/, 'expired', 'Appendix B'],
+  [/^DELETE/, 'failed', 'Appendix B'],
+  [/^EXPIRE/, 'expired', 'Appendix B'],
   [/^REJECT/, 'rejected', 'Appendix B: REJECTD'],
   // The carrier does not know what became of the message. A later `delivered` may still replace this (shared/messages/status.ts).
-  [/^UNKNOWN/, 'failed', 'Appendix B'],
-  [/^SKIPPED/, 'failed', 'SMPP 5.0 §4.7.15'],
+  [/^UNKNOW/, 'failed', 'Appendix B'],
+  [/^SKIPPE/, 'failed', 'SMPP 5.0 §4.7.15'],
   [/^ACCEPT/, 'intermediate', 'Appendix B: ACCEPTD'],
-  [/^ENROUTE/, 'intermediate', 'SMPP 3.4 §5.2.28; fixture 19-enroute'],
-  [/^SCHEDULED/, 'intermediate', 'SMPP 5.0 §4.7.15'],
+  [/^ENROUT/, 'intermediate', 'SMPP 3.4 §5.2.28; fixture 19-enroute'],
+  [/^SCHEDULE/, 'intermediate', 'SMPP 5.0 §4.7.15'],
   [/^ACKED/, 'intermediate', 'mblox: opentelecoms-org/jsmpp issue 9'],
   [/^BUFF/, 'intermediate', 'mblox: opentelecoms-org/jsmpp issue 9 (BUFFRED)'],
 ];
