@@ -41,7 +41,7 @@ interface Key {
 }
 
 export function receiptFields(text: string): ReceiptFields {
-  const whole = text.slice(0, MAX_TEXT).replaceAll('\0', ' ');
+  const whole = text.slice(0, MAX_TEXT);
   const keys = keysIn(whole);
   const end = keys.find(({ name }) => name === 'text')?.from ?? whole.length;
   // The first value of each key counts. A later one may be part of the customer's words if `text:` is missing.
@@ -63,24 +63,29 @@ export function receiptFields(text: string): ReceiptFields {
 }
 
 /**
- * The text of a receipt, whatever its data_coding. In UTF-16 every character of such a text has a zero octet. Some carriers send
- * ASCII and call it UCS-2.
+ * The text of a receipt, whatever its data_coding says: some carriers send ASCII and call it UCS-2, or the reverse. In UTF-16 every
+ * character of such a text has a zero octet, so without them it is read in either byte order, and from any octet on. Other control
+ * octets (a NUL or a header before the text, a NUL between two fields) become blanks, except for the underline of the GSM alphabet,
+ * which may be in an id.
  */
 export function receiptText({ body }: Pick<Deliver, 'body'>): string {
-  const octets = body.subarray(0, MAX_OCTETS);
-  const [first = 0, second = 0] = octets;
-  const mark = first * 256 + second;
-  if (mark === 0xfffe || (first >= SPACE && second === 0)) return utf16(octets);
-  if (mark !== 0xfeff && (first !== 0 || second < SPACE)) return octets.toString('latin1');
-  return utf16(Buffer.from(octets.subarray(0, octets.length & ~1)).swap16());
+  const text = body.subarray(0, MAX_OCTETS).toString('latin1').replace(BEFORE, '');
+  const head = text.slice(0, MAX_HEAD);
+  const isUtf16 = head.replaceAll('\0', '').length <= head.length * MOST_IN_UTF16;
+  // Where a character of UTF-16 is a NUL, three zero octets follow each other.
+  return (isUtf16 ? text.replaceAll(/\0{3,}/g, ' ').replaceAll('\0', '') : text)
+    .replaceAll('\x11', '_')
+    .replaceAll(CONTROLS, ' ');
 }
 
-const SPACE = 0x20;
-
-/** Decodes UTF-16, without a byte order mark. */
-function utf16(littleEndian: Buffer): string {
-  return littleEndian.toString('utf16le').replace(/^\ufeff/, '');
-}
+/** Zero octets and byte order marks (UTF-16 of either kind, UTF-8) before the text. */
+const BEFORE = /^(?:\0|\xff\xfe|\xfe\xff|\xef\xbb\xbf)+/;
+/** The beginning of a receipt, where the customer's words are not yet. */
+const MAX_HEAD = 40;
+/** The most of the octets of an ASCII text that are not zero in UTF-16: a half, and more when a header is before it. */
+const MOST_IN_UTF16 = 0.7;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const CONTROLS = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 
 /** The keys up to `text:`, which is the last one. */
 function keysIn(whole: string): Key[] {

@@ -21,7 +21,7 @@ export interface Deliver {
   readonly to: string;
   readonly esmClass: number;
   readonly dataCoding: number;
-  /** The short_message. If that is empty, the message_payload. */
+  /** The short_message. If that is empty or a NUL, the message_payload. */
   readonly body: Buffer;
   readonly sar?: Sar | undefined;
   readonly receiptedMessageId?: string | undefined;
@@ -73,7 +73,7 @@ export function decodeDeliver(frame: Buffer): Deliver {
     to,
     esmClass,
     dataCoding,
-    body: shortMessage.length > 0 ? shortMessage : tlvs.messagePayload,
+    body: isEmpty(shortMessage) && tlvs.messagePayload.length > 0 ? tlvs.messagePayload : shortMessage,
     sar:
       reference === undefined || total === undefined || number === undefined ? undefined : { reference, total, number },
     receiptedMessageId: tlvs.receiptedMessageId === '' ? undefined : tlvs.receiptedMessageId,
@@ -83,6 +83,11 @@ export function decodeDeliver(frame: Buffer): Deliver {
 }
 
 const EMPTY = Buffer.alloc(0);
+
+/** Some carriers put a NUL there when they use the message_payload. */
+function isEmpty(shortMessage: Buffer): boolean {
+  return shortMessage.length <= 1 && (shortMessage[0] ?? 0) === 0;
+}
 
 class Tlvs {
   receiptedMessageId = '';

@@ -38,6 +38,7 @@ function byCodec(frame: Buffer): Deliver {
   const text = (value: unknown): string => (typeof value === 'string' ? (value.split('\0')[0] ?? '') : '');
   const number = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
   const octets = (value: unknown): Buffer => (Buffer.isBuffer(value) ? value : Buffer.alloc(0));
+  const [shortMessage, payload] = [octets(fields.short_message), octets(fields.message_payload)];
   const reference = number(fields.sar_msg_ref_num);
   const [total, part] = [number(fields.sar_total_segments), number(fields.sar_segment_seqnum)];
   return {
@@ -46,7 +47,7 @@ function byCodec(frame: Buffer): Deliver {
     to: text(fields.destination_addr),
     esmClass: number(fields.esm_class) ?? 0,
     dataCoding: number(fields.data_coding) ?? 0,
-    body: octets(fields.short_message).length > 0 ? octets(fields.short_message) : octets(fields.message_payload),
+    body: /^\0?$/.test(shortMessage.toString('latin1')) && payload.length > 0 ? payload : shortMessage,
     sar:
       reference === undefined || total === undefined || part === undefined
         ? undefined
@@ -122,6 +123,14 @@ describe('reading deliver_sm and data_sm', () => {
 
       expect(decodeDeliver(frame).sar).to.equal(undefined);
     });
+  });
+
+  it('a NUL as short_message stands for none beside a message_payload, and is a text without it', () => {
+    const values = { octets: [1, 1, 5, 0, 4, 0], text: Buffer.from('\0') };
+    const bodyOf = (tlvs: readonly Buffer[]) =>
+      decodeDeliver(frameOf(deliverSm, Buffer.concat([mandatory(deliverSm, values), ...tlvs]))).body.toString();
+
+    expect([bodyOf([tlv(0x0424, Buffer.from('id:1'))]), bodyOf([])]).to.deep.equal(['id:1', '\0']);
   });
 
   it('reads the id of a submit_sm_resp, with and without its NUL, or none', () => {
