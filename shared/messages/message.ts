@@ -153,6 +153,8 @@ export interface Routed {
 export interface Part {
   /** `<carrier>:<id in the carrier's normal form>`, indexed; absent when the carrier gave no id or refused the part. */
   readonly key?: string;
+  /** The key in small letters, indexed; present when the id has letters of both cases. The carrier's receipts may have it in another. */
+  readonly caseless?: string;
   readonly state: PartState;
   readonly error?: string;
   /** The carrier told the state as a number and no error: `error` is that number, and no error has its meaning. */

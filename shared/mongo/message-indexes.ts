@@ -41,6 +41,13 @@ export const MESSAGE_INDEXES: readonly Index[] = [
   },
   {
     collection: 'messages',
+    key: { 'parts.caseless': 1 },
+    options: { name: 'parts_caseless', sparse: true },
+    serves:
+      'smpp receipts: the message of a carrier id with letters of both cases that the receipt has in another case',
+  },
+  {
+    collection: 'messages',
     key: { 'earlier.parts.key': 1 },
     options: { name: 'earlier_parts', sparse: true },
     serves: 'smpp receipts: the message that was sent again of which a carrier id is an earlier copy',

@@ -44,7 +44,7 @@ function endHeld(message: AnyMessage, { until, keys, error, isStateNumber, reaso
   if (until > now) return { set: { due: until } };
   const failed = (part: Part): Part =>
     part.key !== undefined && keys?.includes(part.key) && (part.state === 'accepted' || part.state === 'unknown')
-      ? { key: part.key, state: 'failed', ...(error && { error }), ...(isStateNumber && { isStateNumber }) }
+      ? { ...part, state: 'failed', ...(error && { error }), ...(isStateNumber && { isStateNumber }) }
       : part;
   const parts = message.parts?.map(failed) ?? [];
   const earlier = message.earlier?.map((copy) => ({ ...copy, parts: copy.parts.map(failed) })) ?? [];

@@ -1,6 +1,6 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { messageKey } from '../../../workers/smpp/dialect/message-ids.ts';
+import { caselessKeys, messageKey } from '../../../workers/smpp/dialect/message-ids.ts';
 import { ReceiptDialect } from '../../../workers/smpp/dialect/receipt-dialect.ts';
 import type { OrphanStore } from '../../../workers/smpp/receipts/orphan-store.ts';
 import { incomingReceipt, parseReceipt } from '../../../workers/smpp/receipts/receipt.ts';
@@ -35,9 +35,16 @@ export class TrialReceipt {
   take(deliver: Deliver): boolean {
     const parsed = parseReceipt(deliver, this.#carrier, this.#dialect, this.#clock.now());
     const receipt = parsed && incomingReceipt(deliver, parsed, this.#carrier, this.#dialect);
-    if (receipt === undefined || !receipt.candidates.some(({ key }) => this.#keys.has(key))) return false;
+    if (receipt === undefined || !this.#means(receipt)) return false;
     this.#found ??= receipt;
     return true;
+  }
+
+  #means({ candidates }: IncomingReceipt): boolean {
+    const caseless = new Set([...this.#keys].map((key) => key.toLowerCase()));
+    return (
+      candidates.some(({ key }) => this.#keys.has(key)) || caselessKeys(candidates).some((key) => caseless.has(key))
+    );
   }
 
   /** The receipt. Undefined when none came in time. */

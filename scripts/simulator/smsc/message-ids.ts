@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 
 /**
  * How message ids are written, in submit_sm_resp and in receipts. With `hex-decimal`, as with many carriers, submit_sm_resp has
- * the number in hex and the receipt has the same number in decimal.
+ * the number in hex and the receipt has the same number in decimal. With `mixed-upper` and `mixed-lower` the answer has letters of
+ * both cases, and the receipt has them in one.
  */
-export const ID_FORMS = ['hex', 'decimal', 'uuid', 'hex-decimal'] as const;
+export const ID_FORMS = ['hex', 'decimal', 'uuid', 'hex-decimal', 'mixed-upper', 'mixed-lower'] as const;
 export type IdForm = (typeof ID_FORMS)[number];
 
 /**
@@ -24,6 +25,9 @@ export function messageIds(form: IdForm): () => string {
     case 'hex':
     case 'hex-decimal':
       return () => (next++).toString(16);
+    case 'mixed-upper':
+    case 'mixed-lower':
+      return () => `SAR-${(next++).toString(16)}-1eedf843-2-1`;
   }
 }
 
@@ -41,5 +45,9 @@ export function idInReceipt(form: IdForm, answered: string, other: boolean): str
       return other ? Number(answered).toString(16) : answered;
     case 'hex-decimal':
       return other ? answered : Number.parseInt(answered, 16).toString();
+    case 'mixed-upper':
+      return other ? answered : answered.toUpperCase();
+    case 'mixed-lower':
+      return other ? answered : answered.toLowerCase();
   }
 }

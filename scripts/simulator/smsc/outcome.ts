@@ -1,4 +1,5 @@
 import type { Submit } from '../smpp/submit.ts';
+import type { DeliverSm } from './deliver-sm.ts';
 
 /** What the simulated carrier does with one submit_sm. */
 export interface Outcome {
@@ -34,6 +35,8 @@ export interface ReceiptPlan {
   readonly body?: (id: string, submit: Submit) => string;
   /** False: this receipt has no TLVs, whatever the configuration says. */
   readonly tlvs?: boolean;
+  /** Changes the finished receipt, as a faulty carrier would: octets before its text, another state in the TLV. */
+  readonly spoil?: (receipt: DeliverSm) => Partial<DeliverSm>;
 }
 
 /** Decides what happens to a submit. Undefined leaves the decision to the magic numbers. */

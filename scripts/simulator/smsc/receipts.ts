@@ -57,7 +57,7 @@ export function receipt(submit: Submit, plan: ReceiptPlan, style: ReceiptStyle):
   const form = style.receiptDialect === 'appendix-b' ? style.receiptForm : 'text';
   const shownId = idInReceipt(style.idForm, submit.messageId, plan.otherNotation === true);
   const withTlvs = form !== 'text' && plan.tlvs !== false;
-  return {
+  const written: DeliverSm = {
     from: submit.to,
     fromTon: submit.toTon,
     fromNpi: submit.toNpi,
@@ -73,6 +73,7 @@ export function receipt(submit: Submit, plan: ReceiptPlan, style: ReceiptStyle):
     userData: form === 'tlv' && plan.body === undefined ? Buffer.alloc(0) : receiptText(submit, shownId, plan, style),
     tlvs: withTlvs ? receiptTlvs(shownId, plan) : NO_TLVS,
   };
+  return { ...written, ...plan.spoil?.(written) };
 }
 
 function receiptText(submit: Submit, id: string, plan: ReceiptPlan, style: ReceiptStyle): Buffer {

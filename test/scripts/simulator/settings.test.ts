@@ -38,7 +38,10 @@ describe('settings of the simulator', () => {
   for (const [argv, sentence] of [
     [['--rate', 'fast'], '--rate must be a whole number from 0'],
     [['--smsc-port', '70000'], '--smsc-port must be a whole number from 0 to 65535, not "70000"'],
-    [['--id-form', 'roman'], '--id-form must be one of hex, decimal, uuid, hex-decimal, not "roman"'],
+    [
+      ['--id-form', 'roman'],
+      '--id-form must be one of hex, decimal, uuid, hex-decimal, mixed-upper, mixed-lower, not "roman"',
+    ],
     [['--nonsense'], "Unknown option '--nonsense'"],
   ] as const) {
     it(`say in a sentence what is wrong with ${argv.join(' ')}`, () => {

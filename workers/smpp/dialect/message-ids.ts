@@ -3,8 +3,8 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 /**
  * Carriers write one message id in several notations: padded with zeros, in upper or lower case, or hexadecimal in the answer and
  * decimal in the receipt, or the reverse (SMPP 3.4 §5.2.23 leaves the form to the carrier). The stored key is the answer's id
- * without leading zeros. A receipt's id is looked up unchanged. For carriers that `learn`, it is also looked up in the other case
- * and in the other base. Some carriers have ids that differ only in case, so a match in another case may be wrong
+ * without leading zeros. A receipt's id is looked up unchanged. For carriers that `learn`, it is also looked up in the other base and
+ * without case. Some carriers have ids that differ only in case, so a match in another case may be wrong
  * (receipts/receipt-lookup.ts).
  */
 const NOTATIONS = [
@@ -28,6 +28,20 @@ export function messageKey(carrier: string, id: string): string | undefined {
     .slice(0, MAX_ID_LENGTH)
     .replace(/^0+(?=.)/, '');
   return normal === '' ? undefined : `${carrier}:${normal}`;
+}
+
+/**
+ * The key in small letters, if it has letters of both cases: no notation leads from a receipt's id to such a key when the carrier writes
+ * it in another case there. Undefined otherwise, because the two notations with one case lead to the key.
+ */
+export function caselessKey(key: string): string | undefined {
+  const [carrier = '', id = ''] = splitKey(key);
+  return id === id.toLowerCase() || id === id.toUpperCase() ? undefined : `${carrier}:${id.toLowerCase()}`;
+}
+
+function splitKey(key: string): readonly [carrier: string, id: string] {
+  const at = key.indexOf(':');
+  return [key.slice(0, at), key.slice(at + 1)];
 }
 
 /** The key of a receipt's id, read in one notation. Undefined when the id cannot be read in it. */
@@ -62,6 +76,14 @@ export interface CandidateKey {
 /** Whether the key has the id in another case than the receipt. */
 export function changesCase({ form }: CandidateKey): boolean {
   return form.startsWith('lower_case') || form.startsWith('upper_case');
+}
+
+/** The keys of these candidates in small letters, as `caselessKey` writes them. Empty when ids are looked up in no other case. */
+export function caselessKeys(candidates: readonly CandidateKey[]): readonly string[] {
+  const isTried = candidates.some(changesCase);
+  return isTried
+    ? [...new Set(candidates.filter(({ form }) => form.startsWith('same')).map(({ key }) => key.toLowerCase()))]
+    : [];
 }
 
 /** Every key that a receipt with these ids may mean at a carrier, each once, the most likely first. */

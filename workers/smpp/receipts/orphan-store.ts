@@ -25,9 +25,10 @@ export class OrphanStore {
     return documents.map((document) => document._id);
   }
 
-  /** The orphans that may mean one of these keys. */
+  /** The orphans that may mean one of these keys. An orphan with letters in its id has a key in small letters among its own. */
   async withKeys(keys: readonly string[]): Promise<IncomingReceipt[]> {
-    const found = await this.#orphans.find({ carrier: this.#carrier, keys: { $in: [...keys] } }).toArray();
+    const wanted = [...new Set(keys.flatMap((key) => [key, key.toLowerCase()]))];
+    const found = await this.#orphans.find({ carrier: this.#carrier, keys: { $in: wanted } }).toArray();
     return found.map(incoming);
   }
 

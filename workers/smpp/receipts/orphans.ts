@@ -3,7 +3,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import { FreshOrphans, MAX_FRESH } from './fresh-orphans.ts';
 import { OrphanStore } from './orphan-store.ts';
 import type { Hit, ReceiptLookup } from './receipt-lookup.ts';
-import { awaitsAnswer, type IncomingReceipt, onlyUnknown } from './receipt-match.ts';
+import { awaitsAnswer, type IncomingReceipt, isAnswerDue, onlyUnknown } from './receipt-match.ts';
 
 export interface OrphansOptions {
   readonly db: Db;
@@ -79,7 +79,8 @@ export class Orphans {
   /**
    * The order matters: first the messages that are being submitted are read, then the ids are looked up again. If an answer was
    * stored between the two, its id finds the message. If an answer was not stored yet, its message is in the list, and the
-   * receipt is ambiguous. So the receipt never settles another unanswered message to the same number. Returns the foreign ones.
+   * receipt is ambiguous. So the receipt never settles another unanswered message to the same number, nor one whose id differs from
+   * its own in case only. Returns the foreign ones.
    */
   async #lookAgain(receipts: readonly IncomingReceipt[], found: (Hit | undefined)[]): Promise<readonly number[]> {
     const { clock, carrier, lookup } = this.#options;
@@ -88,7 +89,10 @@ export class Orphans {
     const missing = receipts.flatMap((receipt, i) => (found[i] === undefined ? [{ receipt, i }] : []));
     if (missing.length === 0) return [];
     const unanswered = await lookup.unanswered(clock.now());
-    const hits = await lookup.findAnyForm(missing.map(({ receipt }) => receipt));
+    const hits = await lookup.findAnyForm(
+      missing.map(({ receipt }) => receipt),
+      (receipt) => !isAnswerDue(unanswered ?? [], receipt, carrier),
+    );
     for (const [n, { receipt, i }] of missing.entries()) {
       const hit = hits[n];
       const byAddress = hit === undefined && receipt.plain !== true;
@@ -122,7 +126,10 @@ export class Orphans {
       lost.map(({ receipt }) => receipt),
       arrivedAt,
     );
-    const hits = await this.#options.lookup.findAnyForm(lost.map(({ receipt }) => receipt));
+    const hits = await this.#options.lookup.findAnyForm(
+      lost.map(({ receipt }) => receipt),
+      () => false,
+    );
     for (const [n, { receipt, i }] of lost.entries()) {
       const id = ids[n];
       if (id === undefined) continue;

@@ -1,7 +1,8 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { STATES } from '../../../shared/messages/status.ts';
-import { type CandidateKey, changesCase } from '../dialect/message-ids.ts';
+import type { MessageId } from '../../../shared/runtime/ids.ts';
+import { type CandidateKey, caselessKeys, changesCase } from '../dialect/message-ids.ts';
 import { ORPHAN_MS } from './orphan-store.ts';
 import { fits, type IncomingReceipt, keysOf, submittedAs } from './receipt-match.ts';
 
@@ -10,6 +11,8 @@ export interface Hit {
   readonly key: string;
   /** The message was found by the receipt's addresses and not by an id. */
   readonly byAddress?: true;
+  /** The message's id has letters in another case than the receipt's. */
+  readonly otherCase?: true;
 }
 
 /** How many recently sent messages are remembered. Most receipts come within seconds, and then nothing must be read. */
@@ -28,8 +31,11 @@ const EARLIER_MS = ORPHAN_MS;
 
 /**
  * Finds the messages of receipts by the ids in the receipts. It learns in which form the carrier writes ids: after a hit in
- * another form than expected, the next receipts are first looked up in that form, by one key each. Once an id with letters was
- * found in its own case, the carrier is known to keep the case. Then the same letters in another case are another id.
+ * another form than expected, the next receipts are first looked up in that form, by one key each.
+ *
+ * An id in another case means a message only if no message has the very id, and if exactly one id differs from it in case only. As
+ * long as the carrier is not known to change the case of its ids, it is looked up so only if no answer with the very id is still to
+ * come (orphans.ts).
  *
  * A receipt never means a submit that was made after the receipt came. Carriers use ids again, and some start again at one.
  */
@@ -37,7 +43,8 @@ export class ReceiptLookup {
   readonly #messages: Collection<MessageDocument>;
   readonly #carrier: string;
   #learned = '';
-  #keepsCase = false;
+  /** Whether the last id with letters was found in another case. */
+  #changesCase = false;
   /** When the last read found too many unanswered submits. 0 if it did not. */
   #crowdedAtMs = 0;
   /** Recent messages by key, as they were last stored. An outdated one does no harm, because a settle checks the version. */
@@ -68,11 +75,12 @@ export class ReceiptLookup {
 
   /** Looks up in the learned form, then in every other form. Undefined for receipts that fit no message. */
   async find(receipts: readonly IncomingReceipt[]): Promise<(Hit | undefined)[]> {
+    if (this.#changesCase) return this.findAnyForm(receipts, () => true);
     const likely = receipts.map((receipt) => this.#likely(receipt));
     const recent = this.recent(receipts);
     const read = await this.#find(
       receipts,
-      likely.map((candidate, i) => (recent[i] === undefined ? [candidate] : [])),
+      likely.map((candidate, i) => (recent[i] === undefined && candidate !== undefined ? [candidate] : [])),
     );
     const hits = recent.map((hit, i) => hit ?? read[i]);
     this.#learn(receipts, hits);
@@ -80,18 +88,27 @@ export class ReceiptLookup {
       hits[i] === undefined && receipt.candidates.length > 1 ? [{ receipt, i }] : [],
     );
     if (missing.length === 0) return hits;
-    const others = await this.findAnyForm(missing.map(({ receipt }) => receipt));
+    const others = await this.findAnyForm(
+      missing.map(({ receipt }) => receipt),
+      () => false,
+    );
     for (const [n, { i }] of missing.entries()) hits[i] = others[n];
     return hits;
   }
 
-  async findAnyForm(receipts: readonly IncomingReceipt[]): Promise<(Hit | undefined)[]> {
-    const hits = await this.#find(
+  /** Looks up in every form, and without case if the caller is sure that no answer with the receipt's very id is still to come. */
+  async findAnyForm(
+    receipts: readonly IncomingReceipt[],
+    isSure: (receipt: IncomingReceipt) => boolean,
+  ): Promise<(Hit | undefined)[]> {
+    const found = await this.#find(
       receipts,
-      receipts.map((receipt) => this.#candidates(receipt)),
+      receipts.map((receipt) =>
+        isSure(receipt) ? receipt.candidates : receipt.candidates.filter((candidate) => !changesCase(candidate)),
+      ),
     );
-    this.#learn(receipts, hits);
-    return hits;
+    this.#learn(receipts, found);
+    return found;
   }
 
   /**
@@ -130,56 +147,91 @@ export class ReceiptLookup {
   #learn(receipts: readonly IncomingReceipt[], hits: readonly (Hit | undefined)[]): void {
     for (const [i, hit] of hits.entries()) {
       const { candidates = [], orphan } = receipts[i] ?? {};
-      const found = candidates.find(({ key }) => key === hit?.key);
-      if (found === undefined || found.form === '' || orphan !== undefined) continue;
-      this.#learned = found.form;
-      if (!changesCase(found) && candidates.some(changesCase)) this.#keepsCase ||= found.form.startsWith('same');
+      if (hit === undefined || orphan !== undefined) continue;
+      // Ids without letters are the same in every case.
+      if (candidates.some(changesCase)) this.#changesCase = hit.otherCase === true;
+      const form = candidates.find(({ key }) => key === hit.key)?.form ?? '';
+      if (form !== '' && hit.otherCase !== true) this.#learned = form;
     }
   }
 
-  /** If the carrier keeps the case of ids, other cases are left out. */
-  #candidates({ candidates }: IncomingReceipt): readonly CandidateKey[] {
-    return this.#keepsCase ? candidates.filter((candidate) => !changesCase(candidate)) : candidates;
-  }
-
-  #likely(receipt: IncomingReceipt): CandidateKey | undefined {
-    const candidates = this.#candidates(receipt);
+  #likely({ candidates }: IncomingReceipt): CandidateKey | undefined {
     return candidates.find(({ form }) => form === this.#learned) ?? candidates[0];
   }
 
+  /** The messages of receipts by these candidates: by one read, and by more for receipts that it finds no message for. */
   async #find(
     receipts: readonly IncomingReceipt[],
-    keys: readonly (readonly (CandidateKey | undefined)[])[],
+    candidates: readonly (readonly CandidateKey[])[],
   ): Promise<(Hit | undefined)[]> {
-    const current = await this.#findBy('parts.key', receipts, keys);
-    // Only few messages have earlier copies.
-    const missing = keys.map((candidates, i) => (current[i] === undefined ? candidates : []));
-    const earlier = await this.#findBy('earlier.parts.key', receipts, missing);
-    return current.map((hit, i) => hit ?? earlier[i]);
-  }
-
-  async #findBy(
-    field: 'parts.key' | 'earlier.parts.key',
-    receipts: readonly IncomingReceipt[],
-    keys: readonly (readonly (CandidateKey | undefined)[])[],
-  ): Promise<(Hit | undefined)[]> {
-    const wanted = keys.flat().flatMap((candidate) => candidate?.key ?? []);
-    if (wanted.length === 0) return receipts.map(() => undefined);
-    const found = await this.#messages.find({ [field]: { $in: wanted } }, { batchSize: BATCH }).toArray();
-    const byKey = new Map<string, MessageDocument[]>();
-    for (const message of found) {
-      for (const key of keysOf(message)) byKey.set(key, [...(byKey.get(key) ?? []), message]);
-    }
-    return receipts.map((receipt, i) => {
-      for (const candidate of keys[i] ?? []) {
-        if (candidate === undefined) continue;
-        const { key } = candidate;
-        // Several messages may have used this id. The one that was submitted last is meant.
-        const fitting = (byKey.get(key) ?? []).filter((message) => fits(message, key, receipt));
-        const [last] = fitting.sort((a, b) => submittedAs(b, key) - submittedAs(a, key) || (b._id > a._id ? 1 : -1));
-        if (last !== undefined) return { message: last, key };
+    const hits: (Hit | undefined)[] = receipts.map(() => undefined);
+    const found = new Map<MessageId, MessageDocument>();
+    const missing = (): readonly number[] => [...hits.keys()].filter((i) => hits[i] === undefined);
+    const read = async (field: KeyField, keysOfOne: (candidates: readonly CandidateKey[]) => readonly string[]) => {
+      const wanted = missing().flatMap((i) => keysOfOne(candidates[i] ?? []));
+      if (wanted.length === 0) return;
+      const messages = this.#messages.find({ [field]: { $in: wanted } }, { batchSize: BATCH });
+      for (const message of await messages.toArray()) found.set(message._id, message);
+    };
+    const fill = (choose: Choose): void => {
+      for (const i of missing()) {
+        const receipt = receipts[i];
+        if (receipt !== undefined) hits[i] = choose(candidates[i] ?? [], receipt);
       }
-      return undefined;
-    });
+    };
+    // Only few messages have earlier copies.
+    for (const field of ['parts.key', 'earlier.parts.key'] as const) {
+      await read(field, (ofOne) => ofOne.map(({ key }) => key));
+      fill(inItsCase(namedBy(found.values(), (key) => key)));
+      if (missing().length === 0) return hits;
+    }
+    await read('parts.caseless', caselessKeys);
+    fill(inOtherCase(namedBy(found.values(), (key) => key.toLowerCase())));
+    return hits;
   }
+}
+
+type KeyField = 'parts.key' | 'earlier.parts.key' | 'parts.caseless';
+type Choose = (candidates: readonly CandidateKey[], receipt: IncomingReceipt) => Hit | undefined;
+type Named = ReadonlyMap<string, readonly Hit[]>;
+
+/** Messages with each of their keys, by the names of the keys. */
+function namedBy(messages: Iterable<MessageDocument>, nameOf: (key: string) => string): Named {
+  const named = new Map<string, Hit[]>();
+  for (const message of messages) {
+    for (const key of keysOf(message)) {
+      const name = nameOf(key);
+      named.set(name, [...(named.get(name) ?? []), { message, key }]);
+    }
+  }
+  return named;
+}
+
+function inItsCase(byKey: Named): Choose {
+  return (candidates, receipt) => {
+    for (const candidate of candidates) {
+      const hit = changesCase(candidate) ? undefined : last(byKey.get(candidate.key) ?? [], receipt);
+      if (hit !== undefined) return hit;
+    }
+    return undefined;
+  };
+}
+
+function inOtherCase(byCaseless: Named): Choose {
+  return (candidates, receipt) => {
+    const fitting = caselessKeys(candidates)
+      .flatMap((key) => byCaseless.get(key) ?? [])
+      .filter(({ message, key }) => fits(message, key, receipt));
+    const isOne = new Set(fitting.map(({ key }) => key)).size === 1;
+    const hit = isOne ? last(fitting, receipt) : undefined;
+    return hit && { ...hit, otherCase: true };
+  };
+}
+
+/** Several messages may have used an id. The one that was submitted last is meant. */
+function last(hits: readonly Hit[], receipt: IncomingReceipt): Hit | undefined {
+  const submitted = ({ message, key }: Hit): number => submittedAs(message, key);
+  return hits
+    .filter(({ message, key }) => fits(message, key, receipt))
+    .sort((a, b) => submitted(b) - submitted(a) || (b.message._id > a.message._id ? 1 : -1))[0];
 }

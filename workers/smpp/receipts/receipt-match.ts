@@ -67,6 +67,15 @@ export function onlyUnknown(
   return only;
 }
 
+/** Whether a message to the receipt's number is just being submitted: its answer may bring the receipt's very id. */
+export function isAnswerDue(
+  unanswered: readonly MessageDocument[],
+  receipt: IncomingReceipt,
+  carrier: string,
+): boolean {
+  return unanswered.some((message) => isNumberOf(receipt.from, message.to) && isUnderWay(message, receipt, carrier));
+}
+
 /** Whether an answer that has not come yet may bring the receipt's id. */
 export function awaitsAnswer(unanswered: readonly MessageDocument[], { from }: IncomingReceipt): boolean {
   return unanswered.some(({ to }) => isNumberOf(from, to));

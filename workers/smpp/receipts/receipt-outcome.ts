@@ -166,9 +166,10 @@ function withFirst(parts: readonly Part[], key: string, receipt: PartReceipt): r
 }
 
 /** The error of an earlier receipt does not stay with a part that arrived after all. */
-function partAfter({ key }: Part, { state, error, isStateNumber }: PartReceipt): Part {
+function partAfter({ key, caseless }: Part, { state, error, isStateNumber }: PartReceipt): Part {
   return {
     ...(key === undefined ? {} : { key }),
+    ...(caseless === undefined ? {} : { caseless }),
     state,
     ...(error === undefined ? {} : { error }),
     ...(isStateNumber === undefined ? {} : { isStateNumber }),

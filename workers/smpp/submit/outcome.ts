@@ -7,7 +7,7 @@ import {
 } from '../../../shared/carriers/command-status.ts';
 import type { Part } from '../../../shared/messages/message.ts';
 import type { Refusal, SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
-import { messageKey } from '../dialect/message-ids.ts';
+import { caselessKey, messageKey } from '../dialect/message-ids.ts';
 import type { BreakerAnswer } from './breaker.ts';
 
 /** The fate of one segment. `unwritten`: it certainly never reached the carrier. `unknown`: it may have reached it. */
@@ -103,7 +103,12 @@ function partOf(answer: SegmentAnswer, accepted: boolean, carrier: string): Part
   if (answer.kind === 'unwritten') return { state: 'refused' };
   if (!accepted) return { state: 'refused', error: statusText(answer.status) };
   const key = messageKey(carrier, answer.messageId);
-  return { state: 'accepted', ...(key === undefined ? {} : { key }) };
+  const caseless = key === undefined ? undefined : caselessKey(key);
+  return {
+    state: 'accepted',
+    ...(key === undefined ? {} : { key }),
+    ...(caseless === undefined ? {} : { caseless }),
+  };
 }
 
 const SEVERITY: readonly AnswerClass[] = ['rejected', 'failover', 'retry', 'throttled', 'bind'];

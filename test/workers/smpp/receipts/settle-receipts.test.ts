@@ -252,29 +252,4 @@ describe('ReceiptSettler: receipts found by their ids', () => {
       expect([await world.state(early), await world.state(scheduled)]).to.deep.equal(['sent', 'delivered']);
     });
   }
-
-  it('ids that differ in case only are two ids', async () => {
-    const lower = await world.put({ parts: [{ key: 'c:9abc', state: 'accepted' }] });
-    const mixed = await world.put({ parts: [{ key: 'c:9aBc', state: 'accepted' }] });
-
-    await world.receipts.add(receipt('9aBc'));
-    const early = await world.receipts.add(receipt('9ABC', 'failed'));
-
-    expect([await world.state(lower), await world.state(mixed)]).to.deep.equal(['sent', 'delivered']);
-    expect(early).to.equal('orphan');
-    await world.receipts.adopt(['c:9abc']);
-    expect(await world.state(lower)).to.equal('sent');
-  });
-
-  it('a carrier that changes the case of its ids is found out, and its ids are found', async () => {
-    const both = [
-      await world.put({ parts: [{ key: 'c:4f1c', state: 'accepted' }] }),
-      await world.put({ parts: [{ key: 'c:4f1d', state: 'accepted' }] }),
-    ];
-
-    await world.receipts.add(receipt('4F1C'));
-    await world.receipts.add(receipt('4F1D'));
-
-    expect(await world.states(both)).to.deep.equal(['delivered', 'delivered']);
-  });
 });
