@@ -16,6 +16,8 @@ export interface InboundDocument {
   readonly dataCoding: number;
   /** The user data in base64, without its header. Packed septets are unpacked. */
   readonly octets: string;
+  /** The national language tables of its header (3GPP TS 23.038 §6.2.1.2.4). */
+  readonly shift?: { readonly locking?: number; readonly single?: number };
   readonly part?: InboundPart;
   /** Equal deliver_sm have equal fingerprints. */
   readonly fingerprint: string;

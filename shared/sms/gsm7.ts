@@ -22,7 +22,7 @@ export const EXTENSION: Readonly<Record<string, number>> = {
 };
 
 export const ESC = 0x1b;
-export const NOT_GSM = 0xff;
+const NOT_GSM = 0xff;
 /** Marks an extension character in the table; the low seven bits are its second octet. */
 export const EXTENDED = 0x80;
 

@@ -1,4 +1,5 @@
 import type { Deliver } from '../session/deliver-sm.ts';
+import type { Shift } from '../text/national-tables.ts';
 
 /** Which part of which message this is. `kind` separates references of 8 and 16 bits, which may have the same value. */
 export interface Concatenation {
@@ -15,6 +16,7 @@ export interface UserData {
   /** The octets after the header. */
   readonly octets: Buffer;
   readonly concatenation?: Concatenation;
+  readonly shift?: Shift;
 }
 
 /** The bit of esm_class that announces a user data header (SMPP 3.4 §5.2.12). */
@@ -22,10 +24,13 @@ const UDH_INDICATOR = 0x40;
 /** The information elements for parts, with references of 8 and 16 bits (3GPP TS 23.040 §9.2.3.24.1 and .8). */
 const CONCATENATED_8 = 0x00;
 const CONCATENATED_16 = 0x08;
+/** The information elements that name national language tables (§9.2.3.24.15 and .16). */
+const SINGLE_SHIFT = 0x24;
+const LOCKING_SHIFT = 0x25;
 
 /**
- * Removes the user data header. Finds out which part of a message this is, from the header or from the sar_ parameters. The
- * header may have other elements before (ports, shift tables). If it does not fit the octets, it is treated as text. Pure.
+ * Removes the user data header. Finds out which part of a message this is, from the header or from the sar_ parameters, and with
+ * which language tables it is written. The header may have other elements before (ports). If it does not fit the octets, it is treated as text. Pure.
  */
 export function readUserData({ esmClass, body, sar }: Pick<Deliver, 'esmClass' | 'body' | 'sar'>): UserData {
   const headerOctets = (esmClass & UDH_INDICATOR) === 0 ? 0 : 1 + (body[0] ?? body.length);
@@ -33,27 +38,32 @@ export function readUserData({ esmClass, body, sar }: Pick<Deliver, 'esmClass' |
   if (headerOctets === 0 || headerOctets > body.length) {
     return { headerOctets: 0, octets: body, ...(ofSar === undefined ? {} : { concatenation: ofSar }) };
   }
-  const concatenation = fromHeader(body.subarray(1, headerOctets)) ?? ofSar;
+  const { concatenation = ofSar, ...more } = readHeader(body.subarray(1, headerOctets));
   const octets = body.subarray(headerOctets);
-  return { headerOctets, octets, ...(concatenation === undefined ? {} : { concatenation }) };
+  return { headerOctets, octets, ...(concatenation === undefined ? {} : { concatenation }), ...more };
 }
 
 /**
- * An element consists of identifier, length and data (3GPP TS 23.040 §9.2.3.24). If there are several for parts, the last one
- * counts.
+ * An element consists of identifier, length and data (3GPP TS 23.040 §9.2.3.24). If there are several of a kind, the last one counts.
  */
-function fromHeader(header: Buffer): Concatenation | undefined {
-  let found: Concatenation | undefined;
+function readHeader(header: Buffer): Pick<UserData, 'concatenation' | 'shift'> {
+  let concatenation: Concatenation | undefined;
+  let shift: Shift | undefined;
   for (let at = 0; at + 1 < header.length; ) {
-    const length = header[at + 1] ?? 0;
+    const [identifier, length = 0] = header.subarray(at, at + 2);
     const data = header.subarray(at + 2, at + 2 + length);
-    found = element(header[at], data) ?? found;
+    concatenation = concatenationIn(identifier, data) ?? concatenation;
+    const [language] = data;
+    if (language !== undefined && data.length === 1) {
+      if (identifier === SINGLE_SHIFT) shift = { ...shift, single: language };
+      if (identifier === LOCKING_SHIFT) shift = { ...shift, locking: language };
+    }
     at += 2 + length;
   }
-  return found;
+  return { ...(concatenation === undefined ? {} : { concatenation }), ...(shift === undefined ? {} : { shift }) };
 }
 
-function element(identifier: number | undefined, data: Buffer): Concatenation | undefined {
+function concatenationIn(identifier: number | undefined, data: Buffer): Concatenation | undefined {
   if (identifier === CONCATENATED_8 && data.length === 3) {
     return valid({ kind: 'udh8', reference: data.readUInt8(0), total: data.readUInt8(1), number: data.readUInt8(2) });
   }

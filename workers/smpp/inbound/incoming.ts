@@ -43,7 +43,7 @@ export interface Stamp {
 
 /** The document that is stored for a deliver_sm. */
 export function documentOf(incoming: Incoming, { carrier, at, alphabet, partsMs, set }: Stamp): InboundDocument {
-  const { deliver, headerOctets, octets, fingerprint } = incoming;
+  const { deliver, headerOctets, octets, shift, fingerprint } = incoming;
   const { from, fromTon = 0, to, dataCoding } = deliver;
   const _id = newId('inb', at.getTime());
   const part = partOf(incoming, set ?? _id);
@@ -51,6 +51,7 @@ export function documentOf(incoming: Incoming, { carrier, at, alphabet, partsMs,
   return {
     ...{ _id, carrier, at, from, fromTon, to, dataCoding },
     octets: unpacked(octets, { headerOctets, isEnd, dataCoding }, alphabet).toString('base64'),
+    ...(shift === undefined ? {} : { shift }),
     ...(part === undefined ? {} : { part }),
     fingerprint,
     due: part === undefined ? at : new Date(at.getTime() + partsMs),

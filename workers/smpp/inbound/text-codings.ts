@@ -1,4 +1,4 @@
-import { readSeptets } from '../text/septets.ts';
+import { readSeptets, type SeptetRun } from '../text/septets.ts';
 
 /** The alphabets that carriers use for data_coding 0. `gsm-packed` has eight septets in seven octets. */
 export type DefaultAlphabet = 'gsm' | 'gsm-packed' | 'latin1' | 'ascii';
@@ -34,22 +34,57 @@ const CODINGS: Readonly<Record<number, Reading>> = {
 
 const CR = 0x0d;
 
-/** The text of the octets. Undefined when they are not a text, or when we cannot decode it. */
-export function decodeText(octets: Buffer, dataCoding: number, alphabet: DefaultAlphabet): string | undefined {
-  const reading = readingOf(dataCoding, alphabet);
-  switch (reading) {
-    case 'binary':
-      return undefined;
-    case 'gsm':
-      return readSeptets(octets);
-    case 'latin1':
-    case 'ascii':
-      // ASCII has no characters above 127. Carriers that use such octets mean Latin-1.
-      return octets.toString('latin1');
-    default:
-      // Broken pieces, such as half a surrogate pair, become U+FFFD. A byte order mark is left out.
-      return new TextDecoder(reading).decode(octets);
-  }
+export interface Written {
+  readonly dataCoding: number;
+  /** No part is missing. */
+  readonly isWhole: boolean;
+  /** A part of the text begins with the byte order mark FF FE. */
+  readonly isLittleEndian: boolean;
+}
+
+/** The text of these parts, which have the same data_coding. Undefined when they are not a text, or when we cannot decode it. */
+export function decodeText(
+  parts: readonly SeptetRun[],
+  { dataCoding, isWhole, isLittleEndian }: Written,
+  alphabet: DefaultAlphabet,
+): string | undefined {
+  // Language tables are for septets, whatever else the carrier writes with data_coding 0.
+  const hasTables = dataCoding === 0 && parts.some(({ shift }) => shift !== undefined);
+  const reading = hasTables ? 'gsm' : readingOf(dataCoding, alphabet);
+  if (reading === 'binary') return undefined;
+  // GSM and ASCII do not have these octets, and no other text begins with them.
+  if (reading === 'utf-16be' || parts.some(isMarked)) return decodeUtf16(parts, isWhole, isLittleEndian);
+  if (reading === 'gsm') return readSeptets(parts);
+  const octets = Buffer.concat(parts.map(({ octets }) => octets));
+  // ASCII has no characters above 127. Carriers that use such octets mean Latin-1.
+  if (reading === 'latin1' || reading === 'ascii') return octets.toString('latin1');
+  const text = new TextDecoder(reading).decode(octets);
+  return isWhole && text.includes(UNREADABLE) ? undefined : text;
+}
+
+/** Stands for octets that are no character of their alphabet. */
+const UNREADABLE = '\ufffd';
+
+/**
+ * Decodes UTF-16. Octets are joined before they are decoded, because a character may be split between two parts. Undefined when a whole
+ * text is no UTF-16. But half of a character at the end was cut off, as handsets do with emoji: that is no reason to lose the text.
+ */
+function decodeUtf16(parts: readonly SeptetRun[], isWhole: boolean, isLittleEndian: boolean): string | undefined {
+  const octets = Buffer.concat(parts.map((part) => part.octets.subarray(isMarked(part) ? 2 : 0)));
+  if (isWhole && octets.length % 2 === 1) return undefined;
+  const even = octets.subarray(0, octets.length & ~1);
+  const text = (isLittleEndian ? even : Buffer.from(even).swap16()).toString('utf16le');
+  const uncut = text.replace(/[\ud800-\udbff]$/, '');
+  if (isWhole && /\p{Surrogate}/u.test(uncut)) return undefined;
+  return text.replaceAll(/\p{Surrogate}/gu, UNREADABLE);
+}
+
+export function isLittleEndianMarked({ octets }: SeptetRun): boolean {
+  return octets[0] === 0xff && octets[1] === 0xfe;
+}
+
+function isMarked(part: SeptetRun): boolean {
+  return isLittleEndianMarked(part) || (part.octets[0] === 0xfe && part.octets[1] === 0xff);
 }
 
 /**

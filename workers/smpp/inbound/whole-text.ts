@@ -1,8 +1,9 @@
 import type { InboundContent } from '../../../shared/messages/chat-message.ts';
 import type { InboundId } from '../../../shared/runtime/ids.ts';
+import type { SeptetRun } from '../text/septets.ts';
 import type { Arrival } from './arrivals.ts';
 import type { PartSet } from './part-sets.ts';
-import { type DefaultAlphabet, decodeText } from './text-codings.ts';
+import { type DefaultAlphabet, decodeText, isLittleEndianMarked, type Written } from './text-codings.ts';
 
 /** A handset's message: complete, or with the parts that came. */
 export interface WholeText {
@@ -22,8 +23,7 @@ export function textOf(arrival: Arrival, alphabet: DefaultAlphabet): WholeText {
 }
 
 /**
- * The text of the parts that came, in the order of their numbers. Octets are joined before they are decoded, because a character
- * may be split between two parts. `missing_parts` lists parts that the body lacks.
+ * The text of the parts that came, in the order of their numbers. `missing_parts` lists parts that the body lacks.
  */
 export function joinedText({ id, parts, total }: PartSet, alphabet: DefaultAlphabet, at: Date): WholeText {
   const missing: number[] = [];
@@ -46,29 +46,37 @@ function contentOf(
   alphabet: DefaultAlphabet,
   more: Readonly<Record<string, unknown>>,
 ): InboundContent {
-  const decoded = runs.map((run) => decodeRun(run, alphabet));
+  const arrivals = runs.flat();
+  const written = { isWhole: runs.length === 1, isLittleEndian: arrivals.map(runOf).some(isLittleEndianMarked) };
+  const decoded = runs.map((run) => decodeRun(run, written, alphabet));
   if (decoded.every((text) => text !== undefined)) {
     const body = decoded.join('');
     return { type: 'text', body, ...(Object.keys(more).length === 0 ? {} : { more }) };
   }
-  const octets = Buffer.concat(runs.flat().map(octetsOf));
-  const codings = [...new Set(runs.flat().map(({ document }) => document.dataCoding))];
+  const octets = Buffer.concat(arrivals.map((part) => runOf(part).octets));
+  const codings = [...new Set(arrivals.map(({ document }) => document.dataCoding))];
   const dataCoding = codings.length === 1 ? codings[0] : codings;
   return { type: 'binary', body: octets.toString('base64'), more: { data_coding: dataCoding, ...more } };
 }
 
 /** Decodes parts of the same coding together, and all others separately. */
-function decodeRun(run: readonly Arrival[], alphabet: DefaultAlphabet): string | undefined {
+function decodeRun(
+  run: readonly Arrival[],
+  written: Omit<Written, 'dataCoding'>,
+  alphabet: DefaultAlphabet,
+): string | undefined {
   const [first] = run;
   if (first === undefined) return '';
   const { dataCoding } = first.document;
   if (run.every(({ document }) => document.dataCoding === dataCoding)) {
-    return decodeText(Buffer.concat(run.map(octetsOf)), dataCoding, alphabet);
+    return decodeText(run.map(runOf), { ...written, dataCoding }, alphabet);
   }
-  const texts = run.map((part) => decodeText(octetsOf(part), part.document.dataCoding, alphabet));
+  const texts = run.map((part) =>
+    decodeText([runOf(part)], { ...written, isWhole: false, dataCoding: part.document.dataCoding }, alphabet),
+  );
   return texts.every((text) => text !== undefined) ? texts.join('') : undefined;
 }
 
-function octetsOf({ document }: Arrival): Buffer {
-  return Buffer.from(document.octets, 'base64');
+function runOf({ document: { octets, shift } }: Arrival): SeptetRun {
+  return { octets: Buffer.from(octets, 'base64'), shift };
 }

@@ -1,24 +1,39 @@
-import { BASIC, ESC, EXTENDED, EXTENSION, gsmCode, NOT_GSM } from '../../../shared/sms/gsm7.ts';
+import { ESC, EXTENDED, gsmCode } from '../../../shared/sms/gsm7.ts';
+import { type Shift, tablesOf } from './national-tables.ts';
 
-/** The code units of extension characters, by their octet after ESC. */
-const EXTENDED_UNITS = new Map(Object.entries(EXTENSION).map(([character, code]) => [code, character]));
-/** Stands for octets that are not septets. */
+/** Septets that are written with the same tables: a text, or one part of it. */
+export interface SeptetRun {
+  /** One septet in each octet. */
+  readonly octets: Buffer;
+  readonly shift?: Shift | undefined;
+}
+
+/** Stands for octets that are not septets, and for septets that the table does not have. */
 const UNREADABLE = '\ufffd';
 
 /**
- * Decodes septets, one in each octet. An unknown extension is read as the basic character with its code (3GPP TS 23.038
- * §6.2.1.1).
+ * Decodes the parts of a text; each has the tables of its own header (3GPP TS 23.038 §6.2.1.2.3). An extension that the table does
+ * not have is read as the character of the alphabet with its code (§6.2.1.1). The character after an escape may be in the next part.
+ * Undefined when a table is unknown that is needed for it.
  */
-export function readSeptets(octets: Buffer): string {
+export function readSeptets(parts: readonly SeptetRun[]): string | undefined {
   let text = '';
-  for (let i = 0; i < octets.length; i++) {
-    const escaped = octets[i] === ESC && i + 1 < octets.length;
-    if (escaped) i += 1;
-    const code = octets[i] ?? NOT_GSM;
-    const extended = escaped ? EXTENDED_UNITS.get(code) : undefined;
-    text += extended ?? (code < EXTENDED ? BASIC.charAt(code) : UNREADABLE);
+  let isEscaped = false;
+  for (const { octets, shift = {} } of parts) {
+    const tables = tablesOf(shift);
+    if (tables === undefined) return undefined;
+    for (const code of octets) {
+      if (code === ESC && !isEscaped) {
+        isEscaped = true;
+        continue;
+      }
+      if (isEscaped && tables.extension === undefined) return undefined;
+      const extended = isEscaped ? tables.extension?.get(code) : undefined;
+      text += extended ?? tables.alphabet.get(code) ?? (code === ESC ? ' ' : UNREADABLE);
+      isEscaped = false;
+    }
   }
-  return text;
+  return isEscaped ? `${text} ` : text;
 }
 
 /** Writes a code unit of the alphabet at `offset`. Returns the offset after it. The caller must check `septetsOf` first. */
