@@ -1,4 +1,7 @@
+import { numberProblem } from '../../shared/accounts/number-check.ts';
 import { countOptOut } from '../../shared/accounts/store.ts';
+import { recipientProblem } from '../../shared/messages/recipient.ts';
+import { completionFor } from '../../shared/numbers/completion.ts';
 import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
 import {
   changeOptOuts,
@@ -15,7 +18,6 @@ import { isOptOutId, newId, type OptOutId, optOutId, type RequestId } from '../.
 import { maskNumber } from '../../shared/runtime/log.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { Fault, optional, required, string } from '../fields/field.ts';
-import { recipient } from '../fields/message-fields.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { RETRY_AFTER, sendJson, sendProblem } from '../http/answer.ts';
 import { changeAudited } from '../http/audited.ts';
@@ -31,9 +33,21 @@ import type { GatewayDeps } from '../process/deps.ts';
 /** This many entries of a page count as one request. */
 const ENTRIES_PER_REQUEST = 250;
 const NUMBER = /^\d{3,15}$/;
+/** A whole number, or one as inside a country. */
+const CUSTOMER = /^0?[1-9][0-9]{6,14}$/;
 
 export const ADD_OPT_OUT = request({
-  customer: required(recipient('sms')),
+  customer: required(
+    string(
+      {
+        description:
+          'The customer: digits, country code first. A number as inside your country (or that of `number`) is completed: 9876543210 becomes 919876543210.',
+        pattern: CUSTOMER.source,
+      },
+      (text) =>
+        CUSTOMER.test(text) ? text : new Fault('invalid_phone', recipientProblem(text) ?? 'It must be 7 to 15 digits.'),
+    ),
+  ),
   number: optional(
     string(
       {
@@ -60,7 +74,8 @@ export function createOptOuts({ db, answerRead }: ReadingDeps): Handler {
 
     const account = callerOf(res).account._id;
     await answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
-      const found = await listOptOuts(db, account, { customer, scope: number }, after, limit + 1);
+      const completed = customer === undefined ? undefined : (await completionFor(db, account))(customer, number);
+      const found = await listOptOuts(db, account, { customer: completed, scope: number }, after, limit + 1);
       const page = found.slice(0, limit);
       const last = found.length > limit ? page.at(-1) : undefined;
       return pageOf('opt_outs', page.map(optOutRecord), last && optOutPlace(last));
@@ -85,8 +100,17 @@ export function createAddOptOut({
       if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
       const late = refusedLate(clock, payBy);
       if (late !== undefined) return late;
-      const { customer, number: scope = WHOLE_ACCOUNT } = whole(read);
+      const { customer: written, number: scope = WHOLE_ACCOUNT } = whole(read);
       const account = caller._id;
+      const customer = (await completionFor(db, account))(written, scope);
+      const form = recipientProblem(customer);
+      const problem =
+        form === undefined ? numberProblem(customer, caller) : ({ code: 'invalid_phone', detail: form } as const);
+      if (problem !== undefined) {
+        const problems = new FieldProblems();
+        problems.add('customer', problem.code, problem.detail);
+        return { kind: 'refused', problem: invalidRequest(problems) };
+      }
       const id = optOutId(account, customer, scope);
       const stored = await changeAudited({ db, clock, config }, callerOf(res), {
         ...audited('opt-out.add', id, () => findOptOut(db, account, id)),

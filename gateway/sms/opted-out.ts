@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { BatchEntry } from '../../shared/batches/batch.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import { blocks, isExempt } from '../../shared/opt-outs/opt-out.ts';
-import { readScopes } from '../../shared/opt-outs/store.ts';
+import { readRecipientScopes } from '../../shared/opt-outs/recipient-scopes.ts';
 import type { Caller } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { inSlices } from '../http/slice.ts';
@@ -25,7 +25,7 @@ export async function optedOutOf(
   if (optOuts !== true || isExempt(sending, optOutExempt)) return NOBODY;
   const found = new Set<string>();
   for (let start = 0; start < recipients.length; start += QUERY_MAX) {
-    const scopes = await readScopes(db, _id, recipients.slice(start, start + QUERY_MAX));
+    const scopes = await readRecipientScopes(db, _id, recipients.slice(start, start + QUERY_MAX));
     for (const [customer, of] of scopes) if (blocks(of, sending.sender)) found.add(customer);
   }
   return found;

@@ -1,4 +1,5 @@
 import { customerProblem } from '../../shared/messages/recipient.ts';
+import type { Completion } from '../../shared/numbers/completion.ts';
 
 export interface CustomerList {
   /** Without repeats, in the file's order. */
@@ -6,8 +7,11 @@ export interface CustomerList {
   readonly problems: readonly { readonly line: number; readonly detail: string }[];
 }
 
-/** Reads a file of customers: one number or user id per line. Empty lines and text after `#` are ignored. */
-export function readCustomerList(text: string): CustomerList {
+/**
+ * Reads a file of customers: one number or user id per line. Empty lines and text after `#` are ignored. Numbers in national form are
+ * completed.
+ */
+export function readCustomerList(text: string, complete: Completion): CustomerList {
   const customers = new Set<string>();
   const problems: { line: number; detail: string }[] = [];
   for (const [index, line] of text
@@ -15,8 +19,9 @@ export function readCustomerList(text: string): CustomerList {
     .split('\n')
     .entries()) {
     const [number = ''] = line.split('#');
-    const customer = number.trim();
-    if (customer === '') continue;
+    const written = number.trim();
+    if (written === '') continue;
+    const customer = /^[0-9]+$/.test(written) ? complete(written) : written;
     const detail = customerProblem(customer);
     if (detail === undefined) customers.add(customer);
     else problems.push({ line: index + 1, detail });

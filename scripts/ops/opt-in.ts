@@ -1,5 +1,6 @@
 import { addOptIns, listOptIns, removeOptIn } from '../../shared/chat-opt-ins/store.ts';
 import { CUSTOMER_FORM } from '../../shared/messages/recipient.ts';
+import { completionFor } from '../../shared/numbers/completion.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { readCustomerList } from './customer-list.ts';
@@ -75,14 +76,14 @@ export const OPT_IN_COMMANDS: readonly Command[] = [
     options: {},
     notes: 'May be repeated: customers on the list stay as they are.',
     async run({ account, file }, { db, clock }) {
-      const { customers, problems } = readCustomerList(await readText(file));
+      const store = await db();
+      await existing(store, account);
+      const { customers, problems } = readCustomerList(await readText(file), await completionFor(store, account));
       if (problems.length > 0) {
         const lines = problems.slice(0, SHOWN_PROBLEMS).map(({ line, detail }) => `line ${line}: ${detail}`);
         if (problems.length > lines.length) lines.push(`and ${problems.length - lines.length} more`);
         throw new Failure(`Nothing was imported. Bad lines: ${problems.length}.\n${lines.join('\n')}`);
       }
-      const store = await db();
-      await existing(store, account);
       const added = await addOptIns(store, clock, account, customers);
       return {
         text: `${added} customers are added, ${customers.length - added} were on the list already.`,

@@ -1,4 +1,5 @@
 import { recipientProblem } from '../../shared/messages/recipient.ts';
+import type { Completion } from '../../shared/numbers/completion.ts';
 import { type OptOutDocument, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
 
 /** The columns that `opt-out export` writes. A file that is read needs only `customer`. */
@@ -23,14 +24,18 @@ export function optOutLine({ customer, scope, since, source, word }: OptOutDocum
   return [customer, number, since?.toISOString() ?? '', source ?? '', word ?? ''].join(',');
 }
 
-/** Reads CSV: `customer`, then optionally `number` (empty for the whole account) and `since`. Skips a heading and empty lines. */
-export function readOptOutFile(text: string): OptOutFile {
+/**
+ * Reads CSV: `customer`, then optionally `number` (empty for the whole account) and `since`. Skips a heading and empty lines. Customers
+ * in national form are completed.
+ */
+export function readOptOutFile(text: string, complete: Completion): OptOutFile {
   const lines: OptOutLine[] = [];
   const problems: { line: number; detail: string }[] = [];
   const rows = text.replace(/^\ufeff/, '').split(/\r?\n/);
   for (const [index, row] of rows.entries()) {
-    const [customer = '', number = '', since = ''] = row.split(',').map((cell) => cell.trim().replaceAll('"', ''));
-    if (row.trim() === '' || customer === COLUMNS[0]) continue;
+    const [written = '', number = '', since = ''] = row.split(',').map((cell) => cell.trim().replaceAll('"', ''));
+    if (row.trim() === '' || written === COLUMNS[0]) continue;
+    const customer = /^[0-9]+$/.test(written) ? complete(written, number) : written;
     const at = since === '' ? undefined : new Date(since);
     const detail =
       recipientProblem(customer) ??

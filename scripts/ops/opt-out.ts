@@ -1,4 +1,6 @@
 import type { Db } from 'mongodb';
+import { recipientProblem } from '../../shared/messages/recipient.ts';
+import { completionFor } from '../../shared/numbers/completion.ts';
 import { findNumber } from '../../shared/numbers/store.ts';
 import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
 import { changeOptOuts, listOptOuts, optOutPlace } from '../../shared/opt-outs/store.ts';
@@ -11,7 +13,11 @@ import { readText } from './read-file.ts';
 import { table } from './show.ts';
 
 const account = required(accountId, 'the account');
-const customerNumber = words('NUMBER', '8 to 15 digits, country code first', /^[1-9][0-9]{7,14}$/);
+const customerNumber = words(
+  'NUMBER',
+  "7 to 15 digits; without a country code they are of the account's country",
+  /^0?[1-9][0-9]{6,14}$/,
+);
 const customer = required(customerNumber, "the customer's number");
 const number = optional(ownNumber, "the account's number that the customer wants no messages of; default: the account");
 /** The most bad lines of a file that are shown. */
@@ -32,9 +38,10 @@ export const OPT_OUT_COMMANDS: readonly Command[] = [
       customer: optional(customerNumber, 'only this customer'),
       limit: withDefault(integer('N', 1, 10_000), '1000', 'most opt-outs to show'),
     },
-    async run({ account, number, customer, limit }, { db }) {
+    async run({ account, number, customer: written, limit }, { db }) {
       const store = await db();
       await existing(store, account);
+      const customer = written === undefined ? undefined : (await completionFor(store, account))(written, number);
       const found = await listOptOuts(store, account, { customer, scope: number }, undefined, limit);
       const rows = found.map(({ customer, scope, since, source, word }) => [
         ...[customer, scope === WHOLE_ACCOUNT ? 'all' : scope, since?.toISOString() ?? '-', source ?? '-', word ?? '-'],
@@ -53,14 +60,14 @@ export const OPT_OUT_COMMANDS: readonly Command[] = [
     options: {},
     notes: 'May be repeated, also after it was interrupted: who is on the list stays as before.',
     async run({ account, file }, { db, clock }) {
-      const { lines, problems } = readOptOutFile(await readText(file));
+      const store = await db();
+      await existing(store, account);
+      const { lines, problems } = readOptOutFile(await readText(file), await completionFor(store, account));
       if (problems.length > 0) {
         const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ line, detail }) => `line ${line}: ${detail}`);
         if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`);
         throw new Failure(`Nothing was imported. Bad lines: ${problems.length}.\n${shown.join('\n')}`);
       }
-      const store = await db();
-      await existing(store, account);
       const now = clock.now();
       for (let start = 0; start < lines.length; start += GROUP) {
         const what = { account, kind: 'out', source: 'import' } as const;
@@ -95,9 +102,12 @@ function change(verb: string, kind: 'out' | 'in', about: string): Command {
     args: { account, customer },
     options: { number },
     notes: 'Known to the gateways within seconds.',
-    async run({ account, customer, number: scope = WHOLE_ACCOUNT }, { db, clock }) {
+    async run({ account, customer: written, number: scope = WHOLE_ACCOUNT }, { db, clock }) {
       const store = await db();
       await existing(store, account);
+      const customer = (await completionFor(store, account))(written, scope);
+      const problem = recipientProblem(customer);
+      if (problem !== undefined) throw new Failure(`${written}: ${problem}`);
       const [before] = await listOptOuts(store, account, { customer, scope }, undefined, 1);
       if (kind === 'in' && before === undefined)
         throw new Failure(`${customer} has not opted out of ${ofWhat(scope)}.`);

@@ -65,6 +65,12 @@ export function numberPlan(number: string): { readonly country?: string; readonl
   return { country: parsed.country, national: parsed.nationalNumber };
 }
 
+/** Whether these digits are a valid number with its country code. */
+export function isInternational(digits: string): boolean {
+  const parsed = parse(digits);
+  return parsed?.isValid() === true && parsed.number === `+${digits}`;
+}
+
 /**
  * Reads a number that is written as inside a country. Returns its digits with the country code. Undefined when it is no number of
  * that country.

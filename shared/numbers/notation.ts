@@ -1,8 +1,9 @@
-import { inCountry } from '../accounts/number-check.ts';
+import { inCountry, isInternational } from '../accounts/number-check.ts';
 
-/** Values of type_of_number (SMPP 3.4 §5.2.5). */
-const INTERNATIONAL = 1;
+/** A value of type_of_number (SMPP 3.4 §5.2.5). */
 const NATIONAL = 2;
+/** Fewer digits are a short code, unless a 0 in front or the type of number says otherwise. */
+const MIN_NATIONAL = 7;
 
 /** The digits of an address as the carrier wrote it: `+91 98…`, `0091 98…` and `9198…` are one number. Names are not changed. */
 export function digitsOf(address: string): string {
@@ -12,14 +13,27 @@ export function digitsOf(address: string): string {
 }
 
 /**
- * A sender's digits with the country code. `country` is the country of the number that the message came to. A sender in national
- * notation (with a 0 in front, or by its type of number) is read as a number of that country. Short codes and names are not
- * changed.
+ * The digits with the country code of a number that is written as inside `country`: when it has a 0 in front, or when it is valid
+ * there and not with a country code of its own. If it is valid both ways, it counts as written with its country code. Short codes,
+ * names and numbers of nowhere are not changed.
+ */
+export function completedNumber(written: string, country: string | undefined): string {
+  return completed(written, country, false);
+}
+
+/**
+ * A sender's digits with the country code. `country` is the country of the number that the message came to. Carriers write senders in
+ * national form whatever type of number they say; only NATIONAL is believed, and decides where both readings are valid.
  */
 export function senderOf(address: string, ton: number, country: string | undefined): string {
-  const digits = digitsOf(address);
-  const isMarked = /^\s*(\+|00)/.test(address) || ton === INTERNATIONAL;
+  return completed(address, country, ton === NATIONAL);
+}
+
+function completed(written: string, country: string | undefined, isNational: boolean): string {
+  const digits = digitsOf(written);
+  const isMarked = /^\s*(\+|00)/.test(written);
   if (isMarked || country === undefined || !/^\d+$/.test(digits)) return digits;
-  if (!digits.startsWith('0') && ton !== NATIONAL) return digits;
+  const isSure = isNational || digits.startsWith('0');
+  if (!isSure && (digits.length < MIN_NATIONAL || isInternational(digits))) return digits;
   return inCountry(digits, country) ?? digits;
 }

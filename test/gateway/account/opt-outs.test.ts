@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import request from 'supertest';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import type { AuditDocument } from '../../../shared/audit/entry.ts';
 import type { OptOutDocument } from '../../../shared/opt-outs/opt-out.ts';
 import { changeOptOuts } from '../../../shared/opt-outs/store.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
+import { eventually } from '../../support/eventually.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
@@ -50,6 +52,35 @@ describe('opt-outs by the API', () => {
     expect(of('opt-out.remove')).to.deep.include({ outcome: 'done', after: { out: false } });
     expect(of('opt-out.remove')?.before).to.include({ out: true });
     expect(JSON.stringify(entries)).not.to.include(CUSTOMER);
+  });
+
+  it('a customer in national form is completed, and sends to either form are refused', async () => {
+    await site.db.collection<AccountDocument>('accounts').updateOne({ _id: site.account }, { $set: { country: 'IN' } });
+    const send = (to: string) =>
+      as(
+        request(site.url)
+          .post('/v2/send')
+          .send({ to, message: 'hi', sender: 'HARKRA', route: 'transactional', dry_run: true }),
+      );
+
+    const { body } = await add({ customer: '9876543210' }).expect(200);
+
+    expect(body.customer).to.equal(CUSTOMER);
+    expect((await add({ customer: '09876543210' }).expect(200)).body).to.deep.equal(body);
+    expect((await list('?customer=9876543210').expect(200)).body.data).to.have.length(1);
+    await eventually(
+      async () => (await send(CUSTOMER)).status === 403,
+      'the gateway knows that the account has opt-outs',
+    );
+    for (const to of [CUSTOMER, '9876543210']) expectProblem(await send(to), 'recipient_opted_out');
+    expect((await send('6591234567')).status).to.equal(200);
+  });
+
+  it('a number that nobody can complete is refused in words', async () => {
+    const { body } = await add({ customer: '09876543210' }).expect(400);
+
+    expect(body.errors).to.have.length(1);
+    expect(body.errors[0]).to.include({ field: 'customer', code: 'invalid_phone' });
   });
 
   it('keeps one that is there as it is', async () => {

@@ -69,6 +69,32 @@ describe('npm run ops: opt-outs', () => {
     expect(listed[0]?.since).to.equal('2026-01-31T12:00:00.000Z');
   });
 
+  it('customers in national form are completed: by the number, by the account, or by the country of its numbers', async () => {
+    const [byAccount, byNumbers, none] = [await world.newAccount(), await world.newAccount(), await world.newAccount()];
+    await world.json(`account update ${byAccount} --country IN`);
+    await world.json(`number add 447400123456 ${byAccount}`);
+    await world.json(`number add 919000000017 ${byNumbers}`);
+    const file = fileOf('local.csv', '9811111131\n09811111132\n7400123457,447400123456\n4915112345678\n');
+
+    await world.json(`opt-out import ${byAccount} ${file}`);
+    await world.json(`opt-out import ${byNumbers} ${fileOf('one.csv', '9811111131\n')}`);
+    await world.json(`opt-out import ${none} ${fileOf('one.csv', '9811111131\n')}`);
+    const added = await world.json(`opt-out add ${byNumbers} 09811111133`);
+
+    const customers = async (account: string) =>
+      (await world.json(`opt-out list ${account}`)).map(({ customer }: { customer: string }) => customer);
+    expect(await customers(byAccount)).to.deep.equal([
+      ...['447400123457', '4915112345678', '919811111131', '919811111132'],
+    ]);
+    expect(added.customer).to.equal('919811111133');
+    expect(await customers(byNumbers)).to.deep.equal(['919811111131', '919811111133']);
+    expect(await customers(none)).to.deep.equal(['9811111131']);
+    await world.json(`opt-out remove ${byNumbers} 9811111131`);
+    expect(await customers(byNumbers)).to.deep.equal(['919811111133']);
+    const { code, err } = await world.run(`opt-out add ${none} 09811111131`);
+    expect([code, err]).to.satisfy(([ended, said]: [number, string]) => ended === 1 && /country code/.test(said));
+  });
+
   it('a bad line is named, and nothing is imported', async () => {
     const account = await world.newAccount();
     const text = 'customer,number,since\n919876543210\n+919876543211\n919876543212,HARKRA\n919876543213,,tomorrow\n';

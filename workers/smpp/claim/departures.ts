@@ -5,7 +5,7 @@ import { findStopped } from '../../../shared/batches/store.ts';
 import { CANCELLED, CANCELLED_REASON } from '../../../shared/messages/cancelled.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { blocks, isExempt } from '../../../shared/opt-outs/opt-out.ts';
-import { readScopes } from '../../../shared/opt-outs/store.ts';
+import { readRecipientScopes } from '../../../shared/opt-outs/recipient-scopes.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
 import { type AccountId, idTime, type MessageId } from '../../../shared/runtime/ids.ts';
@@ -105,7 +105,7 @@ export class Departures {
     }
     const refused = await Promise.all(
       [...asked].map(async ([account, messages]) => {
-        const scopes = await readScopes(
+        const scopes = await readRecipientScopes(
           this.#options.db,
           account,
           messages.map(({ to }) => to),

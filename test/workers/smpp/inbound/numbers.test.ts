@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { InboundDocument } from '../../../../shared/inbound/inbound.ts';
 import type { InboundSmsDocument } from '../../../../shared/messages/inbound-sms.ts';
 import { addNumber } from '../../../../shared/numbers/store.ts';
+import { readScopes } from '../../../../shared/opt-outs/store.ts';
 import { systemClock as clock } from '../../../../shared/runtime/clock.ts';
 import { newId } from '../../../../shared/runtime/ids.ts';
 import type { DeliveryDocument } from '../../../../shared/webhooks/delivery.ts';
@@ -38,7 +39,7 @@ describe('smpp worker: whose a message of a handset is', () => {
       [`+${NUMBER}`, `+${PHONE}`, 1],
       [`00${NUMBER}`, `00${PHONE}`, 0],
       [`0${NUMBER.slice(2)}`, `0${PHONE.slice(2)}`, 0],
-      [NUMBER.slice(2), PHONE.slice(2), 2],
+      ...[0, 1, 2, 3].map((ton): [string, string, number] => [NUMBER.slice(2), PHONE.slice(2), ton]),
     ];
 
     for (const [i, [to, from, fromTon]] of notations.entries()) here.smsc.sendMo({ to, from, fromTon, text: `${i}` });
@@ -46,6 +47,17 @@ describe('smpp worker: whose a message of a handset is', () => {
 
     for (const { from, to, inbound } of received)
       expect({ from, to, inbound }).to.deep.include({ from: PHONE, to: NUMBER });
+  });
+
+  it('to a short code with a country, too, and STOP counts for the whole number', async () => {
+    const here = await open();
+    await addNumber(here.db, clock, { number: SHORT_CODE, keyword: '', account: here.account, country: 'IN' });
+
+    here.smsc.sendMo({ from: PHONE.slice(2), fromTon: 1, to: SHORT_CODE, text: 'STOP' });
+    const [message] = await here.received(1);
+
+    expect(message).to.include({ from: PHONE, optOut: 'out' });
+    expect(await readScopes(here.db, here.account, [PHONE])).to.deep.equal(new Map([[PHONE, [SHORT_CODE]]]));
   });
 
   it('a name or a short code writes: it stays as it is', async () => {

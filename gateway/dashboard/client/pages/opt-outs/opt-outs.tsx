@@ -117,14 +117,19 @@ function AddDialog({ onClose, onDone }: AddProps) {
         onCancel={onClose}
         onSubmit={async (values) => {
           const number = digitsOf(values.text('number'));
-          const customer = digitsOf(values.text('customer'));
-          await create(PATH, { customer, ...(number && { number }) });
+          const written = digitsOf(values.text('customer'));
+          const { customer } = await create<OptOut>(PATH, { customer: written, ...(number && { number }) });
           toast(`${customer} gets no more SMS.`);
           onDone();
           onClose();
         }}
       >
-        <Field name="customer" label="Customer" type="tel" hint="With its country code: +91 98765 43210." />
+        <Field
+          name="customer"
+          label="Customer"
+          type="tel"
+          hint="With its country code: +91 98765 43210. Without one it is a number of your country."
+        />
         <Field
           name="number"
           label="Your number"
