@@ -22,7 +22,7 @@ print(json.dumps({
 }))`;
 
 /**
- * Where the package differs from Annex A. Android and Firefox OS have what we have. The comma of the scripts of India is an apostrophe in
+ * Where the package differs from Annex A. Android has what we have, Firefox OS too as far as it was looked up (not for Telugu). The comma of the scripts of India is an apostrophe in
  * it, although their extensions hold an apostrophe and no comma; KANNADA LETTER DDA is PA, which then is there twice; the extension of
  * Telugu lacks the euro sign that all others have.
  */

@@ -8,13 +8,13 @@ export interface SeptetRun {
   readonly shift?: Shift | undefined;
 }
 
-/** Stands for octets that are not septets, and for septets that the table does not have. */
+/** Stands for septets that the table does not have. */
 const UNREADABLE = '\ufffd';
 
 /**
  * Decodes the parts of a text; each has the tables of its own header (3GPP TS 23.038 §6.2.1.2.3). An extension that the table does
  * not have is read as the character of the alphabet with its code (§6.2.1.1). The character after an escape may be in the next part.
- * Undefined when a table is unknown that is needed for it.
+ * Undefined when a table is unknown that is needed for it, or an octet is no septet: then it is no text of this alphabet.
  */
 export function readSeptets(parts: readonly SeptetRun[]): string | undefined {
   let text = '';
@@ -23,6 +23,7 @@ export function readSeptets(parts: readonly SeptetRun[]): string | undefined {
     const tables = tablesOf(shift);
     if (tables === undefined) return undefined;
     for (const code of octets) {
+      if (code > 0x7f) return undefined;
       if (code === ESC && !isEscaped) {
         isEscaped = true;
         continue;

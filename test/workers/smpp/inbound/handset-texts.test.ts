@@ -88,6 +88,7 @@ describe('smpp worker: texts of handsets in UTF-16 and in national alphabets', (
       { dataCoding: 8, userData: hex('d83d0041') },
       { dataCoding: 8, userData: hex('0041de00') },
       { dataCoding: 8, userData: hex('004100') },
+      { dataCoding: 0, userData: hex('636166e9') },
       { dataCoding: 4, userData: hex('00ff10') },
       { dataCoding: 0xf5, userData: hex('534d') },
       { dataCoding: 9, userData: hex('fdfdfd') },

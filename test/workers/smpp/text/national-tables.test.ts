@@ -52,6 +52,10 @@ describe('national language tables', () => {
     expect(readSeptets([{ octets: hi, shift: { locking: 2, single: 0 } }])).to.equal('hi');
   });
 
+  it('an octet above 127 is no septet, so nothing of the text can be trusted', () => {
+    expect(readSeptets([{ octets: Buffer.from('caf\xe9', 'latin1') }])).to.equal(undefined);
+  });
+
   it('a septet that the extension lacks is that of the alphabet; one that the alphabet lacks is shown as unreadable', () => {
     expect(readSeptets([{ octets: Buffer.from([0x1b, 0x61, 0x0c]), shift: { locking: 4, single: 4 } }])).to.equal(
       'a\ufffd',
