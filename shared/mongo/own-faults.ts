@@ -25,6 +25,7 @@ export const OWN_FAULTS: ReadonlyMap<number, string> = new Map([
   [171, 'CannotIndexParallelArrays'],
   [201, 'CannotBuildIndexKeys'],
   [241, 'ConversionFailure'],
+  [301, 'DataCorruptionDetected'], // what is stored is damaged, until somebody brings it back from a backup
   [10_334, 'BSONObjectTooLarge'],
   [11_000, 'DuplicateKey'],
   [17_419, 'Location17419'], // an update would make it too large: exec/update_stage.cpp

@@ -15,7 +15,7 @@ import type { Index } from './storage/index-definition.ts';
 const BATCH = 500;
 
 /** mongod's `DataCorruptionDetected`. */
-const DAMAGED = 246;
+const DAMAGED = 301;
 
 /**
  * Removes expired documents: those with a date in a TTL index older than its `expireAfterSeconds`. It passes over documents that are

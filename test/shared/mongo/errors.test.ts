@@ -69,7 +69,7 @@ describe('an answer of the server', () => {
   /** Those that are surely about the document or the command. */
   const own = [
     ...[2, 9, 14, 15, 16, 27, 28, 40, 48, 52, 53, 54, 56, 57, 59, 66, 67, 68, 72, 73, 85, 86, 115, 121, 168, 171, 197],
-    ...[201, 224, 238, 241, 292, 10_334, 11_000, 17_419, 17_420, 40_414, 40_415],
+    ...[201, 224, 238, 241, 292, 301, 10_334, 11_000, 17_419, 17_420, 40_414, 40_415],
   ];
 
   it('is about the document or the command for these codes only', () => {

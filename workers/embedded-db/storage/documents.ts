@@ -224,11 +224,11 @@ export class Documents {
   }
 }
 
-/** The document, when its length and end are those of one. Throws 246. */
+/** The document, when its length and end are those of one. Throws 301. */
 export function wholeDocument(doc: Buffer, ns: () => string): Buffer {
   if (doc.length >= 5 && int32At(doc, 0) === doc.length && doc[doc.length - 1] === 0) return doc;
   throw new StoreError(
-    246,
+    301,
     `A document of ${ns()} in data.mdb is damaged. Stop the store and run: npm run ops -- store check; then bring data.mdb and data.log back from one backup.`,
   );
 }
