@@ -1,7 +1,7 @@
 import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { Attempts } from '../sign-in/attempts.ts';
-import { createConfirmPassword, createConfirmSession } from '../sign-in/confirm.ts';
+import { createConfirmPassword, createConfirmSession, createMayTry } from '../sign-in/confirm.ts';
 import { Factors } from '../sign-in/factors.ts';
 import { HashQueue } from '../sign-in/hash-queue.ts';
 import { Links } from '../sign-in/link.ts';
@@ -24,7 +24,8 @@ export function routeSignIn(on: On, deps: GatewayDeps, parts: Parts): void {
   const passwords = new Passwords(new HashQueue(deps.clock));
   const factors = new Factors({ ...deps, attempts, passwords });
   const confirming = { sessions, attempts, passwords, factors, addressOf };
-  const own = { sessions, passwords, confirmPassword: createConfirmPassword(deps, confirming) };
+  const confirmPassword = createConfirmPassword(deps, confirming);
+  const own = { sessions, passwords, confirmPassword, mayTry: createMayTry(deps, confirming) };
   const factor = new SecondFactor(deps, own);
   const links = new Links(deps, { ...parts, attempts, passwords });
   const incomplete = [authenticateUser, rateLimit, requireUser];

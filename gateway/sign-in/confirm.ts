@@ -90,6 +90,17 @@ export function createConfirmSession(
   };
 }
 
+/** Counts what a signed-in user tries that is no guess. False when there were too many attempts, which is answered. */
+export type MayTry = (req: Request, res: Reply, user: UserDocument) => Promise<boolean>;
+
+export function createMayTry(deps: Pick<GatewayDeps, 'log'>, parts: ConfirmParts): MayTry {
+  return async (req, res, user) => {
+    const own = await beginOwn(deps, parts, req, res, user);
+    await parts.attempts.takeBack(own?.attempt.taken ?? []);
+    return own !== undefined;
+  };
+}
+
 /** Counts an attempt of somebody who has signed in. Undefined when there were too many, which is answered. */
 async function beginOwn(
   { log }: Pick<GatewayDeps, 'log'>,

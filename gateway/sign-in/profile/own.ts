@@ -6,7 +6,7 @@ import { sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { type Reply, requesterOf } from '../../http/context.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
-import type { ConfirmPassword } from '../confirm.ts';
+import type { ConfirmPassword, MayTry } from '../confirm.ts';
 import type { Passwords } from '../passwords.ts';
 import type { Sessions, SignedIn } from '../sessions.ts';
 
@@ -16,6 +16,7 @@ export interface ProfileParts {
   readonly sessions: Sessions;
   readonly passwords: Passwords;
   readonly confirmPassword: ConfirmPassword;
+  readonly mayTry: MayTry;
 }
 
 /** Who has signed in, read once more; otherwise the answer is sent. */

@@ -63,7 +63,8 @@ export class SecondFactor {
     const now = clock.now();
     const seed = openSetup(box, own.user, setup, now);
     if (seed === undefined) return sendProblem(res, 'setup_invalid');
-    // Needs no limit of attempts: whoever has the setup knows the seed.
+    if (!(await this.#parts.mayTry(req, res, own.user))) return;
+    // A wrong code is no guess: whoever has the setup knows the seed.
     const step = await stepOf(seed, code, now, 0);
     if (step === undefined) return sendProblem(res, 'second_factor_wrong');
     const { codes, hashes } = newRecoveryCodes();
