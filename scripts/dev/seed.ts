@@ -33,6 +33,8 @@ const ACCOUNT_NAME = 'Demo of npm start';
 const CARRIER = 'simulator';
 /** The sender of the lines that `npm start` prints. */
 const SENDER = 'HARKRA';
+/** The simulated carrier takes any. */
+const PASSWORD = 'simulate';
 const CREDITS = 10_000;
 const DAY_MS = 24 * 3_600_000;
 /** Every run creates a new key. Older ones stay valid for this many days, in case somebody pasted one somewhere. */
@@ -110,10 +112,10 @@ async function seedCarrier(db: Db, clock: Clock, box: SecretBox, port: number): 
       host: '127.0.0.1',
       port,
       systemId: 'harkara',
-      password: 'simulate',
+      password: PASSWORD,
     });
     return;
   }
-  if (found.port !== port) await updateCarrier(db, box, CARRIER, { port });
+  if (found.port !== port) await updateCarrier(db, box, CARRIER, { port, password: PASSWORD });
   if (found.status !== 'active') await setCarrierStatus(db, CARRIER, 'active');
 }

@@ -1,5 +1,6 @@
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { BadCarrier } from '../../shared/carriers/carrier-form.ts';
+import { changedLeads } from '../../shared/carriers/carrier-secrets.ts';
 import { listConditions } from '../../shared/carriers/list-conditions.ts';
 import { REQUIRED } from '../../shared/carriers/settings/basics.ts';
 import {
@@ -7,6 +8,7 @@ import {
   createCarrier,
   listCarriers,
   NoSuchCarrier,
+  PasswordNeeded,
   setCarrierStatus,
   updateCarrier,
 } from '../../shared/carriers/store.ts';
@@ -68,14 +70,16 @@ export const CARRIER_COMMANDS: readonly Command[] = [
       passwordStdin: flag('change the password, to what is on stdin'),
       ...CARRIER_OPTIONS,
     },
-    notes: `Options that are left out stay unchanged. ${PASSWORD_NOTE}\n${POLICY_NOTE}`,
+    notes: `Options that are left out stay unchanged. What decides where the password is sent (host, port, TLS, system id, other hosts) is\nchanged only together with it: the command asks for it. ${PASSWORD_NOTE}\n${POLICY_NOTE}`,
     run: ({ carrier, password, passwordStdin, ...given }, { db, box, secret }) =>
       explained(async () => {
         const store = await db();
         const stored = (await listCarriers(store)).find(({ _id }) => _id === carrier);
+        const settings = settingsFrom(given, stored?.dlt);
+        const needed = stored !== undefined && changedLeads(stored, settings).length > 0;
         const change = {
-          ...settingsFrom(given, stored?.dlt),
-          ...(password || passwordStdin ? { password: await secret(PASSWORD_VARIABLE, passwordStdin) } : {}),
+          ...settings,
+          ...(password || passwordStdin || needed ? { password: await secret(PASSWORD_VARIABLE, passwordStdin) } : {}),
         };
         if (Object.keys(change).length === 0) throw new Failure('Nothing to change: see `carrier update --help`.');
         const updated = await updateCarrier(store, await box(), carrier, change);
@@ -150,6 +154,7 @@ async function explained(run: () => Promise<Answer>): Promise<Answer> {
     return await run();
   } catch (error) {
     if (error instanceof BadCarrier) throw new Failure(`Refused. ${optionProblems(error.problems)}`, { cause: error });
+    if (error instanceof PasswordNeeded) throw new Failure(`Not done: ${error.message}; give --password.`);
     if (error instanceof CarrierExists) throw new Failure(`Not created: ${error.message} (see \`carrier update\`).`);
     if (error instanceof NoSuchCarrier) throw new Failure(`Not done: ${error.message}; \`carrier list\` shows them.`);
     throw error;

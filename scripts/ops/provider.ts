@@ -3,12 +3,14 @@ import { PROVIDER_DEFAULTS, type ProviderDocument } from '../../shared/providers
 import { BadProvider, GRAPH_ID, RANGES } from '../../shared/providers/provider-form.ts';
 import {
   findProvider,
+  leadsTokenAway,
   listProviders,
   type ProviderChange,
   pauseProvider,
   resumeProvider,
   type SetProvider,
   setProvider,
+  TokenNeeded,
 } from '../../shared/providers/store.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { existing } from './account.ts';
@@ -39,7 +41,7 @@ function number(name: (typeof RANGES)[number][0], about: string): Parameter<numb
 const IS_MS = 'in milliseconds';
 const NOTES =
   `The first time, --base-url, --phone-number-id, --business-id, --display-number and both secrets are required. Later only\n` +
-  `the given options change. Secrets are never options, because the list of processes would show them. The access token comes\n` +
+  `the given options change; another --base-url needs the access token again. Secrets are never options, because the list of processes would show them. The access token comes\n` +
   `from ${TOKEN_VARIABLE}, the app secret from ${SECRET_VARIABLE}, or from stdin; otherwise the command asks for it. The first time\n` +
   'it shows the callback address and, only this once, the verify token. Enter both at the provider where you set up its webhook.\n' +
   'An app at Meta has one callback address: for further accounts at the same app (with the same app secret) leave it as it is.\n' +
@@ -90,10 +92,13 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
         throw new Failure('Only one secret can be on stdin. Give the other one in another way.');
       const store = await db();
       await existing(store, account);
-      const first = (await findProvider(store, account)) === undefined;
+      const stored = await findProvider(store, account);
+      const first = stored === undefined;
+      const settings = definedOnly(given);
+      const needed = first || leadsTokenAway(stored, settings);
       const change: ProviderChange = {
-        ...definedOnly(given),
-        ...(first || token || tokenStdin ? { token: await secret(TOKEN_VARIABLE, tokenStdin) } : {}),
+        ...settings,
+        ...(needed || token || tokenStdin ? { token: await secret(TOKEN_VARIABLE, tokenStdin) } : {}),
         ...(first || appSecret || appSecretStdin ? { appSecret: await secret(SECRET_VARIABLE, appSecretStdin) } : {}),
       };
       if (!first && Object.keys(change).length === 0) {
@@ -103,6 +108,7 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
         return shown(await setProvider(store, clock, await box(), account, change));
       } catch (error) {
         if (error instanceof BadProvider) throw new Failure(`Not set. ${optionProblems(error.problems)}`);
+        if (error instanceof TokenNeeded) throw new Failure(`Not set: ${error.message}; give --token.`);
         throw error;
       }
     },

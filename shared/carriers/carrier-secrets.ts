@@ -1,5 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { SecretBox } from '../runtime/secret-box.ts';
 import type { CarrierDocument } from './carrier.ts';
+import type { CarrierInput } from './carrier-form.ts';
+import { LINKS } from './settings/links.ts';
+import { withDefaults } from './settings/setting.ts';
+import { TRUST } from './settings/trust.ts';
 
 type Secrets = Partial<Pick<CarrierDocument, 'password' | 'trust'>>;
 
@@ -14,4 +19,27 @@ export function sealedSecrets(box: SecretBox, { password, trust }: Secrets): Sec
 /** The TLS settings with the key decrypted. Throws when it was encrypted with another key. */
 export function openedTrust(box: SecretBox, { trust }: Pick<CarrierDocument, 'trust'>): Pick<CarrierDocument, 'trust'> {
   return trust?.tlsKey ? { trust: { ...trust, tlsKey: box.open(trust.tlsKey) } } : {};
+}
+
+/**
+ * The settings that decide where the password is sent, as whom, and who is believed to be there. Whoever could change one of them
+ * and keep the password would read it, by listening there (docs/decisions/0109).
+ */
+const LEADS = ['host', 'port', 'systemId', 'tls', 'otherHosts', 'receiverHosts', 'tlsCa', 'tlsHostName'] as const;
+
+/** Whether a changed value of the setting of this name needs the password beside it. */
+export function leadsPassword(name: string): boolean {
+  return LEADS.some((lead) => lead === name);
+}
+
+/** The names of those that a carrier has otherwise after these changes. */
+export function changedLeads(carrier: CarrierInput, changes: Partial<CarrierInput>): readonly string[] {
+  const { links, trust } = carrier;
+  const groups = { links: { ...links, ...changes.links }, trust: { ...trust, ...changes.trust } };
+  const [was, becomes] = [leadsOf(carrier), leadsOf({ ...carrier, ...changes, ...groups })];
+  return LEADS.filter((name) => !isDeepStrictEqual(was[name], becomes[name]));
+}
+
+function leadsOf({ host, port, systemId, tls, links, trust }: CarrierInput): Record<(typeof LEADS)[number], unknown> {
+  return { host, port, systemId, tls, ...withDefaults(LINKS, links), ...withDefaults(TRUST, trust) };
 }

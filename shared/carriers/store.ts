@@ -4,7 +4,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { SecretBox } from '../runtime/secret-box.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from './carrier.ts';
 import { type CarrierInput, checkCarrier } from './carrier-form.ts';
-import { openedTrust, sealedSecrets } from './carrier-secrets.ts';
+import { changedLeads, openedTrust, sealedSecrets } from './carrier-secrets.ts';
 import { GROUP_NAMES, type StoredGroups } from './settings/table.ts';
 
 export class CarrierExists extends Error {
@@ -13,6 +13,17 @@ export class CarrierExists extends Error {
 
 export class NoSuchCarrier extends Error {
   readonly code = 'no_such_carrier';
+}
+
+/** The password must be given again, because it would be sent elsewhere: `settings` names what leads it there. */
+export class PasswordNeeded extends Error {
+  readonly code = 'password_needed';
+  readonly settings: readonly string[];
+
+  constructor(settings: readonly string[]) {
+    super(`a change of ${settings.join(', ')} needs the password`);
+    this.settings = settings;
+  }
 }
 
 /** The required settings of a carrier; the others have defaults. */
@@ -34,7 +45,8 @@ export async function createCarrier(db: Db, clock: Clock, box: SecretBox, input:
 }
 
 /**
- * Changes settings. The carrier's binds end gracefully and start again with the new settings. Throws `BadCarrier` or
+ * Changes settings. The carrier's binds end gracefully and start again with the new settings. The password that is stored goes
+ * nowhere else: what leads it elsewhere is changed only together with it. Throws `BadCarrier`, `PasswordNeeded` or
  * `NoSuchCarrier`.
  */
 export async function updateCarrier(
@@ -43,18 +55,22 @@ export async function updateCarrier(
   id: string,
   changes: Partial<Omit<CarrierInput, '_id'>>,
 ): Promise<CarrierDocument> {
-  const stored = await carriers(db).findOne({ _id: id });
-  if (stored === null) throw new NoSuchCarrier(`there is no carrier "${id}"`);
-  const before = { ...stored, ...openedTrust(box, stored) };
-  const merged = { ...changes, ...mergedGroups(before, changes) };
-  checkCarrier({ ...before, ...merged, password: changes.password ?? '' }, changes);
-  const updated = await carriers(db).findOneAndUpdate(
-    { _id: id },
-    { $set: { ...merged, ...sealedSecrets(box, merged) } },
-    { returnDocument: 'after' },
-  );
-  if (updated === null) throw new NoSuchCarrier(`there is no carrier "${id}"`);
-  return updated;
+  for (;;) {
+    const stored = await carriers(db).findOne({ _id: id });
+    if (stored === null) throw new NoSuchCarrier(`there is no carrier "${id}"`);
+    const before = { ...stored, ...openedTrust(box, stored) };
+    const merged = { ...changes, ...mergedGroups(before, changes) };
+    checkCarrier({ ...before, ...merged, password: changes.password ?? '' }, changes);
+    const leads = changes.password === undefined ? changedLeads(stored, changes) : [];
+    if (leads.length > 0) throw new PasswordNeeded(leads);
+    const updated = await carriers(db).findOneAndUpdate(
+      // Another password may have come with another host meanwhile: then this change is judged again.
+      { _id: id, password: stored.password },
+      { $set: { ...merged, ...sealedSecrets(box, merged) } },
+      { returnDocument: 'after' },
+    );
+    if (updated !== null) return updated;
+  }
 }
 
 /** Merges the changes into the stored groups, because a change may name only some settings of a group. */

@@ -12,6 +12,11 @@ export interface ProviderChange extends Partial<ProviderSettings> {
   readonly newVerifyToken?: boolean;
 }
 
+/** The access token must be given again, because it would be sent to another address. */
+export class TokenNeeded extends Error {
+  readonly code = 'token_needed';
+}
+
 export interface SetProvider {
   readonly provider: ProviderDocument;
   /** False when the account had a provider before. */
@@ -25,7 +30,8 @@ const VERIFY_TOKEN_BYTES = 24;
 /**
  * Gives an account its number on the chat-app channel, or changes settings of its existing one. Settings that are absent stay
  * unchanged; the callback address never changes. A paused or stopped provider stays so (`resumeProvider`). Gateways and workers
- * see it within seconds. Throws `BadProvider` with everything that is wrong or missing.
+ * see it within seconds. The token that is stored goes to no other base URL. Throws `BadProvider` with everything that is wrong or
+ * missing, or `TokenNeeded`.
  */
 export async function setProvider(
   db: Db,
@@ -37,9 +43,11 @@ export async function setProvider(
   const stored = await findProvider(db, account);
   if (stored === undefined) return addProvider(db, clock, box, account, change);
   checkProvider({ ...stored, token: 'kept', appSecret: 'kept', ...change });
+  if (leadsTokenAway(stored, change)) throw new TokenNeeded('another base URL needs the access token');
   const verifyToken = newVerifyToken ? makeVerifyToken() : undefined;
   const provider = await providers(db).findOneAndUpdate(
-    { _id: account },
+    // Another token may have come with another base URL meanwhile: then this change is judged again.
+    { _id: account, token: stored.token },
     {
       $set: {
         ...change,
@@ -54,8 +62,13 @@ export async function setProvider(
     },
     { returnDocument: 'after' },
   );
-  if (provider === null) throw new Error(`the provider of ${account} has gone`);
+  if (provider === null) return setProvider(db, clock, box, account, { newVerifyToken, ...change });
   return { provider, created: false, ...(verifyToken === undefined ? {} : { verifyToken }) };
+}
+
+/** Whether a change would send the stored token to another address than before (docs/decisions/0109). */
+export function leadsTokenAway({ baseUrl }: Pick<ProviderDocument, 'baseUrl'>, change: ProviderChange): boolean {
+  return change.token === undefined && change.baseUrl !== undefined && change.baseUrl !== baseUrl;
 }
 
 async function addProvider(

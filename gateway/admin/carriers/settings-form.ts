@@ -1,5 +1,6 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { CarrierInput } from '../../../shared/carriers/carrier-form.ts';
+import { leadsPassword } from '../../../shared/carriers/carrier-secrets.ts';
 import { BASICS, REQUIRED } from '../../../shared/carriers/settings/basics.ts';
 import { type Setting, type Settings, type Shape, withDefaults } from '../../../shared/carriers/settings/setting.ts';
 import { GROUP_NAMES, GROUPS } from '../../../shared/carriers/settings/table.ts';
@@ -54,7 +55,7 @@ function settingRecord(group: string, name: string, one: Setting<unknown>, value
   const choices = /^[a-z0-9_.]+(\|[a-z0-9_.]+)+$/i.test(one.value) ? one.value.split('|') : null;
   return {
     ...{ name, group, about: one.about, form: one.form, value: shown, default: standard },
-    ...{ choices, is_set: shown !== standard, secret: one.file === true },
+    ...{ choices, is_set: shown !== standard, secret: one.file === true, needs_password: leadsPassword(name) },
   };
 }
 

@@ -1,5 +1,5 @@
 import { BadCarrier } from '../../../shared/carriers/carrier-form.ts';
-import { updateCarrier } from '../../../shared/carriers/store.ts';
+import { PasswordNeeded, updateCarrier } from '../../../shared/carriers/store.ts';
 import { type Kind, optional } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
@@ -27,7 +27,7 @@ export const UPDATE_CARRIER = request({
   name: optional(line('Its name for people and in the status of messages.', 64)),
   password: optional(
     matching(
-      'A new password of the bind. It is stored encrypted and never shown.',
+      'The password of the bind, a new one or the same. It is stored encrypted and never shown. A change of where it is sent needs it too: the settings with `needs_password`.',
       /^[\x20-\x7e]{0,64}$/,
       'at most 64 ASCII characters',
     ),
@@ -62,14 +62,21 @@ export function createUpdateCarrier(deps: Pick<GatewayDeps, 'db' | 'clock' | 'co
         read: async () => carrier,
         make: async () => (Object.keys(changes).length === 0 ? carrier : updateCarrier(db, box, carrier._id, changes)),
         madeOf: (made) => made,
-        isRefusal: (error) => error instanceof BadCarrier,
+        isRefusal: (error) => error instanceof BadCarrier || error instanceof PasswordNeeded,
       });
     } catch (error) {
-      if (!(error instanceof BadCarrier)) throw error;
-      for (const problem of error.problems) problems.add('settings', 'invalid_value', problem);
+      if (error instanceof PasswordNeeded) problems.add('password', 'missing_field', passwordWords(error.settings));
+      else if (error instanceof BadCarrier) {
+        for (const problem of error.problems) problems.add('settings', 'invalid_value', problem);
+      } else throw error;
       return sendProblem(res, ...invalidRequest(problems));
     }
     const now = (await carrierInPath(db, req, clock.now())) ?? found;
     sendJson(res, { status: 'success', carrier: await carrierDetail(db, now) });
   };
+}
+
+function passwordWords(settings: readonly string[]): string {
+  const names = settings.map((name) => `settings.${name}`).join(', ');
+  return `A change of ${names} decides where the password is sent. Give the carrier's password in the same request.`;
 }

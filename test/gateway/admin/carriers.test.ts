@@ -134,6 +134,32 @@ describe('carriers and routes, by operators', () => {
     expect(await stored('jio')).to.include({ windowSize: 20 });
   });
 
+  it('are not sent elsewhere with the password that is stored', async () => {
+    const { settings } = (await world.get('/carriers/airtel')).body;
+    const leading = settings.filter((one: { needs_password: boolean }) => one.needs_password);
+    const before = await stored('airtel');
+    const elsewhere = { host: '127.0.0.1', port: '2776' };
+
+    const names = ['host', 'port', 'systemId', 'tls', 'otherHosts', 'receiverHosts', 'tlsCa', 'tlsHostName'];
+    expect(leading.map(({ name }: { name: string }) => name)).to.have.members(names);
+    const refused = await world.patch('/carriers/airtel', { settings: { ...elsewhere, windowSize: '9' } });
+    expect(refused.status).to.equal(400);
+    expect(refused.body.errors).to.deep.equal([
+      {
+        ...{ field: 'password', code: 'missing_field' },
+        detail: `A change of settings.host, settings.port decides where the password is sent. Give the carrier's password in the same request.`,
+      },
+    ]);
+    const listed = await world.patch('/carriers/airtel', { settings: { otherHosts: '127.0.0.1:2776' } });
+    expect(listed.body.errors[0].field).to.equal('password');
+    expect(await stored('airtel')).to.deep.equal(before);
+
+    const moved = await world.patch('/carriers/airtel', { settings: elsewhere, password: 'hunter2!' });
+    expect(moved.body.carrier).to.include({ host: '127.0.0.1', port: 2776 });
+    const again = await world.patch('/carriers/airtel', { settings: { ...elsewhere, windowSize: '9' } });
+    expect(again.body.carrier).to.include({ window_size: 9 });
+  });
+
   it('are paused and resumed, with the reason in the audit', async () => {
     const paused = await world.post('/carriers/jio/status', { status: 'paused', reason: 'Their maintenance' });
 

@@ -102,6 +102,16 @@ describe('npm run ops: the chat-app channel', () => {
       expect(again.verify_token).to.equal(box.open((await findProvider(world.store.db, account))?.verifyToken ?? ''));
     });
 
+    it('set: another address needs the access token again', async () => {
+      await json('provider', 'set', account, ...GOOD);
+      delete process.env.CHATAPP_TOKEN;
+      const address = ['--base-url', 'https://other.example/v23.0'];
+
+      expect((await ops('provider', 'set', account, ...address)).err).to.include('--token-stdin');
+      process.env.CHATAPP_TOKEN = 'EAAgiven';
+      expect(await json('provider', 'set', account, ...address)).to.include({ base_url: address[1] });
+    });
+
     it('set: says what is missing, and that there is nothing to change', async () => {
       const { code, err } = await ops('provider', 'set', account, '--base-url', 'https://graph.example/v23.0');
 

@@ -87,11 +87,31 @@ describe('npm run ops: senders and carriers', () => {
       process.env.SMPP_PASSWORD = 'one';
       await world.run('carrier create beta --host smsc.example --port 2775 --system-id us --window-size 10');
 
-      const updated = await world.json('carrier update beta --per-second 100 --tls yes --paths promotional');
+      delete process.env.SMPP_PASSWORD;
+      const updated = await world.json('carrier update beta --per-second 100 --paths promotional');
 
-      expect(updated).to.deep.include({ windowSize: 10, perSecond: 100, tls: true, paths: ['promotional'] });
+      expect(updated).to.deep.include({ windowSize: 10, perSecond: 100, paths: ['promotional'] });
       const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'beta' });
       expect(createSecretBox(loadSecretKey('', world.dir)).open(stored?.password ?? '')).to.equal('one');
+    });
+
+    it('asks for the password when it would be sent elsewhere', async () => {
+      process.env.SMPP_PASSWORD = 'one';
+      await world.run(
+        'carrier create moved --host smsc.example --port 2775 --system-id us --other-hosts two.example:1',
+      );
+      delete process.env.SMPP_PASSWORD;
+
+      const refused = await world.run('carrier update moved --host other.example');
+      expect(refused.code).to.equal(2);
+      expect(refused.err).to.include('--password-stdin');
+      expect(await world.json('carrier update moved --reconnect-ms 10 --host smsc.example')).to.include({
+        host: 'smsc.example',
+      });
+      process.env.SMPP_PASSWORD = 'two';
+      expect(await world.json('carrier update moved --host other.example')).to.include({ host: 'other.example' });
+      const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'moved' });
+      expect(createSecretBox(loadSecretKey('', world.dir)).open(stored?.password ?? '')).to.equal('two');
     });
 
     it('is named by an account with DLT if it sends without the ids of DLT', async () => {

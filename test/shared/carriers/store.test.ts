@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
+import type { Db } from 'mongodb';
 import { BadCarrier } from '../../../shared/carriers/carrier-form.ts';
 import {
   CarrierExists,
   createCarrier,
   listCarriers,
   NoSuchCarrier,
+  PasswordNeeded,
   setCarrierStatus,
   updateCarrier,
 } from '../../../shared/carriers/store.ts';
@@ -66,11 +69,57 @@ describe('carriers', () => {
   it('a change keeps the password unless it has one', async () => {
     const before = await create();
 
-    const moved = await updateCarrier(store.db, box, GOOD._id, { port: 2776 });
+    const widened = await updateCarrier(store.db, box, GOOD._id, { windowSize: 20 });
     const renewed = await updateCarrier(store.db, box, GOOD._id, { password: 'new' });
 
-    expect(moved).to.deep.equal({ ...before, port: 2776 });
+    expect(widened).to.deep.equal({ ...before, windowSize: 20 });
     expect(box.open(renewed.password)).to.equal('new');
+  });
+
+  describe('a change of where the password is sent needs the password', () => {
+    const ELSEWHERE = { host: '127.0.0.1', port: 2776 };
+    const LEADS = {
+      host: { host: ELSEWHERE.host },
+      port: { port: ELSEWHERE.port },
+      systemId: { systemId: 'other' },
+      tls: { tls: true },
+      otherHosts: { links: { otherHosts: [ELSEWHERE] } },
+      receiverHosts: { bindKind: 'pair', links: { receiverHosts: [ELSEWHERE] } },
+      tlsCa: { trust: { tlsCa: readFileSync('test/fixtures/tls/client.pem', 'utf8') } },
+      tlsHostName: { trust: { tlsHostName: 'unchecked' } },
+    } as const;
+    for (const [name, change] of Object.entries(LEADS)) {
+      it(name, async () => {
+        const before = await create();
+
+        expect(await failure(updateCarrier(store.db, box, GOOD._id, change))).to.be.instanceOf(PasswordNeeded);
+        expect(await listCarriers(store.db)).to.deep.equal([before]);
+        const moved = await updateCarrier(store.db, box, GOOD._id, { ...change, password: 'given' });
+        expect(box.open(moved.password)).to.equal('given');
+        // The same values again lead it nowhere else.
+        expect(await updateCarrier(store.db, box, GOOD._id, change)).to.deep.equal(moved);
+      });
+    }
+
+    it('another setting of such a group does not, and the other hosts stay', async () => {
+      await create({ links: { otherHosts: [ELSEWHERE] } });
+
+      const { links } = await updateCarrier(store.db, box, GOOD._id, { links: { reconnectMs: 5 } });
+
+      expect(links).to.deep.equal({ otherHosts: [ELSEWHERE], reconnectMs: 5 });
+    });
+
+    it('also when host and password change while it is judged', async () => {
+      await create();
+      const own = { host: 'own.example', password: 'own' };
+      await updateCarrier(store.db, box, GOOD._id, own);
+      // Whoever has entered their own host and password says the same host again, while the right ones come back.
+      const right = { host: GOOD.host, password: GOOD.password };
+      const raced = beforeUpdate(store.db, () => updateCarrier(store.db, box, GOOD._id, right));
+
+      expect(await failure(updateCarrier(raced, box, GOOD._id, { host: own.host }))).to.be.instanceOf(PasswordNeeded);
+      expect((await listCarriers(store.db))[0]).to.include({ host: GOOD.host });
+    });
   });
 
   it('a bad change is refused and changes nothing', async () => {
@@ -93,3 +142,32 @@ describe('carriers', () => {
     expect(await failure(updateCarrier(store.db, box, 'none', {}))).to.be.instanceOf(NoSuchCarrier);
   });
 });
+
+/** A connection over which the first update of a document comes later than `meanwhile`. */
+function beforeUpdate(db: Db, meanwhile: () => Promise<unknown>): Db {
+  let done = false;
+  const wrap = <T extends object>(
+    target: T,
+    name: string,
+    call: (method: (...args: unknown[]) => unknown) => unknown,
+  ): T =>
+    new Proxy(target, {
+      get(of, property) {
+        const value: unknown = Reflect.get(of, property);
+        if (typeof value !== 'function') return value;
+        return property === name ? call(value.bind(of)) : value.bind(of);
+      },
+    });
+  return wrap(
+    db,
+    'collection',
+    (collection) => (name: string) =>
+      wrap(Object(collection(name)), 'findOneAndUpdate', (update) => async (...args: unknown[]) => {
+        if (!done) {
+          done = true;
+          await meanwhile();
+        }
+        return update(...args);
+      }),
+  );
+}

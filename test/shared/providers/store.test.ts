@@ -10,6 +10,7 @@ import {
   resumeProvider,
   setProvider,
   stopProvider,
+  TokenNeeded,
 } from '../../../shared/providers/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, isCallbackId, newCallbackId, newId } from '../../../shared/runtime/ids.ts';
@@ -61,6 +62,18 @@ describe('providers', () => {
     expect(TEST_BOX.open(provider.token)).to.equal('EAAnew');
     expect(provider).to.deep.equal({ ...first, perSecond: 20, token: provider.token });
     expect((await set({})).provider).to.deep.equal(provider);
+  });
+
+  it('the token goes to another base URL only when it is given again', async () => {
+    const first = (await set(PROVIDER)).provider;
+    const baseUrl = 'http://127.0.0.1:4999/v23.0';
+
+    const refused = await set({ baseUrl, perSecond: 20 }).catch((error: unknown) => error);
+
+    expect(refused).to.be.instanceOf(TokenNeeded);
+    expect(await findProvider(store.db, account)).to.deep.equal(first);
+    expect((await set({ baseUrl: first.baseUrl, perSecond: 20 })).provider).to.include({ perSecond: 20 });
+    expect((await set({ baseUrl, token: 'EAAgiven' })).provider).to.include({ baseUrl });
   });
 
   it('makes a new verify token when it is asked to', async () => {

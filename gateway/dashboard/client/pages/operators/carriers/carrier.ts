@@ -49,6 +49,8 @@ export interface Setting {
   readonly choices: readonly string[] | null;
   readonly is_set: boolean;
   readonly secret: boolean;
+  /** It decides where the password is sent: a change of it needs the password too. */
+  readonly needs_password: boolean;
 }
 
 /** As `GET /v2/admin/carriers/{carrier_id}` shows it. */

@@ -64,14 +64,12 @@ interface ChangeProps extends SettingsCardProps {
 }
 
 function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { readonly setting: Setting }) {
-  const { name, choices, value, secret, form, default: standard } = setting;
+  const { name, choices, value, secret, form, default: standard, needs_password: needsPassword } = setting;
   const field = { name: `settings.${name}`, label: name, hint: `${setting.about}. It must be ${form}.` };
   const save = async (values: FormValues) => {
-    await change(
-      carrier,
-      { settings: { [name]: secret ? values.exact(field.name) : values.text(field.name) } },
-      onChange,
-    );
+    const settings = { [name]: secret ? values.exact(field.name) : values.text(field.name) };
+    const password = needsPassword ? values.exact('password') : '';
+    await change(carrier, { settings, ...(password === '' ? {} : { password }) }, onChange);
     toast(`${name} is changed.`);
     onClose();
   };
@@ -85,6 +83,15 @@ function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { r
           <Field {...field} initial={value} />
         ) : (
           <Select {...field} options={choices.map((one) => [one, one] as const)} initial={value} />
+        )}
+        {needsPassword && (
+          <Field
+            name="password"
+            label="Password of the bind"
+            type="password"
+            autoComplete="off"
+            hint={`${name} decides where the password is sent, so it is needed here. The stored one is not sent to a new place.`}
+          />
         )}
       </Form>
     </Dialog>
