@@ -40,13 +40,13 @@ export const SEND_MEDIA = request({ to, ...MEDIA_FIELDS, ...EXTENSIONS }, [], [e
 export function createSendMedia(urlCheck: UrlCheck): ChatSend {
   return {
     name: 'chatapp-send-media',
-    async order({ body, context }) {
+    async order({ account, body, context }) {
       const read = await readRequest(SEND_MEDIA, body, context);
       const { type, url, caption } = read.given;
-      if (url !== undefined) urlCheck.form(url, 'url', read.problems);
+      if (url !== undefined) urlCheck.form(account, url, 'url', read.problems);
       if (type === undefined || url === undefined) return { read, content: undefined };
       const content = { kind: 'media', type, url, ...(caption === undefined ? {} : { caption }) } as const;
-      return { read, content, askNetwork: () => urlCheck.host(url, 'url', read.problems) };
+      return { read, content, askNetwork: () => urlCheck.host(account, url, 'url', read.problems) };
     },
     // Spec gap: no endpoint takes a media_id. It derives from the message id, so a repeated answer has the same one.
     result: ({ _id }) => ({ status: 'success', message_id: _id, media_id: `med_${_id.slice('msg_'.length)}` }),

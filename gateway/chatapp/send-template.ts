@@ -73,7 +73,7 @@ const UNKNOWN: TemplateComponents = { buttons: [] };
 /** Checks the values against the template, then fills the template. */
 function orderOf(
   template: ChatTemplateDocument,
-  { body }: ChatRequest,
+  { account, body }: ChatRequest,
   read: ReadTemplateSend,
   urlCheck: UrlCheck,
 ): ChatOrder {
@@ -87,7 +87,7 @@ function orderOf(
   if (params === undefined || !counted) return { read, content: undefined };
   const entries = wanted.map((param, i): Entry => ({ param, value: params[i] ?? '', field: `params[${i}]` }));
   checkValues(entries, components, problems);
-  const media = mediaOf(entries, components, header);
+  const media = mediaOf(account, entries, components, header);
   if (media !== undefined) checkMedia(media, urlCheck, problems);
   if (problems.count > 0) return { read, content: undefined };
   const filled = fillTemplate(entries, components, {

@@ -35,8 +35,8 @@ export function createChatWebhook(
       const context = { account: callerOf(res).account, now: clock.now(), config };
       const read = await readRequest(REGISTER_WEBHOOK, bodyOf(res), context);
       const { given, problems } = read;
-      if (given.url !== undefined && urlCheck.form(given.url, 'url', problems)) {
-        await urlCheck.host(given.url, 'url', problems);
+      if (given.url !== undefined && urlCheck.form(account, given.url, 'url', problems)) {
+        await urlCheck.host(account, given.url, 'url', problems);
       }
       if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
 

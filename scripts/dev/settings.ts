@@ -29,7 +29,7 @@ export async function runSettings(files: RunFiles): Promise<RunSettings> {
     SIMULATOR_CHATAPP_PORT: String(chatappPort),
     SIMULATOR_WEBHOOK_PORT: String(webhookPort),
     WEBHOOK_ALLOW_HTTP: 'yes',
-    WEBHOOK_ALLOW_SUBNETS: [...config.webhookAllowSubnets, '127.0.0.0/8'].join(','),
+    WEBHOOK_ALLOW_SUBNETS: [...config.webhookAllowSubnets, `127.0.0.1:${webhookPort}`].join(','),
     PM2_HOME: files.pm2Home,
     PM2_DEFAULT_LOG_PATH: files.logs,
     PM2_DISABLE_VERSION_CHECK: 'true',

@@ -1,6 +1,6 @@
 import { eventsOf } from '../../shared/events/catalogue.ts';
 import { AllPlacesTaken } from '../../shared/mongo/places.ts';
-import { AddressGuard, checkEndpointUrl, guardOptions } from '../../shared/webhooks/address-guard.ts';
+import { AddressGuard, guardOptions } from '../../shared/webhooks/address-guard.ts';
 import { deliveryId } from '../../shared/webhooks/delivery.ts';
 import { replayDelivery, replaySince } from '../../shared/webhooks/delivery-store.ts';
 import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument } from '../../shared/webhooks/endpoint.ts';
@@ -38,7 +38,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
       'gateways and workers need the same settings. A URL that the account has already keeps its id and secret, takes the\n' +
       'new events and is enabled. Webhooks of the chat-app channel are registered over the API (POST /v2/chatapp/webhook).',
     async run({ account, url, events }, { db, clock, box, config }) {
-      const verdict = await checkEndpointUrl(url, guardOptions(config));
+      const verdict = await new AddressGuard(guardOptions(config)).for(account).checkUrl(url);
       if (!verdict.ok) throw new Failure(`${url} is refused. ${verdict.detail} See \`webhook create --help\`.`);
       const store = await db();
       await existing(store, account);

@@ -232,7 +232,7 @@ export const SETTINGS = {
   ),
   webhookAllowSubnets: list(
     'WEBHOOK_ALLOW_SUBNETS',
-    'Private subnets that webhooks and chat-app media may use although private addresses are refused, for example 127.0.0.0/8,10.1.0.0/16.',
+    'Private subnets that webhooks and chat-app media may use although private addresses are refused: 10.1.0.0/16:8443 opens one port of it, [fd00::/8]:8443 too, 10.1.0.0/16 every port, and acc_…=10.1.0.0/16:8443 is for that account only.',
   ),
   chatUserCredits: integer(
     'CHAT_USER_CREDITS',

@@ -1,12 +1,13 @@
 import { isIP } from 'node:net';
 import type { Config } from '../config/settings.ts';
+import { type AccountId, isAccountId } from '../runtime/ids.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 import { inSubnets, isPublicAddress, parseSubnet, type Subnet } from './public-address.ts';
 import { createHostResolver, type ResolveHost } from './resolve-host.ts';
 
 export interface GuardOptions {
   readonly allowHttp: boolean;
-  /** Subnets or addresses that are reachable although they are not public. */
+  /** Subnets that are reachable although they are not public, in the form of WEBHOOK_ALLOW_SUBNETS. */
   readonly allowSubnets: readonly string[];
   /** Absent: `createHostResolver`. Tests give their own. */
   readonly resolve?: ResolveHost;
@@ -30,37 +31,57 @@ const URL_LENGTH_MAX = 2_048;
 /**
  * Keeps customers' webhooks away from private networks (server-side request forgery). The same guard checks a url at registration
  * and again at every connection. Names are resolved once, all addresses are checked, and the connection uses one of the checked
- * addresses. So a name that changes in between (DNS rebinding) gains nothing.
+ * addresses. So a name that changes in between (DNS rebinding) gains nothing. What an operator has opened may be for a port or an
+ * account only (docs/decisions/0110).
  */
 export class AddressGuard {
   readonly #allowHttp: boolean;
-  readonly #subnets: readonly Subnet[];
+  readonly #allowed: readonly Allowed[];
+  /** For the accounts that may reach more than others. */
+  readonly #own: ReadonlyMap<AccountId, AddressGuard>;
   readonly #resolve: ResolveHost;
 
   /** Throws `StartError` when a subnet of the allow-list is malformed. */
   constructor(options: GuardOptions) {
     this.#allowHttp = options.allowHttp;
-    this.#resolve = options.resolve ?? createHostResolver();
-    this.#subnets = options.allowSubnets.map((text) => {
-      const subnet = parseSubnet(text);
-      if (subnet === undefined)
-        throw new StartError(`WEBHOOK_ALLOW_SUBNETS: "${text}" is not a subnet like 10.1.0.0/16.`);
-      return subnet;
-    });
+    const resolve = options.resolve ?? createHostResolver();
+    const all = options.allowSubnets.map(parseAllowed);
+    const common = all.filter(({ account }) => account === undefined);
+    this.#resolve = resolve;
+    this.#allowed = common;
+    this.#own = new Map(
+      all.flatMap(({ account }) => {
+        if (account === undefined) return [];
+        const allowSubnets = [...common, ...all.filter((one) => one.account === account)].map(({ form }) => form);
+        return [[account, new AddressGuard({ ...options, resolve, allowSubnets })]];
+      }),
+    );
   }
 
-  allows(address: string): boolean {
-    return isPublicAddress(address) || inSubnets(address, this.#subnets);
+  /** The guard of an account's addresses. Accounts for which nothing is opened share this one. */
+  for(account: AccountId): AddressGuard {
+    return this.#own.get(account) ?? this;
+  }
+
+  allows(address: string, port: number): boolean {
+    const open = this.#allowed.filter((one) => one.port === undefined || one.port === port);
+    return (
+      isPublicAddress(address) ||
+      inSubnets(
+        address,
+        open.map(({ subnet }) => subnet),
+      )
+    );
   }
 
   /**
    * The addresses of a host, all of them checked. `host` is a name or a literal address, IPv6 with or without brackets. Rejects
-   * with `RefusedAddress` when any address is not allowed, and with the resolver's error when there is none.
+   * with `RefusedAddress` when any address is not allowed at that port, and with the resolver's error when there is none.
    */
-  async addressesOf(host: string): Promise<readonly string[]> {
+  async addressesOf(host: string, port: number): Promise<readonly string[]> {
     const literal = literalAddress(host);
     const addresses = literal === undefined ? await this.#resolve(host) : [literal];
-    const refused = addresses.find((address) => !this.allows(address));
+    const refused = addresses.find((address) => !this.allows(address, port));
     if (refused !== undefined) throw new RefusedAddress(`${refused} is not a public address`);
     return addresses;
   }
@@ -85,9 +106,10 @@ export class AddressGuard {
   async checkUrl(text: string): Promise<UrlVerdict> {
     const form = this.checkForm(text);
     if (!form.ok) return form;
-    const { hostname } = new URL(text);
+    const url = new URL(text);
+    const { hostname } = url;
     try {
-      await this.addressesOf(hostname);
+      await this.addressesOf(hostname, portOf(url));
       return { ok: true };
     } catch (error) {
       if (error instanceof RefusedAddress) return refuse('The url leads to a private or reserved address.');
@@ -96,9 +118,35 @@ export class AddressGuard {
   }
 }
 
-/** Checks a url before it is registered. */
-export function checkEndpointUrl(url: string, options: GuardOptions): Promise<UrlVerdict> {
-  return new AddressGuard(options).checkUrl(url);
+/** A subnet of the allow-list. */
+interface Allowed {
+  /** As it is written, without the account. */
+  readonly form: string;
+  readonly subnet: Subnet;
+  /** Absent: every port. */
+  readonly port?: number;
+  /** Absent: for all. */
+  readonly account?: AccountId;
+}
+
+/** Reads `10.1.0.0/16`, `10.1.0.0/16:8443`, `fd00::/8`, `[fd00::/8]:8443`, each perhaps after `acc_…=`. */
+function parseAllowed(text: string): Allowed {
+  const [, account, form = ''] = /^(?:([^=]*)=)?(.*)$/.exec(text) ?? [];
+  const [, six, four, digits] = /^(?:\[([^\]]+)\]|([\d.]+(?:\/\d+)?))(?::(\d{1,5}))?$/.exec(form) ?? [];
+  const subnet = parseSubnet(six ?? four ?? form);
+  const port = digits === undefined ? undefined : Number(digits);
+  const isWrong = subnet === undefined || (port !== undefined && (port < 1 || port > 65_535));
+  if (isWrong || (account !== undefined && !isAccountId(account))) {
+    const forms =
+      '10.1.0.0/16, 10.1.0.0/16:8443 for one port, [fd00::/8]:8443, or acc_…=10.1.0.0/16:8443 for one account';
+    throw new StartError(`WEBHOOK_ALLOW_SUBNETS: "${text}" is not a subnet like ${forms}.`);
+  }
+  return { form, subnet, ...(port === undefined ? {} : { port }), ...(account === undefined ? {} : { account }) };
+}
+
+/** The port that a connection to the url uses. */
+export function portOf({ port, protocol }: URL): number {
+  return port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port);
 }
 
 /** The address that a url's host spells out; undefined when it is a name. */

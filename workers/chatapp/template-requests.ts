@@ -133,13 +133,13 @@ export class TemplateRequests {
   }
 
   /** The handle of the header's sample file; undefined when the header is no file. */
-  async #sampleOf({ wants, draft, tries }: ChatTemplateRequestDocument) {
+  async #sampleOf({ account, wants, draft, tries }: ChatTemplateRequestDocument) {
     const { header } = draft?.components ?? {};
     const url = draft?.examples.headerUrl;
     const isFile = header !== undefined && header.format !== 'text' && header.format !== 'location';
     if (wants === 'delete' || !isFile || url === undefined) return { kind: 'done', value: undefined } as const;
     const { samples, client } = this.#options;
-    return samples.handOver({ format: header.format, url, tries }, client, this.#closing.signal);
+    return samples.handOver({ account, format: header.format, url, tries }, client, this.#closing.signal);
   }
 
   async #ask(request: ChatTemplateRequestDocument, handle: string | undefined): Promise<TemplateVerdict> {

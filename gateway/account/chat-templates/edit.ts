@@ -36,7 +36,7 @@ export function createEditChatTemplate(
     });
     const { problems } = read;
     const draft = problems.count > 0 ? undefined : draftOf(whole(read), problems);
-    if (draft !== undefined) await checkSample(draft, await findProvider(db, account), urlCheck, problems);
+    if (draft !== undefined) await checkSample(account, draft, await findProvider(db, account), urlCheck, problems);
     if (draft === undefined || problems.count > 0) return sendProblem(res, ...invalidUrlRequest(problems));
     const own = await findNamed(db, account, req);
     if (own === undefined) return sendProblem(res, 'template_not_found', NO_CHAT_TEMPLATE);

@@ -38,7 +38,7 @@ export function createRequestChatTemplate(
       const { problems } = read;
       const draft = problems.count > 0 ? undefined : draftOf(whole(read), problems);
       const provider = await findProvider(db, account);
-      if (draft !== undefined) await checkSample(draft, provider, urlCheck, problems);
+      if (draft !== undefined) await checkSample(account, draft, provider, urlCheck, problems);
       if (draft === undefined || problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
       if (provider === undefined) {
         return { kind: 'refused', problem: ['chatapp_not_configured', {}] };

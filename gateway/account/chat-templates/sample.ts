@@ -1,5 +1,6 @@
 import type { TemplateDraft } from '../../../shared/chat-templates/template-request.ts';
 import type { ProviderDocument } from '../../../shared/providers/provider.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
 import type { UrlCheck } from '../../fields/public-url.ts';
 import type { FieldProblems } from '../../http/fields.ts';
 
@@ -10,6 +11,7 @@ const FIELD = 'header.example_url';
  * addresses, because we connect to it ourselves.
  */
 export async function checkSample(
+  account: AccountId,
   { components, examples: { headerUrl } }: TemplateDraft,
   provider: Pick<ProviderDocument, 'appId'> | undefined,
   urlCheck: UrlCheck,
@@ -25,5 +27,5 @@ export async function checkSample(
     );
     return;
   }
-  if (urlCheck.form(headerUrl, FIELD, problems)) await urlCheck.host(headerUrl, FIELD, problems);
+  if (urlCheck.form(account, headerUrl, FIELD, problems)) await urlCheck.host(account, headerUrl, FIELD, problems);
 }

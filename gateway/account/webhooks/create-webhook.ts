@@ -61,14 +61,15 @@ export function createWebhookCreation(deps: Deps, urlCheck: UrlCheck): Action<Re
       const context = { account: caller.account, now: clock.now(), config };
       const read = await readRequest(CREATE_WEBHOOK, bodyOf(res), context);
       const { given, problems } = read;
-      if (given.url !== undefined && urlCheck.form(given.url, 'url', problems)) {
-        await urlCheck.host(given.url, 'url', problems);
+      const account = caller.account._id;
+      if (given.url !== undefined && urlCheck.form(account, given.url, 'url', problems)) {
+        await urlCheck.host(account, given.url, 'url', problems);
       }
       if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
       const late = refusedLate(clock, payBy);
       if (late !== undefined) return late;
       const { channel, url, events = eventsOf(channel) } = whole(read);
-      const wanted = { account: caller.account._id, channel, url, events, registration: id };
+      const wanted = { account, channel, url, events, registration: id };
       const made = await registerEndpoint(deps, caller, wanted);
       if ('kind' in made) return made;
       return answerOf(deps, made.endpoint, made.created ? made.secret : undefined);

@@ -1,6 +1,6 @@
-import { buildConnector } from 'undici';
+import { Agent, buildConnector, Pool } from 'undici';
 import { LimitedReading } from '../../runtime/limited-reading.ts';
-import { type AddressGuard, literalAddress, RefusedAddress } from '../address-guard.ts';
+import { type AddressGuard, literalAddress, portOf, RefusedAddress } from '../address-guard.ts';
 
 export interface ConnectorOptions {
   readonly guard: AddressGuard;
@@ -11,20 +11,27 @@ export interface ConnectorOptions {
   onConnected(host: string, address: string): void;
 }
 
+/** Connections to any origin, each made by the connector of its port. */
+export function guardedAgent(connector: ConnectorOptions, options: Agent.Options): Agent {
+  return new Agent({
+    ...options,
+    factory: (origin, given) =>
+      new Pool(origin, { ...given, connect: guardedConnector(connector, portOf(new URL(origin))) }),
+  });
+}
+
 /**
  * Connects only to addresses that the guard has just checked. Names are checked by its look-up, literal addresses
  * before the socket is made. Limits what is received.
  */
-export function guardedConnector({
-  guard,
-  timeoutMs,
-  answerBytesMax,
-  onConnected,
-}: ConnectorOptions): buildConnector.connector {
+function guardedConnector(
+  { guard, timeoutMs, answerBytesMax, onConnected }: ConnectorOptions,
+  port: number,
+): buildConnector.connector {
   const connect = buildConnector({
     timeout: timeoutMs,
     lookup: (hostname, options, callback) => {
-      guard.addressesOf(hostname).then(
+      guard.addressesOf(hostname, port).then(
         (addresses) => {
           const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
           const [first] = found;
@@ -38,7 +45,7 @@ export function guardedConnector({
   });
   return (options, callback) => {
     const literal = literalAddress(options.hostname);
-    if (literal !== undefined && !guard.allows(literal)) {
+    if (literal !== undefined && !guard.allows(literal, port)) {
       callback(new RefusedAddress(`${literal} is not a public address`), null);
       return;
     }

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import { Agent } from 'undici';
 import type { AddressGuard } from '../address-guard.ts';
-import { guardedConnector } from './connect.ts';
+import { guardedAgent } from './connect.ts';
 
 export interface GuardedGet {
   readonly guard: AddressGuard;
@@ -35,12 +34,10 @@ const CONNECT_MS = 10_000;
  */
 export async function openGet(url: string, { guard, bytesMax, headers, signal }: GuardedGet): Promise<Opened> {
   const answerBytesMax = bytesMax + HEAD_BYTES_MAX + FRAMING_BYTES_MAX;
-  const agent = new Agent({
-    connect: guardedConnector({ guard, timeoutMs: CONNECT_MS, answerBytesMax, onConnected: () => {} }),
-    maxHeaderSize: HEAD_BYTES_MAX,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  const agent = guardedAgent(
+    { guard, timeoutMs: CONNECT_MS, answerBytesMax, onConnected: () => {} },
+    { maxHeaderSize: HEAD_BYTES_MAX, headersTimeout: 0, bodyTimeout: 0 },
+  );
   try {
     const { origin, pathname, search } = new URL(url);
     const answer = await agent.request({

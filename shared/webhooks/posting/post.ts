@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
+import type { AccountId } from '../../runtime/ids.ts';
 import { type AddressGuard, RefusedAddress } from '../address-guard.ts';
-import { guardedConnector } from './connect.ts';
+import { guardedAgent } from './connect.ts';
 import { failureCode } from './failure-code.ts';
 
 /**
@@ -10,6 +11,8 @@ import { failureCode } from './failure-code.ts';
  * environment, cookies or decompression. connect.ts makes the connections.
  */
 export interface Post {
+  /** Whose address it is: it may lead where others' may not. Absent: nobody's. */
+  readonly account?: AccountId | undefined;
   /** The scheme, host and port, as in `https://host:port`. */
   readonly origin: string;
   readonly path: string;
@@ -52,15 +55,39 @@ const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 60_000;
 
 export class Poster {
-  readonly #agent: Agent;
-  readonly #clock: Clock;
-  readonly #timeoutMs: number;
+  readonly #options: PosterOptions;
+  /** Their connections are not shared: what one guard allows, another may refuse. */
+  readonly #agents = new Map<AddressGuard, Agent>();
 
-  constructor({ guard, clock, timeoutMs, onConnected }: PosterOptions) {
-    this.#clock = clock;
-    this.#timeoutMs = timeoutMs;
-    this.#agent = new Agent({
-      connect: guardedConnector({ guard, timeoutMs, answerBytesMax: ANSWER_BYTES_MAX, onConnected }),
+  constructor(options: PosterOptions) {
+    this.#options = options;
+  }
+
+  /** Never rejects. A failure is a result too. `excerptOf`: the answers whose beginning is kept. */
+  post({ account, ...post }: Post, excerptOf: ExcerptOf = 'failures'): Promise<PostResult> {
+    const { clock, timeoutMs } = this.#options;
+    return new Promise((resolve) => {
+      const exchange = new Exchange(clock, timeoutMs, excerptOf, resolve);
+      try {
+        this.#agentFor(account).dispatch({ ...post, method: 'POST' }, exchange);
+      } catch (error) {
+        exchange.fail(error);
+      }
+    });
+  }
+
+  /** Closes all connections, busy ones included. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()));
+  }
+
+  #agentFor(account: AccountId | undefined): Agent {
+    const { timeoutMs, onConnected } = this.#options;
+    const guard = account === undefined ? this.#options.guard : this.#options.guard.for(account);
+    const known = this.#agents.get(guard);
+    if (known !== undefined) return known;
+    const connector = { guard, timeoutMs, answerBytesMax: ANSWER_BYTES_MAX, onConnected };
+    const agent = guardedAgent(connector, {
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
@@ -71,23 +98,8 @@ export class Poster {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-  }
-
-  /** Never rejects. A failure is a result too. `excerptOf`: the answers whose beginning is kept. */
-  post(post: Post, excerptOf: ExcerptOf = 'failures'): Promise<PostResult> {
-    return new Promise((resolve) => {
-      const exchange = new Exchange(this.#clock, this.#timeoutMs, excerptOf, resolve);
-      try {
-        this.#agent.dispatch({ ...post, method: 'POST' }, exchange);
-      } catch (error) {
-        exchange.fail(error);
-      }
-    });
-  }
-
-  /** Closes all connections, busy ones included. */
-  async close(): Promise<void> {
-    await this.#agent.destroy();
+    this.#agents.set(guard, agent);
+    return agent;
   }
 }
 

@@ -12,11 +12,16 @@ export interface Posted {
 }
 
 /** The request of an event. Signed as Standard Webhooks says, with every secret that is valid at `at`. */
-export function signedPost({ origin, path, keys }: PostTarget, { eventId, body: text }: Posted, at: Date): Post {
+export function signedPost(
+  { account, origin, path, keys }: PostTarget,
+  { eventId, body: text }: Posted,
+  at: Date,
+): Post {
   const body = Buffer.from(text);
   const seconds = Math.floor(at.getTime() / 1_000);
   const valid = keys.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > at).map(({ key }) => key);
   return {
+    account,
     origin,
     path,
     headers: [

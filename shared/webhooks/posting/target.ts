@@ -1,4 +1,4 @@
-import type { EndpointId } from '../../runtime/ids.ts';
+import type { AccountId, EndpointId } from '../../runtime/ids.ts';
 import { errorFields, type Log } from '../../runtime/log.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { type AddressGuard, literalAddress } from '../address-guard.ts';
@@ -8,6 +8,8 @@ import { secretKey } from '../sign.ts';
 /** An endpoint prepared for posting: its URL is parsed and its secrets are decrypted. Never kept for longer than seconds. */
 export interface PostTarget {
   readonly id: EndpointId;
+  /** Absent: the endpoint has gone. */
+  readonly account?: AccountId;
   /** The part of the URL that may be logged. */
   readonly host: string;
   /** The host without its port. IPv6 addresses have no brackets. */
@@ -26,11 +28,11 @@ export interface TargetDeps {
 }
 
 export function openTarget(endpoint: EndpointDocument, { guard, box, log }: TargetDeps): PostTarget {
-  const { _id: id, url: text, secrets } = endpoint;
+  const { _id: id, account, url: text, secrets } = endpoint;
   if (!guard.checkForm(text).ok) return { ...noTarget(id), problem: 'refused_url' };
   const url = new URL(text);
   const hostname = literalAddress(url.hostname) ?? url.hostname;
-  const address = { id, host: url.host, hostname, origin: url.origin, path: url.pathname + url.search };
+  const address = { id, account, host: url.host, hostname, origin: url.origin, path: url.pathname + url.search };
   const { keys, errors } = openSecrets(secrets, box);
   if (keys.some(({ expiresAt }) => expiresAt === undefined)) return { ...address, keys };
   log.error('secret_unreadable', { endpoint: id, ...errorFields(errors[0]) });

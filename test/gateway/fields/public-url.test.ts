@@ -1,19 +1,22 @@
 import { expect } from 'chai';
 import { createUrlCheck } from '../../../gateway/fields/public-url.ts';
 import { FieldProblems } from '../../../gateway/http/fields.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
 import type { ResolveHost } from '../../../shared/webhooks/resolve-host.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
-const OPTIONS = { allowHttp: false, allowSubnets: [] };
+const ACCOUNT = newId('acc');
+const OTHER = newId('acc');
+const OPTIONS = { allowHttp: false, allowSubnets: ['10.1.0.0/16:8443', `${OTHER}=10.2.0.0/16`] };
 
 describe('addresses that callers give', () => {
   const clock = new ManualClock();
 
   function checker(resolve: ResolveHost, { withinMs = 2_000, mustResolve = true } = {}) {
     const check = createUrlCheck({ ...OPTIONS, resolve, withinMs, mustResolve }, clock);
-    return async (url: string) => {
+    return async (url: string, account = ACCOUNT) => {
       const problems = new FieldProblems();
-      if (check.form(url, 'url', problems)) await check.host(url, 'url', problems);
+      if (check.form(account, url, 'url', problems)) await check.host(account, url, 'url', problems);
       expect(problems.listed.every(({ code }) => code === 'url_not_allowed')).to.equal(true);
       return problems.listed.map(({ detail }) => detail);
     };
@@ -26,7 +29,7 @@ describe('addresses that callers give', () => {
       return ['93.184.215.14'];
     });
 
-    await Promise.all([check('https://a.example/1'), check('https://a.example/2'), check('https://A.example:444/3')]);
+    await Promise.all([check('https://a.example/1'), check('https://a.example/2'), check('https://A.example:443/3')]);
     expect(asked).to.equal(1);
     clock.turn(9_999);
     expect(await check('https://a.example/4')).to.deep.equal([]);
@@ -64,6 +67,36 @@ describe('addresses that callers give', () => {
         expect(await check(address), address).to.deep.equal(['The url leads to a private or reserved address.']);
       }
     }
+  });
+
+  it('an account whose names nobody answers for gets no further look-ups meanwhile; others do', async () => {
+    let asked = 0;
+    const check = checker(
+      (host) => {
+        asked++;
+        return host === 'good.example' ? Promise.resolve(['93.184.215.14']) : new Promise(() => {});
+      },
+      { withinMs: 20 },
+    );
+    const slow = Array.from({ length: 40 }, (_, i) => `https://slow-${i}.example/`);
+
+    for (const refused of await Promise.all(slow.map((url) => check(url)))) expect(refused).to.have.length(1);
+    expect(asked).to.equal(16);
+    expect(await check('https://good.example/')).to.have.length(1);
+    expect(await check('https://good.example/', OTHER)).to.deep.equal([]);
+  });
+
+  it('what an operator has opened is open at its port and for its account', async () => {
+    const check = checker(async () => ['10.1.0.7']);
+
+    for (const url of ['https://10.1.0.7:8443/', 'https://inside.example:8443/']) {
+      expect(await check(url), url).to.deep.equal([]);
+    }
+    for (const url of ['https://10.1.0.7/', 'https://inside.example/', 'https://10.2.0.7/']) {
+      expect(await check(url), url).to.deep.equal(['The url leads to a private or reserved address.']);
+    }
+    expect(await check('https://10.2.0.7/', OTHER)).to.deep.equal([]);
+    expect(await check('https://10.1.0.7:8443/', OTHER)).to.deep.equal([]);
   });
 
   it('what does not look like an address is not looked up', async () => {

@@ -1,10 +1,6 @@
 import { expect } from 'chai';
-import {
-  AddressGuard,
-  checkEndpointUrl,
-  guardOptions,
-  RefusedAddress,
-} from '../../../shared/webhooks/address-guard.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { AddressGuard, guardOptions, RefusedAddress } from '../../../shared/webhooks/address-guard.ts';
 
 const STRICT = { allowHttp: false, allowSubnets: [] };
 
@@ -56,23 +52,62 @@ const ALLOWED = ['1.1.1.1', '8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700:4
 describe('webhooks/address-guard', () => {
   const strict = new AddressGuard(STRICT);
 
-  for (const address of REFUSED) it(`refuses ${address}`, () => expect(strict.allows(address)).to.equal(false));
-  for (const address of ALLOWED) it(`allows ${address}`, () => expect(strict.allows(address)).to.equal(true));
+  for (const address of REFUSED) it(`refuses ${address}`, () => expect(strict.allows(address, 443)).to.equal(false));
+  for (const address of ALLOWED) it(`allows ${address}`, () => expect(strict.allows(address, 443)).to.equal(true));
 
   it('an allow-list opens its subnets and nothing else', () => {
     const guard = new AddressGuard({ allowHttp: false, allowSubnets: ['127.0.0.0/8', '10.1.2.3', 'fd00::/8'] });
 
     for (const address of ['127.0.0.1', '::ffff:127.0.0.1', '10.1.2.3', 'fd12::1']) {
-      expect(guard.allows(address), address).to.equal(true);
+      expect(guard.allows(address, 443), address).to.equal(true);
     }
     for (const address of ['10.1.2.4', '192.168.0.1', '::1', 'fe80::1', '::ffff:10.0.0.1']) {
-      expect(guard.allows(address), address).to.equal(false);
+      expect(guard.allows(address, 443), address).to.equal(false);
     }
   });
 
-  it('a malformed allow-list stops the start with its text', () => {
-    expect(() => new AddressGuard({ allowHttp: false, allowSubnets: ['10.0.0.0/33'] })).to.throw('10.0.0.0/33');
+  it('an entry may open one port, and be for one account', () => {
+    const account = newId('acc');
+    const allowSubnets = ['10.1.0.0/16:8443', '[fd00::/8]:8443', '[::1]', `${account}=10.2.0.0/16:9000`, 'fe80::1:2'];
+    const guard = new AddressGuard({ allowHttp: false, allowSubnets });
+    const own = guard.for(account);
+
+    for (const [address, port] of [
+      ['10.1.2.3', 8443],
+      ['::ffff:10.1.2.3', 8443],
+      ['fd12::1', 8443],
+      ['::1', 1],
+      ['fe80::1:2', 443],
+    ] as const) {
+      for (const one of [guard, own]) expect(one.allows(address, port), `${address} ${port}`).to.equal(true);
+    }
+    for (const [address, port] of [
+      ['10.1.2.3', 443],
+      ['fd12::1', 443],
+      ['10.2.0.1', 9000],
+    ] as const) {
+      expect(guard.allows(address, port), `${address} ${port}`).to.equal(false);
+    }
+    expect([own.allows('10.2.0.1', 9000), own.allows('10.2.0.1', 443)]).to.deep.equal([true, false]);
+    expect(guard.for(newId('acc'))).to.equal(guard);
   });
+
+  for (const text of [
+    '10.0.0.0/33',
+    '10.0.0.0/8:0',
+    '10.0.0.0/8:65536',
+    '10.0.0.0/8:https',
+    '[10.0.0.0/8',
+    'fd00::/8]:80',
+    '[]:80',
+    'acc_1=10.0.0.0/8',
+    '=10.0.0.0/8',
+    `${newId('acc')}=`,
+  ]) {
+    it(`a malformed allow-list stops the start with its text: ${text.replace(/acc_\w{26}/, 'acc_…')}`, () => {
+      expect(() => new AddressGuard({ allowHttp: false, allowSubnets: [text] })).to.throw(`"${text}" is not a subnet`);
+    });
+  }
 
   it('takes its options from the settings', () => {
     expect(guardOptions({ webhookAllowHttp: 'yes', webhookAllowSubnets: ['10.0.0.0/8'] })).to.deep.equal({
@@ -84,7 +119,7 @@ describe('webhooks/address-guard', () => {
   it('one bad address among a name’s good ones refuses the name', async () => {
     const guard = new AddressGuard({ ...STRICT, resolve: async () => ['8.8.8.8', '10.0.0.1'] });
 
-    const error = await guard.addressesOf('mixed.example').catch((reason: unknown) => reason);
+    const error = await guard.addressesOf('mixed.example', 443).catch((reason: unknown) => reason);
 
     expect(error).to.be.instanceOf(RefusedAddress);
   });
@@ -92,11 +127,11 @@ describe('webhooks/address-guard', () => {
   it('a name with good addresses gives exactly those', async () => {
     const guard = new AddressGuard({ ...STRICT, resolve: async () => ['8.8.8.8', '2606:4700:4700::1111'] });
 
-    expect(await guard.addressesOf('good.example')).to.deep.equal(['8.8.8.8', '2606:4700:4700::1111']);
+    expect(await guard.addressesOf('good.example', 443)).to.deep.equal(['8.8.8.8', '2606:4700:4700::1111']);
   });
 });
 
-describe('webhooks/address-guard checkEndpointUrl', () => {
+describe('webhooks/address-guard checkUrl', () => {
   const resolve = async (hostname: string): Promise<readonly string[]> => {
     if (hostname === 'hooks.example') return ['8.8.8.8'];
     if (hostname === 'internal.example') return ['10.0.0.7'];
@@ -111,7 +146,7 @@ describe('webhooks/address-guard checkEndpointUrl', () => {
   ];
   for (const url of good) {
     it(`takes ${url}`, async () => {
-      expect(await checkEndpointUrl(url, { ...STRICT, resolve })).to.deep.equal({ ok: true });
+      expect(await new AddressGuard({ ...STRICT, resolve }).checkUrl(url)).to.deep.equal({ ok: true });
     });
   }
 
@@ -144,7 +179,7 @@ describe('webhooks/address-guard checkEndpointUrl', () => {
   ];
   for (const [url, detail] of bad) {
     it(`refuses ${url.slice(0, 50)}: ${detail}`, async () => {
-      const verdict = await checkEndpointUrl(url, { ...STRICT, resolve });
+      const verdict = await new AddressGuard({ ...STRICT, resolve }).checkUrl(url);
 
       expect(verdict).to.include({ ok: false, code: 'url_not_allowed' });
       expect(verdict).to.have.property('detail').that.includes(detail);
@@ -153,7 +188,7 @@ describe('webhooks/address-guard checkEndpointUrl', () => {
 
   it('localhost is private without a look-up', async () => {
     for (const url of ['https://localhost/', 'https://a.localhost/']) {
-      expect(await checkEndpointUrl(url, STRICT))
+      expect(await new AddressGuard(STRICT).checkUrl(url))
         .to.have.property('detail')
         .that.includes('private');
     }
@@ -162,7 +197,7 @@ describe('webhooks/address-guard checkEndpointUrl', () => {
   it('http is taken where the setting allows it', async () => {
     const options = { allowHttp: true, allowSubnets: ['127.0.0.0/8'] };
 
-    expect(await checkEndpointUrl('http://127.0.0.1:4010/hook', options)).to.deep.equal({ ok: true });
-    expect(await checkEndpointUrl('http://10.0.0.1/', options)).to.include({ ok: false });
+    expect(await new AddressGuard(options).checkUrl('http://127.0.0.1:4010/hook')).to.deep.equal({ ok: true });
+    expect(await new AddressGuard(options).checkUrl('http://10.0.0.1/')).to.include({ ok: false });
   });
 });

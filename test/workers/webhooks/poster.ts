@@ -1,4 +1,5 @@
 import { systemClock } from '../../../shared/runtime/clock.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
 import { Poster, type PostResult } from '../../../shared/webhooks/posting/post.ts';
 import type { ResolveHost } from '../../../shared/webhooks/resolve-host.ts';
@@ -40,8 +41,9 @@ export function posterWorld() {
       return made;
     },
 
-    post(client: Poster, origin: string, path = '/'): Promise<PostResult> {
+    post(client: Poster, origin: string, path = '/', account?: AccountId): Promise<PostResult> {
       return client.post({
+        account,
         origin,
         path,
         headers: ['content-type', 'application/json', 'webhook-id', 'evt_1_sent'],

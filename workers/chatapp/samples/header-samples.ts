@@ -1,4 +1,5 @@
 import type { MediaHeader } from '../../../shared/chat-templates/chat-template.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
 import type { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import { judgeUpload, type UploadVerdict } from '../provider/upload-answer.ts';
@@ -7,6 +8,7 @@ import { SAMPLE_RULES, sampleType } from './sample-type.ts';
 
 /** The file that an account gave as an example of a template's header. */
 interface GivenSample {
+  readonly account: AccountId;
   readonly format: MediaHeader;
   readonly url: string;
   /** How often it was tried before. */
@@ -48,9 +50,9 @@ export class HeaderSamples {
     }
   }
 
-  async #handOver({ format, url, tries }: GivenSample, client: ProviderClient, signal: AbortSignal) {
+  async #handOver({ account, format, url, tries }: GivenSample, client: ProviderClient, signal: AbortSignal) {
     const { bytesMax, takes } = SAMPLE_RULES[format];
-    const read = await download(url, { guard: this.#guard, bytesMax, signal });
+    const read = await download(url, { guard: this.#guard.for(account), bytesMax, signal });
     if (read.kind === 'failed') {
       const reason = `The file of the header could not be used. ${read.reason}`;
       const again = signal.aborted || (read.passes && tries + 1 < TRIES_MAX);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { newId } from '../../../../shared/runtime/ids.ts';
 import { AddressGuard } from '../../../../shared/webhooks/address-guard.ts';
 import { posterWorld } from '../../../workers/webhooks/poster.ts';
 
@@ -53,6 +54,23 @@ describe('webhooks worker: where a post may go', () => {
 
       expect(asked).to.deep.equal(['hooks.example']);
       expect(target.received[0]?.headers.host).to.equal(host);
+    });
+
+    it('what is open for one account and port is open to no other, also while a connection is', async () => {
+      const [target, beside] = [await receiver(), await receiver()];
+      const [owner, other] = [newId('acc'), newId('acc')];
+      const { port } = new URL(target.url);
+      const client = poster({ allowSubnets: [`${owner}=127.0.0.1:${port}`] });
+      const named = target.url.replace('127.0.0.1', 'localhost');
+
+      expect(await post(client, target.url, '/', owner)).to.include({ result: 200 });
+      for (const account of [other, undefined]) {
+        expect(await post(client, target.url, '/', account)).to.include({ result: 'refused_address' });
+      }
+      expect(await post(client, beside.url, '/', owner)).to.include({ result: 'refused_address' });
+      // It has an IPv6 address too, which is not open.
+      expect(await post(client, named, '/', owner)).to.include({ result: 'refused_address' });
+      expect([target.connections, beside.connections]).to.deep.equal([1, 0]);
     });
 
     it('a name that does not exist is dns_failed', async () => {

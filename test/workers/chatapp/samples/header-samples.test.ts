@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { newId } from '../../../../shared/runtime/ids.ts';
 import { AddressGuard } from '../../../../shared/webhooks/address-guard.ts';
 import { ProviderClient } from '../../../../workers/chatapp/provider/client.ts';
 import { HeaderSamples } from '../../../../workers/chatapp/samples/header-samples.ts';
@@ -16,6 +17,7 @@ const provider = {
 };
 
 describe('samples of headers', () => {
+  const account = newId('acc');
   const client = new ProviderClient({ provider, token: 'EAAtest' });
   const never = new AbortController().signal;
   let files: FileServer;
@@ -28,7 +30,7 @@ describe('samples of headers', () => {
   });
 
   const hand = (guard: AddressGuard, url: string, tries = 0) =>
-    new HeaderSamples(guard).handOver({ format: 'image', url, tries }, client, never);
+    new HeaderSamples(guard).handOver({ account, format: 'image', url, tries }, client, never);
 
   it('a private address and http are refused at the connection too, and nothing is asked', async () => {
     const closed = new AddressGuard({ allowHttp: true, allowSubnets: [] });
@@ -65,7 +67,7 @@ describe('samples of headers', () => {
     const samples = new HeaderSamples(OPEN);
     const stop = new AbortController();
     const one = () =>
-      samples.handOver({ format: 'image', url: `${files.url}/hangs.png`, tries: 0 }, client, stop.signal);
+      samples.handOver({ account, format: 'image', url: `${files.url}/hangs.png`, tries: 0 }, client, stop.signal);
     const four = [one(), one(), one(), one()];
     expect(await one()).to.deep.equal({ kind: 'busy' });
 
