@@ -20,7 +20,7 @@ const { withoutSecrets } = require('./dist/shared/config/handed-secrets.js');
 const { SECRET_VARIABLES } = require('./dist/shared/config/secrets.js');
 const { loadConfig, SETTINGS } = require('./dist/shared/config/settings.js');
 const { DAMAGED_EXIT_CODE } = require('./dist/shared/runtime/lifecycle.js');
-const { loadSecretKey } = require('./dist/shared/runtime/secret-box.js');
+const { loadSecretKeys } = require('./dist/shared/runtime/secret-keys.js');
 const { usualGateways } = require('./dist/shared/processes/gateway-count.js');
 const { NODE_FLAGS } = require('./dist/shared/processes/node-flags.js');
 const { AddressGuard, guardOptions } = require('./dist/shared/webhooks/address-guard.js');
@@ -100,7 +100,7 @@ function settings() {
 function refuseWrongForms(config) {
   createCallerAddress(config.trustProxy);
   new AddressGuard(guardOptions(config));
-  if (config.secretKey !== '') loadSecretKey(config.secretKey, config.dataDir);
+  if (config.secretKey !== '') loadSecretKeys(config.secretKey, config.dataDir);
 }
 
 /** A misspelled setting would have no effect, and nobody would see it. */

@@ -51,8 +51,8 @@ export class CallbackProviders {
       _id,
       phoneNumberId,
       businessId,
-      appSecret: this.#box.open(appSecret),
-      verifyToken: this.#box.open(verifyToken),
+      appSecret: this.#box.open(appSecret, ['providers', _id, 'appSecret']),
+      verifyToken: this.#box.open(verifyToken, ['providers', _id, 'verifyToken']),
     };
   }
 
@@ -66,7 +66,10 @@ export class CallbackProviders {
     if (by === 'phoneNumberId' && id === poster.phoneNumberId) return [poster._id];
     const providers = (await this.#owners.get(id)) ?? [];
     return providers
-      .filter((one) => one[by] === id && sameText(this.#box.open(one.appSecret), poster.appSecret))
+      .filter((one) => one[by] === id)
+      .filter(({ _id, appSecret }) =>
+        sameText(this.#box.open(appSecret, ['providers', _id, 'appSecret']), poster.appSecret),
+      )
       .map(({ _id }) => _id);
   }
 }

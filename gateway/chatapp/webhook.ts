@@ -59,7 +59,8 @@ export function createChatWebhook(
       const [secret] = endpoint?.secrets ?? [];
       if (endpoint === undefined || secret === undefined) return undefined;
       const answer = webhookResult(endpoint);
-      return { ...answer, body: { ...answer.body, secret: box.open(secret.sealed) } };
+      const opened = box.open(secret.sealed, ['endpoints', endpoint._id, 'secrets.sealed']);
+      return { ...answer, body: { ...answer.body, secret: opened } };
     },
   };
 }

@@ -43,7 +43,8 @@ export interface Action<Id extends string> {
   readonly name: string;
   /** How far ahead `keptFrom` may be. A claim without an answer is kept that much longer, or the key would be free too soon. */
   readonly aheadMs?: number;
-  newId(): Id;
+  /** `account`: whose request it is. */
+  newId(account: AccountId): Id;
   /**
    * Rejects with the store's error when the outcome is unknown. The key's claim then stays until a later request
    * looks into it.

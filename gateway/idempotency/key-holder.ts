@@ -89,7 +89,7 @@ export class KeyHolder {
   async complete(claim: KeyClaimDocument, accepted: Accepted): Promise<KeptAnswer> {
     const text = JSON.stringify(accepted.body);
     const answer: KeptAnswer = accepted.sealed
-      ? { status: 200, body: this.#box.seal(text), sealed: true }
+      ? { status: 200, body: this.#box.seal(text, ['idempotency', claim._id, 'answer.body']), sealed: true }
       : { status: 200, body: text };
     const { keptFrom } = accepted;
     await this.#claims.complete(claim, answer, keptFrom && new Date(keptFrom.getTime() + KEPT_MS));
@@ -102,8 +102,9 @@ export class KeyHolder {
   }
 
   /** Decrypts the body if it is encrypted. */
-  open(answer: KeptAnswer): KeptAnswer {
-    return answer.sealed ? { ...answer, body: this.#box.open(answer.body) } : answer;
+  open({ _id }: KeyClaimDocument, answer: KeptAnswer): KeptAnswer {
+    if (answer.sealed !== true) return answer;
+    return { ...answer, body: this.#box.open(answer.body, ['idempotency', _id, 'answer.body']) };
   }
 
   async #stateOf(account: AccountId, claim: KeyClaimDocument, nowMs: number): Promise<KeyState> {

@@ -26,7 +26,7 @@ export function createOnce(deps: Pick<GatewayDeps, 'db' | 'clock' | 'log' | 'box
     return async (req, res: Reply) => {
       const header = req.headers['idempotency-key'];
       if (header !== undefined) await keyed.handle(action, String(header), req, res);
-      else answer(res, await action.act(res, { id: action.newId(), payBy: undefined }));
+      else answer(res, await action.act(res, { id: action.newId(ownerOf(res)), payBy: undefined }));
     };
   };
 }
@@ -53,7 +53,7 @@ class KeyedPosts {
     const key = parseIdempotencyKey(header);
     if (key === undefined) return sendProblem(res, ...malformedKey());
     const account = ownerOf(res);
-    const id = action.newId();
+    const id = action.newId(account);
     const wanted = {
       _id: claimId(account, key),
       fingerprint: await fingerprintInSlices(req.method, req.path, bodyOf(res)),
@@ -66,7 +66,7 @@ class KeyedPosts {
       // The same request has the same path, so the same action made the id.
       const refusal = await action.refuseReplay?.(res, held.claim.result as Id);
       if (refusal !== undefined) return sendProblem(res, ...refusal);
-      return replay(res, held.claim, this.#keys.open(held.answer));
+      return replay(res, held.claim, this.#keys.open(held.claim, held.answer));
     }
     crashPoint('key:claimed');
     const verdict = await action.act(res, { id, payBy: held.claim.payBy });

@@ -104,7 +104,7 @@ export class Factors {
   #seedOf({ _id, totp }: WithApp): string | undefined {
     const { box, log } = this.#deps;
     try {
-      return box.open(totp.seed);
+      return box.open(totp.seed, ['users', _id, 'totp.seed']);
     } catch (error) {
       if (!(error instanceof SecretUnreadable)) throw error;
       log.error('secret_unreadable', { user_id: _id, ...errorFields(error) });

@@ -63,14 +63,15 @@ export async function seedCarrier(
   port: number,
   overrides: Partial<CarrierDocument> = {},
 ): Promise<void> {
+  const { _id = 'sim' } = overrides;
   await db.collection<CarrierDocument>('carriers').insertOne({
     ...CARRIER_DEFAULTS,
-    _id: 'sim',
+    _id,
     name: 'Simulated Carrier',
     host: '127.0.0.1',
     port,
     systemId: 'harkara',
-    password: box.seal('secret'),
+    password: box.seal('secret', ['carriers', _id, 'password']),
     createdAt: clock.now(),
     ...overrides,
   });

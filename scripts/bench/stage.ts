@@ -7,7 +7,8 @@ import { loadConfig } from '../../shared/config/settings.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { newId } from '../../shared/runtime/ids.ts';
-import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
+import { createSecretBox } from '../../shared/runtime/secret-box.ts';
+import { loadSecretKeys } from '../../shared/runtime/secret-keys.ts';
 import type { AppName } from './app-process.ts';
 import { Fleet } from './fleet.ts';
 import { freePort } from './free-port.ts';
@@ -85,7 +86,7 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
   if (mongodbUri === '') await fleet.start('embedded-db');
   const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
   const { db } = store;
-  const deps = { db, clock, box: createSecretBox(loadSecretKey('', dataDir)) };
+  const deps = { db, clock, box: createSecretBox(loadSecretKeys('', dataDir)) };
   // Before the other processes start, so that the phase `start` can follow at once.
   const seeded = await seedAll(deps, world, options);
   await Promise.all([

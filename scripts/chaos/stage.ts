@@ -8,7 +8,8 @@ import { connectStore } from '../../shared/mongo/connect.ts';
 import { setProvider } from '../../shared/providers/store.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
-import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
+import { createSecretBox } from '../../shared/runtime/secret-box.ts';
+import { loadSecretKeys } from '../../shared/runtime/secret-keys.ts';
 import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
 import { Fleet } from '../bench/fleet.ts';
 import { freePort } from '../bench/free-port.ts';
@@ -85,7 +86,7 @@ export async function setStage(dist: string, other?: OtherStore): Promise<Stage>
 
   const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
   const { db } = store;
-  const deps = { db, clock, box: createSecretBox(loadSecretKey('', dataDir)) };
+  const deps = { db, clock, box: createSecretBox(loadSecretKeys('', dataDir)) };
   const endpoint = { url: `${receiver.url}/sms`, events: eventsOf('sms') };
   const { account, keys, secret } = await seedAccount(deps, { name: 'Chaos', credits: CREDITS, keys: 1, endpoint });
   const chat = await createEndpoint(db, clock, deps.box, {

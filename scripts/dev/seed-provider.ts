@@ -29,7 +29,7 @@ export async function seedProvider(
   return {
     url: `${gatewayUrl}/chatapp/callback/${provider.callback}`,
     app_secret: appSecret,
-    verify_token: box.open(provider.verifyToken),
+    verify_token: box.open(provider.verifyToken, ['providers', account, 'verifyToken']),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
-import { openedTrust } from '../../shared/carriers/carrier-secrets.ts';
+import { openedPassword, openedTrust } from '../../shared/carriers/carrier-secrets.ts';
 import { STATUS, statusClass, statusReason, statusText } from '../../shared/carriers/command-status.ts';
 import { listConditions } from '../../shared/carriers/list-conditions.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -71,7 +71,7 @@ export const CARRIER_TEST_COMMANDS: readonly Command[] = [
       const carrier = { ...found.carrier, ...openedTrust(own, found.carrier) };
       const isHeld = found.condition === 'bound' || found.condition === 'partly_bound';
       return runTest({
-        ...{ carrier, password: own.open(carrier.password), clock, sending },
+        ...{ carrier, password: openedPassword(own, carrier), clock, sending },
         orphans: isHeld ? new OrphanStore(store, name) : undefined,
         waitMs: waitSeconds * 1_000,
       });

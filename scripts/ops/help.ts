@@ -6,7 +6,7 @@ export function helpForAll(commands: readonly Command[], noun?: string): string 
   const shown = commands.filter((command) => noun === undefined || command.noun === noun);
   return [
     'Operates Harkara: accounts, keys, credits, senders, templates, numbers, opt-outs, carriers, binds, routes,',
-    'the chat-app channel, webhooks, the ledger, the audit, the store.',
+    'the chat-app channel, webhooks, the secret key, the ledger, the audit, the store.',
     '',
     'npm run ops -- <what> <do> [arguments] [--options]',
     '',

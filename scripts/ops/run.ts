@@ -28,6 +28,7 @@ import { OPT_OUT_WORDS_COMMAND } from './opt-out-words.ts';
 import { PROVIDER_COMMANDS } from './provider.ts';
 import { readWords } from './read-words.ts';
 import { ROUTE_COMMANDS } from './route.ts';
+import { SECRETS_COMMANDS } from './secrets.ts';
 import { SENDER_COMMANDS } from './sender.ts';
 import type { Canvas } from './store/progress.ts';
 import { STORE_COMMANDS } from './store.ts';
@@ -62,6 +63,7 @@ export const COMMANDS: readonly Command[] = [
   ...OPT_OUT_COMMANDS,
   OPT_OUT_WORDS_COMMAND,
   ...WEBHOOK_COMMANDS,
+  ...SECRETS_COMMANDS,
   ...LEDGER_COMMANDS,
   ...AUDIT_COMMANDS,
   ...STORE_COMMANDS,

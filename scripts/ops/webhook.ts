@@ -190,12 +190,12 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     async run({ webhook }, { db, clock, box }) {
       const secret = newSecret();
       const own = await box();
-      const rotated = await rotateSecret(await db(), clock, own.seal(secret), webhook);
+      const rotated = await rotateSecret(await db(), clock, own, { secret }, webhook);
       if (rotated === undefined) {
         throw new Failure(`There is no webhook ${webhook}: \`webhook list <account>\` shows them.`);
       }
       const signatures =
-        openSecrets(rotated.secrets, own).errors.length === 0
+        openSecrets(rotated, own).errors.length === 0
           ? 'For 24 hours posts have both signatures.'
           : 'The old one cannot be read, so only the new one signs.';
       return { text: `${secret}\nKeep it now, it is not shown again. ${signatures}`, json: { webhook, secret } };

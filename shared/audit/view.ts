@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
+import { SEALED_TEXT } from '../runtime/secret-box.ts';
 
-/** What `SecretBox` makes: `v1.<nonce>.<tag>.<text>`. */
-const SEALED = /^v1\.[\w-]+\.[\w-]+\.[\w-]*$/;
 const MARK_CHARACTERS = 8;
 
 /**
@@ -13,7 +12,7 @@ export function auditView(document: object): Readonly<Record<string, unknown>> {
 }
 
 function shown(value: unknown): unknown {
-  if (typeof value === 'string') return SEALED.test(value) ? mark(value) : value;
+  if (typeof value === 'string') return SEALED_TEXT.test(value) ? mark(value) : value;
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (Array.isArray(value)) return value.map(shown);
   if (value instanceof Uint8Array) return mark(value);

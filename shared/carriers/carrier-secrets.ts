@@ -9,16 +9,28 @@ import { TRUST } from './settings/trust.ts';
 type Secrets = Partial<Pick<CarrierDocument, 'password' | 'trust'>>;
 
 /** Encrypts the settings that are secret: the password, and the key of our certificate. */
-export function sealedSecrets(box: SecretBox, { password, trust }: Secrets): Secrets {
+export function sealedSecrets(box: SecretBox, carrier: string, { password, trust }: Secrets): Secrets {
   return {
-    ...(password === undefined ? {} : { password: box.seal(password) }),
-    ...(trust?.tlsKey ? { trust: { ...trust, tlsKey: box.seal(trust.tlsKey) } } : {}),
+    ...(password === undefined ? {} : { password: box.seal(password, ['carriers', carrier, 'password']) }),
+    ...(trust?.tlsKey
+      ? { trust: { ...trust, tlsKey: box.seal(trust.tlsKey, ['carriers', carrier, 'trust.tlsKey']) } }
+      : {}),
   };
 }
 
 /** The TLS settings with the key decrypted. Throws when it was encrypted with another key. */
-export function openedTrust(box: SecretBox, { trust }: Pick<CarrierDocument, 'trust'>): Pick<CarrierDocument, 'trust'> {
-  return trust?.tlsKey ? { trust: { ...trust, tlsKey: box.open(trust.tlsKey) } } : {};
+export function openedTrust(
+  box: SecretBox,
+  { _id, trust }: Pick<CarrierDocument, '_id' | 'trust'>,
+): Pick<CarrierDocument, 'trust'> {
+  return trust?.tlsKey
+    ? { trust: { ...trust, tlsKey: box.open(trust.tlsKey, ['carriers', _id, 'trust.tlsKey']) } }
+    : {};
+}
+
+/** The password decrypted. Throws as `openedTrust` does. */
+export function openedPassword(box: SecretBox, { _id, password }: Pick<CarrierDocument, '_id' | 'password'>): string {
+  return box.open(password, ['carriers', _id, 'password']);
 }
 
 /**

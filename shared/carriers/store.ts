@@ -34,7 +34,7 @@ export type NewCarrier = Pick<CarrierInput, '_id' | 'name' | 'host' | 'port' | '
 export async function createCarrier(db: Db, clock: Clock, box: SecretBox, input: NewCarrier): Promise<CarrierDocument> {
   const carrier: CarrierInput = { ...CARRIER_DEFAULTS, ...input };
   checkCarrier(carrier);
-  const document = { ...carrier, ...sealedSecrets(box, carrier), createdAt: clock.now() };
+  const document = { ...carrier, ...sealedSecrets(box, input._id, carrier), createdAt: clock.now() };
   try {
     await carriers(db).insertOne(document);
   } catch (error) {
@@ -66,7 +66,7 @@ export async function updateCarrier(
     const updated = await carriers(db).findOneAndUpdate(
       // Another password may have come with another host meanwhile: then this change is judged again.
       { _id: id, password: stored.password },
-      { $set: { ...merged, ...sealedSecrets(box, merged) } },
+      { $set: { ...merged, ...sealedSecrets(box, id, merged) } },
       { returnDocument: 'after' },
     );
     if (updated !== null) return updated;

@@ -73,7 +73,7 @@ export const SETTINGS = {
   secretKey: text(
     'HARKARA_SECRET_KEY',
     '',
-    'Key that encrypts carrier passwords, provider tokens and webhook secrets at rest: 64 hexadecimal digits. Empty: <data dir>/secret.key, made at the first start, never beside a store with secrets. Keep a copy: without this key they cannot be read any more.',
+    'Key that encrypts carrier passwords, provider tokens and webhook secrets at rest: 64 hexadecimal digits. Several with commas: the first seals, the others only open, while the key is changed. Empty: <data dir>/secret.key, made at the first start, never beside a store with secrets. Keep a copy: without this key they cannot be read any more.',
   ),
   host: text(
     'HOST',

@@ -4,7 +4,8 @@ import type { CarrierDocument } from '../carriers/carrier.ts';
 import type { Config } from '../config/settings.ts';
 import type { ProviderDocument } from '../providers/provider.ts';
 import { StartError } from '../runtime/lifecycle.ts';
-import { createSecretBox, loadSecretKey, type SecretBox, secretKeyFile } from '../runtime/secret-box.ts';
+import { createSecretBox, type SecretBox } from '../runtime/secret-box.ts';
+import { loadSecretKeys, secretKeyFile } from '../runtime/secret-keys.ts';
 import type { UserDocument } from '../users/user.ts';
 import type { EndpointDocument } from '../webhooks/endpoint.ts';
 
@@ -20,7 +21,7 @@ export async function openSecretBox(
   const isMissing = () => secretKey === '' && !existsSync(file);
   // Looked for again: another process may have made the key meanwhile and sealed the first secret with it.
   if (isMissing() && (await hasSecrets(db)) && isMissing()) throw new StartError(lostKey(file));
-  return createSecretBox(loadSecretKey(secretKey, dataDir));
+  return createSecretBox(loadSecretKeys(secretKey, dataDir));
 }
 
 function lostKey(file: string): string {

@@ -51,9 +51,13 @@ export async function setProvider(
     {
       $set: {
         ...change,
-        ...(change.token === undefined ? {} : { token: box.seal(change.token) }),
-        ...(change.appSecret === undefined ? {} : { appSecret: box.seal(change.appSecret) }),
-        ...(verifyToken === undefined ? {} : { verifyToken: box.seal(verifyToken) }),
+        ...(change.token === undefined ? {} : { token: box.seal(change.token, ['providers', account, 'token']) }),
+        ...(change.appSecret === undefined
+          ? {}
+          : { appSecret: box.seal(change.appSecret, ['providers', account, 'appSecret']) }),
+        ...(verifyToken === undefined
+          ? {}
+          : { verifyToken: box.seal(verifyToken, ['providers', account, 'verifyToken']) }),
         // Keeps the update from being empty, which MongoDB refuses.
         callback: stored.callback,
       },
@@ -85,9 +89,9 @@ async function addProvider(
     ...settings,
     _id: account,
     status: PROVIDER_DEFAULTS.status,
-    token: box.seal(settings.token),
-    appSecret: box.seal(settings.appSecret),
-    verifyToken: box.seal(verifyToken),
+    token: box.seal(settings.token, ['providers', account, 'token']),
+    appSecret: box.seal(settings.appSecret, ['providers', account, 'appSecret']),
+    verifyToken: box.seal(verifyToken, ['providers', account, 'verifyToken']),
     callback: newCallbackId(),
     createdAt: clock.now(),
   };

@@ -1,96 +1,81 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, linkSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { StartError } from './lifecycle.ts';
-import { makeOwnDirectory, syncDirectory } from './own-directory.ts';
-import { readOwnFile } from './own-file.ts';
+import { keyId, type SecretKeys } from './secret-keys.ts';
+
+/**
+ * What is sealed, by collection: the fields of its documents. `ops secrets reseal` seals these anew, and a value can be sealed for
+ * no other field.
+ */
+export const SEALED_FIELDS = {
+  carriers: ['password', 'trust.tlsKey'],
+  providers: ['token', 'appSecret', 'verifyToken'],
+  endpoints: ['secrets.sealed'],
+  /** `setup` is handed to the user and comes back; it is stored nowhere. */
+  users: ['totp.seed', 'setup'],
+  /** `result` is made before the claim has its id, so it is bound to the account that the id begins with. */
+  idempotency: ['result', 'answer.body'],
+} as const;
+
+/** Where a sealed value belongs: collection, id of the document, field. */
+export type SealedPlace = {
+  [Name in keyof typeof SEALED_FIELDS]: readonly [Name, string, (typeof SEALED_FIELDS)[Name][number]];
+}[keyof typeof SEALED_FIELDS];
 
 /**
  * Secrets at rest (carrier passwords, webhook secrets, provider tokens): AES-256-GCM, stored as one string
- * `v1.<nonce>.<tag>.<ciphertext>`, each part base64url. A stolen database alone opens none of them.
+ * `v2.<key id>.<nonce>.<tag>.<ciphertext>`, the last three base64url. A stolen database alone opens none of them. The place is
+ * authenticated with the value: copied into another document or field, it opens there no more.
  */
 export interface SecretBox {
-  seal(secret: string): string;
-  /** Throws `SecretUnreadable` when the text was sealed with another key or altered. */
-  open(sealed: string): string;
+  seal(secret: string, place: SealedPlace): string;
+  /** Throws `SecretUnreadable` when the text was sealed with a key that we do not have or for another place, or was altered. */
+  open(sealed: string, place: SealedPlace): string;
 }
 
 /** It says to the operator what to do. */
-export class SecretUnreadable extends StartError {
-  constructor(cause: unknown) {
-    super(OTHER_KEY, { cause });
-  }
-}
+export class SecretUnreadable extends StartError {}
 
-const OTHER_KEY =
-  'A stored secret was sealed with another key. Restore the key that it was sealed with (HARKARA_SECRET_KEY, or secret.key in the data directory).';
-const KEY_BYTES = 32;
+/** A sealed text, with the id of its key. */
+export const SEALED_TEXT = /^v2\.([0-9a-f]{8})\.([\w-]{16})\.([\w-]{22})\.([\w-]*)$/;
 const NONCE_BYTES = 12;
 
-export function createSecretBox(key: Buffer): SecretBox {
+export function createSecretBox(keys: SecretKeys): SecretBox {
   return {
-    seal(secret) {
+    seal(secret, place) {
+      const [key] = keys();
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(authenticated(place));
       const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-      return ['v1', ...[nonce, cipher.getAuthTag(), sealed].map((part) => part.toString('base64url'))].join('.');
+      const parts = [nonce, cipher.getAuthTag(), sealed].map((part) => part.toString('base64url'));
+      return ['v2', keyId(key), ...parts].join('.');
     },
-    open(sealed) {
-      const [version, nonce, tag, text] = sealed.split('.');
-      if (version !== 'v1' || nonce === undefined || tag === undefined || text === undefined) {
-        throw new Error('a stored secret has an unknown form');
-      }
+    open(sealed, place) {
+      const [, id, nonce = '', tag = '', text = ''] = SEALED_TEXT.exec(sealed) ?? [];
+      if (id === undefined) throw new SecretUnreadable(`${where(place)} is no sealed text: enter the secret again.`);
+      const key = keys().find((one) => keyId(one) === id);
+      if (key === undefined) throw new SecretUnreadable(otherKey(id, keys().map(keyId)));
       const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'));
-      decipher.setAuthTag(Buffer.from(tag, 'base64url'));
+      decipher.setAAD(authenticated(place)).setAuthTag(Buffer.from(tag, 'base64url'));
       try {
         return Buffer.concat([decipher.update(Buffer.from(text, 'base64url')), decipher.final()]).toString('utf8');
       } catch (cause) {
-        throw new SecretUnreadable(cause);
+        throw new SecretUnreadable(
+          `${where(place)} was altered, or sealed for another document or field: enter the secret again.`,
+          { cause },
+        );
       }
     },
   };
 }
 
-export function secretKeyFile(dataDir: string): string {
-  return join(dataDir, 'secret.key');
+function authenticated(place: SealedPlace): Buffer {
+  return Buffer.from(place.join('\0'));
 }
 
-/**
- * The key from `setting` (64 hex digits), else from `<dataDir>/secret.key`. A missing file is created; a file with a wider mode
- * is set to 0600. Throws `StartError` when the key is malformed, the file belongs to another user, or the directory cannot be
- * written to.
- */
-export function loadSecretKey(setting: string, dataDir: string): Buffer {
-  if (setting !== '') return parseKey(setting, 'HARKARA_SECRET_KEY');
-  const file = secretKeyFile(dataDir);
-  if (!existsSync(file)) {
-    makeOwnDirectory(dataDir);
-    // Written completely, then linked into place: when several processes start at the same moment, one creates the key and the
-    // others read it.
-    const draft = `${file}.${process.pid}`;
-    writeFileSync(draft, `${randomBytes(KEY_BYTES).toString('hex')}\n`, { mode: 0o600, flush: true });
-    try {
-      linkSync(draft, file);
-      syncDirectory(dataDir); // Must be durable before the first secret is sealed with it.
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    } finally {
-      unlinkSync(draft);
-    }
-  }
-  return parseKey(readKeyFile(file).trim(), file);
+function where([collection, document, field]: SealedPlace): string {
+  return `The stored secret ${field} of ${document} (${collection})`;
 }
 
-function readKeyFile(file: string): string {
-  const { mode, uid } = statSync(file);
-  if ((mode & 0o077) !== 0 && uid === process.getuid?.()) chmodSync(file, mode & 0o700); // Copying a file can lose its mode.
-  return readOwnFile(file);
-}
-
-function parseKey(text: string, where: string): Buffer {
-  if (!/^[0-9a-fA-F]{64}$/.test(text))
-    throw new StartError(
-      `${where} must hold 64 hexadecimal digits (32 bytes): enter the whole key from your copy, or a first one by \`openssl rand -hex 32\`.`,
-    );
-  return Buffer.from(text, 'hex');
+function otherKey(id: string, ours: readonly string[]): string {
+  return `A stored secret was sealed with another key (id ${id}, ours: ${ours.join(', ')}). Restore the key that it was sealed with (HARKARA_SECRET_KEY, or secret.key in the data directory).`;
 }

@@ -46,7 +46,7 @@ export async function createEndpoint(
   const endpoints = db.collection<EndpointDocument>('endpoints');
   const _id = id ?? (await findEndpointId(db, { account, channel, url }));
   const secret = newSecret();
-  const sealed = box.seal(secret);
+  const sealed = box.seal(secret, ['endpoints', _id, 'secrets.sealed']);
   const again = () =>
     subscribe(
       db,
@@ -87,7 +87,7 @@ export async function createEndpoint(
 function secretOf({ _id, secrets }: EndpointDocument, box: SecretBox, fresh: string) {
   const [first] = secrets;
   if (first === undefined) throw new Error(`endpoint ${_id} has no secret`);
-  return { secret: box.open(first.sealed), created: first.sealed === fresh };
+  return { secret: box.open(first.sealed, ['endpoints', _id, 'secrets.sealed']), created: first.sealed === fresh };
 }
 
 /** The endpoints of an account, oldest first. */
@@ -166,17 +166,22 @@ export async function removeEndpoint(db: Db, id: EndpointId): Promise<boolean> {
 const SECRETS_MAX = 10;
 
 /**
- * Adds a new secret, sealed, that signs from now on. The old one signs too for 24 hours, so that a receiver can switch at any time
+ * Adds a new secret that signs from now on. The old one signs too for 24 hours, so that a receiver can switch at any time
  * (docs/specification/decisions.md, Webhooks). Two simultaneous calls add two. Returns the endpoint, or undefined when there is
  * none.
  */
 export async function rotateSecret(
   db: Db,
   clock: Clock,
-  sealed: string,
+  box: SecretBox,
+  { secret, request }: { readonly secret: string; readonly request?: string },
   id: EndpointId,
 ): Promise<EndpointDocument | undefined> {
   const endpoints = db.collection<EndpointDocument>('endpoints');
+  const fresh = {
+    sealed: box.seal(secret, ['endpoints', id, 'secrets.sealed']),
+    ...(request === undefined ? {} : { request }),
+  };
   for (;;) {
     const endpoint = await endpoints.findOne({ _id: id }, { projection: { secrets: 1 } });
     if (endpoint === null) return undefined;
@@ -184,8 +189,8 @@ export async function rotateSecret(
     const expiresAt = new Date(now.getTime() + OLD_SECRET_MS);
     const old = endpoint.secrets
       .filter((one) => one.expiresAt === undefined || one.expiresAt > now)
-      .map((one) => ({ sealed: one.sealed, expiresAt: one.expiresAt ?? expiresAt }));
-    const secrets = [{ sealed }, ...old].slice(0, SECRETS_MAX);
+      .map((one) => ({ ...one, expiresAt: one.expiresAt ?? expiresAt }));
+    const secrets = [fresh, ...old].slice(0, SECRETS_MAX);
     const rotated = await endpoints.findOneAndUpdate(
       { _id: id, 'secrets.0.sealed': endpoint.secrets[0]?.sealed ?? '' },
       { $set: { secrets } },

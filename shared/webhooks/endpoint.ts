@@ -2,6 +2,14 @@ import type { EventName } from '../events/catalogue.ts';
 import type { ChannelName } from '../messages/message.ts';
 import type { AccountId, EndpointId } from '../runtime/ids.ts';
 
+export interface EndpointSecret {
+  readonly sealed: string;
+  /** Absent: the newest. */
+  readonly expiresAt?: Date;
+  /** The API request that added it by a rotation. */
+  readonly request?: string;
+}
+
 /** An address that an account's events are posted to. */
 export interface EndpointDocument {
   readonly _id: EndpointId;
@@ -13,7 +21,7 @@ export interface EndpointDocument {
   readonly place: number;
   readonly events: readonly EventName[];
   /** Sealed `whsec_…` secrets. All of them sign; older ones expire after a rotation. */
-  readonly secrets: readonly { readonly sealed: string; readonly expiresAt?: Date }[];
+  readonly secrets: readonly EndpointSecret[];
   readonly status: 'active' | 'disabled';
   readonly disabledReason?: string;
   /** Since when every post has failed; unset by a success. Five days of only failures disable the endpoint. */

@@ -6,10 +6,10 @@ import type { ProviderChange } from '../../shared/providers/store.ts';
 import { setProvider } from '../../shared/providers/store.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
-import { createSecretBox } from '../../shared/runtime/secret-box.ts';
 import { readTemplate } from '../../workers/chatapp/provider/template.ts';
+import { boxOf } from './secret-box.ts';
 
-export const TEST_BOX = createSecretBox(Buffer.alloc(32, 7));
+export const TEST_BOX = boxOf(Buffer.alloc(32, 7));
 
 /** The least that an operator must set for a provider. */
 export const PROVIDER: ProviderChange = {

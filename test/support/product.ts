@@ -22,7 +22,8 @@ import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import { setProvider } from '../../shared/providers/store.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
-import { createSecretBox, loadSecretKey } from '../../shared/runtime/secret-box.ts';
+import { createSecretBox } from '../../shared/runtime/secret-box.ts';
+import { loadSecretKeys } from '../../shared/runtime/secret-keys.ts';
 import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
 import { builtProduct } from './built.ts';
 import { eventually } from './eventually.ts';
@@ -150,7 +151,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       if (mongodbUri !== '') await db.dropDatabase();
       await store.close();
     });
-    const deps = { db, clock, box: createSecretBox(loadSecretKey('', dataDir)) };
+    const deps = { db, clock, box: createSecretBox(loadSecretKeys('', dataDir)) };
     const credits = options.credits ?? 10_000;
     const endpoint = { url: `${receiver.url}/webhook`, events: eventsOf('sms') };
     const seeded = await seedAccount(deps, { name: 'Flow', credits, keys: 1, endpoint });

@@ -32,11 +32,12 @@ export async function signedIn(
   } = {},
 ): Promise<Browser> {
   const now = changed.now ?? new Date();
+  const _id = changed.user?._id ?? newId('usr');
   const user: UserDocument = {
-    ...{ _id: newId('usr'), username: `${newId('usr')}@example.com`, role, status: 'active', epoch: 1, createdAt: now },
+    ...{ _id, username: `${newId('usr')}@example.com`, role, status: 'active', epoch: 1, createdAt: now },
     ...(account && { account }),
     place: nextPlace++,
-    totp: { seed: TEST_BOX.seal('JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'), step: 0, since: now },
+    totp: { seed: TEST_BOX.seal('JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', ['users', _id, 'totp.seed']), step: 0, since: now },
     ...changed.user,
   };
   await db.collection<UserDocument>('users').insertOne(user);

@@ -11,12 +11,12 @@ import { systemClock } from '../../shared/runtime/clock.ts';
 import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import type { ProcessIdentity } from '../../shared/runtime/process-identity.ts';
-import { createSecretBox } from '../../shared/runtime/secret-box.ts';
 import { planText } from '../../shared/sms/plan.ts';
 import { type InboundSettings, SmppWorker } from '../../workers/smpp/worker.ts';
 import { eventually } from './eventually.ts';
 import { makeAccount, makeDraft } from './make.ts';
 import { startWireProxy, type WireProxy } from './mongo-wire/proxy.ts';
+import { boxOf } from './secret-box.ts';
 import { silentLog } from './silent-log.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
@@ -54,7 +54,7 @@ export interface World {
   close(): Promise<void>;
 }
 
-const box = createSecretBox(randomBytes(32));
+const box = boxOf(randomBytes(32));
 
 /**
  * Short, so that a submit without an answer is soon unknown; but longer than the simulator ever takes, even if the machine stops

@@ -9,11 +9,11 @@ import { GroupAccepter } from '../../shared/payment/accept.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
-import { createSecretBox } from '../../shared/runtime/secret-box.ts';
 import { finishPending } from '../../workers/maintenance/finish-pending.ts';
 import { SmppWorker } from '../../workers/smpp/worker.ts';
 import { makeKey, openGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';
+import { boxOf } from './secret-box.ts';
 import { silentLog } from './silent-log.ts';
 
 export interface TroubleAnswer {
@@ -61,7 +61,7 @@ export async function openTroubleWorld(uri: string, database: string): Promise<T
       if (bytes.readUInt32BE(8) === QUEUE_FULL) refused += 1;
     },
   });
-  const box = createSecretBox(randomBytes(32));
+  const box = boxOf(randomBytes(32));
   await createCarrier(db, clock, box, {
     _id: 'sim',
     name: 'Simulator',

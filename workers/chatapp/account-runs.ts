@@ -123,7 +123,7 @@ export class AccountRuns {
   #tokenOf({ _id: account, token }: ProviderDocument, version: string): string | undefined {
     if (this.#unreadable.get(account) === version) return undefined;
     try {
-      return this.#options.box.open(token);
+      return this.#options.box.open(token, ['providers', account, 'token']);
     } catch (error) {
       this.#unreadable.set(account, version);
       this.#options.log.error('provider_token_unreadable', { account, ...errorFields(error) });

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { type CarrierDocument, carrierLease } from '../../shared/carriers/carrier.ts';
-import { openedTrust } from '../../shared/carriers/carrier-secrets.ts';
+import { openedPassword, openedTrust } from '../../shared/carriers/carrier-secrets.ts';
 import { listCarriers } from '../../shared/carriers/store.ts';
 import { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import { Lease } from '../../shared/leases/lease.ts';
@@ -170,7 +170,7 @@ export class SmppWorker {
       teller: this.#teller,
       answerSender: this.#answerSender,
       inboundRules: this.#options.inbound ?? INBOUND,
-      password: box.open(carrier.password),
+      password: openedPassword(box, carrier),
       lease: this.#lease(id),
     });
     try {

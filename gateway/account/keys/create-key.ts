@@ -30,7 +30,7 @@ export function createKeyCreation(deps: KeyDeps): Action<SealedText> {
   const { db, clock, config } = deps;
   return {
     name: 'create-key',
-    newId: () => newSealedText(deps),
+    newId: (account) => newSealedText(deps, account),
     async act(res, { id, payBy }) {
       const caller = callerOf(res);
       const account = caller.account._id;
@@ -42,7 +42,7 @@ export function createKeyCreation(deps: KeyDeps): Action<SealedText> {
       if (refusal !== undefined) return { kind: 'refused', problem: refusal };
       const late = refusedLate(clock, payBy);
       if (late !== undefined) return late;
-      const text = openText(deps, id);
+      const text = openText(deps, account, id);
       const made = await changeAudited(deps, caller, {
         action: 'key.create',
         subject: { kind: 'key', id: text.id },
@@ -65,7 +65,7 @@ export function createKeyCreation(deps: KeyDeps): Action<SealedText> {
       return createdAnswer(deps, made, text.text);
     },
     async recover(account, id) {
-      const text = openText(deps, id);
+      const text = openText(deps, account, id);
       const made = await findOwnKey(db, account, text.id);
       return made && createdAnswer(deps, made, text.text);
     },
@@ -75,7 +75,8 @@ export function createKeyCreation(deps: KeyDeps): Action<SealedText> {
 
 /** A repeated request gets the key's text again. So its caller must have every scope of the key, like whoever made it. */
 export async function refuseText(deps: KeyDeps, caller: Caller, id: SealedText): Promise<Problem | undefined> {
-  const made = await findOwnKey(deps.db, caller.account._id, openText(deps, id).id);
+  const account = caller.account._id;
+  const made = await findOwnKey(deps.db, account, openText(deps, account, id).id);
   return made === undefined ? ['key_not_found', {}] : beyondCaller(caller, made.scopes);
 }
 

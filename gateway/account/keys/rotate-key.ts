@@ -37,7 +37,7 @@ export function createKeyRotation(deps: KeyDeps): Action<SealedText> {
   const { db, clock, config } = deps;
   return {
     name: 'rotate-key',
-    newId: () => newSealedText(deps),
+    newId: (account) => newSealedText(deps, account),
     async act(res, { id, payBy }) {
       const caller = callerOf(res);
       const old = await findOwnKey(db, caller.account._id, String(res.req.params.key_id));
@@ -52,10 +52,10 @@ export function createKeyRotation(deps: KeyDeps): Action<SealedText> {
       const { old_expires_at: until = new Date(now.getTime() + OVERLAP_MS), expires_at: expiresAt } = whole(read);
       const made = await rotate(deps, res, old, id, { until, expiresAt });
       if (made === undefined) return { kind: 'refused', problem: ['key_not_active', {}] };
-      return createdAnswer(deps, made, openText(deps, id).text);
+      return createdAnswer(deps, made, openText(deps, caller.account._id, id).text);
     },
     async recover(account, id) {
-      const text = openText(deps, id);
+      const text = openText(deps, account, id);
       const made = await findOwnKey(db, account, text.id);
       if (made === undefined || !(await retireReplaced(db, made))) return undefined;
       return createdAnswer(deps, made, text.text);
@@ -83,7 +83,14 @@ function rotate(
     action: 'key.rotate',
     subject: { kind: 'key', id: old._id },
     read: async () => old,
-    make: () => rotateKey(db, clock, old, { until, expiresAt, createdBy: creatorOf(caller) }, openText(deps, sealed)),
+    make: () =>
+      rotateKey(
+        db,
+        clock,
+        old,
+        { until, expiresAt, createdBy: creatorOf(caller) },
+        openText(deps, caller.account._id, sealed),
+      ),
     madeOf: (made) => made && { ...old, rotatedTo: made._id, expiresAt: earlier(old.expiresAt, until) },
     isRefusal: () => false,
   });

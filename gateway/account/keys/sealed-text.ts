@@ -1,4 +1,5 @@
 import { formatKey, type KeyText, newKeyText, parseKey } from '../../../shared/keys/key-secret.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 
 /**
@@ -7,13 +8,17 @@ import type { GatewayDeps } from '../../process/deps.ts';
  */
 export type SealedText = string;
 
-export function newSealedText({ box, clock }: Pick<GatewayDeps, 'box' | 'clock'>): SealedText {
-  return box.seal(formatKey(newKeyText(clock.now().getTime())));
+export function newSealedText({ box, clock }: Pick<GatewayDeps, 'box' | 'clock'>, account: AccountId): SealedText {
+  return box.seal(formatKey(newKeyText(clock.now().getTime())), ['idempotency', account, 'result']);
 }
 
-/** Throws when it is none, or sealed with another secret. */
-export function openText({ box }: Pick<GatewayDeps, 'box'>, sealed: SealedText): KeyText & { readonly text: string } {
-  const text = box.open(sealed);
+/** Throws when it is none, or sealed with another secret or for another account. */
+export function openText(
+  { box }: Pick<GatewayDeps, 'box'>,
+  account: AccountId,
+  sealed: SealedText,
+): KeyText & { readonly text: string } {
+  const text = box.open(sealed, ['idempotency', account, 'result']);
   const parsed = parseKey(text);
   if (parsed === undefined) throw new Error('a sealed text is no key');
   return { ...parsed, text };

@@ -78,7 +78,8 @@ export function createWebhookCreation(deps: Deps, urlCheck: UrlCheck): Action<Re
     async recover(account, id) {
       const endpoint = (await listEndpoints(db, account)).find(({ registration }) => registration === id);
       const [secret] = endpoint?.secrets ?? [];
-      return endpoint && secret && answerOf(deps, endpoint, box.open(secret.sealed));
+      if (endpoint === undefined || secret === undefined) return undefined;
+      return answerOf(deps, endpoint, box.open(secret.sealed, ['endpoints', endpoint._id, 'secrets.sealed']));
     },
   };
 }

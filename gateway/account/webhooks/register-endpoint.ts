@@ -30,7 +30,7 @@ export async function registerEndpoint(
     read: async () => {
       const [known] = await findEndpoints(db, [id]);
       // Throws when its secret cannot be opened: nothing is changed then, because its events could not be signed.
-      for (const { sealed } of known?.secrets.slice(0, 1) ?? []) box.open(sealed);
+      for (const { sealed } of known?.secrets.slice(0, 1) ?? []) box.open(sealed, ['endpoints', id, 'secrets.sealed']);
       return known;
     },
     make: () => createEndpoint(db, clock, box, { ...wanted, events: [...new Set(wanted.events)] }, id),

@@ -1,4 +1,5 @@
-import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+import { newId, type RequestId } from '../../../shared/runtime/ids.ts';
+import type { EndpointDocument, EndpointSecret } from '../../../shared/webhooks/endpoint.ts';
 import { findOwnEndpoint, listEndpoints, rotateSecret } from '../../../shared/webhooks/endpoint-store.ts';
 import { newSecret } from '../../../shared/webhooks/sign.ts';
 import { readRequest, request } from '../../fields/request.ts';
@@ -13,18 +14,16 @@ import { webhookRecord } from './webhook-record.ts';
 /** It has no fields: the overlap is a day, as with ops. */
 export const ROTATE_SECRET = request({});
 
-/** A new secret, sealed. It is the id of the request that adds it, so that the endpoint itself shows whether that was done. */
-type SealedSecret = string;
-
 type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'config'>;
 
 /** POST /v2/account/webhooks/{webhook_id}/rotate (extension): a new secret; for 24 hours posts have both signatures. */
-export function createSecretRotation(deps: Deps): Action<SealedSecret> {
+export function createSecretRotation(deps: Deps): Action<RequestId> {
   const { db, clock, box, config } = deps;
   return {
     name: 'rotate-webhook-secret',
-    newId: () => box.seal(newSecret()),
-    async act(res, { id: sealed, payBy }) {
+    // Stored with the secret, so that the endpoint itself shows whether that was done.
+    newId: () => newId('req', clock.now().getTime()),
+    async act(res, { id, payBy }) {
       const { account } = callerOf(res);
       const endpoint = await findOwnEndpoint(db, account._id, String(res.req.params.webhook_id));
       if (endpoint === undefined) return { kind: 'refused', problem: ['webhook_not_found', {}] };
@@ -33,20 +32,24 @@ export function createSecretRotation(deps: Deps): Action<SealedSecret> {
       const late = refusedLate(clock, payBy);
       if (late !== undefined) return late;
       const rotated = await changeEndpoint(deps, res, endpoint, 'webhook.rotate', () =>
-        rotateSecret(db, clock, sealed, endpoint._id),
+        rotateSecret(db, clock, box, { secret: newSecret(), request: id }, endpoint._id),
       );
       if (rotated === undefined) return { kind: 'refused', problem: ['webhook_not_found', {}] };
-      return answerOf(deps, rotated, sealed);
+      return answerOf(deps, rotated, id);
     },
-    async recover(account, sealed) {
+    async recover(account, id) {
       const all = await listEndpoints(db, account);
-      const rotated = all.find(({ secrets }) => secrets.some((secret) => secret.sealed === sealed));
-      return rotated && answerOf(deps, rotated, sealed);
+      const rotated = all.find(({ secrets }) => secrets.some(({ request }) => request === id));
+      return rotated && answerOf(deps, rotated, id);
     },
   };
 }
 
-async function answerOf(deps: Deps, endpoint: EndpointDocument, sealed: SealedSecret): Promise<Accepted> {
-  const body = { status: 'success', ...(await webhookRecord(deps, endpoint)), secret: deps.box.open(sealed) };
+/** `endpoint` has the secret that the request `id` has added. */
+async function answerOf(deps: Deps, endpoint: EndpointDocument, id: RequestId): Promise<Accepted> {
+  const added: EndpointSecret | undefined = endpoint.secrets.find(({ request }) => request === id);
+  if (added === undefined) throw new Error(`endpoint ${endpoint._id} has lost the secret of ${id}`);
+  const secret = deps.box.open(added.sealed, ['endpoints', endpoint._id, 'secrets.sealed']);
+  const body = { status: 'success', ...(await webhookRecord(deps, endpoint)), secret };
   return { kind: 'accepted', sealed: true, body };
 }

@@ -91,11 +91,11 @@ export class ProviderFiles {
   async #get(
     url: string,
     guard: AddressGuard,
-    { token }: Provider,
+    { _id, token }: Provider,
     bytesMax: number,
     signal: AbortSignal,
   ): Promise<Opened | NoFile> {
-    const headers = { authorization: `Bearer ${this.#box.open(token)}` };
+    const headers = { authorization: `Bearer ${this.#box.open(token, ['providers', _id, 'token'])}` };
     try {
       return await openGet(url, { guard, bytesMax, headers, signal });
     } catch (error) {

@@ -68,7 +68,7 @@ export class SecondFactor {
     const step = await stepOf(seed, code, now, 0);
     if (step === undefined) return sendProblem(res, 'second_factor_wrong');
     const { codes, hashes } = newRecoveryCodes();
-    const totp = { seed: box.seal(seed), step, since: now };
+    const totp = { seed: box.seal(seed, ['users', own.user._id, 'totp.seed']), step, since: now };
     const user = await changeOwn(this.#deps, res, 'user.set-second-factor', own.user, () =>
       putTotp(db, own.user, totp, hashes),
     );

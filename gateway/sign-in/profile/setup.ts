@@ -1,5 +1,5 @@
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
-import type { SecretBox } from '../../../shared/runtime/secret-box.ts';
+import { SEALED_TEXT, type SecretBox } from '../../../shared/runtime/secret-box.ts';
 import type { UserDocument } from '../../../shared/users/user.ts';
 
 /** How long a seed that was shown may be confirmed. */
@@ -10,23 +10,22 @@ export const SETUP_MS = 15 * 60_000;
  * void as soon as something ends the user's sessions; its own confirmation does.
  */
 export function sealSetup(box: SecretBox, { _id, epoch }: UserDocument, seed: string, until: Date): string {
-  return box.seal(JSON.stringify([_id, epoch, until.getTime(), seed]));
+  return box.seal(JSON.stringify([epoch, until.getTime(), seed]), ['users', _id, 'setup']);
 }
 
 /** The seed; undefined when the setup is too old, void, or no setup at all. */
 export function openSetup(box: SecretBox, { _id, epoch }: UserDocument, setup: string, now: Date): string | undefined {
-  const parts: unknown = JSON.parse(opened(box, setup) ?? 'null');
+  const parts: unknown = JSON.parse(opened(box, _id, setup) ?? 'null');
   if (!Array.isArray(parts)) return undefined;
-  const [user, of, untilMs, seed]: unknown[] = parts;
-  const valid = user === _id && of === epoch && typeof untilMs === 'number' && untilMs > now.getTime();
+  const [of, untilMs, seed]: unknown[] = parts;
+  const valid = of === epoch && typeof untilMs === 'number' && untilMs > now.getTime();
   return valid && typeof seed === 'string' ? seed : undefined;
 }
 
-function opened(box: SecretBox, setup: string): string | undefined {
-  // Other sealed texts never come into a caller's hands.
-  if (!/^v1\.[\w-]{16}\.[\w-]{22}\.[\w-]+$/.test(setup)) return undefined;
+function opened(box: SecretBox, user: string, setup: string): string | undefined {
+  if (!SEALED_TEXT.test(setup)) return undefined;
   try {
-    return box.open(setup);
+    return box.open(setup, ['users', user, 'setup']);
   } catch (error) {
     if (error instanceof StartError) return undefined;
     throw error;

@@ -28,12 +28,12 @@ export interface TargetDeps {
 }
 
 export function openTarget(endpoint: EndpointDocument, { guard, box, log }: TargetDeps): PostTarget {
-  const { _id: id, account, url: text, secrets } = endpoint;
+  const { _id: id, account, url: text } = endpoint;
   if (!guard.checkForm(text).ok) return { ...noTarget(id), problem: 'refused_url' };
   const url = new URL(text);
   const hostname = literalAddress(url.hostname) ?? url.hostname;
   const address = { id, account, host: url.host, hostname, origin: url.origin, path: url.pathname + url.search };
-  const { keys, errors } = openSecrets(secrets, box);
+  const { keys, errors } = openSecrets(endpoint, box);
   if (keys.some(({ expiresAt }) => expiresAt === undefined)) return { ...address, keys };
   log.error('secret_unreadable', { endpoint: id, ...errorFields(errors[0]) });
   return { ...address, keys: [], problem: 'no_secret' };
@@ -44,13 +44,18 @@ export function openTarget(endpoint: EndpointDocument, { guard, box, log }: Targ
  * secret key is lost. Only the newest has no `expiresAt`: without it nothing can be signed for long.
  */
 export function openSecrets(
-  secrets: EndpointDocument['secrets'],
+  { _id, secrets }: Pick<EndpointDocument, '_id' | 'secrets'>,
   box: SecretBox,
 ): Pick<PostTarget, 'keys'> & { readonly errors: readonly unknown[] } {
   const errors: unknown[] = [];
   const keys = secrets.flatMap(({ sealed, expiresAt }) => {
     try {
-      return [{ key: secretKey(box.open(sealed)), ...(expiresAt === undefined ? {} : { expiresAt }) }];
+      return [
+        {
+          key: secretKey(box.open(sealed, ['endpoints', _id, 'secrets.sealed'])),
+          ...(expiresAt === undefined ? {} : { expiresAt }),
+        },
+      ];
     } catch (error) {
       errors.push(error);
       return [];

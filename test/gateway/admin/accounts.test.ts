@@ -59,7 +59,7 @@ describe('accounts, by operators', () => {
 
   it('are not made when the time of the Idempotency-Key is over: another request may have made one', async () => {
     const { act, newId } = createNewAccount({ db: world.db, clock: systemClock, config: TEST_CONFIG });
-    const id = newId();
+    const id = newId(world.account);
 
     // It looks at the time before it asks who the caller is.
     const reply = { locals: { body: { name: 'Late' } } } as unknown as Reply;

@@ -116,7 +116,9 @@ describe('carriers and routes, by operators', () => {
     });
 
     expect(changed.body.carrier).to.include({ name: 'Jio', window_size: 20 });
-    expect(TEST_BOX.open((await stored('jio'))?.password ?? '')).to.equal('n3w-secret');
+    expect(TEST_BOX.open((await stored('jio'))?.password ?? '', ['carriers', 'jio', 'password'])).to.equal(
+      'n3w-secret',
+    );
     const { action, before, after } = await world.lastAudit();
     expect(action).to.equal('carrier.update');
     expect([before?.windowSize, after?.windowSize]).to.deep.equal([50, 20]);

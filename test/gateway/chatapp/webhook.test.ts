@@ -4,7 +4,6 @@ import type { AuditDocument } from '../../../shared/audit/entry.ts';
 import { eventsOf } from '../../../shared/events/catalogue.ts';
 import type { KeyScope } from '../../../shared/keys/key.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { ENDPOINTS_PER_ACCOUNT } from '../../../shared/webhooks/endpoint.ts';
 import { createEndpoint, disableEndpoint, listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
@@ -12,6 +11,7 @@ import { chatAtGateway } from '../../support/chat-gateway.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { expectProblem } from '../../support/problem.ts';
+import { boxOf } from '../../support/secret-box.ts';
 
 const PATH = '/v2/chatapp/webhook';
 const URL_1 = 'https://shop.example/hooks/1';
@@ -29,7 +29,11 @@ describe('POST /v2/chatapp/webhook', () => {
       const [endpoint, ...more] = await endpoints();
       expect(more).to.deep.equal([]);
       expect(endpoint).to.deep.include({ channel: 'chatapp', url: URL_1, events: GOOD.events, status: 'active' });
-      const secret = TEST_BOX.open(endpoint?.secrets[0]?.sealed ?? '');
+      const secret = TEST_BOX.open(endpoint?.secrets[0]?.sealed ?? '', [
+        'endpoints',
+        endpoint?._id ?? '',
+        'secrets.sealed',
+      ]);
       expect(body).to.deep.equal({ status: 'success', webhook_id: endpoint?._id, secret });
     });
 
@@ -219,7 +223,7 @@ describe('POST /v2/chatapp/webhook', () => {
       const { body } = await chat.post(PATH, GOOD);
       await disableEndpoint(chat.db, body.webhook_id, 'operator');
       const stored = chat.db.collection<EndpointDocument>('endpoints');
-      const sealed = createSecretBox(Buffer.alloc(32, 8)).seal('whsec_x');
+      const sealed = boxOf(Buffer.alloc(32, 8)).seal('whsec_x', ['endpoints', body.webhook_id, 'secrets.sealed']);
       await stored.updateOne({ _id: body.webhook_id }, { $set: { 'secrets.0.sealed': sealed } });
       const audited = () => chat.db.collection('audit').countDocuments();
       const before = { endpoints: await endpoints(), audited: await audited() };

@@ -139,7 +139,7 @@ describe('Idempotency-Key on every POST', () => {
         const claim = await claims().findOne({});
         const prefix = claim?.result.split('_')[0];
         const like = (['msg', 'bat', 'sch', 'rpl', 'tpr', 'usr', 'acc'] as const).find((known) => known === prefix);
-        const result = post.unused?.() ?? newId(like ?? 'req');
+        const result = post.unused?.(chat.account) ?? newId(like ?? 'req');
         await orphan({ result, payBy: new Date(Date.now() + HOUR_MS) });
 
         const soon = await ask();

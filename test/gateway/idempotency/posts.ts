@@ -1,9 +1,8 @@
 import { formatKey, newKeyText } from '../../../shared/keys/key-secret.ts';
 import { createKey } from '../../../shared/keys/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { createEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
-import { newSecret } from '../../../shared/webhooks/sign.ts';
 import { type ChatGateway, CUSTOMER } from '../../support/chat-gateway.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { makeKey } from '../../support/gateway.ts';
@@ -20,7 +19,7 @@ export interface Post {
   /** Makes what the path names, and gives its id. */
   readonly thing?: (chat: ChatGateway) => Promise<string>;
   /** Makes an unused id for the result. By default an id with the same prefix as that of the first request. */
-  readonly unused?: () => string;
+  readonly unused?: (account: AccountId) => string;
   /**
    * The answer to a repeated request when the process of the first one died after the work and before it noted the answer. By
    * default it is the first answer. `renewed`: the first answer with these members made anew, because they are stored nowhere.
@@ -32,7 +31,8 @@ export interface Post {
 const SMS = { message: 'Your code is 1234', sender: 'HARKRA' };
 const HOUR_MS = 3_600_000;
 const TEMPLATE_CSV = 'id,header,content\n1107160000000012345,HARKRA,Bye {#var#}\n';
-const newSealedKey = () => TEST_BOX.seal(formatKey(newKeyText(Date.now())));
+const newSealedKey = (account: AccountId) =>
+  TEST_BOX.seal(formatKey(newKeyText(Date.now())), ['idempotency', account, 'result']);
 
 /** Each POST that takes the key, by its route. */
 export const POSTS: Readonly<Record<string, Post>> = {
@@ -81,7 +81,6 @@ export const POSTS: Readonly<Record<string, Post>> = {
     body: () => ({}),
     // This POST has no fields. An unknown field makes it a different request all the same.
     other: { another: true },
-    unused: () => TEST_BOX.seal(newSecret()),
   },
   '/v2/account/webhooks/:webhook_id/replays': {
     thing: makeWebhook,

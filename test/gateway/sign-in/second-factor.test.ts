@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
 import { newLink } from '../../../shared/users/link.ts';
 import type { UserDocument } from '../../../shared/users/user.ts';
 import { expectProblem } from '../../support/problem.ts';
+import { boxOf } from '../../support/secret-box.ts';
 import { type Browser, newSession, signedIn } from '../../support/signed-in.ts';
 import { cookieOf, PASSWORD, SignInWorld, withCookie } from './world.ts';
 
@@ -116,7 +116,7 @@ describe('second factor (ASVS 6.3.3, 6.4, 6.5)', () => {
   it('an app whose seed was stored with another secret key: the code is no wrong try, a recovery code signs in', async () => {
     const { user } = await world.user('owner');
     const { secret, codes } = await enrol(withCookie(cookieOf(await signIn({ user }).expect(200))));
-    const seed = createSecretBox(Buffer.alloc(32, 8)).seal(secret);
+    const seed = boxOf(Buffer.alloc(32, 8)).seal(secret, ['users', user._id, 'totp.seed']);
     await world.db.collection<UserDocument>('users').updateOne({ _id: user._id }, { $set: { 'totp.seed': seed } });
     world.logged.length = 0;
 

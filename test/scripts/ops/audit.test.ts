@@ -20,6 +20,7 @@ const ELSEWHERE = [
   'webhook replay-event',
   'webhook test',
   'carrier test',
+  'secrets reseal',
   'store backup',
   'store restore',
   'store compact',

@@ -4,7 +4,8 @@ import { queuedMessage } from '../../../shared/messages/draft.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
-import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
+import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
+import { loadSecretKeys } from '../../../shared/runtime/secret-keys.ts';
 import { SmppWorker } from '../../../workers/smpp/worker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
@@ -33,7 +34,7 @@ describe('npm run ops: bind list', () => {
     const metrics = new Metrics();
     worker = new SmppWorker({
       ...{ db: world.store.db, clock: systemClock, log: silentLog, metrics, pollMs: 50 },
-      box: createSecretBox(loadSecretKey('', world.dir)),
+      box: createSecretBox(loadSecretKeys('', world.dir)),
     });
     worker.start();
     const account = await makeAccount(world.store.db, 100);

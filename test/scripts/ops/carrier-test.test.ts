@@ -3,7 +3,8 @@ import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
-import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
+import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
+import { loadSecretKeys } from '../../../shared/runtime/secret-keys.ts';
 import { SmppWorker } from '../../../workers/smpp/worker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { pdu, startHostileCarrier } from '../../support/hostile-carrier.ts';
@@ -40,7 +41,7 @@ describe('npm run ops: carrier test', () => {
   const startWorker = async (): Promise<void> => {
     worker = new SmppWorker({
       ...{ db: world.store.db, clock: systemClock, log: silentLog, metrics: new Metrics(), pollMs: 50 },
-      box: createSecretBox(loadSecretKey('', world.dir)),
+      box: createSecretBox(loadSecretKeys('', world.dir)),
     });
     worker.start();
     await eventually(

@@ -6,7 +6,8 @@ import { listOptIns } from '../../../shared/chat-opt-ins/store.ts';
 import { replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
 import { findProvider, noteTrouble, stopProvider } from '../../../shared/providers/store.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
+import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
+import { loadSecretKeys } from '../../../shared/runtime/secret-keys.ts';
 import { copyTemplates, makeChatTemplate } from '../../support/chatapp.ts';
 import { makeAccount } from '../../support/make.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
@@ -44,10 +45,10 @@ describe('npm run ops: the chat-app channel', () => {
 
       expect(made).to.include({ code: 0, err: '' });
       const provider = await findProvider(world.store.db, account);
-      const box = createSecretBox(loadSecretKey('', world.dir));
-      expect(box.open(provider?.token ?? '')).to.equal('EAAtoken');
-      expect(box.open(provider?.appSecret ?? '')).to.equal('appsecret');
-      const verifyToken = box.open(provider?.verifyToken ?? '');
+      const box = createSecretBox(loadSecretKeys('', world.dir));
+      expect(box.open(provider?.token ?? '', ['providers', account, 'token'])).to.equal('EAAtoken');
+      expect(box.open(provider?.appSecret ?? '', ['providers', account, 'appSecret'])).to.equal('appsecret');
+      const verifyToken = box.open(provider?.verifyToken ?? '', ['providers', account, 'verifyToken']);
       expect(made.out).to.include(`/chatapp/callback/${provider?.callback}\n`);
       expect(made.out).to.include(`verify token  ${verifyToken}\n`);
       expect(shown.out).to.include(`/chatapp/callback/${provider?.callback}\n`);
@@ -94,12 +95,22 @@ describe('npm run ops: the chat-app channel', () => {
         base_url: 'https://graph.example/v23.0',
       });
       expect(one).not.to.have.property('verify_token');
-      const box = createSecretBox(loadSecretKey('', world.dir));
-      expect(box.open((await findProvider(world.store.db, account))?.token ?? '')).to.equal('EAAtoken');
+      const box = createSecretBox(loadSecretKeys('', world.dir));
+      expect(
+        box.open((await findProvider(world.store.db, account))?.token ?? '', ['providers', account, 'token']),
+      ).to.equal('EAAtoken');
       await json('provider', 'set', account, '--token');
-      expect(box.open((await findProvider(world.store.db, account))?.token ?? '')).to.equal('EAAother');
+      expect(
+        box.open((await findProvider(world.store.db, account))?.token ?? '', ['providers', account, 'token']),
+      ).to.equal('EAAother');
       const again = await json('provider', 'set', account, '--new-verify-token');
-      expect(again.verify_token).to.equal(box.open((await findProvider(world.store.db, account))?.verifyToken ?? ''));
+      expect(again.verify_token).to.equal(
+        box.open((await findProvider(world.store.db, account))?.verifyToken ?? '', [
+          'providers',
+          account,
+          'verifyToken',
+        ]),
+      );
     });
 
     it('set: another address needs the access token again', async () => {

@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
+import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
+import { loadSecretKeys } from '../../../shared/runtime/secret-keys.ts';
 import { builtProgram } from '../../support/built.ts';
 import { OpsWorld, type Ran } from '../../support/ops-world.ts';
 
@@ -110,7 +111,13 @@ describe('npm run ops: the ledger, and as a program', () => {
       expect(await bundledProgram(words, world.env, 'from-stdin\n')).to.include({ code: 0 });
 
       const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'stdin' });
-      expect(createSecretBox(loadSecretKey('', world.dir)).open(stored?.password ?? '')).to.equal('from-stdin');
+      expect(
+        createSecretBox(loadSecretKeys('', world.dir)).open(stored?.password ?? '', [
+          'carriers',
+          stored?._id ?? '',
+          'password',
+        ]),
+      ).to.equal('from-stdin');
     });
 
     it('without a store says in one sentence what to do', async () => {

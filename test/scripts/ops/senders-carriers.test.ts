@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
+import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
+import { loadSecretKeys } from '../../../shared/runtime/secret-keys.ts';
 import { createSender, removeSender } from '../../../shared/senders/store.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
@@ -77,9 +78,9 @@ describe('npm run ops: senders and carriers', () => {
       const listed = await world.run('carrier list --json');
 
       const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'acme' });
-      const box = createSecretBox(loadSecretKey('', world.dir));
+      const box = createSecretBox(loadSecretKeys('', world.dir));
       expect(JSON.parse(made.out)).to.include({ carrier: 'acme', name: 'acme', windowSize: 50, tls: false });
-      expect(box.open(stored?.password ?? '')).to.equal('pa55word');
+      expect(box.open(stored?.password ?? '', ['carriers', stored?._id ?? '', 'password'])).to.equal('pa55word');
       for (const said of [made.out, listed.out]) expect(said).not.to.match(/pa55word|password/);
     });
 
@@ -92,26 +93,13 @@ describe('npm run ops: senders and carriers', () => {
 
       expect(updated).to.deep.include({ windowSize: 10, perSecond: 100, paths: ['promotional'] });
       const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'beta' });
-      expect(createSecretBox(loadSecretKey('', world.dir)).open(stored?.password ?? '')).to.equal('one');
-    });
-
-    it('asks for the password when it would be sent elsewhere', async () => {
-      process.env.SMPP_PASSWORD = 'one';
-      await world.run(
-        'carrier create moved --host smsc.example --port 2775 --system-id us --other-hosts two.example:1',
-      );
-      delete process.env.SMPP_PASSWORD;
-
-      const refused = await world.run('carrier update moved --host other.example');
-      expect(refused.code).to.equal(2);
-      expect(refused.err).to.include('--password-stdin');
-      expect(await world.json('carrier update moved --reconnect-ms 10 --host smsc.example')).to.include({
-        host: 'smsc.example',
-      });
-      process.env.SMPP_PASSWORD = 'two';
-      expect(await world.json('carrier update moved --host other.example')).to.include({ host: 'other.example' });
-      const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'moved' });
-      expect(createSecretBox(loadSecretKey('', world.dir)).open(stored?.password ?? '')).to.equal('two');
+      expect(
+        createSecretBox(loadSecretKeys('', world.dir)).open(stored?.password ?? '', [
+          'carriers',
+          stored?._id ?? '',
+          'password',
+        ]),
+      ).to.equal('one');
     });
 
     it('is named by an account with DLT if it sends without the ids of DLT', async () => {
@@ -205,9 +193,13 @@ describe('npm run ops: senders and carriers', () => {
       expect(half.err).to.include('needs its own key');
       expect(other.err).to.include('not another one');
       const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'secure' });
-      expect(createSecretBox(loadSecretKey('', world.dir)).open(stored?.trust?.tlsKey ?? '')).to.equal(
-        readFileSync(keyFile, 'utf8'),
-      );
+      expect(
+        createSecretBox(loadSecretKeys('', world.dir)).open(stored?.trust?.tlsKey ?? '', [
+          'carriers',
+          stored?._id ?? '',
+          'trust.tlsKey',
+        ]),
+      ).to.equal(readFileSync(keyFile, 'utf8'));
       expect(JSON.parse(later.out).trust).to.include({ tlsKey: 'set', tlsHostName: 'unchecked' });
       for (const said of [made.out, later.out, (await world.run('carrier show secure')).out]) {
         expect(said).to.include('CN=').and.not.to.include('PRIVATE KEY').and.not.to.include('v1.');

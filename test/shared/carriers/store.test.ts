@@ -13,10 +13,10 @@ import {
   updateCarrier,
 } from '../../../shared/carriers/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
+import { boxOf } from '../../support/secret-box.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
-const box = createSecretBox(randomBytes(32));
+const box = boxOf(randomBytes(32));
 const GOOD = {
   _id: 'airtel-1',
   name: 'Airtel',
@@ -43,7 +43,7 @@ describe('carriers', () => {
 
     expect(carrier).to.include({ status: 'active', bindKind: 'transceiver', binds: 1, windowSize: 50, perSecond: 0 });
     expect(carrier.password).not.to.include(GOOD.password);
-    expect(box.open(carrier.password)).to.equal(GOOD.password);
+    expect(box.open(carrier.password, ['carriers', GOOD._id, 'password'])).to.equal(GOOD.password);
     expect(await listCarriers(store.db)).to.deep.equal([carrier]);
   });
 
@@ -73,7 +73,7 @@ describe('carriers', () => {
     const renewed = await updateCarrier(store.db, box, GOOD._id, { password: 'new' });
 
     expect(widened).to.deep.equal({ ...before, windowSize: 20 });
-    expect(box.open(renewed.password)).to.equal('new');
+    expect(box.open(renewed.password, ['carriers', GOOD._id, 'password'])).to.equal('new');
   });
 
   describe('a change of where the password is sent needs the password', () => {
@@ -95,7 +95,7 @@ describe('carriers', () => {
         expect(await failure(updateCarrier(store.db, box, GOOD._id, change))).to.be.instanceOf(PasswordNeeded);
         expect(await listCarriers(store.db)).to.deep.equal([before]);
         const moved = await updateCarrier(store.db, box, GOOD._id, { ...change, password: 'given' });
-        expect(box.open(moved.password)).to.equal('given');
+        expect(box.open(moved.password, ['carriers', GOOD._id, 'password'])).to.equal('given');
         // The same values again lead it nowhere else.
         expect(await updateCarrier(store.db, box, GOOD._id, change)).to.deep.equal(moved);
       });

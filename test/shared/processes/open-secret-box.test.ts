@@ -10,6 +10,8 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const KEY = 'ab'.repeat(32);
 
+const PLACE = ['carriers', 'acme', 'password'] as const;
+
 describe('the box of the secret key', () => {
   let store: TestStore;
   let dataDir: string;
@@ -32,7 +34,11 @@ describe('the box of the secret key', () => {
   it('makes the key once, when several processes start for the first time', async () => {
     const boxes = await Promise.all([open(), open(), open()]);
 
-    expect(boxes.map((box) => box.open(boxes[0]?.seal('word') ?? ''))).to.deep.equal(['word', 'word', 'word']);
+    expect(boxes.map((box) => box.open(boxes[0]?.seal('word', PLACE) ?? '', PLACE))).to.deep.equal([
+      'word',
+      'word',
+      'word',
+    ]);
     expect(existsSync(file)).to.equal(true);
   });
 
@@ -46,7 +52,7 @@ describe('the box of the secret key', () => {
     expect(String(refusal)).to.include(file).and.to.include('put it back');
     expect(existsSync(file)).to.equal(false);
     renameSync(`${file}.away`, file);
-    expect((await open()).open(password)).to.equal('secret');
+    expect((await open()).open(password, PLACE)).to.equal('secret');
   });
 
   it('takes a key that was made on purpose, or comes from the setting', async () => {
@@ -58,6 +64,6 @@ describe('the box of the secret key', () => {
     writeFileSync(file, `${KEY}\n`);
     const own = await open();
 
-    expect((await open(KEY)).open(own.seal('word'))).to.equal('word');
+    expect((await open(KEY)).open(own.seal('word', PLACE), PLACE)).to.equal('word');
   });
 });

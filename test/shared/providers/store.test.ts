@@ -45,9 +45,9 @@ describe('providers', () => {
     expect(created).to.equal(true);
     expect(await findProvider(store.db, account)).to.deep.equal(provider);
     expect(provider).to.include({ ...PROVIDER_DEFAULTS, baseUrl: PROVIDER.baseUrl, displayNumber: '918000000001' });
-    expect(TEST_BOX.open(provider.token)).to.equal(PROVIDER.token);
-    expect(TEST_BOX.open(provider.appSecret)).to.equal(PROVIDER.appSecret);
-    expect(TEST_BOX.open(provider.verifyToken)).to.equal(verifyToken);
+    expect(TEST_BOX.open(provider.token, ['providers', account, 'token'])).to.equal(PROVIDER.token);
+    expect(TEST_BOX.open(provider.appSecret, ['providers', account, 'appSecret'])).to.equal(PROVIDER.appSecret);
+    expect(TEST_BOX.open(provider.verifyToken, ['providers', account, 'verifyToken'])).to.equal(verifyToken);
     expect(verifyToken).to.match(/^[\w-]{32}$/);
     expect(JSON.stringify(provider)).not.to.include(PROVIDER.token);
     expect(await providersByCallback(store.db, [provider.callback])).to.deep.equal([provider]);
@@ -59,7 +59,7 @@ describe('providers', () => {
     const { provider, created, verifyToken } = await set({ perSecond: 20, token: 'EAAnew' });
 
     expect({ created, verifyToken }).to.deep.equal({ created: false, verifyToken: undefined });
-    expect(TEST_BOX.open(provider.token)).to.equal('EAAnew');
+    expect(TEST_BOX.open(provider.token, ['providers', account, 'token'])).to.equal('EAAnew');
     expect(provider).to.deep.equal({ ...first, perSecond: 20, token: provider.token });
     expect((await set({})).provider).to.deep.equal(provider);
   });
@@ -82,7 +82,7 @@ describe('providers', () => {
     const { provider, verifyToken } = await set({ newVerifyToken: true });
 
     expect(verifyToken).to.be.a('string').and.not.equal(first.verifyToken);
-    expect(TEST_BOX.open(provider.verifyToken)).to.equal(verifyToken);
+    expect(TEST_BOX.open(provider.verifyToken, ['providers', account, 'verifyToken'])).to.equal(verifyToken);
     expect(provider).not.to.have.property('newVerifyToken');
   });
 

@@ -16,7 +16,8 @@ import {
 } from '../../../shared/runtime/ids.ts';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import { clean, maskNumber, unexpectedErrorFields } from '../../../shared/runtime/log.ts';
-import { createSecretBox, loadSecretKey } from '../../../shared/runtime/secret-box.ts';
+import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
+import { loadSecretKeys } from '../../../shared/runtime/secret-keys.ts';
 
 describe('runtime/ids', () => {
   it('never goes back in order and never repeats', () => {
@@ -164,6 +165,7 @@ describe('runtime/grouper', () => {
 });
 
 describe('runtime/secret-box', () => {
+  const PLACE = ['carriers', 'acme', 'password'] as const;
   let directory: string;
   before(() => {
     directory = mkdtempSync(join(tmpdir(), 'harkara-'));
@@ -171,31 +173,64 @@ describe('runtime/secret-box', () => {
   after(() => rmSync(directory, { recursive: true }));
 
   it('makes the key file at the first start, for the owner alone, and reads the same key again', () => {
-    const key = loadSecretKey('', directory);
+    const key = loadSecretKeys('', directory)();
 
-    expect(loadSecretKey('', directory)).to.deep.equal(key);
+    expect(loadSecretKeys('', directory)()).to.deep.equal(key);
     expect(statSync(join(directory, 'secret.key')).mode & 0o777).to.equal(0o600);
   });
 
   it('takes a key file that a copy left open to others, and closes it', () => {
-    const key = loadSecretKey('', directory);
+    const key = loadSecretKeys('', directory)();
     chmodSync(join(directory, 'secret.key'), 0o644);
 
-    expect(loadSecretKey('', directory)).to.deep.equal(key);
+    expect(loadSecretKeys('', directory)()).to.deep.equal(key);
     expect(statSync(join(directory, 'secret.key')).mode & 0o777).to.equal(0o600);
   });
 
   it('opens what it sealed, and nothing that was altered or sealed with another key', () => {
-    const box = createSecretBox(loadSecretKey('', directory));
-    const sealed = box.seal('pässword');
+    const box = createSecretBox(loadSecretKeys('', directory));
+    const sealed = box.seal('pässword', PLACE);
 
-    expect(box.open(sealed)).to.equal('pässword');
+    expect(box.open(sealed, PLACE)).to.equal('pässword');
     expect(sealed).to.not.include('pässword');
-    expect(() => box.open(`${sealed.slice(0, -2)}AA`)).to.throw();
-    expect(() => createSecretBox(loadSecretKey('ab'.repeat(32), directory)).open(sealed))
+    expect(() => box.open(`${sealed.slice(0, -2)}AA`, PLACE)).to.throw();
+    expect(() => createSecretBox(loadSecretKeys('ab'.repeat(32), directory)).open(sealed, PLACE))
       .to.throw(StartError)
       .with.property('message')
       .that.includes('sealed with another key');
+  });
+
+  it('opens a value only where it was sealed for: collection, document and field', () => {
+    const box = createSecretBox(loadSecretKeys('', directory));
+    const sealed = box.seal('pässword', PLACE);
+
+    for (const place of [
+      ['carriers', 'other', 'password'],
+      ['carriers', 'acme', 'trust.tlsKey'],
+      ['providers', 'acme', 'token'],
+    ] as const) {
+      expect(() => box.open(sealed, place))
+        .to.throw(StartError)
+        .with.property('message')
+        .that.includes(`${place[2]} of ${place[1]} (${place[0]}) was altered, or sealed for another document`);
+    }
+  });
+
+  it('seals with the first of several keys, which the text names, and opens with all', () => {
+    const [first, second] = ['ab'.repeat(32), 'cd'.repeat(32)];
+    const old = createSecretBox(loadSecretKeys(second, directory));
+    const both = createSecretBox(loadSecretKeys(`${first},${second}`, directory));
+    const sealed = old.seal('word', PLACE);
+
+    expect(both.open(sealed, PLACE)).to.equal('word');
+    const fresh = both.seal('word', PLACE);
+    expect(createSecretBox(loadSecretKeys(first, directory)).open(fresh, PLACE)).to.equal('word');
+    const id = fresh.split('.')[1];
+    expect(id)
+      .to.match(/^[0-9a-f]{8}$/)
+      .and.not.equal(sealed.split('.')[1]);
+    expect(() => old.open(fresh, PLACE)).to.throw(`sealed with another key (id ${id}`);
+    expect(() => loadSecretKeys(`${first},`, directory)).to.throw('64 hexadecimal digits');
   });
 
   it('says in one sentence that a data directory cannot be used', () => {
@@ -203,7 +238,7 @@ describe('runtime/secret-box', () => {
     writeFileSync(file, '');
 
     for (const dir of [file, join(file, 'below')]) {
-      expect(() => loadSecretKey('', dir))
+      expect(() => loadSecretKeys('', dir))
         .to.throw(StartError)
         .with.property('message')
         .that.includes(dir)
@@ -212,6 +247,6 @@ describe('runtime/secret-box', () => {
   });
 
   it('says what a key must look like', () => {
-    expect(() => loadSecretKey('short', directory)).to.throw('HARKARA_SECRET_KEY must hold 64 hexadecimal digits');
+    expect(() => loadSecretKeys('short', directory)).to.throw('HARKARA_SECRET_KEY must hold 64 hexadecimal digits');
   });
 });

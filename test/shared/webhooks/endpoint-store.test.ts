@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { AllPlacesTaken } from '../../../shared/mongo/places.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
 import { ENDPOINTS_PER_ACCOUNT } from '../../../shared/webhooks/endpoint.ts';
 import {
   createEndpoint,
@@ -17,13 +16,14 @@ import {
 } from '../../../shared/webhooks/endpoint-store.ts';
 import { newSecret } from '../../../shared/webhooks/sign.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { boxOf } from '../../support/secret-box.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 import { present } from './make.ts';
 
 const URL_1 = 'https://hooks.example/1';
 
 describe('webhooks/endpoint-store', () => {
-  const box = createSecretBox(randomBytes(32));
+  const box = boxOf(randomBytes(32));
   let store: TestStore;
 
   before(async () => {
@@ -49,7 +49,9 @@ describe('webhooks/endpoint-store', () => {
       events: ['message.sent'],
       status: 'active',
     });
-    expect(endpoint.secrets.map(({ sealed }) => box.open(sealed))).to.deep.equal([secret]);
+    expect(
+      endpoint.secrets.map(({ sealed }) => box.open(sealed, ['endpoints', endpoint._id, 'secrets.sealed'])),
+    ).to.deep.equal([secret]);
     expect(JSON.stringify(await listEndpoints(store.db, account))).not.to.include(secret);
   });
 
@@ -177,14 +179,14 @@ describe('webhooks/endpoint-store', () => {
     });
     const secretsNow = async () =>
       ((await listEndpoints(store.db, account))[0]?.secrets ?? []).map(({ sealed, expiresAt }) => [
-        box.open(sealed),
+        box.open(sealed, ['endpoints', made.endpoint._id, 'secrets.sealed']),
         expiresAt,
       ]);
     const start = clock.now().getTime();
     const day = 24 * 3_600_000;
 
     const second = newSecret();
-    await rotateSecret(store.db, clock, box.seal(second), made.endpoint._id);
+    await rotateSecret(store.db, clock, box, { secret: second }, made.endpoint._id);
     expect(await secretsNow()).to.deep.equal([
       [second, undefined],
       [made.secret, new Date(start + day)],
@@ -192,7 +194,7 @@ describe('webhooks/endpoint-store', () => {
 
     clock.turn(day + 1);
     const third = newSecret();
-    await rotateSecret(store.db, clock, box.seal(third), made.endpoint._id);
+    await rotateSecret(store.db, clock, box, { secret: third }, made.endpoint._id);
     expect(await secretsNow()).to.deep.equal([
       [third, undefined],
       [second, new Date(start + 2 * day + 1)],
@@ -208,10 +210,12 @@ describe('webhooks/endpoint-store', () => {
     });
 
     const secrets = [1, 2, 3].map(newSecret);
-    await Promise.all(secrets.map((secret) => rotateSecret(store.db, systemClock, box.seal(secret), endpoint._id)));
+    await Promise.all(secrets.map((secret) => rotateSecret(store.db, systemClock, box, { secret }, endpoint._id)));
 
     const [stored] = await findEndpoints(store.db, [endpoint._id]);
-    const open = (stored?.secrets ?? []).map(({ sealed }) => box.open(sealed));
+    const open = (stored?.secrets ?? []).map(({ sealed }) =>
+      box.open(sealed, ['endpoints', endpoint._id, 'secrets.sealed']),
+    );
     expect(open).to.include.members(secrets).and.have.length(4);
     expect((stored?.secrets ?? []).filter(({ expiresAt }) => expiresAt === undefined)).to.have.length(1);
   });

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { createEndpoint, listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
+import { boxOf } from '../../support/secret-box.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 import { makeEndpoint } from './make.ts';
 
 describe('webhooks/endpoint-store: an address', () => {
-  const box = createSecretBox(randomBytes(32));
+  const box = boxOf(randomBytes(32));
   let store: TestStore;
   before(async () => {
     store = await openTestStore();
@@ -20,7 +20,9 @@ describe('webhooks/endpoint-store: an address', () => {
     const account = newId('acc');
     const register = (channel: 'sms' | 'chatapp', url: string) =>
       createEndpoint(store.db, systemClock, box, { account, channel, url, events: ['message.sent'] });
-    const old = makeEndpoint({ account, url: 'https://old.example', secrets: [{ sealed: box.seal('whsec_old') }] });
+    const _id = newId('whk');
+    const sealed = box.seal('whsec_old', ['endpoints', _id, 'secrets.sealed']);
+    const old = makeEndpoint({ _id, account, url: 'https://old.example', secrets: [{ sealed }] });
     await store.db.collection<EndpointDocument>('endpoints').insertOne(old);
 
     const made = await Promise.all(['https://x.example', 'https://x.example/'].map((url) => register('sms', url)));

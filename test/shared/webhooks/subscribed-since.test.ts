@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import {
   createEndpoint,
@@ -11,10 +10,11 @@ import {
   setEvents,
 } from '../../../shared/webhooks/endpoint-store.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { boxOf } from '../../support/secret-box.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 describe('webhooks/endpoint-store: subscribedSince', () => {
-  const box = createSecretBox(randomBytes(32));
+  const box = boxOf(randomBytes(32));
   let store: TestStore;
 
   before(async () => {

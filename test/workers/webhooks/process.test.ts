@@ -7,13 +7,13 @@ import type { StateChange } from '../../../shared/events/catalogue.ts';
 import { eventsOf } from '../../../shared/events/catalogue.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { eventId, newId } from '../../../shared/runtime/ids.ts';
-import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
 import { createEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
 import { COMPLETING_MAX } from '../../../workers/webhooks/endpoint-queues.ts';
 import { makeMessage } from '../../shared/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
+import { boxOf } from '../../support/secret-box.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
@@ -47,7 +47,7 @@ describe('webhooks worker: process', () => {
 
   it('kill -9 in the middle: every event reaches the endpoint, with its own id and signature', async () => {
     const account = newId('acc');
-    const { secret } = await createEndpoint(store.db, systemClock, createSecretBox(key), {
+    const { secret } = await createEndpoint(store.db, systemClock, boxOf(key), {
       channel: 'sms',
       account,
       url: target.url,

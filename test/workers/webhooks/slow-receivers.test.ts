@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { newSecret } from '../../../shared/webhooks/sign.ts';
@@ -21,13 +21,11 @@ describe('webhooks worker: slow receivers', () => {
     /** Stores endpoints below one URL, each with due deliveries. They are stored directly: the API allows ten for each account. */
     async function owe(url: string, owed: readonly (readonly [AccountId, number])[], each: number): Promise<void> {
       const made = owed.flatMap(([account, count]) =>
-        Array.from({ length: count }, (_, n) =>
-          makeEndpoint({
-            account,
-            url: `${url}/${account}/${n}`,
-            secrets: [{ sealed: world().box.seal(newSecret()) }],
-          }),
-        ),
+        Array.from({ length: count }, (_, n) => {
+          const _id = newId('whk');
+          const sealed = world().box.seal(newSecret(), ['endpoints', _id, 'secrets.sealed']);
+          return makeEndpoint({ _id, account, url: `${url}/${account}/${n}`, secrets: [{ sealed }] });
+        }),
       );
       await endpoints().insertMany(made);
       const deliveries = made.flatMap(({ _id, account }) =>

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
 import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
@@ -8,6 +7,7 @@ import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { newSecret } from '../../../shared/webhooks/sign.ts';
 import { makeMessage, present } from '../../shared/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
+import { boxOf } from '../../support/secret-box.ts';
 import { verify, WebhookWorld } from './world.ts';
 
 describe('webhooks worker', () => {
@@ -51,7 +51,14 @@ describe('webhooks worker', () => {
       .db.collection<EndpointDocument>('endpoints')
       .updateOne(
         { _id: registered.endpoint._id },
-        { $set: { secrets: [{ sealed: world().box.seal(fresh) }, { sealed: old?.sealed ?? '', expiresAt }] } },
+        {
+          $set: {
+            secrets: [
+              { sealed: world().box.seal(fresh, ['endpoints', registered.endpoint._id, 'secrets.sealed']) },
+              { sealed: old?.sealed ?? '', expiresAt },
+            ],
+          },
+        },
       );
     await world().startWorker();
 
@@ -86,7 +93,19 @@ describe('webhooks worker', () => {
       .db.collection<EndpointDocument>('endpoints')
       .updateOne(
         { _id: registered.endpoint._id },
-        { $set: { secrets: [{ sealed: createSecretBox(randomBytes(32)).seal(newSecret()) }] } },
+        {
+          $set: {
+            secrets: [
+              {
+                sealed: boxOf(randomBytes(32)).seal(newSecret(), [
+                  'endpoints',
+                  registered.endpoint._id,
+                  'secrets.sealed',
+                ]),
+              },
+            ],
+          },
+        },
       );
     const delivery = present((await world().deliver(registered))[0]);
     await world().startWorker();
@@ -102,10 +121,23 @@ describe('webhooks worker', () => {
     const registered = await world().register(target.url);
     const fresh = newSecret();
     const expiresAt = new Date(world().clock.now().getTime() + 60_000);
-    const lost = { sealed: createSecretBox(randomBytes(32)).seal(newSecret()), expiresAt };
+    const lost = {
+      sealed: boxOf(randomBytes(32)).seal(newSecret(), ['endpoints', registered.endpoint._id, 'secrets.sealed']),
+      expiresAt,
+    };
     await world()
       .db.collection<EndpointDocument>('endpoints')
-      .updateOne({ _id: registered.endpoint._id }, { $set: { secrets: [{ sealed: world().box.seal(fresh) }, lost] } });
+      .updateOne(
+        { _id: registered.endpoint._id },
+        {
+          $set: {
+            secrets: [
+              { sealed: world().box.seal(fresh, ['endpoints', registered.endpoint._id, 'secrets.sealed']) },
+              lost,
+            ],
+          },
+        },
+      );
     await world().deliver(registered);
     await world().startWorker();
 
@@ -119,7 +151,7 @@ describe('webhooks worker', () => {
     const registered = await world().register(target.url);
     const [old] = registered.endpoint.secrets;
     const expiresAt = new Date(world().clock.now().getTime() + 60_000);
-    const sealed = createSecretBox(randomBytes(32)).seal(newSecret());
+    const sealed = boxOf(randomBytes(32)).seal(newSecret(), ['endpoints', registered.endpoint._id, 'secrets.sealed']);
     await world()
       .db.collection<EndpointDocument>('endpoints')
       .updateOne(

@@ -7,7 +7,6 @@ import { Lease } from '../../../shared/leases/lease.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
-import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
 import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
 import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
 import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
@@ -17,13 +16,14 @@ import { WebhookWorker, type WebhookWorkerOptions } from '../../../workers/webho
 import { makeDelivery, present } from '../../shared/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { boxOf } from '../../support/secret-box.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 import { openReceiver, type Received, type Receiver } from './receiver.ts';
 
 /** Webhook workers on a store of their own, and the receivers that they post to. */
 export class WebhookWorld {
-  readonly box = createSecretBox(randomBytes(32));
+  readonly box = boxOf(randomBytes(32));
   /** Begins at the real time, because the receivers' library compares timestamps with it. */
   clock = new ManualClock(systemClock.now());
   readonly #store: TestStore;

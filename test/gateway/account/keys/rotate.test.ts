@@ -103,18 +103,18 @@ describe('API keys: rotation', () => {
   it('is completed by the repeated request when the gateway died after it had made the new key', async () => {
     const old = await create();
     const deps = { db: site.db, clock: systemClock, box: TEST_BOX, config: TEST_CONFIG };
-    const sealed = newSealedText(deps);
+    const sealed = newSealedText(deps, site.account);
     const until = new Date(Date.now() + HOUR_MS);
     const rotatedFrom = { key: old.key_id, until };
     const settings = { account: site.account, name: 'shop', scopes: ['read'], rotatedFrom } as const;
-    await insertKey(site.db, systemClock, settings, openText(deps, sealed));
+    await insertKey(site.db, systemClock, settings, openText(deps, site.account, sealed));
 
     const found = await createKeyRotation(deps).recover(site.account, sealed);
 
-    expect(found?.body).to.include({ key: openText(deps, sealed).text, rotated_from: old.key_id });
+    expect(found?.body).to.include({ key: openText(deps, site.account, sealed).text, rotated_from: old.key_id });
     expect(await findKey(site.db, old.key_id)).to.deep.include({
       expiresAt: until,
-      rotatedTo: openText(deps, sealed).id,
+      rotatedTo: openText(deps, site.account, sealed).id,
     });
   });
 });

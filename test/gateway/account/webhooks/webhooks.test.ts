@@ -25,7 +25,13 @@ describe('webhooks by the API', () => {
 
     expect(sms).to.deep.include({ status: 'success', state: 'active', events: eventsOf('sms'), failing_since: null });
     expect(chat).to.deep.include({ channel: 'chatapp', events: ['message.read'] });
-    expect(sms.secret).to.equal(TEST_BOX.open((await endpointOf(sms.webhook_id))?.secrets[0]?.sealed ?? ''));
+    expect(sms.secret).to.equal(
+      TEST_BOX.open((await endpointOf(sms.webhook_id))?.secrets[0]?.sealed ?? '', [
+        'endpoints',
+        sms.webhook_id,
+        'secrets.sealed',
+      ]),
+    );
     const { data } = (await ask('get', PATH).expect(200)).body;
     expect(data.map(({ webhook_id }: { webhook_id: string }) => webhook_id)).to.deep.equal([
       sms.webhook_id,
@@ -138,7 +144,9 @@ describe('webhooks by the API', () => {
       .and.not.to.equal(old);
     expect(again.body).to.deep.equal(first.body);
     expect(first.body.old_secret_until).to.be.a('string');
-    const secrets = (await endpointOf(id))?.secrets.map(({ sealed }) => TEST_BOX.open(sealed));
+    const secrets = (await endpointOf(id))?.secrets.map(({ sealed }) =>
+      TEST_BOX.open(sealed, ['endpoints', id, 'secrets.sealed']),
+    );
     expect(secrets).to.deep.equal([first.body.secret, old]);
     const stored = await Promise.all(
       ['endpoints', 'idempotency', 'audit'].map((name) => site.db.collection(name).find().toArray()),

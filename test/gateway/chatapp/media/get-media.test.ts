@@ -4,11 +4,11 @@ import { PROBLEMS, type ProblemSlug } from '../../../../gateway/http/problem.ts'
 import type { ProviderDocument } from '../../../../shared/providers/provider.ts';
 import { pauseProvider, stopProvider } from '../../../../shared/providers/store.ts';
 import { newId } from '../../../../shared/runtime/ids.ts';
-import { createSecretBox } from '../../../../shared/runtime/secret-box.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeKey } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
+import { boxOf } from '../../../support/secret-box.ts';
 import { signedIn } from '../../../support/signed-in.ts';
 import { type MediaWorld, openHost, openMediaWorld, PHOTO } from './world.ts';
 
@@ -235,7 +235,7 @@ describe('GET /v2/chatapp/media/{message_id}', () => {
   });
 
   it('503: the token was encrypted with another key', async () => {
-    const token = createSecretBox(Buffer.alloc(32, 9)).seal('EAAother');
+    const token = boxOf(Buffer.alloc(32, 9)).seal('EAAother', ['providers', world.account, 'token']);
     await world.db.collection<ProviderDocument>('providers').updateOne({ _id: world.account }, { $set: { token } });
     expectRefusal(await world.get(await world.sent(PHOTO)), 'secret_unreadable');
     await nothingLeft();

@@ -10,7 +10,6 @@ import { changeOptOuts } from '../../../../shared/opt-outs/store.ts';
 import { systemClock } from '../../../../shared/runtime/clock.ts';
 import { type AccountId, type BatchId, type GroupId, lowestId, newId } from '../../../../shared/runtime/ids.ts';
 import { Metrics } from '../../../../shared/runtime/metrics.ts';
-import { createSecretBox } from '../../../../shared/runtime/secret-box.ts';
 import { createSender, decideSender } from '../../../../shared/senders/store.ts';
 import { createTemplate, decideTemplate } from '../../../../shared/templates/store.ts';
 import type { DeliveryDocument } from '../../../../shared/webhooks/delivery.ts';
@@ -18,6 +17,7 @@ import type { EndpointDocument } from '../../../../shared/webhooks/endpoint.ts';
 import { SmppWorker } from '../../../../workers/smpp/worker.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';
+import { boxOf } from '../../../support/secret-box.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 import { CARRIER, openWorld, type World } from '../../../support/smpp-world.ts';
 
@@ -255,7 +255,7 @@ describe('smpp worker: a message that waited', () => {
         };
       },
     });
-    const box = createSecretBox(randomBytes(32));
+    const box = boxOf(randomBytes(32));
     await updateCarrier(world.db, box, CARRIER, { password: 'secret' });
     const worker = new SmppWorker({ db, clock: systemClock, log: silentLog, metrics: new Metrics(), box, pollMs: 50 });
     worker.start();

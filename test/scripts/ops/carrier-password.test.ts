@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { openedPassword } from '../../../shared/carriers/carrier-secrets.ts';
+import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
+import { loadSecretKeys } from '../../../shared/runtime/secret-keys.ts';
+import { OpsWorld } from '../../support/ops-world.ts';
+
+describe('npm run ops: the password of a carrier', () => {
+  let world: OpsWorld;
+  before(async () => {
+    world = await OpsWorld.open();
+  });
+  after(async () => {
+    delete process.env.SMPP_PASSWORD;
+    await world.close();
+  });
+
+  it('asks for the password when it would be sent elsewhere', async () => {
+    process.env.SMPP_PASSWORD = 'one';
+    await world.run('carrier create moved --host smsc.example --port 2775 --system-id us --other-hosts two.example:1');
+    delete process.env.SMPP_PASSWORD;
+
+    const refused = await world.run('carrier update moved --host other.example');
+    expect(refused.code).to.equal(2);
+    expect(refused.err).to.include('--password-stdin');
+    expect(await world.json('carrier update moved --reconnect-ms 10 --host smsc.example')).to.include({
+      host: 'smsc.example',
+    });
+    process.env.SMPP_PASSWORD = 'two';
+    expect(await world.json('carrier update moved --host other.example')).to.include({ host: 'other.example' });
+    const stored = await world.store.db.collection<CarrierDocument>('carriers').findOne({ _id: 'moved' });
+    if (stored === null) throw new Error('the carrier has gone');
+    expect(openedPassword(createSecretBox(loadSecretKeys('', world.dir)), stored)).to.equal('two');
+  });
+});
