@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /**
@@ -21,11 +21,18 @@ const { SECRET_VARIABLES } = require('./dist/shared/config/secrets.js');
 const { loadConfig, SETTINGS } = require('./dist/shared/config/settings.js');
 const { DAMAGED_EXIT_CODE } = require('./dist/shared/runtime/lifecycle.js');
 const { loadSecretKeys } = require('./dist/shared/runtime/secret-keys.js');
+const { openDirectory } = require('./dist/shared/runtime/own-directory.js');
 const { usualGateways } = require('./dist/shared/processes/gateway-count.js');
 const { NODE_FLAGS } = require('./dist/shared/processes/node-flags.js');
 const { AddressGuard, guardOptions } = require('./dist/shared/webhooks/address-guard.js');
 
+/** Variables that PM2, Node, the loader and the C library read, and those of the simulator. */
+const NEEDED =
+  /^(PATH|HOME|USER|LOGNAME|PWD|LANG|LC_\w+|TZ|TMPDIR|LD_PRELOAD|LD_LIBRARY_PATH|NODE_OPTIONS|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|UV_THREADPOOL_SIZE|PM2_\w+|HARKARA_ENV_FILE|SIMULATOR_\w+)$/;
+
 const { config, env } = settings();
+tellOpenDirectories();
+leaveOnlyNeeded();
 // Not PM2's own 0, which is one for each core.
 const gateways = config.gatewayInstances || usualGateways(availableParallelism());
 
@@ -110,6 +117,24 @@ function tellUnknownNames(file, names) {
     if (known.has(name) || name.startsWith('SIMULATOR_')) continue;
     process.stderr.write(`${file} has ${name}, which Harkara does not know: .env.example lists all settings.\n`);
   }
+}
+
+/** The logs have customers' addresses and ids, and PM2 makes its directories with the umask of whoever started it first. */
+function tellOpenDirectories() {
+  const { PM2_HOME = join(homedir(), '.pm2'), PM2_DEFAULT_LOG_PATH = '' } = process.env;
+  for (const dir of [PM2_HOME, PM2_DEFAULT_LOG_PATH, resolve(root, config.dataDir)]) {
+    const words = dir === '' ? undefined : openDirectory(dir);
+    if (words !== undefined) process.stderr.write(`${words}\n`);
+  }
+}
+
+/**
+ * PM2 copies the environment of its command into what it keeps, shows and saves of each process: what stands in the shell of whoever
+ * reloads, tokens of other programs too. So nothing stays in it but settings, and what PM2, Node and the system's libraries read.
+ */
+function leaveOnlyNeeded() {
+  const ours = new Set(Object.values(SETTINGS).map(({ env }) => env));
+  for (const name of Object.keys(process.env)) if (!ours.has(name) && !NEEDED.test(name)) delete process.env[name];
 }
 
 /** Ends the PM2 command with one sentence; an exception would be shown as "malformated" with a stack. */

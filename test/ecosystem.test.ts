@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -22,7 +31,14 @@ function read(folder: string, env: Record<string, string>): Shown {
   const script = `console.log(JSON.stringify(require(${JSON.stringify(join(folder, 'ecosystem.config.js'))}).apps))`;
   // The file keeps the secrets of its environment in here, for the processes.
   const dataDir = mkdtempSync(join(tmpdir(), 'harkara-ecosystem-data-'));
-  const own = { MONGODB_URI: '', HARKARA_SIMULATOR: '', GATEWAY_INSTANCES: '', HARKARA_DATA_DIR: dataDir, ...env };
+  const own = {
+    MONGODB_URI: '',
+    HARKARA_SIMULATOR: '',
+    GATEWAY_INSTANCES: '',
+    HARKARA_DATA_DIR: dataDir,
+    PM2_HOME: dataDir,
+    ...env,
+  };
   try {
     const run = { cwd: folder, env: { ...process.env, ...own }, encoding: 'utf8' } as const;
     return spawnSync(process.execPath, ['--no-warnings', '-e', script], run);
@@ -87,6 +103,13 @@ describe('ecosystem.config.js', () => {
   });
 
   describe('with secrets in the environment of its caller', () => {
+    /** Of other programs. */
+    const STRANGE = {
+      NPM_TOKEN: 'npm-word',
+      AWS_SECRET_ACCESS_KEY: 'cloud-word',
+      GREETING: 'greeting-word',
+      SECRET_KEY: 'io',
+    };
     const SECRETS = {
       HARKARA_SECRET_KEY: 'ab'.repeat(32),
       MONGODB_URI: 'mongodb://user:word-in-uri@127.0.0.1:9/',
@@ -98,7 +121,7 @@ describe('ecosystem.config.js', () => {
     before(() => {
       folder = mkdtempSync(join(tmpdir(), 'harkara-pm2-'));
       const env = {
-        ...{ ...process.env, ...SECRETS, HARKARA_ENV_FILE: '', HARKARA_DATA_DIR: join(folder, 'data') },
+        ...{ ...process.env, ...SECRETS, ...STRANGE, HARKARA_ENV_FILE: '', HARKARA_DATA_DIR: join(folder, 'data') },
         ...{ PM2_HOME: join(folder, 'pm2'), PM2_DISABLE_VERSION_CHECK: 'true', HARKARA_SIMULATOR: 'on' },
         ...{ SIMULATOR_SMSC_PORT: '0', SIMULATOR_CHATAPP_PORT: '0', SIMULATOR_WEBHOOK_PORT: '0' },
       };
@@ -117,6 +140,9 @@ describe('ecosystem.config.js', () => {
       const shown = [...said.map(({ stdout }) => stdout), readFileSync(join(folder, 'pm2', 'dump.pm2'), 'utf8')];
       expect(shown[1]).to.include('"name":"simulator"');
       for (const text of shown) for (const secret of Object.values(SECRETS)) expect(text).not.to.include(secret);
+      for (const text of shown) for (const name of Object.keys(STRANGE)) expect(text).not.to.include(`"${name}"`);
+      const [{ pm2_env: kept = {} } = {}] = JSON.parse(shown[1] ?? '[]');
+      expect(kept).to.include({ NODE_ENV: 'production', HARKARA_SIMULATOR: 'on' });
       const handed = join(folder, 'data', 'handed-secrets.json');
       const { HARKARA_SECRET_KEY, MONGODB_URI } = SECRETS; // The others are for ops alone.
       expect(JSON.parse(readFileSync(handed, 'utf8'))).to.deep.equal({ HARKARA_SECRET_KEY, MONGODB_URI });
@@ -169,6 +195,21 @@ describe('ecosystem.config.js', () => {
 
       await eventually(() => existsSync(store('after')), 'a store where .env says');
     });
+  });
+
+  it('names each directory that other users may look into', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'harkara-open-'));
+    const [home, data, logs] = ['pm2', 'data', 'logs'].map((name) => join(folder, name)) as [string, string, string]; // three names
+    for (const dir of [home, data]) mkdirSync(dir, { mode: 0o755 });
+    mkdirSync(logs, { mode: 0o700 });
+
+    const { status, stderr } = read(ROOT, { PM2_HOME: home, PM2_DEFAULT_LOG_PATH: logs, HARKARA_DATA_DIR: data });
+
+    rmSync(folder, { recursive: true });
+    expect(status).to.equal(0);
+    expect(stderr.split('\n').filter((line) => line !== '')).to.deep.equal(
+      [home, data].map((dir) => `${dir} is open to other users (mode 0755): chmod 700 ${dir}`),
+    );
   });
 
   it('says in one sentence which setting is wrong', () => {

@@ -46,6 +46,8 @@ async function run(files: RunFiles): Promise<void> {
   const settings = await runSettings(files);
   await buildIfNeeded(root, stopping, say);
   if (settings.config.mongodbUri !== '') await tryStore(settings.config);
+  // From here on: not for the build, which another user may run.
+  process.umask(0o077);
   freshFolders(files);
 
   const wanted = await wantedApps(settings.env);

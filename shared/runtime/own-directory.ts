@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { StartError } from './lifecycle.ts';
 
@@ -18,6 +18,14 @@ export function makeOwnDirectory(dir: string): void {
       { cause: error },
     );
   }
+}
+
+/** For the operator: that other users may look into a directory, and what to do. Undefined when they may not, or it is not there. */
+export function openDirectory(dir: string): string | undefined {
+  const mode = statSync(dir, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & 0o077) === 0) return undefined;
+  const shown = (mode & 0o777).toString(8).padStart(4, '0');
+  return `${dir} is open to other users (mode ${shown}): chmod 700 ${dir}`;
 }
 
 /** A file created or renamed in a directory survives a power failure only after the directory itself was synced. */

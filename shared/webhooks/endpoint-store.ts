@@ -16,7 +16,7 @@ const OLD_SECRET_MS = 24 * 3_600_000;
 export interface NewEndpoint {
   readonly account: AccountId;
   readonly channel: ChannelName;
-  /** The caller has checked it with `checkEndpointUrl`. */
+  /** The caller has checked it with the account's `AddressGuard`. */
   readonly url: string;
   readonly events: readonly EventName[];
   /** Stored with a new endpoint. */

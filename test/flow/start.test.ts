@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +52,7 @@ describe('npm start', function () {
       /npm start runs already on .+ \(process \d+\): stop it with Ctrl-C, or set HARKARA_DATA_DIR/,
     );
 
+    expect(openFiles(run.dataDir)).to.deep.equal([]);
     const processes = run.processes();
     // npm, starter, guard, PM2, 7 workers, the simulator, and the gateways
     expect(processes).to.have.length(12 + usualGateways(availableParallelism()));
@@ -59,6 +60,12 @@ describe('npm start', function () {
     expect(await run.exited).to.equal(0);
     await eventually(() => processes.every((one) => isGone(one)), 'no process of it', STOP_MS);
   });
+
+  /** What other users may read or enter of a directory. PM2 opens its sockets to all; nobody else gets as far as their directory. */
+  function openFiles(dir: string): string[] {
+    const all = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) => !name.endsWith('.sock'));
+    return all.filter((name) => ((statSync(join(dir, name), { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);
+  }
 
   /** The process of an app; 0 while there is none. */
   function appPid({ dataDir }: NpmStart, app: string): number {

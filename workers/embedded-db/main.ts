@@ -1,6 +1,7 @@
 import { runConfigured } from '../../shared/config/run-configured.ts';
 import { embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
 import { errorFields } from '../../shared/runtime/log.ts';
+import { openDirectory } from '../../shared/runtime/own-directory.ts';
 import type { DiskEvents } from './group-commit.ts';
 import { startOrWaitForRoom } from './room.ts';
 import { startEmbeddedStore } from './server.ts';
@@ -30,6 +31,8 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
   const store = await startOrWaitForRoom(dir, { log, stopping: life.stopping }, () =>
     startEmbeddedStore({ dir, durability: 'fsync', disk }),
   );
+  const open = openDirectory(config.dataDir);
+  if (open !== undefined) log.warn('data_directory_open', { words: open });
   const { groups, dropped } = store.recovery;
   log.info('listening', {
     uri: store.uri,
