@@ -148,6 +148,16 @@ describe('the dashboard: operators', function () {
     await page.getByRole('button', { name: 'Change setting' }).click();
     await page.getByText('windowSize is changed.').waitFor();
 
+    await page.getByRole('button', { name: 'port', exact: true }).click();
+    await page.getByRole('textbox', { name: 'port', exact: true }).fill('2776');
+    await page.getByText('port decides where the password is sent').waitFor();
+    await page.getByRole('button', { name: 'Change setting' }).click();
+    await page.getByText("Give the carrier's password in the same request.").waitFor();
+    expect(await dashboard.look(page, 'operators-setting-password')).to.deep.equal([]);
+    await page.getByLabel('Password of the bind').fill('hunter2!');
+    await page.getByRole('button', { name: 'Change setting' }).click();
+    await page.getByText('port is changed.').waitFor();
+
     await setCarrierStatus(db, 'airtel', 'paused');
     await page.getByRole('button', { name: 'Resume carrier' }).waitFor();
     await page.getByRole('link', { name: 'Carriers', exact: true }).first().click();
