@@ -1,5 +1,4 @@
-import type { Handler, Reply } from '../http/context.ts';
-import type { Charge } from './rate-limit.ts';
+import type { Charge, Handler, Reply } from '../http/context.ts';
 
 /** For requests that always cost the same: each counts as `cost` requests of its caller. */
 export function createCost(charge: Charge, cost: number): Handler {

@@ -1,8 +1,7 @@
 import { sendJsonText, sendProblem } from '../http/answer.ts';
-import { ownerOf, type Reply } from '../http/context.ts';
+import { type Charge, ownerOf, type Reply } from '../http/context.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import type { Charge } from './rate-limit.ts';
 import { ReadQueue } from './read-queue.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { type ClientRateLimitInfo, type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { sendProblem } from '../http/answer.ts';
-import { type Handler, type Reply, requesterOf, type Who } from '../http/context.ts';
+import { type Charge, type Handler, type Reply, requesterOf, type Who } from '../http/context.ts';
 import type { RateCounter } from './counter.ts';
 import { WINDOW_MS } from './window.ts';
 
@@ -67,21 +67,16 @@ class RateLimitStore implements Store {
 }
 
 /**
- * Counts this request as `cost` requests of its key, at least 1. False when the key has fewer left: 429 has been
- * answered.
- */
-export type Charge = (res: Reply, cost: number) => Promise<boolean>;
-
-/**
  * For requests that cost the store more than usual. Called as soon as the endpoint knows the cost. A refused request
  * uses up what was left. No request counts as more than the key may make in a minute, because otherwise a key with a
  * small limit could never make it.
  */
 export function createCharge(counter: RateCounter, clock: Clock): Charge {
   return async (res, cost) => {
+    if (cost <= 1) return true; // It was counted once when it came.
     const { who, perMinute } = requesterOf(res);
-    const more = Math.min(cost, perMinute) - 1; // It was counted once when it came.
-    if (more <= 0) return true;
+    const more = Math.min(cost, perMinute) - 1;
+    if (more === 0) return true;
     const { rank, endsMs } = await counter.countMany(countedAs(who), perMinute, more);
     const told = tellLeft(res, perMinute, perMinute - rank, endsMs - clock.monotonicMs());
     if (rank > perMinute) refuse(res, told, `counts as ${more + 1} and was not processed`);

@@ -77,6 +77,12 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export type Reply = Response<unknown, RequestContext>;
 export type Handler = (req: Request, res: Reply, next: NextFunction) => void | Promise<void>;
 
+/**
+ * Counts this request as `cost` requests of its key, at least 1. False when the key has fewer left: 429 has been
+ * answered.
+ */
+export type Charge = (res: Reply, cost: number) => Promise<boolean>;
+
 /** Whoever makes the request. Only for routes that authenticate. */
 export function requesterOf(res: Reply): Requester {
   const { caller } = res.locals;

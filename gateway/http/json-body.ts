@@ -3,76 +3,84 @@ import type { Request } from 'express';
 import { joinChunks, parseLargeJson, TooLargeError } from '../../shared/runtime/large-json.ts';
 import { CALLER_GONE } from './access-log.ts';
 import { sendProblem } from './answer.ts';
-import { type Handler, isObject, type JsonObject, type Reply } from './context.ts';
+import { type Charge, type Handler, isObject, type JsonObject, type Reply } from './context.ts';
 import { readNoQuery } from './no-query.ts';
 import type { ProblemSlug } from './problem.ts';
+
+/** A body counts as one request for each of these bytes: docs/decisions/0101. What is sent with one message is smaller. */
+export const BYTES_PER_REQUEST = 16_384;
 
 /**
  * Reads a body of at most `limitBytes` that must be one JSON object in UTF-8. `express.json` does not do this: it
  * silently replaces broken UTF-8 (which would alter the message), accepts UTF-16, and reads an oversized body to its
  * end before it refuses it. Comes after authentication, so that no stranger's body is read. Such a request takes no query: with
  * `?dry_run=true` a message would be sent.
+ *
+ * The body is charged before anything is done with it, whatever turns out to be wrong with it.
  */
-export function jsonBody(limitBytes: number): Handler {
-  return (req, res: Reply, next) => {
+export function jsonBody(limitBytes: number, charge: Charge): Handler {
+  return async (req, res: Reply, next) => {
     if (!readNoQuery(req, res)) return;
     const refusal = refusalByHeaders(req, limitBytes);
     if (refusal !== undefined) return sendProblem(res, refusal.slug, { detail: refusal.detail });
+    const told = req.headers['content-length'];
+    if (told !== undefined && !(await charge(res, costOf(Number(told))))) return;
     if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue();
 
-    const take = (parsed: Parsed): void => {
-      if (parsed.kind === 'malformed') {
-        sendProblem(res, 'malformed_body', { detail: parsed.detail });
-      } else {
-        res.locals.body = parsed.body;
-        next();
-      }
-    };
-    const parse = (chunks: readonly Buffer[], bytes: number): void => {
-      if (bytes > AT_ONCE_BYTES_MAX) parseLargeObject(chunks, bytes).then(take).catch(next);
-      else take(parseObject(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    };
+    const chunks = await read(req, limitBytes);
+    if (chunks === 'gone') return res.locals.answered(res, CALLER_GONE);
+    const bytes = chunks === 'too_large' ? limitBytes : chunks.reduce((sum, { length }) => sum + length, 0);
+    if (told === undefined && !(await charge(res, costOf(bytes)))) return;
+    if (chunks === 'too_large') return sendProblem(res, 'body_too_large', { detail: tooLarge(limitBytes) });
+    const parsed = await (bytes > AT_ONCE_BYTES_MAX
+      ? parseLargeObject(chunks, bytes)
+      : parseObject(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    if (parsed.kind === 'malformed') return sendProblem(res, 'malformed_body', { detail: parsed.detail });
+    res.locals.body = parsed.body;
+    next();
+  };
+}
 
-    // A small body arrives with its headers. Waiting for it would cost three listeners and a turn of the event loop.
-    if (req.complete) {
-      const body: Buffer | null = req.read();
-      const bytes = body?.length ?? 0;
-      if (bytes > limitBytes) sendProblem(res, 'body_too_large', { detail: tooLarge(limitBytes) });
-      else parse(body === null ? [] : [body], bytes);
-      return;
-    }
+function costOf(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_REQUEST);
+}
 
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    // Reads everything that has arrived in a turn of the event loop as one buffer. A 'data' event would come for each
-    // chunk of a chunked body. A chunk of one byte would then take some 400 bytes until the body's end.
-    let planned = false;
+/** `gone`: the connection broke before the body was complete, so nobody can be answered. */
+async function read(req: Request, limitBytes: number): Promise<readonly Buffer[] | 'too_large' | 'gone'> {
+  // A small body arrives with its headers. Waiting for it would cost three listeners and a turn of the event loop.
+  if (req.complete) {
+    const body: Buffer | null = req.read();
+    if (body === null) return [];
+    return body.length > limitBytes ? 'too_large' : [body];
+  }
+  if (req.destroyed) return 'gone';
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // Reads everything that has arrived in a turn of the event loop as one buffer. A 'data' event would come for each
+  // chunk of a chunked body. A chunk of one byte would then take some 400 bytes until the body's end.
+  let planned = false;
+  return new Promise((resolve) => {
     const onReadable = (): void => {
       if (planned) return;
       planned = true;
-      setImmediate(read);
+      setImmediate(readArrived);
     };
-    const read = (): void => {
+    const readArrived = (): void => {
       planned = false;
       const piece: Buffer | null = req.read();
-      if (piece !== null) {
-        chunks.push(piece);
-        bytes += piece.length;
-      }
-      if (bytes > limitBytes) refuse();
-    };
-    const refuse = (): void => {
+      if (piece === null) return;
+      chunks.push(piece);
+      bytes += piece.length;
+      if (bytes <= limitBytes) return;
       // Stops listening. The rest of the body is dropped.
       req.off('readable', onReadable).off('end', onEnd).resume();
-      sendProblem(res, 'body_too_large', { detail: tooLarge(limitBytes) });
+      resolve('too_large');
     };
-    const onEnd = (): void => parse(chunks, bytes);
-    // The connection broke before the body was complete, or while its rest was dropped. Nobody can be answered.
-    const onError = (): void => {
-      if (!res.headersSent) res.locals.answered(res, CALLER_GONE);
-    };
+    const onEnd = (): void => resolve(chunks);
+    // Stays: the connection can still break while the rest is dropped.
+    const onError = (): void => resolve('gone');
     req.on('readable', onReadable).once('end', onEnd).once('error', onError);
-  };
+  });
 }
 
 /** A larger body is parsed in slices. Parsing 256 KB of brackets in one go held the event loop for up to 64 ms. */

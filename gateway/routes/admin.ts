@@ -32,7 +32,6 @@ import {
   createRemoveAnyFactor,
   createUserStatus,
 } from '../admin/users/support.ts';
-import { noFields } from '../http/no-fields.ts';
 import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { requireConfirmed as confirmed } from '../sign-in/require-user.ts';
@@ -106,7 +105,7 @@ function routeCarriers(on: On, deps: GatewayDeps, parts: Parts): void {
 }
 
 function routeOperatorsUsers(on: On, deps: GatewayDeps, parts: Parts): void {
-  const { message: body } = parts;
+  const { message: body, noFields } = parts;
   const operator = keyHandlers(parts)('admin');
   on('/v2/admin/users', {
     get: [...operator, createAllUsers(parts.reading)],

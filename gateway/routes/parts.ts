@@ -9,7 +9,8 @@ import { createReadAccount } from '../access/read-account.ts';
 import { createUnauthorized } from '../access/unauthorized.ts';
 import { createUrlCheck } from '../fields/public-url.ts';
 import { createCallerAddress } from '../http/caller-address.ts';
-import { jsonBody } from '../http/json-body.ts';
+import { BYTES_PER_REQUEST, jsonBody } from '../http/json-body.ts';
+import { createNoFields } from '../http/no-fields.ts';
 import { createOnce } from '../idempotency/once.ts';
 import { Live } from '../live/live.ts';
 import type { GatewayDeps } from '../process/deps.ts';
@@ -18,6 +19,8 @@ import { Approvals } from '../sms/approvals.ts';
 import { ApprovedTemplates } from '../templates/approved-templates.ts';
 import { createUnrouted } from './unanswered.ts';
 
+/** Bodies of those who have not signed in yet, and of requests that say little. They count as one request, so nobody is charged. */
+const SMALL_BYTES_MAX = BYTES_PER_REQUEST;
 const MESSAGE_BYTES_MAX = 65_536;
 /** Room for 10,000 entries with ten params of 30 characters each, three bytes a character. */
 const BULK_BYTES_MAX = 10_485_760;
@@ -44,6 +47,7 @@ export function createParts(deps: GatewayDeps) {
   const rateLimit = createRateLimit(counter, clock);
   const charge = createCharge(counter, clock);
   const slotLimits = { ...DEFAULT_SLOT_LIMITS, var: config.dltVarMax };
+  const small = jsonBody(SMALL_BYTES_MAX, charge);
   const templates = new ApprovedTemplates({ db, clock, limits: slotLimits, freshMs: config.keyCacheMs });
   const guard = { ...guardOptions(config), resolve: deps.resolveHost };
   const allowHttp = config.chatMediaAllowHttp === 'yes';
@@ -61,8 +65,10 @@ export function createParts(deps: GatewayDeps) {
     charge,
     reading: { ...deps, answerRead: createCostlyReads(charge) },
     sending: { ...deps, approvals: new Approvals({ db, clock, config, templates }), routes: new Routes(deps) },
-    message: jsonBody(MESSAGE_BYTES_MAX),
-    bulk: jsonBody(BULK_BYTES_MAX),
+    small,
+    noFields: createNoFields(small),
+    message: jsonBody(MESSAGE_BYTES_MAX, charge),
+    bulk: jsonBody(BULK_BYTES_MAX, charge),
     live: new Live({ ...deps, identify, sessions }),
     webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),
     // The provider fetches the file, so our own view of the host is only a hint. A send does not wait long for it.

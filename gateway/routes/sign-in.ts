@@ -19,7 +19,7 @@ import type { On } from './route.ts';
 
 /** What people do with their own session and profile; keys cannot. */
 export function routeSignIn(on: On, deps: GatewayDeps, parts: Parts): void {
-  const { message, sessions, authenticateUser, rateLimit, addressOf } = parts;
+  const { small, sessions, authenticateUser, rateLimit, addressOf } = parts;
   const attempts = new Attempts(deps.db, deps.clock, parts.counter);
   const passwords = new Passwords(new HashQueue(deps.clock));
   const factors = new Factors({ ...deps, attempts, passwords });
@@ -31,22 +31,22 @@ export function routeSignIn(on: On, deps: GatewayDeps, parts: Parts): void {
   const incomplete = [authenticateUser, rateLimit, requireUser];
   const user = [authenticateUser, rateLimit, requireWholeUser];
   on('/v2/session', {
-    post: [message, createSignIn(deps, { ...parts, attempts, passwords, factors })],
+    post: [small, createSignIn(deps, { ...parts, attempts, passwords, factors })],
     get: [...incomplete, noQuery, createOwnSession(sessions)],
     delete: [...incomplete, noQuery, createSignOut(deps, parts)],
   });
-  on('/v2/session/confirm', { post: [...incomplete, message, createConfirmSession(deps, confirming)] });
-  on('/v2/session/link', { post: [message, links.look] });
-  on('/v2/session/link/password', { post: [message, links.use] });
+  on('/v2/session/confirm', { post: [...incomplete, small, createConfirmSession(deps, confirming)] });
+  on('/v2/session/link', { post: [small, links.look] });
+  on('/v2/session/link/password', { post: [small, links.use] });
   on('/v2/profile', {
     get: [...user, noQuery, createProfile(own)],
-    patch: [...user, message, createChangeProfile(deps, own)],
+    patch: [...user, small, createChangeProfile(deps, own)],
   });
-  on('/v2/profile/password', { post: [...user, message, createChangePassword(deps, own)] });
-  on('/v2/profile/second-factor', { post: [...incomplete, message, factor.begin] });
-  on('/v2/profile/second-factor/confirm', { post: [...incomplete, message, factor.confirm] });
-  on('/v2/profile/second-factor/remove', { post: [...user, message, factor.remove] });
-  on('/v2/profile/recovery-codes', { post: [...user, message, createRecoveryCodes(deps, own)] });
+  on('/v2/profile/password', { post: [...user, small, createChangePassword(deps, own)] });
+  on('/v2/profile/second-factor', { post: [...incomplete, small, factor.begin] });
+  on('/v2/profile/second-factor/confirm', { post: [...incomplete, small, factor.confirm] });
+  on('/v2/profile/second-factor/remove', { post: [...user, small, factor.remove] });
+  on('/v2/profile/recovery-codes', { post: [...user, small, createRecoveryCodes(deps, own)] });
   on('/v2/profile/sessions', {
     get: [...user, noQuery, createOwnSessions(deps, own)],
     delete: [...user, noQuery, createEndOthers(deps, own)],

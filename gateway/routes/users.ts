@@ -3,7 +3,6 @@ import { createInvite } from '../account/users/invite.ts';
 import { createChangeSignInRules, createSignInRules } from '../account/users/sign-in-rules.ts';
 import { createEndSessions, createRemoveFactor, createUserLink } from '../account/users/support.ts';
 import { createUser, createUsers } from '../account/users/users.ts';
-import { noFields } from '../http/no-fields.ts';
 import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { requireConfirmed as confirmed } from '../sign-in/require-user.ts';
@@ -12,7 +11,7 @@ import { keyHandlers, type On } from './route.ts';
 
 /** The users of an account, by its owners. */
 export function routeUsers(on: On, deps: GatewayDeps, parts: Parts): void {
-  const { once, message } = parts;
+  const { once, message, noFields } = parts;
   const owner = keyHandlers(parts)('owner');
   on('/v2/account/users', {
     get: [...owner, createUsers(parts.reading)],

@@ -6,7 +6,6 @@ import { createShowWebhook, createWebhooks } from '../account/webhooks/list-webh
 import { createSecretRotation } from '../account/webhooks/rotate-secret.ts';
 import { createTestWebhook } from '../account/webhooks/test-webhook.ts';
 import { createRemoveWebhook, createUpdateWebhook } from '../account/webhooks/update-webhook.ts';
-import { noFields } from '../http/no-fields.ts';
 import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { requireConfirmed as confirmed } from '../sign-in/require-user.ts';
@@ -14,7 +13,7 @@ import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 
 export function routeWebhooks(on: On, deps: GatewayDeps, parts: Parts): void {
-  const { once, message, reading, webhookUrl, counter } = parts;
+  const { once, message, noFields, reading, webhookUrl, counter } = parts;
   const key = keyHandlers(parts);
   const one = '/v2/account/webhooks/:webhook_id';
   on('/v2/account/webhooks', {

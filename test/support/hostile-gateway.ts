@@ -32,7 +32,8 @@ export async function openHostileGateway(): Promise<HostileGateway> {
   const store = await openTestStore();
   const gateway = await openGateway(store.db);
   const account: AccountId = await makeAccount(store.db, CREDITS);
-  const key = await makeKey(store.db, account);
+  // Bodies of ten megabytes count as hundreds of requests.
+  const key = await makeKey(store.db, account, ['send', 'read'], undefined, 100_000);
   const otherKey = await makeKey(store.db, await makeAccount(store.db, 100_000), ['send'], undefined, 100_000);
   return {
     url: gateway.url,

@@ -81,6 +81,43 @@ describe('the rate limit', () => {
     }
   });
 
+  it('counts a body as one request for each 16 KB, before it is read and whatever is wrong with it', async () => {
+    const account = await makeAccount(store.db, 5);
+    const key = (await createKey(store.db, systemClock, { account, name: 'x', scopes: ['send'], perMinute: 20 })).key;
+    const good = '{"to":"919876543210","message":"x","sender":"HARKRA"}';
+    const sent: readonly (readonly [path: string, body: string, chunked?: 'chunked'])[] = [
+      ['/v2/send', good.padEnd(16_384)],
+      ['/v2/send', good.padEnd(16_385)],
+      ['/v2/send', 'x'.repeat(65_536)],
+      ['/v2/send', 'x'.repeat(65_537)],
+      ['/v2/send', '{'.repeat(30_000), 'chunked'],
+      ['/v2/send', '{'.repeat(200_000), 'chunked'],
+      ['/v2/send-bulk', '{}'.padEnd(100_000)],
+      ['/v2/send', good],
+    ];
+    const told: string[] = [];
+    for (const [path, body, chunked] of sent) {
+      const answer = await fetch(one.url + path, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        ...(chunked ? { body: new Blob([body]).stream(), duplex: 'half' as const } : { body }),
+      });
+      await answer.text();
+      told.push(`${answer.status} ${String(answer.headers.get('ratelimit')).replace(/;t=\d+$/, '')}`);
+    }
+
+    expect(told).to.deep.equal([
+      '200 "default";r=19',
+      '200 "default";r=17',
+      '400 "default";r=13',
+      '413 "default";r=12',
+      '400 "default";r=10',
+      '413 "default";r=6',
+      '429 "default";r=0',
+      '429 "default";r=0',
+    ]);
+  });
+
   it('tells on every answer what is left, and counts what is refused for other reasons', async () => {
     const key = await limitedKey(6);
     const ask = () => request(one.url);
