@@ -1,10 +1,10 @@
 import type { AccountId } from '../../shared/runtime/ids.ts';
+import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { cursorOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery } from '../http/query.ts';
-import { Slice } from '../http/slice.ts';
 import type { AnswerRead } from './costly-reads.ts';
 
 /** This many entries count as one request. */
@@ -46,13 +46,12 @@ async function listJson<Entry extends object>(
   const texts: string[] = [];
   let next: string | null = null;
   let last: Entry | undefined;
-  const slice = new Slice();
   for await (const entry of entries) {
     if (texts.length === limit) {
       next = last === undefined ? null : cursorOf(list, placeOf(last));
       break;
     }
-    if (slice.over) await slice.rest();
+    if (turnOver()) await nextTurn();
     texts.push(JSON.stringify(entry));
     last = entry;
   }

@@ -9,8 +9,8 @@ import {
 import type { Inbound } from '../../shared/conversations/store.ts';
 import { isCustomerUserId } from '../../shared/messages/recipient.ts';
 import { type AccountId, isMessageId } from '../../shared/runtime/ids.ts';
+import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
 import type { JsonObject } from '../http/context.ts';
-import { Slice } from '../http/slice.ts';
 import { billingOf, contentOf, errorOf } from './item-content.ts';
 import { list, object } from './loose-json.ts';
 import { type Notice, readErrorNotice } from './read-notice.ts';
@@ -52,7 +52,6 @@ export class PartReader implements AccountPart {
   cut = 0;
   readonly #ignored: Record<Ignored, number>;
   readonly #now: Date;
-  readonly #slice = new Slice();
   /** Changes of templates so far. */
   #templates = 0;
 
@@ -66,15 +65,15 @@ export class PartReader implements AccountPart {
     const contacts = list(value.contacts);
     for (const message of list(value.messages)) {
       this.#message(object(message), contacts);
-      await this.#pause();
+      if (turnOver()) await nextTurn();
     }
     for (const status of list(value.statuses)) {
       this.#status(object(status));
-      await this.#pause();
+      if (turnOver()) await nextTurn();
     }
     for (const error of list(value.errors)) {
       this.notices.push(readErrorNotice(object(error)));
-      await this.#pause();
+      if (turnOver()) await nextTurn();
     }
   }
 
@@ -87,11 +86,6 @@ export class PartReader implements AccountPart {
       const due = new Date(this.#now.getTime() + this.#templates++);
       this.#keep('template', known, what, due);
     }
-  }
-
-  /** Lets the event loop do other work when the slice's time is over. */
-  async #pause(): Promise<void> {
-    if (this.#slice.over) await this.#slice.rest();
   }
 
   #message(message: JsonObject, contacts: readonly unknown[]): void {

@@ -1,9 +1,11 @@
 import type { Request } from 'express';
 import type { AccountId } from '../../shared/runtime/ids.ts';
+import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
 import type { Unauthorized } from '../access/unauthorized.ts';
 import { CALLER_GONE } from '../http/access-log.ts';
 import { sendJson, sendProblem, sendText } from '../http/answer.ts';
 import type { Handler, Reply } from '../http/context.ts';
+import { LARGE_BYTES, type LargeBodies } from '../http/large-bodies.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { parseCallbackBody } from './callback-body.ts';
 import { type CallbackProvider, CallbackProviders } from './callback-providers.ts';
@@ -35,14 +37,16 @@ export class Callback {
   readonly receive: Handler = (req, res) => this.#receive(req, res);
   readonly #deps: CallbackDeps;
   readonly #unauthorized: Unauthorized;
+  readonly #large: LargeBodies;
   readonly #providers: CallbackProviders;
   readonly #store: CallbackStore;
   readonly #strays: LogLimit;
   readonly #notices: LogLimit;
   readonly #counted: ReturnType<GatewayDeps['metrics']['counter']>;
 
-  constructor(deps: CallbackDeps, unauthorized: Unauthorized) {
+  constructor(deps: CallbackDeps, unauthorized: Unauthorized, large: LargeBodies) {
     this.#deps = deps;
+    this.#large = large;
     this.#unauthorized = unauthorized;
     this.#providers = new CallbackProviders(deps);
     this.#store = new CallbackStore(deps.db);
@@ -71,6 +75,8 @@ export class Callback {
   async #receive(req: Request, res: Reply): Promise<void> {
     const provider = await this.#providers.find(req.params.callback);
     if (provider === undefined) return sendProblem(res, 'not_found');
+    const told = req.headers['content-length'];
+    if (told === undefined || Number(told) > LARGE_BYTES) await this.#large.enter(provider._id, res);
     if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue();
     const body = await readSignedBody(req, provider.appSecret, BYTES_MAX);
     if (body.kind === 'gone') return res.locals.answered(res, CALLER_GONE);
@@ -78,6 +84,7 @@ export class Callback {
     if (body.kind === 'too_large') {
       return sendProblem(res, 'body_too_large', { detail: `The body may have at most ${BYTES_MAX} bytes.` });
     }
+    if (turnOver()) await nextTurn();
     const json = parseCallbackBody(body.bytes);
     if (json === undefined) return sendProblem(res, 'malformed_body');
     const findOwners: FindOwners = (by, id) => this.#providers.owners(provider, by, id);

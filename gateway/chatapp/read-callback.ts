@@ -1,7 +1,7 @@
 import { GRAPH_ID } from '../../shared/providers/provider-form.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
+import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
 import type { JsonObject } from '../http/context.ts';
-import { Slice } from '../http/slice.ts';
 import { type AccountPart, type Ignored, PartReader } from './account-part.ts';
 import { list, object } from './loose-json.ts';
 import { ACCOUNT_FIELDS, readNotice } from './read-notice.ts';
@@ -35,11 +35,10 @@ export type OwnedId = 'phoneNumberId' | 'businessId';
  */
 export async function readCallback(body: JsonObject, findOwners: FindOwners, now: Date): Promise<CallbackPost> {
   const post = new PostReader(findOwners, now);
-  const slice = new Slice();
   for (const entry of list(body.entry)) {
-    if (slice.over) await slice.rest();
+    if (turnOver()) await nextTurn();
     for (const change of list(object(entry).changes)) {
-      if (slice.over) await slice.rest();
+      if (turnOver()) await nextTurn();
       const { field, value } = object(change);
       if (field === 'messages') await post.value(object(value));
       else if (TEMPLATE_FIELDS.has(String(field))) await post.template(object(entry), object(value));

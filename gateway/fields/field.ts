@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { NumberRules } from '../../shared/accounts/number-check.ts';
 import type { Config } from '../../shared/config/settings.ts';
+import { inSlices } from '../../shared/runtime/turns.ts';
 import { isObject, type JsonObject } from '../http/context.ts';
 import type { FieldProblem } from '../http/field-codes.ts';
 import { type FieldProblems, refuseUnknown, wrongType } from '../http/fields.ts';
-import { inSlices } from '../http/slice.ts';
 
 /**
  * A request field is declared once. Its kind says how JSON becomes a value and what docs/openapi.json shows.

@@ -1,4 +1,4 @@
-import { inSlices } from './slice.ts';
+import { inSlices } from '../../shared/runtime/turns.ts';
 
 /** The value of a cell: undefined and null are empty. */
 type Cell = string | number | null | undefined;

@@ -88,6 +88,7 @@ function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestEdits = 3;
   for (const candidate of known) {
+    if (Math.abs(candidate.length - name.length) >= bestEdits) continue;
     const edits = editDistance(name.toLowerCase(), candidate);
     if (edits < bestEdits && edits * 2 <= candidate.length) {
       best = candidate;

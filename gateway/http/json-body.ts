@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { Request } from 'express';
 import { joinChunks, parseLargeJson, TooLargeError } from '../../shared/runtime/large-json.ts';
+import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
 import { CALLER_GONE } from './access-log.ts';
 import { sendProblem } from './answer.ts';
-import { type Charge, type Handler, isObject, type JsonObject, type Reply } from './context.ts';
+import { type Charge, type Handler, isObject, type JsonObject, ownerOf, type Reply } from './context.ts';
+import { LARGE_BYTES, type LargeBodies } from './large-bodies.ts';
 import { readNoQuery } from './no-query.ts';
 import type { ProblemSlug } from './problem.ts';
 
@@ -16,15 +18,17 @@ export const BYTES_PER_REQUEST = 16_384;
  * end before it refuses it. Comes after authentication, so that no stranger's body is read. Such a request takes no query: with
  * `?dry_run=true` a message would be sent.
  *
- * The body is charged before anything is done with it, whatever turns out to be wrong with it.
+ * The body is charged before anything is done with it, whatever turns out to be wrong with it. A large one then waits for its place.
  */
-export function jsonBody(limitBytes: number, charge: Charge): Handler {
+export function jsonBody(limitBytes: number, charge: Charge, large: LargeBodies): Handler {
   return async (req, res: Reply, next) => {
     if (!readNoQuery(req, res)) return;
     const refusal = refusalByHeaders(req, limitBytes);
     if (refusal !== undefined) return sendProblem(res, refusal.slug, { detail: refusal.detail });
     const told = req.headers['content-length'];
     if (told !== undefined && !(await charge(res, costOf(Number(told))))) return;
+    if (Math.min(Number(told ?? Number.POSITIVE_INFINITY), limitBytes) > LARGE_BYTES)
+      await large.enter(ownerOf(res), res);
     if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue();
 
     const chunks = await read(req, limitBytes);
@@ -32,7 +36,8 @@ export function jsonBody(limitBytes: number, charge: Charge): Handler {
     const bytes = chunks === 'too_large' ? limitBytes : chunks.reduce((sum, { length }) => sum + length, 0);
     if (told === undefined && !(await charge(res, costOf(bytes)))) return;
     if (chunks === 'too_large') return sendProblem(res, 'body_too_large', { detail: tooLarge(limitBytes) });
-    const parsed = await (bytes > AT_ONCE_BYTES_MAX
+    if (bytes > BYTES_PER_REQUEST && turnOver()) await nextTurn();
+    const parsed = await (bytes > LARGE_BYTES
       ? parseLargeObject(chunks, bytes)
       : parseObject(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     if (parsed.kind === 'malformed') return sendProblem(res, 'malformed_body', { detail: parsed.detail });
@@ -82,9 +87,6 @@ async function read(req: Request, limitBytes: number): Promise<readonly Buffer[]
     req.on('readable', onReadable).once('end', onEnd).once('error', onError);
   });
 }
-
-/** A larger body is parsed in slices. Parsing 256 KB of brackets in one go held the event loop for up to 64 ms. */
-const AT_ONCE_BYTES_MAX = 65_536;
 
 interface Refusal {
   readonly slug: ProblemSlug;

@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
 import type { JsonObject } from '../http/context.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function fingerprintInSlices(method: string, path: string, body: Js
       if (text.length < SLICE_LENGTH) continue;
       digest.update(text);
       text = '';
-      await setImmediate();
+      if (turnOver()) await nextTurn();
     }
     text += ']';
   }

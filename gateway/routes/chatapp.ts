@@ -13,7 +13,7 @@ import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 
 export function routeChatapp(on: On, deps: GatewayDeps, parts: Parts): void {
-  const { once, message, reading, mediaUrl, webhookUrl, unauthorized } = parts;
+  const { once, message, reading, mediaUrl, webhookUrl, unauthorized, largeBodies } = parts;
   const key = keyHandlers(parts);
   const send = createChatSend(deps);
   on('/v2/chatapp/send', { post: [...key('send'), message, once(send(createSendTemplate(deps.db, mediaUrl)))] });
@@ -27,6 +27,6 @@ export function routeChatapp(on: On, deps: GatewayDeps, parts: Parts): void {
   const register = once(createChatWebhook(deps, webhookUrl));
   on('/v2/chatapp/webhook', { post: [...key(['send', 'read'], 'manage'), confirmed, message, register] });
   // The provider calls this path. Its signature replaces a key.
-  const callback = new Callback(deps, unauthorized);
+  const callback = new Callback(deps, unauthorized, largeBodies);
   on('/chatapp/callback/:callback', { get: [callback.verify], post: [callback.receive] });
 }

@@ -10,6 +10,7 @@ import { createUnauthorized } from '../access/unauthorized.ts';
 import { createUrlCheck } from '../fields/public-url.ts';
 import { createCallerAddress } from '../http/caller-address.ts';
 import { BYTES_PER_REQUEST, jsonBody } from '../http/json-body.ts';
+import { LargeBodies } from '../http/large-bodies.ts';
 import { createNoFields } from '../http/no-fields.ts';
 import { createOnce } from '../idempotency/once.ts';
 import { Live } from '../live/live.ts';
@@ -47,7 +48,9 @@ export function createParts(deps: GatewayDeps) {
   const rateLimit = createRateLimit(counter, clock);
   const charge = createCharge(counter, clock);
   const slotLimits = { ...DEFAULT_SLOT_LIMITS, var: config.dltVarMax };
-  const small = jsonBody(SMALL_BYTES_MAX, charge);
+  const largeBodies = new LargeBodies();
+  const body = (limitBytes: number) => jsonBody(limitBytes, charge, largeBodies);
+  const small = body(SMALL_BYTES_MAX);
   const templates = new ApprovedTemplates({ db, clock, limits: slotLimits, freshMs: config.keyCacheMs });
   const guard = { ...guardOptions(config), resolve: deps.resolveHost };
   const allowHttp = config.chatMediaAllowHttp === 'yes';
@@ -65,10 +68,11 @@ export function createParts(deps: GatewayDeps) {
     charge,
     reading: { ...deps, answerRead: createCostlyReads(charge) },
     sending: { ...deps, approvals: new Approvals({ db, clock, config, templates }), routes: new Routes(deps) },
+    largeBodies,
     small,
     noFields: createNoFields(small),
-    message: jsonBody(MESSAGE_BYTES_MAX, charge),
-    bulk: jsonBody(BULK_BYTES_MAX, charge),
+    message: body(MESSAGE_BYTES_MAX),
+    bulk: body(BULK_BYTES_MAX),
     live: new Live({ ...deps, identify, sessions }),
     webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),
     // The provider fetches the file, so our own view of the host is only a hint. A send does not wait long for it.

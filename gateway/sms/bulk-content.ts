@@ -1,8 +1,8 @@
 import type { BatchContent, BatchEntry } from '../../shared/batches/batch.ts';
+import { inSlices } from '../../shared/runtime/turns.ts';
 import type { Encoding } from '../../shared/sms/plan.ts';
 import { type PlannedText, renderText } from '../fields/message-fields.ts';
 import type { FieldProblems } from '../http/fields.ts';
-import { inSlices } from '../http/slice.ts';
 import type { IndexedTemplate } from '../templates/template-index.ts';
 
 /** The texts of a batch, and the encoding and segments of the longest one. */

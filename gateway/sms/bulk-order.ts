@@ -3,6 +3,7 @@ import { type BatchDocument, type BatchEntry, ENTRIES_MAX, ENTRIES_PER_CHUNK } f
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { laneOf, pathOf } from '../../shared/messages/routing.ts';
 import type { AccountId, BatchId } from '../../shared/runtime/ids.ts';
+import { inSlices } from '../../shared/runtime/turns.ts';
 import { boolean, Fault, longList, object, optional, required, string, withDefault } from '../fields/field.ts';
 import {
   dryRun,
@@ -20,7 +21,6 @@ import {
 import { type ReadRequest, type Rule, whole } from '../fields/request.ts';
 import type { Caller } from '../http/context.ts';
 import { invalidRequest } from '../http/fields.ts';
-import { inSlices } from '../http/slice.ts';
 import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { type BulkContent, plainContent, planTemplate } from './bulk-content.ts';

@@ -3,9 +3,9 @@ import type { BatchEntry } from '../../shared/batches/batch.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import { blocks, isExempt } from '../../shared/opt-outs/opt-out.ts';
 import { readRecipientScopes } from '../../shared/opt-outs/recipient-scopes.ts';
+import { inSlices } from '../../shared/runtime/turns.ts';
 import type { Caller } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
-import { inSlices } from '../http/slice.ts';
 import type { Problem } from '../idempotency/action.ts';
 
 /** The most recipients in one query. */

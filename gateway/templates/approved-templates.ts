@@ -1,8 +1,8 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import type { Route } from '../../shared/messages/message.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
+import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
 import { type ApprovedTemplate, readApproved, readVersion } from '../../shared/templates/approved-store.ts';
 import { parseContent } from '../../shared/templates/pattern.ts';
 import type { SlotLimits } from '../../shared/templates/slot.ts';
@@ -90,6 +90,7 @@ export class ApprovedTemplates {
     }
     const builder = new TemplateIndexBuilder();
     for await (const template of readApproved(db, account, sender, route)) {
+      if (turnOver()) await nextTurn();
       const indexed = toIndexed(template, limits);
       if (indexed !== undefined) builder.add(indexed);
     }
@@ -121,7 +122,7 @@ async function finish(builder: TemplateIndexBuilder): Promise<TemplateIndex> {
   for (;;) {
     const step = building.next();
     if (step.done === true) return step.value;
-    await setImmediate();
+    await nextTurn();
   }
 }
 

@@ -61,12 +61,13 @@ export class TemplateIndexBuilder {
     const parts = this.#numbers.of(template.pattern);
     const leading = literalOf(parts[0]);
     const trailing = literalOf(parts.at(-1));
-    this.#entries.push({ template, parts, leading, trailing, pieces: piecesOf(template.pattern) });
+    const order = String.fromCodePoint(...parts.map(({ number }) => number));
+    this.#entries.push({ template, parts, order, leading, trailing, pieces: piecesOf(template.pattern) });
   }
 
   /** Yields where the caller may let other work run. Each step takes some 5 to 10 ms for 5,000 templates. */
   *build(): Generator<undefined, TemplateIndex> {
-    const entries = this.#entries.toSorted((a, b) => compareParts(a.parts, b.parts));
+    const entries = this.#entries.toSorted((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0));
     yield;
     const templates = entries.map((entry) => entry.template);
     const rank = ranksOf(templates);
@@ -96,6 +97,8 @@ export class TemplateIndexBuilder {
 interface Entry {
   readonly template: IndexedTemplate;
   readonly parts: readonly IndexedPart[];
+  /** The numbers of the parts as a text: two are compared many times faster than two lists. */
+  readonly order: string;
   readonly leading: Literal | undefined;
   readonly trailing: Literal | undefined;
   readonly pieces: Uint16Array;
@@ -136,11 +139,6 @@ class PartNumbers {
 
 function literalOf(part: IndexedPart | undefined): Literal | undefined {
   return part?.kind === 'literal' ? part.literal : undefined;
-}
-
-function compareParts(a: readonly IndexedPart[], b: readonly IndexedPart[]): number {
-  const at = sharedParts(a, b);
-  return (a[at]?.number ?? -1) - (b[at]?.number ?? -1);
 }
 
 function sharedParts(a: readonly IndexedPart[], b: readonly IndexedPart[]): number {

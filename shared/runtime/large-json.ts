@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn, turnOver } from './turns.ts';
 
 /**
  * `JSON.parse` for bodies of megabytes, in slices: by itself it would block the event loop for about 10 ms a megabyte. Large
@@ -43,7 +43,7 @@ export async function joinChunks(chunks: readonly Buffer[], bytes: number): Prom
   for (let i = 0, pause = JOIN_BYTES; i < chunks.length; i++) {
     at += chunks[i]?.copy(whole, at) ?? 0;
     if (at < pause) continue;
-    await setImmediate();
+    if (turnOver()) await nextTurn();
     pause = at + JOIN_BYTES;
   }
   return whole;
@@ -105,7 +105,7 @@ async function findLargeLists(bytes: Buffer): Promise<LargeList[]> {
   let cuts: number[] = [];
   for (let i = 0, pause = SCAN_BYTES; i < bytes.length; i++) {
     if (i >= pause) {
-      await setImmediate();
+      if (turnOver()) await nextTurn();
       pause = i + SCAN_BYTES;
     }
     const byte = bytes[i];
@@ -164,7 +164,7 @@ async function parseEntries(bytes: Buffer, ends: readonly number[]): Promise<unk
     // An empty piece is an error: `[1,]` has nothing after its comma.
     if (!Array.isArray(piece) || piece.length === 0) throw new SyntaxError('a list has a comma without an entry');
     for (const entry of piece) entries.push(entry);
-    await setImmediate();
+    if (turnOver()) await nextTurn();
   }
   return entries;
 }

@@ -29,6 +29,8 @@ export type ParsedContent =
 
 /** Longest content that the operators' portals accept. */
 export const CONTENT_MAX = 2_000;
+/** The most faults that are told of one content. */
+const FAULTS_MAX = 20;
 
 /**
  * Parses a content. A slot is `{#word#}` with a known word; its case must match. Text that looks like a slot but is none is a
@@ -43,6 +45,7 @@ export function parseContent(content: string, limits: SlotLimits, rules: readonl
     if (end > literalStart) parts.push({ kind: 'literal', text: content.slice(literalStart, end) });
   };
   for (const { index: at, 0: token, groups } of content.matchAll(SLOT_LIKE)) {
+    if (faults.length >= FAULTS_MAX) break;
     const word = groups?.word ?? '';
     const type = SLOT_WORDS.get(word);
     if (groups?.word === undefined || type === undefined) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inSlices } from '../../../gateway/http/slice.ts';
+import { inSlices } from '../../../shared/runtime/turns.ts';
 
 describe('inSlices', () => {
   function busyFor(ms: number): void {
