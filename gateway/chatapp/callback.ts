@@ -1,6 +1,5 @@
 import type { Request } from 'express';
 import type { AccountId } from '../../shared/runtime/ids.ts';
-import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
 import type { Unauthorized } from '../access/unauthorized.ts';
 import { CALLER_GONE } from '../http/access-log.ts';
 import { sendJson, sendProblem, sendText } from '../http/answer.ts';
@@ -84,8 +83,7 @@ export class Callback {
     if (body.kind === 'too_large') {
       return sendProblem(res, 'body_too_large', { detail: `The body may have at most ${BYTES_MAX} bytes.` });
     }
-    if (turnOver()) await nextTurn();
-    const json = parseCallbackBody(body.bytes);
+    const json = await parseCallbackBody(body.bytes);
     if (json === undefined) return sendProblem(res, 'malformed_body');
     const findOwners: FindOwners = (by, id) => this.#providers.owners(provider, by, id);
     const post = await readCallback(json, findOwners, this.#deps.clock.now());

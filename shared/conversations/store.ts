@@ -35,14 +35,13 @@ export async function recordInbound(db: Db, inbound: readonly Inbound[]): Promis
     if (known === undefined || known.at < one.at) latest.set(key, one);
   }
   if (latest.size === 0) return;
-  const updates = [...latest].map(([_id, { account, customer, at }]) => ({
+  await upsertAll(db, [...latest.values()], ({ account, customer, at }) => ({
     updateOne: {
-      filter: { _id },
+      filter: { _id: conversationKey(account, customer) },
       update: { $max: { lastInboundAt: at }, $setOnInsert: { account, customer } },
       upsert: true,
     },
   }));
-  await upsertAll(db, updates);
 }
 
 /** Creates the documents of customers that have none. */
@@ -50,14 +49,13 @@ export async function ensureConversations(
   db: Db,
   customers: readonly Pick<ConversationDocument, 'account' | 'customer'>[],
 ): Promise<void> {
-  const updates = customers.map(({ account, customer }) => ({
+  await upsertAll(db, customers, ({ account, customer }) => ({
     updateOne: {
       filter: { _id: conversationKey(account, customer) },
       update: { $setOnInsert: { account, customer } },
       upsert: true,
     },
   }));
-  await upsertAll(db, updates);
 }
 
 /** Most refunds and heirs that a customer's document remembers: far more than can fail within a message's validity. */
@@ -103,9 +101,13 @@ async function decide(
 const SLICE = 250;
 
 /** Two upserts may create the same document at once. The one that fails finds it when repeated. */
-async function upsertAll(db: Db, updates: readonly AnyBulkWriteOperation<ConversationDocument>[]): Promise<void> {
-  for (let first = 0; first < updates.length; first += SLICE) {
-    const slice = updates.slice(first, first + SLICE);
+async function upsertAll<T>(
+  db: Db,
+  customers: readonly T[],
+  updateOf: (customer: T) => AnyBulkWriteOperation<ConversationDocument>,
+): Promise<void> {
+  for (let first = 0; first < customers.length; first += SLICE) {
+    const slice = customers.slice(first, first + SLICE).map(updateOf);
     const write = () => conversationCollection(db).bulkWrite(slice, { ordered: false });
     try {
       await write();

@@ -5,7 +5,7 @@ import { systemClock } from './clock.ts';
  * the loop looks after everything else. If each request had a time of its own, a hundred of them would hold the loop a hundred
  * times as long. The limit is a time, not a number of entries: one entry of 64 KB takes as long as hundreds of small ones.
  */
-const TURN_MS = 4;
+const TURN_MS = 2;
 
 const waiting: (() => void)[] = [];
 /** Whether long work was done in this turn. The turn ends at `untilMs`, for all. */

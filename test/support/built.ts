@@ -11,6 +11,7 @@ const BUNDLED = join(ROOT, 'dist', 'bundled');
 /** Other programs that tests start several times: from their sources, each would load hundreds of files by tsx. */
 const PROGRAMS = {
   'held-gateway': 'test/support/held-gateway.ts',
+  'watched-gateway': 'test/support/watched-gateway.ts',
   refunding: 'test/support/refunding.ts',
   ops: 'scripts/ops/main.ts',
   simulator: 'scripts/simulator/main.ts',

@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import {
+  type Worst,
+  worstAddresses,
+  worstBulks,
+  worstCallbacks,
+  worstMessages,
+  worstReads,
+  worstTexts,
+} from './worst-requests.ts';
+import { openWorstWorld, type WorstWorld } from './worst-world.ts';
+
+/** Milliseconds. Nothing may hold the event loop for longer. */
+const HELD_MAX = 50;
+/** A collection of garbage that was due, or code that is compiled for the first time, is not the request's. So the best of some tries counts. */
+const TRIES = 6;
+
+describe('no request holds the event loop of a gateway', function () {
+  this.timeout(120_000);
+  let world: WorstWorld;
+  before(async () => {
+    world = await openWorstWorld();
+  });
+  after(() => world?.close());
+
+  const kinds: readonly (readonly [what: string, requests: () => readonly Worst[]])[] = [
+    ['large bodies', worstBulks],
+    ['bodies of 64 KB', worstMessages],
+    ['texts against templates', worstTexts],
+    ['addresses and headers', worstAddresses],
+    ['lists and files', () => worstReads(world)],
+    ['posts of providers', () => worstCallbacks(world)],
+  ];
+  for (const [what, requests] of kinds) {
+    it(what, async () => {
+      const tooLong: string[] = [];
+      for (const request of requests()) {
+        let bestMs = Number.POSITIVE_INFINITY;
+        for (let tries = 0; tries < TRIES && bestMs > HELD_MAX; tries++) {
+          const { heldMs, statuses } = await world.send(request);
+          expect([...new Set(statuses)], request.what).to.deep.equal([request.status]);
+          bestMs = Math.min(bestMs, heldMs);
+        }
+        if (bestMs > HELD_MAX) tooLong.push(`${Math.round(bestMs)} ms: ${request.what}`);
+      }
+      expect(tooLong).to.deep.equal([]);
+    });
+  }
+});

@@ -1,0 +1,242 @@
+import { callbackPost, callbackSignature } from '../../support/chat-callback.ts';
+import type { WorstWorld } from './worst-world.ts';
+
+/** One request at the limit of its endpoint, of those that cost a gateway most. */
+export interface Worst {
+  readonly what: string;
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whose key it has: of the account that has numbers checked (unless said otherwise), or of the one with DLT. */
+  readonly account?: 'checking' | 'dlt';
+  /** How many are sent at the same time. */
+  readonly together?: number;
+  readonly status: 200 | 400 | 401 | 404;
+}
+
+const BULK_BYTES = 10_485_760;
+const MESSAGE_BYTES = 65_536;
+const CALLBACK_BYTES = 3_145_728;
+export const RECIPIENTS = 10_000;
+export const SENDER = 'HARKRA';
+/** The template with the most slots: how many, and its id. */
+export const SLOTS = 45;
+export const SLOTS_TEMPLATE = '1107160000000099999';
+
+export function mobile(i: number): string {
+  return `9198${String(70_000_000 + i * 97)}`;
+}
+
+function times<T>(count: number, make: (i: number) => T): T[] {
+  return Array.from({ length: count }, (_, i) => make(i));
+}
+
+/** `head`, as many times `piece` as there is room for, `tail`. */
+function filled(bytes: number, head: string, piece: string, tail: string): string {
+  return head + piece.repeat(Math.floor((bytes - head.length - tail.length) / piece.length)) + tail;
+}
+
+/** Large bodies, of 10,000 recipients or 10 MB. */
+export function worstBulks(): Worst[] {
+  const sent = (status: 200 | 400, what: string, body: object | string, more: Partial<Worst> = {}): Worst => {
+    const text = typeof body === 'string' ? body : JSON.stringify({ message: 'x', sender: SENDER, ...body });
+    return { what: `a bulk: ${what}`, method: 'POST', path: '/v2/send-bulk', body: text, status, ...more };
+  };
+  const numbers = times(RECIPIENTS, (i) => mobile(RECIPIENTS + i));
+  const noCountry = (i: number) => String(1 + (i % 9)) + String(1e12 + i * 7_919_117).slice(1, 13);
+  const filling = {
+    message: undefined,
+    template_id: SLOTS_TEMPLATE,
+    recipients: numbers.map((to) => ({ to, params: times(SLOTS, () => '1'.repeat(17)) })),
+  };
+  const few = { ...filling, recipients: numbers.map((to) => ({ to, params: ['1'] })) };
+  const unknown = Object.fromEntries(times(45, (i) => [`recipiemt${i}`, i]));
+  const tail = `],"message":"x","sender":"${SENDER}"}`;
+  const list = (piece: string) => filled(BULK_BYTES, '{"to":[', piece, `""${tail}`);
+  return [
+    sent(200, 'numbers that are checked', { to: numbers }),
+    sent(
+      200,
+      'the same two times, as trials and without what is double',
+      { to: numbers, dedupe: true, dry_run: true },
+      { together: 2 },
+    ),
+    sent(200, 'half of them have opted out', {
+      to: numbers.map((_, i) => mobile(RECIPIENTS / 2 + i)),
+      skip_opted_out: true,
+      dry_run: true,
+    }),
+    sent(400, 'numbers of no country', { to: times(RECIPIENTS, noCountry) }),
+    sent(400, 'entries that are no texts', { to: times(RECIPIENTS, () => ({ a: 1 })) }),
+    sent(
+      200,
+      'params that fill a template, with a key',
+      { ...filling, dry_run: true, dedupe: true },
+      { headers: { 'Idempotency-Key': 'worst' } },
+    ),
+    sent(400, 'params that do not fit', few),
+    sent(400, 'unknown fields in each entry', { recipients: numbers.map((to) => ({ to, ...unknown })) }),
+    sent(400, 'as many values as there may be', `{"to":[${'1,'.repeat(499_000)}1${tail}`),
+    sent(400, 'as many objects, with a key', `{"to":[${'{},'.repeat(499_000)}{}${tail}`, {
+      headers: { 'Idempotency-Key': 'objects' },
+    }),
+    sent(400, 'more values than there may be', list('[""],')),
+    sent(400, 'texts of 64 KB', list(`"${'x'.repeat(65_000)}",`)),
+    sent(400, 'nested as deep as may be', list(`${'['.repeat(60)}${'],['.repeat(19_000)}${']'.repeat(60)},`)),
+    sent(400, 'escapes', list(`"${'\\u0041'.repeat(10_000)}",`)),
+    sent(400, 'blanks', filled(BULK_BYTES, '{', ' ', '}')),
+    sent(400, 'one text', filled(BULK_BYTES, '{"message":"', 'x', '"}')),
+    sent(400, 'quotes', filled(BULK_BYTES, '{"to":[', '"', '}')),
+    sent(400, 'four at a time', { to: times(RECIPIENTS, noCountry) }, { together: 4 }),
+  ];
+}
+
+/** Bodies of 64 KB, many at the same time. */
+export function worstMessages(): Worst[] {
+  const sent = (path: string, status: 200 | 400, what: string, body: object | string): Worst => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    return { what: `20 × ${path}: ${what}`, method: 'POST', path, body: text, status, together: 20 };
+  };
+  const to = mobile(RECIPIENTS);
+  const text = (message: string) => ({ to, message, sender: SENDER, dry_run: true });
+  const names = `{${times(3_000, (i) => `"recipient${i}":1`).join()}}`;
+  const chatTemplate = (body: string) => ({ name: 'x', language: 'en', category: 'UTILITY', body });
+  return [
+    sent('/v2/send', 400, 'brackets', filled(MESSAGE_BYTES, '{"to":', '[', '')),
+    sent('/v2/send', 400, 'lists', filled(MESSAGE_BYTES, '{"to":[', '[],', '[]]}')),
+    sent('/v2/send', 400, 'unknown names', names),
+    sent('/v2/send', 400, 'a long text', text('x'.repeat(60_000))),
+    sent('/v2/send', 400, 'a long text of signs of the extension', text('€{'.repeat(16_000))),
+    sent('/v2/send', 400, 'a long text of Hindi', text('नम'.repeat(10_000))),
+    sent('/v2/send', 400, 'long params', {
+      to,
+      sender: SENDER,
+      template_id: SLOTS_TEMPLATE,
+      params: times(250, () => 'x'.repeat(230)),
+    }),
+    sent('/v2/send', 400, 'a number of 60,000 digits', `{"to":${'9'.repeat(60_000)}}`),
+    sent('/v2/account/templates/check', 200, 'slots', { content: '{#var#}'.repeat(9_000) }),
+    sent('/v2/account/templates/check', 200, 'half slots', { content: '{#'.repeat(30_000) }),
+    sent('/v2/account/templates/check', 200, 'blanks in braces', { content: '{   #   '.repeat(8_000) }),
+    sent('/v2/account/templates/check', 200, 'what is nearly a slot', { content: '{varvarvarvar '.repeat(4_600) }),
+    sent('/v2/account/templates', 400, 'half slots and many senders', {
+      name: 'x',
+      senders: times(3_000, () => SENDER),
+      category: 'transactional',
+      content: '{#'.repeat(15_000),
+    }),
+    sent('/v2/chatapp/send', 400, 'params', {
+      to,
+      template: 'order',
+      language: 'en',
+      params: times(6_000, () => 'xxxxxx'),
+    }),
+    sent('/v2/chatapp/send-text', 400, 'a long text', { to, message: 'x '.repeat(30_000) }),
+    sent('/v2/chatapp/send-buttons', 400, 'buttons', {
+      to,
+      message: 'x',
+      buttons: times(1_500, (i) => ({ id: `b${i}`, title: 'yes' })),
+    }),
+    sent('/v2/account/chatapp/templates', 400, 'variables', chatTemplate('{{1}} '.repeat(9_000))),
+    sent('/v2/account/chatapp/templates', 400, 'braces', chatTemplate('{{'.repeat(30_000))),
+    sent('/v2/account/webhooks', 400, 'a long address', { url: `https://${'a.'.repeat(30_000)}` }),
+    sent('/v2/account/opt-outs', 400, 'a long number', { customer: '9'.repeat(60_000) }),
+    sent('/v2/account/senders', 400, 'a long name', { sender: 'x'.repeat(60_000) }),
+  ];
+}
+
+/** Texts of ten segments of an account with 5,000 templates that are hard to tell apart. */
+export function worstTexts(): Worst[] {
+  const sent = (what: string, message: string): Worst => ({
+    what: `10 × a text against 5,000 templates: ${what}`,
+    ...{ method: 'POST', path: '/v2/send', account: 'dlt', together: 10, status: 400 },
+    body: JSON.stringify({ to: mobile(1), message, sender: SENDER, dry_run: true }),
+  });
+  return [
+    sent('one letter', 'a'.repeat(1_530)),
+    sent('all but the end', `${'aaaa '.repeat(300)}b`),
+    sent('no likeness', 'q7 '.repeat(500)),
+    sent('Hindi', 'नम'.repeat(330)),
+    sent('web addresses', 'https://a.b/c '.repeat(109)),
+  ];
+}
+
+/** Addresses and headers of 15 KB, many at the same time. */
+export function worstAddresses(): Worst[] {
+  const get = (status: Worst['status'], path: string, headers?: Readonly<Record<string, string>>): Worst => {
+    const what = `20 × GET ${path.slice(0, 30)} ${Object.keys(headers ?? {})}`;
+    return { what, method: 'GET', path, status, together: 20, ...(headers && { headers }) };
+  };
+  const names = times(2_400, (i) => `k${i}`).join('&');
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+  return [
+    get(400, `/v2/messages?${'a&'.repeat(7_500)}`),
+    get(400, `/v2/messages?${names}`),
+    get(400, `/v2/balance?${names}`),
+    get(400, `/v2/messages?to=${'%25'.repeat(5_000)}`),
+    get(400, `/v2/messages?cursor=${'A'.repeat(15_000)}`),
+    get(400, `/v2/messages?created_from=${'2026-'.repeat(3_000)}`),
+    get(404, `/v2/status/${'%41'.repeat(5_000)}`),
+    get(404, `/${'a/'.repeat(7_500)}`),
+    get(200, '/v2/balance', { cookie: 'a=b; '.repeat(3_000) }),
+    get(200, '/v2/balance', { 'accept-encoding': 'gzip ; '.repeat(2_100) }),
+    get(200, '/v2/balance', { 'x-request-id': 'a'.repeat(15_000) }),
+    get(200, '/v2/balance', { 'x-forwarded-for': '1,'.repeat(7_500) }),
+    get(401, '/v2/balance', bearer(`${' '.repeat(15_000)}x x`)),
+    get(401, '/v2/balance', bearer(`hk_live_${'_a'.repeat(7_500)}`)),
+    get(200, '/docs'),
+  ];
+}
+
+/** The dearest lists and files, of much that is stored. */
+export function worstReads({ batch, customer }: Pick<WorstWorld, 'batch' | 'customer'>): Worst[] {
+  const get = (path: string, account: Worst['account'] = 'checking'): Worst => ({
+    ...{ what: `GET ${path.replace(batch, '…')}`, method: 'GET', path, account, status: 200 },
+  });
+  return [
+    get(`/v2/batches/${batch}/failures?format=csv`),
+    get(`/v2/batches/${batch}/failures?limit=500`),
+    get(`/v2/batches/${batch}`),
+    get('/v2/batches?limit=500'),
+    get('/v2/messages?limit=500'),
+    get('/v2/messages?limit=500&reference=none'),
+    get('/v2/events?limit=500'),
+    get('/v2/account/inbox?limit=500'),
+    get(`/v2/account/inbox/${customer}?limit=500`),
+    get('/v2/account/opt-outs?limit=500'),
+    get('/v2/account/statistics'),
+    get('/v2/account/overview'),
+    get('/v2/ledger?limit=500'),
+    get('/v2/ledger.csv'),
+    get('/v2/templates', 'dlt'),
+    get('/v2/account/templates?limit=500', 'dlt'),
+  ];
+}
+
+/** Posts of 3 MB of a provider, and of somebody who says that he is one. */
+export function worstCallbacks({ callback }: Pick<WorstWorld, 'callback'>): Worst[] {
+  const sent = (status: Worst['status'], what: string, body: string, signature = callbackSignature(body)): Worst => ({
+    ...{ what: `a callback: ${what}`, method: 'POST', path: callback, body, status },
+    headers: { 'X-Hub-Signature-256': signature },
+  });
+  const message = (i: number, body: string) => ({
+    ...{ from: mobile(i), id: `wamid.${i}`, timestamp: '1790000000', type: 'text', text: { body } },
+  });
+  const messages = (body: string, more: object = {}) => {
+    const one = JSON.stringify(message(RECIPIENTS, body)).length + 1;
+    const count = Math.floor((CALLBACK_BYTES - JSON.stringify(more).length - 1_000) / one);
+    return JSON.stringify(
+      callbackPost({ messages: [{ ...message(0, ''), ...more }, ...times(count, (i) => message(1 + i, body))] }),
+    );
+  };
+  return [
+    sent(401, 'nobody signed it', 'x'.repeat(CALLBACK_BYTES), `sha256=${'0'.repeat(64)}`),
+    sent(200, 'small messages', messages('x')),
+    sent(200, 'large messages', messages('x'.repeat(60_000))),
+    sent(200, 'a message of many values', messages('x', { x: times(200_000, () => 1) })),
+    sent(200, 'many changes', `{"entry":[${'{},'.repeat(240_000)}{}]}`),
+    sent(400, 'as many levels as values may be', '['.repeat(499_000)),
+    sent(400, 'as many values as may be', `{"a":[${'[],'.repeat(240_000)}`),
+  ];
+}

@@ -1,0 +1,161 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Db } from 'mongodb';
+import { freePort } from '../../../scripts/bench/free-port.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
+import type { OptOutDocument } from '../../../shared/opt-outs/opt-out.ts';
+import { systemClock as clock } from '../../../shared/runtime/clock.ts';
+import { type AccountId, type BatchId, batchMessageIds, optOutId } from '../../../shared/runtime/ids.ts';
+import { createSender } from '../../../shared/senders/store.ts';
+import { importTemplates } from '../../../shared/templates/store.ts';
+import { makeTemplate } from '../../shared/templates/make.ts';
+import { makeBatch, payBatch } from '../../support/batches.ts';
+import { builtProgram } from '../../support/built.ts';
+import { makeProvider } from '../../support/chatapp.ts';
+import { makeKey } from '../../support/gateway.ts';
+import { makeAccount, makeMessage } from '../../support/make.ts';
+import { ManyRequests } from '../../support/many-requests.ts';
+import { openTestStore } from '../../support/store.ts';
+import { ended } from '../../support/worker-processes.ts';
+import { wrote } from '../../support/wrote.ts';
+import { mobile, RECIPIENTS, SENDER, SLOTS, SLOTS_TEMPLATE, type Worst } from './worst-requests.ts';
+
+/** What a gateway process did between two looks. */
+interface Held {
+  /** The longest time for which its event loop was held. */
+  readonly heldMs: number;
+  readonly statuses: readonly number[];
+}
+
+/** A gateway process whose event loop is watched, and two accounts that do their worst: one checks numbers, one has DLT. */
+export interface WorstWorld {
+  /** The path that a provider posts to. */
+  readonly callback: string;
+  /** A batch of 10,000 messages that all failed. */
+  readonly batch: BatchId;
+  /** A customer who wrote 500 times as much as may be kept of a message. */
+  readonly customer: string;
+  /** Sends it, as often at the same time as it says, and resolves when all are answered. */
+  send(request: Worst): Promise<Held>;
+  close(): Promise<void>;
+}
+
+/** More than any test sends. */
+const PER_MINUTE = 1_000_000_000;
+const CREDITS = 10_000_000;
+const TEMPLATES = 5_000;
+
+export async function openWorstWorld(): Promise<WorstWorld> {
+  const store = await openTestStore();
+  const { db } = store;
+  const checking = await makeAccount(db, CREDITS, { numberCheck: 'mobile', optOuts: true });
+  const dlt = await makeAccount(db, CREDITS, { dlt: 'on', entityId: '1101160000000000009' });
+  for (const account of [checking, dlt]) {
+    const routes = ['transactional'] as const;
+    await createSender(db, clock, { account, sender: SENDER, routes, status: 'approved' });
+    await importTemplates(db, clock, account, account === dlt ? nastyTemplates() : [manySlots()]);
+  }
+  await makeOptOuts(db, checking);
+  const keyOf = (account: AccountId) => makeKey(db, account, ['send', 'read', 'manage'], undefined, PER_MINUTE);
+  const keys = { checking: await keyOf(checking), dlt: await keyOf(dlt) };
+  const { provider } = await makeProvider(db, checking);
+  const batch = await failedBatch(db, checking);
+  const customer = mobile(1);
+  for (let i = 0; i < 500; i++) await wrote(db, checking, { customer, body: 'नम'.repeat(8_192), minutesAgo: i });
+
+  const dir = mkdtempSync(join(tmpdir(), 'harkara-worst-'));
+  const port = await freePort();
+  const child = spawn(process.execPath, [await builtProgram('watched-gateway')], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: {
+      ...process.env,
+      MONGODB_URI: store.uri,
+      MONGODB_DATABASE: db.databaseName,
+      HARKARA_DATA_DIR: dir,
+      HARKARA_SECRET_KEY: Buffer.alloc(32, 7).toString('hex'),
+      PORT: String(port),
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'silent',
+      AUTH_FAILURES_PER_MINUTE: '1000000',
+    },
+  });
+  await once(child, 'message'); // it is ready
+  const many = new ManyRequests(100);
+  return {
+    callback: `/chatapp/callback/${provider.callback}`,
+    batch,
+    customer,
+    async send({ account = 'checking', method, path, body, headers, together = 1 }) {
+      const own = { Authorization: `Bearer ${keys[account]}`, ...headers };
+      const request = {
+        url: `http://127.0.0.1:${port}${path}`,
+        method,
+        ...(body === undefined ? { headers: own } : { headers: { 'Content-Type': 'application/json', ...own }, body }),
+      };
+      await look(child);
+      const answers = await Promise.all(Array.from({ length: together }, () => many.send(request)));
+      return { heldMs: await look(child), statuses: answers.map(({ status }) => status) };
+    },
+    async close() {
+      many.close();
+      child.kill('SIGTERM');
+      await ended(child);
+      await store.close();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The longest hold since the look before. */
+async function look(child: ChildProcess): Promise<number> {
+  child.send('look');
+  const [heldMs] = await once(child, 'message');
+  return heldMs;
+}
+
+/** Contents that begin alike and end alike, of as many slots as there is room for: nothing tells them apart but reading them. */
+function nastyTemplates() {
+  const nasty = Array.from({ length: TEMPLATES - 1 }, (_, i) => {
+    const slots = '{#var#}a'.repeat(100 + (i % 120));
+    const end = `${i % 3 === 0 ? 'b' : ''}{#url#}{#alphanumeric#}${'{#var#}'.repeat(i % 9)}`;
+    return makeTemplate({ dltId: String(1_107_160_000_000_000_001n + BigInt(i)), content: slots + end });
+  });
+  return [...nasty, manySlots()];
+}
+
+function manySlots() {
+  return makeTemplate({ dltId: SLOTS_TEMPLATE, content: `x${'{#var#} '.repeat(SLOTS)}` });
+}
+
+async function failedBatch(db: Db, account: AccountId): Promise<BatchId> {
+  const batch = makeBatch(account, RECIPIENTS);
+  await payBatch(db, batch);
+  const idOf = batchMessageIds(batch._id);
+  const at = new Date();
+  const failed = {
+    state: 'failed',
+    errorCode: '1',
+    errorReason: 'x'.repeat(200),
+    history: [{ state: 'failed', at }],
+  } as const;
+  const messages = Array.from({ length: RECIPIENTS }, (_, i) =>
+    makeMessage({ _id: idOf(i), account, batch: batch._id, to: mobile(i), text: 'x'.repeat(1_000), ...failed }),
+  );
+  await db.collection<MessageDocument>('messages').insertMany(messages);
+  return batch._id;
+}
+
+async function makeOptOuts(db: Db, account: AccountId): Promise<void> {
+  const changedAt = new Date();
+  const all = Array.from({ length: RECIPIENTS }, (_, i): OptOutDocument => {
+    const scope = i % 2 === 0 ? '*' : '919000000001';
+    return {
+      ...{ _id: optOutId(account, mobile(i), scope), account, scope, customer: mobile(i), changedAt, changedBy: [] },
+      ...{ out: true, since: changedAt, source: 'import' },
+    };
+  });
+  await db.collection<OptOutDocument>('opt_outs').insertMany(all);
+}
