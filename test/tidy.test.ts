@@ -21,8 +21,11 @@ const sources = ['gateway', 'workers', 'shared', 'scripts'].flatMap((top) => rea
 /** The dashboard's client runs in browsers: it shares no code with the processes. */
 const CLIENT = /^gateway\/dashboard\/client\//;
 
-/** Except how texts are counted: that is pure, and the counter beside a text must agree with the price. */
-const FOR_CLIENT_TOO = /^shared\/sms\/(plan|gsm7)\.ts$/;
+/**
+ * Except how texts are counted, because the counter beside a text must agree with the price, and how tables are read, because a
+ * number is the same wherever it is pasted. Both are pure.
+ */
+const FOR_CLIENT_TOO = /^shared\/(sms\/(plan|gsm7)|sheets\/(encoding|parse|cell))\.ts$/;
 
 /** Packages that exactly these files may import (values; a type costs nothing). */
 const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {

@@ -1,7 +1,8 @@
-import { ENTITY_ID, isCurrency, isDay, isLine } from '../../shared/accounts/account-form.ts';
+import { ENTITY_ID, isCurrency, isLine } from '../../shared/accounts/account-form.ts';
 import { isCountry } from '../../shared/accounts/number-check.ts';
 import { isoDate } from '../../shared/runtime/clock.ts';
 import { type AccountId, isAccountId } from '../../shared/runtime/ids.ts';
+import { isDay } from '../../shared/runtime/iso-time.ts';
 import { Fault, type Kind, string } from '../fields/field.ts';
 import type { FieldProblems } from '../http/fields.ts';
 

@@ -3,6 +3,7 @@ import { digitsOf } from '../../shared/numbers/notation.ts';
 import { isNumberKey, KEYWORD_MAX, keywordOf, type NumberDocument, numberKey } from '../../shared/numbers/number.ts';
 import { addNumber, findNumber, listNumbers, NumberTaken, removeNumber } from '../../shared/numbers/store.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
+import { phoneDigits } from '../../shared/sheets/cell.ts';
 import { Fault, optional, required, string } from '../fields/field.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
@@ -21,7 +22,7 @@ export const ADD_NUMBER = request({
     string(
       { description: 'A long number with its country code, or a short code.', minLength: 3, maxLength: 32 },
       (text) => {
-        const digits = digitsOf(text);
+        const digits = digitsOf(phoneDigits(text));
         return NUMBER.test(digits) ? digits : new Fault('invalid_value', 'It must be 3 to 15 digits.');
       },
     ),

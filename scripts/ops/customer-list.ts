@@ -1,30 +1,34 @@
-import { customerProblem } from '../../shared/messages/recipient.ts';
+import { customerProblem, isCustomerUserId } from '../../shared/messages/recipient.ts';
 import type { Completion } from '../../shared/numbers/completion.ts';
+import { phoneDigits, wordOf } from '../../shared/sheets/cell.ts';
+import type { LineProblem, NumberFile } from './number-file.ts';
 
 export interface CustomerList {
   /** Without repeats, in the file's order. */
   readonly customers: readonly string[];
-  readonly problems: readonly { readonly line: number; readonly detail: string }[];
+  readonly problems: readonly LineProblem[];
 }
 
 /**
- * Reads a file of customers: one number or user id per line. Empty lines and text after `#` are ignored. Numbers in national form are
- * completed.
+ * Customers of a file: the number or user id in the first column. Text after `#` is ignored. Numbers in national form are completed.
  */
-export function readCustomerList(text: string, complete: Completion): CustomerList {
+export function customersOf({ rows }: Pick<NumberFile, 'rows'>, complete: Completion): CustomerList {
   const customers = new Set<string>();
-  const problems: { line: number; detail: string }[] = [];
-  for (const [index, line] of text
-    .replace(/^\ufeff/, '')
-    .split('\n')
-    .entries()) {
-    const [number = ''] = line.split('#');
-    const written = number.trim();
+  const problems: LineProblem[] = [];
+  for (const { line, cells } of rows) {
+    const [cell = ''] = (cells[0] ?? '').split('#');
+    const written = customerOf(cell);
     if (written === '') continue;
     const customer = /^[0-9]+$/.test(written) ? complete(written) : written;
     const detail = customerProblem(customer);
     if (detail === undefined) customers.add(customer);
-    else problems.push({ line: index + 1, detail });
+    else problems.push({ line, detail });
   }
   return { customers: [...customers], problems };
+}
+
+/** A customer as people write one: a number, or a user id, which keeps its full stops. */
+export function customerOf(written: string): string {
+  const { text } = wordOf(written);
+  return isCustomerUserId(text) ? text : phoneDigits(written);
 }

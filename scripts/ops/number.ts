@@ -2,6 +2,7 @@ import { isCountry } from '../../shared/accounts/number-check.ts';
 import { digitsOf } from '../../shared/numbers/notation.ts';
 import { KEYWORD_MAX, keywordOf, type NumberDocument } from '../../shared/numbers/number.ts';
 import { addNumber, findNumber, listNumbers, NumberTaken, removeNumber } from '../../shared/numbers/store.ts';
+import { phoneDigits } from '../../shared/sheets/cell.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, integer, optional, required, withDefault } from './parameters.ts';
@@ -12,7 +13,7 @@ const number = required(
     value: 'NUMBER',
     form: 'a long number with its country code, or a short code: 3 to 15 digits',
     parse: (text: string) => {
-      const digits = digitsOf(text);
+      const digits = digitsOf(phoneDigits(text));
       return /^[1-9]\d{2,14}$/.test(digits) ? digits : undefined;
     },
   },

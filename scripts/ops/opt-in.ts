@@ -3,16 +3,17 @@ import { CUSTOMER_FORM } from '../../shared/messages/recipient.ts';
 import { completionFor } from '../../shared/numbers/completion.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { readCustomerList } from './customer-list.ts';
+import { customerOf, customersOf } from './customer-list.ts';
+import { readNumberFile, refuseBadLines } from './number-file.ts';
 import { accountId, integer, optional, required, withDefault, words } from './parameters.ts';
-import { readText } from './read-file.ts';
 import { table } from './show.ts';
 
 const account = required(accountId, 'the account');
-const name = words('CUSTOMER', '8 to 15 digits, country code first; or a user id', CUSTOMER_FORM);
+const name = {
+  ...words('CUSTOMER', '8 to 15 digits, country code first; or a user id', CUSTOMER_FORM),
+  parse: (text: string) => (CUSTOMER_FORM.test(customerOf(text)) ? customerOf(text) : undefined),
+};
 const customer = required(name, 'the customer: a number, or the user id of one who shows none');
-/** Most bad lines of a file that are shown. */
-const SHOWN_PROBLEMS = 50;
 
 export const OPT_IN_COMMANDS: readonly Command[] = [
   defineCommand({
@@ -68,7 +69,8 @@ export const OPT_IN_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'opt-in',
     verb: 'import',
-    about: 'Adds the customers of a file, one number or user id per line. If any line is bad, nothing is added.',
+    about:
+      'Adds the customers of a file: the number or user id in the first column. If any line is bad, nothing is added.',
     args: {
       account,
       file: required(words('FILE', 'a file', /^.+$/), 'text; empty lines and text after # are ignored'),
@@ -78,12 +80,8 @@ export const OPT_IN_COMMANDS: readonly Command[] = [
     async run({ account, file }, { db, clock }) {
       const store = await db();
       await existing(store, account);
-      const { customers, problems } = readCustomerList(await readText(file), await completionFor(store, account));
-      if (problems.length > 0) {
-        const lines = problems.slice(0, SHOWN_PROBLEMS).map(({ line, detail }) => `line ${line}: ${detail}`);
-        if (problems.length > lines.length) lines.push(`and ${problems.length - lines.length} more`);
-        throw new Failure(`Nothing was imported. Bad lines: ${problems.length}.\n${lines.join('\n')}`);
-      }
+      const { customers, problems } = customersOf(await readNumberFile(file), await completionFor(store, account));
+      refuseBadLines(problems);
       const added = await addOptIns(store, clock, account, customers);
       return {
         text: `${added} customers are added, ${customers.length - added} were on the list already.`,

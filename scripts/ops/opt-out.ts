@@ -5,23 +5,22 @@ import { findNumber } from '../../shared/numbers/store.ts';
 import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
 import { changeOptOuts, listOptOuts, optOutPlace } from '../../shared/opt-outs/store.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
+import { phoneDigits } from '../../shared/sheets/cell.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { OPT_OUT_HEADING, optOutLine, readOptOutFile } from './opt-out-file.ts';
-import { accountId, integer, optional, ownNumber, required, withDefault, words } from './parameters.ts';
-import { readText } from './read-file.ts';
+import { readNumberFile, refuseBadLines } from './number-file.ts';
+import { OPT_OUT_HEADING, optOutLine, optOutsOf } from './opt-out-file.ts';
+import { accountId, integer, optional, ownNumber, required, type Shape, withDefault, words } from './parameters.ts';
 import { table } from './show.ts';
 
 const account = required(accountId, 'the account');
-const customerNumber = words(
-  'NUMBER',
-  "7 to 15 digits; without a country code they are of the account's country",
-  /^0?[1-9][0-9]{6,14}$/,
-);
+const customerNumber: Shape<string> = {
+  value: 'NUMBER',
+  form: "7 to 15 digits; without a country code they are of the account's country",
+  parse: (text) => (/^0?[1-9][0-9]{6,14}$/.test(phoneDigits(text)) ? phoneDigits(text) : undefined),
+};
 const customer = required(customerNumber, "the customer's number");
 const number = optional(ownNumber, "the account's number that the customer wants no messages of; default: the account");
-/** The most bad lines of a file that are shown. */
-const SHOWN_PROBLEMS = 50;
 /** The most opt-outs in one write or read. */
 const GROUP = 1_000;
 
@@ -55,20 +54,16 @@ export const OPT_OUT_COMMANDS: readonly Command[] = [
     noun: 'opt-out',
     verb: 'import',
     about:
-      'Adds the opt-outs of a CSV file: customer, and perhaps number and since. If any line is bad, nothing is added.',
+      'Adds the opt-outs of a CSV file: customer, and perhaps number and since (a day, or a time with its offset). If any line is bad, nothing is added.',
     args: { account, file: required(words('FILE', 'a file', /^.+$/), 'as `opt-out export` writes it') },
     options: {},
     notes: 'May be repeated, also after it was interrupted: who is on the list stays as before.',
     async run({ account, file }, { db, clock }) {
       const store = await db();
       await existing(store, account);
-      const { lines, problems } = readOptOutFile(await readText(file), await completionFor(store, account));
-      if (problems.length > 0) {
-        const shown = problems.slice(0, SHOWN_PROBLEMS).map(({ line, detail }) => `line ${line}: ${detail}`);
-        if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`);
-        throw new Failure(`Nothing was imported. Bad lines: ${problems.length}.\n${shown.join('\n')}`);
-      }
       const now = clock.now();
+      const { lines, problems } = optOutsOf(await readNumberFile(file), await completionFor(store, account), now);
+      refuseBadLines(problems);
       for (let start = 0; start < lines.length; start += GROUP) {
         const what = { account, kind: 'out', source: 'import' } as const;
         const group = lines.slice(start, start + GROUP);

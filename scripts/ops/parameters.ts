@@ -1,5 +1,7 @@
-import { isDay, isLine } from '../../shared/accounts/account-form.ts';
+import { isLine } from '../../shared/accounts/account-form.ts';
 import { type AccountId, type EndpointId, type EventId, isAccountId } from '../../shared/runtime/ids.ts';
+import { isDay, parseOffsetTime } from '../../shared/runtime/iso-time.ts';
+import { phoneDigits } from '../../shared/sheets/cell.ts';
 
 /**
  * One argument or option: its form for the help, and the reader of its text. `read` gets undefined when the word was left out. It
@@ -18,7 +20,7 @@ export interface Parameter<T> {
   read(text: string | undefined): { readonly value: T } | undefined;
 }
 
-interface Shape<T> {
+export interface Shape<T> {
   readonly value: string;
   readonly form: string;
   parse(text: string): T | undefined;
@@ -111,11 +113,7 @@ export function list<const T extends string>(value: string, choices: readonly T[
 export const instant: Shape<Date> = {
   value: 'TIME',
   form: 'a time like 2027-01-31T12:00:00Z',
-  parse: (text) => {
-    if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text)) return undefined;
-    const time = new Date(text);
-    return Number.isNaN(time.getTime()) ? undefined : time;
-  },
+  parse: (text) => parseOffsetTime(text)?.at,
 };
 
 /** A calendar day that exists. */
@@ -158,5 +156,16 @@ function boxed<T>(value: T | undefined): { readonly value: T } | undefined {
   return value === undefined ? undefined : { value };
 }
 
+/** A phone number as people write it: `+91 98765-43210`. */
+export const phoneNumber: Shape<string> = {
+  value: 'NUMBER',
+  form: '8 to 15 digits, country code first',
+  parse: (text) => (/^[1-9][0-9]{7,14}$/.test(phoneDigits(text)) ? phoneDigits(text) : undefined),
+};
+
 /** A long number or short code of an account, which customers write to. */
-export const ownNumber = words('NUMBER', '3 to 15 digits', /^\d{3,15}$/);
+export const ownNumber: Shape<string> = {
+  value: 'NUMBER',
+  form: '3 to 15 digits',
+  parse: (text) => (/^\d{3,15}$/.test(phoneDigits(text)) ? phoneDigits(text) : undefined),
+};

@@ -15,7 +15,17 @@ import {
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { existing } from './account.ts';
 import { type Command, type Context, defineCommand, Failure } from './command.ts';
-import { accountId, choice, flag, integer, optional, type Parameter, required, words } from './parameters.ts';
+import {
+  accountId,
+  choice,
+  flag,
+  integer,
+  optional,
+  type Parameter,
+  phoneNumber,
+  required,
+  words,
+} from './parameters.ts';
 import { optionProblems } from './read-words.ts';
 import { sheet, table } from './show.ts';
 
@@ -61,10 +71,7 @@ export const PROVIDER_COMMANDS: readonly Command[] = [
       phoneNumberId: optional(graphId, "the provider's id of the number"),
       businessId: optional(graphId, 'id of the business account (WABA), which has the templates'),
       appId: optional(graphId, 'id of the app; templates with an image, video or document in their header need it'),
-      displayNumber: optional(
-        words('NUMBER', '8 to 15 digits, country code first', /^[1-9][0-9]{7,14}$/),
-        'the number',
-      ),
+      displayNumber: optional(phoneNumber, 'the number'),
       token: flag('change the access token'),
       tokenStdin: flag('change the access token, to what is on stdin'),
       appSecret: flag('change the app secret'),

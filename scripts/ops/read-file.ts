@@ -9,8 +9,3 @@ export async function readOctets(file: string): Promise<Buffer> {
     throw new Failure(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
-
-/** As `readOctets`, for text in UTF-8. */
-export async function readText(file: string): Promise<string> {
-  return (await readOctets(file)).toString('utf8');
-}

@@ -9,7 +9,7 @@ import { addRoute, listRoutes, RouteExists, removeRoute, replaceRoute } from '..
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { accountId, choice, integer, optional, required, withDefault, words } from './parameters.ts';
+import { accountId, choice, integer, optional, phoneNumber, required, withDefault, words } from './parameters.ts';
 import { explained } from './route-explain.ts';
 import { costs, groups, several } from './route-words.ts';
 import { table } from './show.ts';
@@ -153,7 +153,7 @@ export const ROUTE_COMMANDS: readonly Command[] = [
     noun: 'route',
     verb: 'explain',
     about: 'Says who would carry a message to a number now, and why. Sends nothing.',
-    args: { to: required(words('TO', '8 to 15 digits, country code first', /^[1-9][0-9]{7,14}$/), 'the recipient') },
+    args: { to: required(phoneNumber, 'the recipient') },
     options: {
       account: required(accountId, 'the account'),
       sender: withDefault(words('SENDER', 'a sender', /^.{1,15}$/), 'HARKRA', 'its sender'),

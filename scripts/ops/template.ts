@@ -1,6 +1,6 @@
 import { ROUTES } from '../../shared/messages/routing.ts';
+import { ENCODINGS } from '../../shared/sheets/encoding.ts';
 import type { CsvProblem } from '../../shared/templates/export/csv.ts';
-import { ENCODINGS } from '../../shared/templates/export/csv-encoding.ts';
 import { importTemplateCsv, type UnusableSender } from '../../shared/templates/export/import-csv.ts';
 import {
   createTemplate,

@@ -16,13 +16,6 @@ export function isLine(text: string, most: number): boolean {
   return text.trim().length > 0 && text.length <= most && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text);
 }
 
-/** A calendar day that exists, `2027-12-31`. */
-export function isDay(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false;
-  const time = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(text);
-}
-
 const YEAR_MS = 365 * 24 * 3_600_000;
 
 /** The last day on which a new account's credits may be spent, unless one is given: a year from now. */

@@ -1,3 +1,5 @@
+import { oddCharacter } from '../sheets/cell.ts';
+
 /** What is wrong with a recipient: a sentence that says how to correct it. */
 const FORM = 'Give 8 to 15 digits, country code first, for example 919876543210';
 
@@ -8,6 +10,10 @@ const FORM = 'Give 8 to 15 digits, country code first, for example 919876543210'
 export function recipientProblem(to: string): string | undefined {
   if (/^[1-9][0-9]{7,14}$/.test(to)) return undefined;
   if (to === '') return `It is empty. ${FORM}.`;
+  const odd = oddCharacter(to);
+  if (odd !== undefined) {
+    return `Remove the character ${odd.name}, which is the ${ordinal(odd.place)}. It may look like nothing, or like a digit or sign. ${FORM}.`;
+  }
   if (/^\+[0-9]+$/.test(to)) return `Remove the plus sign. ${FORM}.`;
   if (/^00[0-9]+$/.test(to)) return `Remove the leading 00. ${FORM}.`;
   if (/^0[0-9]*$/.test(to)) return `It must begin with the country code, which never begins with 0. ${FORM}.`;
@@ -20,6 +26,11 @@ export function recipientProblem(to: string): string | undefined {
   }
   if (/^[+0-9\s().-]+$/.test(to)) return `Remove spaces, signs and brackets. ${FORM}.`;
   return `Use only the digits 0 to 9. ${FORM}.`;
+}
+
+function ordinal(place: number): string {
+  const ending = ['th', 'st', 'nd', 'rd'][place % 100 > 10 && place % 100 < 14 ? 0 : place % 10] ?? 'th';
+  return `${place}${ending}`;
 }
 
 /**

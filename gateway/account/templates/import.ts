@@ -1,6 +1,6 @@
 import { QuotaReached } from '../../../shared/quotas/quotas.ts';
 import { newId, type RequestId } from '../../../shared/runtime/ids.ts';
-import { ENCODINGS } from '../../../shared/templates/export/csv-encoding.ts';
+import { ENCODINGS } from '../../../shared/sheets/encoding.ts';
 import { importTemplateCsv } from '../../../shared/templates/export/import-csv.ts';
 import { boolean, choice, Fault, list, optional, required, string, withDefault } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';

@@ -1,5 +1,6 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import type { Route } from '../../messages/message.ts';
+import { TITLE_ROWS_MAX } from '../../sheets/parse.ts';
 import type { NewTemplate } from '../template.ts';
 import { routesOfSenders, SENDERS_MAX, templateFaults } from '../template-form.ts';
 import {
@@ -38,8 +39,6 @@ export interface CsvOptions {
 
 /** Most rows of one file; an account has hundreds of templates, rarely thousands. */
 const ROWS_MAX = 20_000;
-/** Most rows before the column names: a report's name, its date, an empty line. */
-const TITLE_ROWS_MAX = 9;
 
 /**
  * Reads an operator's export of content templates. Required columns: `id`, `header` and `content`, by any of the portals' names,

@@ -3,10 +3,10 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { AccountId } from '../../runtime/ids.ts';
 import type { SenderDocument } from '../../senders/sender.ts';
 import { listSenders } from '../../senders/store.ts';
+import { decodeFile, type Encoding } from '../../sheets/encoding.ts';
 import { type Imported, importRequests, importTemplates, tryImport } from '../store.ts';
 import type { NewTemplate } from '../template.ts';
 import { type CsvOptions, type CsvProblem, readTemplateCsv } from './csv.ts';
-import { decodeFile, type Encoding } from './csv-encoding.ts';
 
 export interface ImportOptions extends CsvOptions {
   /** Import the good rows even if others are bad. */

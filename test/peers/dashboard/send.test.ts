@@ -167,12 +167,12 @@ describe('sending in the dashboard', () => {
     await choose(Buffer.from(table));
     await page.getByRole('cell', { name: 'José' }).waitFor();
     expect(await choose(Buffer.from(table, 'latin1'))).to.equal('');
-    await page.getByText('It is not UTF-8').waitFor();
+    await page.getByText('is not UTF-8').waitFor();
     expect([await box.inputValue(), await input.getAttribute('aria-invalid')]).to.deep.equal(['', 'true']);
     expect(await world.dashboard.look(page, 'send-many-file')).to.deep.equal([]);
     await choose(Buffer.from(`\ufeff${table}`, 'utf16le'));
     await page.getByRole('cell', { name: 'José' }).waitFor();
-    expect(await page.getByText('It is not UTF-8').count()).to.equal(0);
+    expect(await page.getByText('is not UTF-8').count()).to.equal(0);
 
     await page.evaluate(`File.prototype.arrayBuffer = () => Promise.reject(new DOMException('', 'NotReadableError'))`);
     await choose(Buffer.from(table));

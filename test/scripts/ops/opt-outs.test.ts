@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { OpsWorld } from '../../support/ops-world.ts';
@@ -95,16 +95,45 @@ describe('npm run ops: opt-outs', () => {
     expect([code, err]).to.satisfy(([ended, said]: [number, string]) => ended === 1 && /country code/.test(said));
   });
 
+  it('import refuses what is no ISO date: nobody knows which day 01/11/2026 is, and STOP 1 is none', async () => {
+    const account = await world.newAccount();
+    const text = readFileSync('test/fixtures/sheets/08-opt-outs-dates.csv', 'utf8');
+
+    const { code, err } = await world.run(`opt-out import ${account} ${fileOf('dates.csv', text)}`);
+
+    expect(code).to.equal(1);
+    expect(err)
+      .to.include('Nothing was imported. Bad lines: 6.')
+      .and.to.include(
+        'line 2: "01/11/2026" is no time that is the same for everybody. Write a day like 2026-11-28, or a time with its offset like 2026-11-28T18:30:00+05:30.',
+      )
+      .and.to.match(/line 5: "STOP 1"[\s\S]*line 7: "1" is no time/);
+  });
+
+  it('import takes days, and times with an offset, and numbers as people write them', async () => {
+    const account = await world.newAccount();
+    const text =
+      'sep=;\r\ncustomer;name;since\r\n\u202a+91 98765 43210\u202c;Asha;2026-01-31\r\n="919876543211";Ravi;2026-01-31T05:30:00+05:30\r\n';
+
+    await world.json(`opt-out import ${account} ${fileOf('days.csv', text)}`);
+
+    const listed: readonly { customer: string; since: string }[] = await world.json(`opt-out list ${account}`);
+    expect(listed.map(({ customer, since }) => [customer, since])).to.deep.equal([
+      ['919876543210', '2026-01-31T00:00:00.000Z'],
+      ['919876543211', '2026-01-31T00:00:00.000Z'],
+    ]);
+  });
+
   it('a bad line is named, and nothing is imported', async () => {
     const account = await world.newAccount();
-    const text = 'customer,number,since\n919876543210\n+919876543211\n919876543212,HARKRA\n919876543213,,tomorrow\n';
+    const text = 'customer,number,since\n919876543210\nAsha\n919876543212,HARKRA\n919876543213,,tomorrow\n';
 
     const { code, err } = await world.run(`opt-out import ${account} ${fileOf('bad.csv', text)}`);
 
     expect(code).to.equal(1);
     expect(err)
       .to.include('Nothing was imported. Bad lines: 3.')
-      .and.to.match(/line 3: Remove the plus sign[\s\S]*line 4: The number[\s\S]*line 5: The time/);
+      .and.to.match(/line 3: [\s\S]*line 4: The number[\s\S]*line 5: "tomorrow" is no time/);
     expect(await world.json(`opt-out list ${account}`)).to.deep.equal([]);
   });
 });

@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { readCustomerList } from '../../../scripts/ops/customer-list.ts';
+import { customersOf } from '../../../scripts/ops/customer-list.ts';
+import { readNumberFile } from '../../../scripts/ops/number-file.ts';
 import { addOptIns, isOptedIn, listOptIns, removeOptIn } from '../../../shared/chat-opt-ins/store.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -55,17 +59,32 @@ describe('opt-ins', () => {
 });
 
 describe('a file of customers', () => {
-  it('has a number a line, each once', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'harkara-list-'));
+  after(() => rmSync(dir, { recursive: true }));
+
+  async function listOf(text: string) {
+    writeFileSync(join(dir, 'list.csv'), text, 'latin1');
+    return customersOf(await readNumberFile(join(dir, 'list.csv')), (written) => written);
+  }
+
+  it('has a number a line, each once', async () => {
     const text = `\ufeff# agreed in the shop\n${ASHA}\r\n\n ${RAVI} # by mail\n${ASHA}\n`;
 
-    expect(readCustomerList(text, (written) => written)).to.deep.equal({ customers: [ASHA, RAVI], problems: [] });
+    expect(await listOf(text)).to.deep.equal({ customers: [ASHA, RAVI], problems: [] });
   });
 
-  it('tells which lines are no numbers', () => {
-    const { customers, problems } = readCustomerList(`${ASHA}\n+${RAVI}\nAsha,${ASHA}\n`, (written) => written);
+  it('may have them as people write them and spreadsheets protect them', async () => {
+    expect(await listOf(`customer;name\n+${ASHA};José\n="${RAVI}";Ravi\nUS.13491208655302741918;\n`)).to.deep.equal({
+      customers: [ASHA, RAVI, 'US.13491208655302741918'],
+      problems: [],
+    });
+  });
+
+  it('tells which lines are no numbers', async () => {
+    const { customers, problems } = await listOf(`${ASHA}\n00${RAVI}\nAsha,${ASHA}\n`);
 
     expect(customers).to.deep.equal([ASHA]);
     expect(problems.map(({ line }) => line)).to.deep.equal([2, 3]);
-    expect(problems[0]?.detail).to.include('Remove the plus sign');
+    expect(problems[0]?.detail).to.include('Remove the leading 00');
   });
 });

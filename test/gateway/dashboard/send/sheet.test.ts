@@ -1,23 +1,18 @@
 import { expect } from 'chai';
-import { sheetOf, textOf } from '../../../../gateway/dashboard/client/pages/send/sheet.ts';
+import { sheetOf } from '../../../../gateway/dashboard/client/pages/send/sheet.ts';
 
 describe('the recipients of a file', () => {
-  const text = 'phone,name\n919876543210,José\n';
-  const files: readonly [string, Buffer, string | undefined][] = [
-    ['UTF-8', Buffer.from(text), text],
-    ['UTF-8 with its mark', Buffer.from(`\ufeff${text}`), text],
-    ['UTF-16', Buffer.from(`\ufeff${text}`, 'utf16le'), text],
-    ['UTF-16, the other way round', Buffer.from(`\ufeff${text}`, 'utf16le').swap16(), text],
-    ['windows-1252', Buffer.from(text, 'latin1'), undefined],
-    ['nothing', Buffer.alloc(0), ''],
-  ];
-  for (const [what, octets, expected] of files) {
-    it(what, () => expect(textOf(octets)).to.equal(expected));
-  }
+  it('have the heads of the first line, when it names columns', () => {
+    const named = sheetOf('sep=;\r\nnumber;name\r\n919876500010; Asha \r\n');
+    const unnamed = sheetOf('919876500010\n919876500011,Asha\n');
 
-  it('may be many: the widest row counts', () => {
-    const { rows, heads } = sheetOf(`${'919876543210\n'.repeat(200_000)}919876543211,Asha\n`);
+    expect(named).to.deep.equal({ rows: [['919876500010', 'Asha']], heads: ['number', 'name'], hasHead: true });
+    expect([unnamed.heads, unnamed.hasHead]).to.deep.equal([['Column 1', 'Column 2'], false]);
+  });
 
-    expect([rows.length, heads]).to.deep.equal([200_001, ['Column 1', 'Column 2']]);
+  it('are read no further than a request may have them, and it is said', () => {
+    const { rows, fault } = sheetOf('919876543210\n'.repeat(200_000));
+
+    expect([rows.length, fault]).to.deep.equal([10_001, 'There are more than 10001 rows.']);
   });
 });

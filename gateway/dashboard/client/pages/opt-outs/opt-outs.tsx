@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { phoneDigits } from '../../../../../shared/sheets/cell.ts';
 import { create, remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
@@ -14,7 +15,6 @@ import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { useUrlFilter } from '../../parts/url-filter.ts';
-import { digitsOf } from '../send/phone-number.ts';
 
 interface OptOut {
   readonly opt_out_id: string;
@@ -116,8 +116,8 @@ function AddDialog({ onClose, onDone }: AddProps) {
         submit="Add opt-out"
         onCancel={onClose}
         onSubmit={async (values) => {
-          const number = digitsOf(values.text('number'));
-          const written = digitsOf(values.text('customer'));
+          const number = phoneDigits(values.text('number'));
+          const written = phoneDigits(values.text('customer'));
           const { customer } = await create<OptOut>(PATH, { customer: written, ...(number && { number }) });
           toast(`${customer} gets no more SMS.`);
           onDone();

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
+import { looksLikePhone, phoneDigits } from '../../../../../shared/sheets/cell.ts';
 import type { FieldError } from '../../api/problem.ts';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import type { FormValues } from '../../parts/form-values.ts';
 import { PageHead } from '../../parts/page.tsx';
 import { type Content, contentOf } from './content.ts';
 import { ContentFields, useTemplates, WhenFields } from './fields.tsx';
-import { digitsOf, looksLikeNumber } from './phone-number.ts';
 import { RecipientFields } from './recipients.tsx';
 import { type Accepted, SendForm } from './send-form.tsx';
 import { Sent } from './sent.tsx';
@@ -47,7 +47,7 @@ function bodyOf(values: FormValues) {
   const { rows } = sheetOf(values.exact('recipients'));
   const column = values.number('number_column') ?? 0;
   const content = contentOf(values);
-  const numberOf = (row: readonly string[]) => digitsOf(row[column] ?? '');
+  const numberOf = (row: readonly string[]) => phoneDigits(row[column] ?? '');
   const own = content.template_id !== undefined && rows.some((row) => row.length > 1);
   return {
     ...(own
@@ -60,14 +60,14 @@ function bodyOf(values: FormValues) {
 }
 
 /**
- * A quotation mark without its end hides the lines after it. Without a template each line is one recipient: a line with several
+ * Without a template each line is one recipient: a line with several
  * numbers is refused, unless a first line names columns.
  */
 function faultOf(values: FormValues): FieldError | undefined {
-  const { rows, hasHead, openQuote } = sheetOf(values.exact('recipients'));
-  if (openQuote !== undefined) return refused(openQuoteText(openQuote));
+  const { rows, hasHead, fault } = sheetOf(values.exact('recipients'));
+  if (fault !== undefined) return refused(fault);
   if (hasHead || values.optional('template_id') !== undefined) return undefined;
-  const row = rows.findIndex((cells) => cells.filter(looksLikeNumber).length > 1) + 1;
+  const row = rows.findIndex((cells) => cells.filter(looksLikePhone).length > 1) + 1;
   if (row === 0) return undefined;
   return refused(
     `Row ${row} has several numbers. Write each on a line of its own, or name the columns in a first line.`,
@@ -76,10 +76,6 @@ function faultOf(values: FormValues): FieldError | undefined {
 
 function refused(detail: string): FieldError {
   return { field: 'recipients', code: 'invalid_value', detail };
-}
-
-function openQuoteText(line: number): string {
-  return `The quotation mark in line ${line} hides lines after it. Remove it, or put one at the end of its cell too.`;
 }
 
 /** `to[3]` as people count, with the number that they wrote: the box of the recipients says it. */

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
+import { phoneDigits } from '../../../../../shared/sheets/cell.ts';
 import { Field } from '../../parts/field.tsx';
 import type { FormValues } from '../../parts/form-values.ts';
 import { PageHead } from '../../parts/page.tsx';
 import { contentOf } from './content.ts';
 import { ContentFields, useTemplates, WhenFields } from './fields.tsx';
-import { digitsOf } from './phone-number.ts';
 import { type Accepted, SendForm } from './send-form.tsx';
 import { Sent } from './sent.tsx';
 import { SendTabs } from './tabs.tsx';
@@ -36,5 +36,5 @@ export function SendOnePage() {
 }
 
 function bodyOf(values: FormValues) {
-  return { to: digitsOf(values.text('to')), ...contentOf(values) };
+  return { to: phoneDigits(values.text('to')), ...contentOf(values) };
 }

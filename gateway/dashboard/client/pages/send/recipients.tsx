@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks';
+import { looksLikePhone, phoneDigits } from '../../../../../shared/sheets/cell.ts';
+import { decodeFile } from '../../../../../shared/sheets/encoding.ts';
+import { Button } from '../../parts/button.tsx';
 import { Select, TextArea } from '../../parts/field.tsx';
 import { FileField } from '../../parts/file-field.tsx';
 import { counted } from '../../parts/number.ts';
 import { Table } from '../../parts/table.tsx';
-import { digitsOf, looksLikeNumber } from './phone-number.ts';
-import { sheetOf, textOf } from './sheet.ts';
+import { sheetOf } from './sheet.ts';
 
 const PREVIEW = 5;
 
@@ -17,17 +19,27 @@ interface Line {
 export function RecipientFields() {
   const [text, setText] = useState('');
   const sheet = sheetOf(text);
-  const guess = Math.max(0, sheet.rows[0]?.findIndex(looksLikeNumber) ?? 0);
+  const guess = Math.max(0, sheet.rows[0]?.findIndex(looksLikePhone) ?? 0);
   // The chosen column counts only while the columns are the same.
   const columns = `${guess} ${sheet.heads.join()}`;
   const [chosen, setChosen] = useState({ columns, column: guess });
   const column = chosen.columns === columns ? chosen.column : guess;
-  const [isUtf8, setUtf8] = useState(true);
+  const [fault, setFault] = useState<string>();
+  /** What the file would be in the encoding that Windows uses for "CSV". */
+  const [otherwise, setOtherwise] = useState<string>();
+  const take = (written: string) => {
+    setText(written);
+    setFault(undefined);
+    setOtherwise(undefined);
+  };
   const read = (octets: Uint8Array) => {
-    const written = textOf(octets);
+    const file = decodeFile(octets);
+    if (file.kind === 'text') return take(file.text);
     // A file that cannot be read empties the box: what stood there would be taken for the recipients of the file.
-    setText(written ?? '');
-    setUtf8(written !== undefined);
+    setText('');
+    setFault(file.detail);
+    const guessed = decodeFile(octets, 'windows-1252');
+    setOtherwise(guessed.kind === 'text' ? guessed.text : undefined);
   };
   return (
     <>
@@ -35,18 +47,14 @@ export function RecipientFields() {
         name="recipients"
         label="Recipients"
         value={text}
-        onInput={(written) => {
-          setText(written);
-          setUtf8(true);
-        }}
+        onInput={take}
         rows={6}
         hint="One line for each: the number, or the columns of a table with the values of the template."
       />
-      <FileField
-        label="Or read them from a CSV file"
-        onRead={read}
-        fault={isUtf8 ? undefined : 'It is not UTF-8: its letters would go out as others. Save it as “CSV UTF-8”.'}
-      />
+      <FileField label="Or read them from a CSV file" onRead={read} fault={fault} />
+      {otherwise !== undefined && (
+        <Button onClick={() => take(otherwise)}>Read it as Windows-1252, and check its letters below</Button>
+      )}
       {sheet.heads.length > 1 && (
         <Select
           name="number_column"
@@ -69,7 +77,7 @@ export function RecipientFields() {
             rowKey={({ index }) => String(index)}
             columns={sheet.heads.map((head, i) => ({
               head,
-              cell: ({ cells: { [i]: cell = '' } }: Line) => (i === column ? digitsOf(cell) : cell),
+              cell: ({ cells: { [i]: cell = '' } }: Line) => (i === column ? phoneDigits(cell) : cell),
             }))}
           />
         </>

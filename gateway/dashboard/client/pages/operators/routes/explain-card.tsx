@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { phoneDigits } from '../../../../../../shared/sheets/cell.ts';
 import { get } from '../../../api/http.ts';
 import { Field, Select } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
@@ -23,7 +24,7 @@ export function ExplainCard() {
   const ask = async (values: FormValues) => {
     setFound(
       await get<Explanation>('/v2/admin/routes/explain', {
-        to: values.text('to'),
+        to: phoneDigits(values.text('to')),
         account_id: values.text('account_id'),
         sender: values.text('sender'),
         route: values.text('route'),

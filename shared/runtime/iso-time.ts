@@ -23,3 +23,16 @@ export function parseOffsetTime(text: string): OffsetTime | undefined {
   const ms = Math.trunc(Number(`0${fraction}`) * 1000);
   return { at: new Date(asUtc.getTime() + ms - offsetMinutes * 60_000), offsetMinutes };
 }
+
+/** A calendar day that exists, `2027-12-31`. */
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && parseOffsetTime(`${text}T00:00:00Z`) !== undefined;
+}
+
+/** As a cell of a file tells it: a time with an offset, or a day, which begins at 00:00 UTC. */
+export function parseTimeOrDay(text: string): Date | undefined {
+  return parseOffsetTime(isDay(text) ? `${text}T00:00:00Z` : text)?.at;
+}
+
+/** What else is no time: `05-06-2026` is a day in May for some and in June for others. */
+export const TIME_OR_DAY = 'a day like 2026-11-28, or a time with its offset like 2026-11-28T18:30:00+05:30';

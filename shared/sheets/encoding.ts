@@ -10,8 +10,8 @@ export type DecodedFile =
 const LOOKED_AT = 4_096;
 
 /**
- * Decodes an export. The byte order mark tells UTF-8 from UTF-16; without one, the position of zero bytes does. Windows-1252 is
- * never guessed: any file can be read as it, and one wrong character makes a template that nothing matches.
+ * Decodes a file. The byte order mark tells UTF-8 from UTF-16; without one, the position of zero bytes does. Windows-1252 is
+ * never guessed: any file can be read as it, and one wrong character makes a template that nothing matches, or a name that is none.
  */
 export function decodeFile(octets: Uint8Array, given?: Encoding): DecodedFile {
   const other = otherFormat(octets);
@@ -28,7 +28,7 @@ export function decodeFile(octets: Uint8Array, given?: Encoding): DecodedFile {
     const line = lineOfFault(octets);
     const detail =
       `Line ${line} is not UTF-8; spreadsheets on Windows save "CSV" as windows-1252. ` +
-      'Save it as "CSV UTF-8", or use --encoding windows-1252 and check the imported contents (`template list --json`).';
+      'Save it as "CSV UTF-8", or give the encoding windows-1252 and check the letters.';
     return { kind: 'unreadable', detail };
   }
 }
@@ -39,17 +39,18 @@ function encodingOf(octets: Uint8Array): Encoding {
   if (first === 0xfe && second === 0xff) return 'utf-16be';
   // In UTF-16, one of the two octets of commas, digits and Latin letters is 0. In UTF-8 none is.
   let [even, odd] = [0, 0];
-  octets.subarray(0, LOOKED_AT).forEach((octet, i) => {
+  for (const [i, octet] of octets.subarray(0, LOOKED_AT).entries()) {
     if (octet === 0 && i % 2 === 0) even += 1;
     if (octet === 0 && i % 2 === 1) odd += 1;
-  });
-  if (even + odd === 0) return 'utf-8';
+  }
+  // A stray one is no sign of UTF-16.
+  if ((even + odd) * 8 <= Math.min(octets.length, LOOKED_AT)) return 'utf-8';
   return odd > even ? 'utf-16le' : 'utf-16be';
 }
 
 /** Portals name files `.csv` or `.xls` that are neither. */
 function otherFormat(octets: Uint8Array): string | undefined {
-  const start = Buffer.from(octets.subarray(0, 256)).toString('latin1');
+  const start = latin1(octets.subarray(0, 256));
   if (start.startsWith('PK\x03\x04')) return 'an Excel workbook (.xlsx)';
   if (start.startsWith('\xd0\xcf\x11\xe0')) return 'an Excel workbook (.xls)';
   if (start.startsWith('%PDF')) return 'a PDF';
@@ -82,8 +83,16 @@ const LF = 10;
  * Decoded by hand: TextDecoder of Node 20 to 23 treats it as Latin-1, and turns dashes and curly quotes into control characters.
  */
 function fromWindows1252(octets: Uint8Array): string {
-  const latin1 = Buffer.from(octets).toString('latin1');
-  return latin1.replace(/[\x80-\x9f]/g, (one) => WINDOWS_1252[one.charCodeAt(0) - 0x80] ?? one);
+  return latin1(octets).replace(/[\x80-\x9f]/g, (one) => WINDOWS_1252[one.charCodeAt(0) - 0x80] ?? one);
+}
+
+/** In pieces, because a call takes only so many arguments. */
+function latin1(octets: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < octets.length; at += LOOKED_AT) {
+    text += String.fromCharCode(...octets.subarray(at, at + LOOKED_AT));
+  }
+  return text;
 }
 
 /** The characters 0x80 to 0x9F; five of them are undefined (encoding.spec.whatwg.org, index-windows-1252). */

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { decodeFile } from '../../../../shared/templates/export/csv-encoding.ts';
+import { decodeFile } from '../../../shared/sheets/encoding.ts';
 
 const TEXT = 'Template ID,Header,Content\r\n1107160000000000001,HARKRA,"प्रिय {#var#}, ₹ 100 – bye"\r\n';
 const swapped = (octets: Buffer): Buffer => Buffer.from(octets).swap16();
 const utf16le = Buffer.from(TEXT, 'utf16le');
 
-describe('templates/csv-encoding', () => {
+describe('sheets/encoding', () => {
   const files: readonly [string, Uint8Array][] = [
     ['UTF-8', Buffer.from(TEXT)],
     ['UTF-8 with its mark', Buffer.from(`\ufeff${TEXT}`)],
@@ -28,7 +28,7 @@ describe('templates/csv-encoding', () => {
     expect(refused.kind).to.equal('unreadable');
     expect(refused)
       .to.have.property('detail')
-      .that.matches(/^Line 3 is not UTF-8;.*--encoding windows-1252/);
+      .that.matches(/^Line 3 is not UTF-8;.*encoding windows-1252/);
     expect(decodeFile(octets, 'windows-1252')).to.deep.include({
       text: 'id,header,content\n1,HARKRA,plain\n2,HARKRA,café – bye\n',
     });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseOffsetTime } from '../../../gateway/http/offset-time.ts';
+import { parseOffsetTime } from '../../../shared/runtime/iso-time.ts';
 
 describe('a time with its offset', () => {
   for (const [text, utc, offsetMinutes] of [

@@ -1,0 +1,46 @@
+import { isCustomerUserId } from '../../shared/messages/recipient.ts';
+import { decodeFile } from '../../shared/sheets/encoding.ts';
+import { looksLikeHead, parseSheet, type Row } from '../../shared/sheets/parse.ts';
+import { Failure } from './command.ts';
+import { readOctets } from './read-file.ts';
+
+/** Millions of opt-outs fit into memory; columns beyond these have no meaning. */
+const LIMITS = { rows: 5_000_000, columns: 256, cell: 8_192 } as const;
+/** Most bad lines of a file that are shown. */
+const SHOWN_PROBLEMS = 50;
+
+export interface LineProblem {
+  readonly line: number;
+  readonly detail: string;
+}
+
+export interface NumberFile {
+  /** In lower case; empty when the first row has none. */
+  readonly head: readonly string[];
+  readonly rows: readonly Row[];
+}
+
+/**
+ * Reads a file whose numbers alone count, as spreadsheets and portals write it: names beside them may be in Windows-1252. Throws a
+ * `Failure` that says why it cannot be read.
+ */
+export async function readNumberFile(file: string): Promise<NumberFile> {
+  const octets = await readOctets(file);
+  const strict = decodeFile(octets);
+  const decoded = strict.kind === 'text' ? strict : decodeFile(octets, 'windows-1252');
+  if (decoded.kind === 'unreadable') throw new Failure(`Nothing was imported. ${file}: ${decoded.detail}`);
+  const { rows, fault } = parseSheet(decoded.text, LIMITS);
+  if (fault !== undefined) throw new Failure(`Nothing was imported. ${file}: ${fault}`);
+  const [first] = rows;
+  if (first === undefined || isCustomerUserId(first.cells[0] ?? '') || !looksLikeHead(first.cells))
+    return { head: [], rows };
+  return { head: first.cells.map((cell) => cell.trim().toLowerCase()), rows: rows.slice(1) };
+}
+
+/** Nothing is imported while a line is bad. */
+export function refuseBadLines(problems: readonly LineProblem[]): void {
+  if (problems.length === 0) return;
+  const lines = problems.slice(0, SHOWN_PROBLEMS).map(({ line, detail }) => `line ${line}: ${detail}`);
+  if (problems.length > lines.length) lines.push(`and ${problems.length - lines.length} more`);
+  throw new Failure(`Nothing was imported. Bad lines: ${problems.length}.\n${lines.join('\n')}`);
+}

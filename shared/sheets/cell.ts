@@ -1,0 +1,61 @@
+/**
+ * What nobody sees and programs add: directional marks, joiners, byte order marks, soft hyphens, control characters, fillers,
+ * variation selectors.
+ */
+const UNSEEN = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+/** What spreadsheets and portals put around a number so that it stays a text: `="1107…"`, `'1107…`. */
+const PROTECTED = /^(?:=?"([^"]*)"|['‘’](.*?)['‘’]?)$/;
+/** A formula that is a number. */
+const FORMULA = /^=(?=[+\d])/;
+
+export interface Word {
+  readonly text: string;
+  /** It was written as a text, so no spreadsheet has rounded it. */
+  readonly isProtected: boolean;
+}
+
+/** A cell that holds one word or number: without protection, outer spaces and what nobody sees; digits of any script as 0 to 9. */
+export function wordOf(cell: string): Word {
+  const seen = asciiDigits(cell.replaceAll(UNSEEN, '')).trim();
+  const [, formula, quoted] = PROTECTED.exec(seen) ?? [];
+  const inner = formula ?? quoted;
+  return { text: (inner ?? seen.replace(FORMULA, '')).trim(), isProtected: inner !== undefined };
+}
+
+/** What people put between the digits of a number, full width too. */
+const BETWEEN = /[\s()（）+＋.．\-‐‑‒–—―−－﹣⁃]/g;
+/** `+44 (0)20 …`, a decimal number, `9.19877E+11`: the digits alone would be somebody else's number. */
+const NOT_BY_DIGITS = /\(0\)|^\+?\d{8,}[.,]\d+$|^\d[\d.,]*e\+?\d+$/i;
+
+/** The digits of a number as people write and programs export it: `+91 98765-43210`. What they do not tell stays, and is refused in words. */
+export function phoneDigits(written: string): string {
+  const number = wordOf(written).text.replace(/^(\d{8,})[.,]0$/, '$1'); // as programs export a column of numbers
+  if (NOT_BY_DIGITS.test(number)) return number;
+  return number.replaceAll(BETWEEN, '');
+}
+
+/** Also one that will be refused in words. */
+export function looksLikePhone(written: string): boolean {
+  return /^\d{8,15}$/.test(wordOf(written).text.replaceAll(BETWEEN, ''));
+}
+
+/** Indian and Arabic keyboards write their own digits, East Asian ones full width. Digits of other planes stay. */
+function asciiDigits(text: string): string {
+  return text.replaceAll(/[^\P{Nd}\d]/gu, (digit) => {
+    const code = digit.charCodeAt(0);
+    if (digit.length > 1) return digit;
+    // Ten digits in a row, whose zero has a code that ends in 0 or 6 (UnicodeData.txt).
+    const row = code - (code % 16);
+    const zero = /\p{Nd}/u.test(String.fromCharCode(row)) ? row : row + 6;
+    return String(code - zero);
+  });
+}
+
+/** The first character that is not printable ASCII, as `\u202a`, with its place from 1: people see nothing wrong otherwise. */
+export function oddCharacter(text: string): { readonly name: string; readonly place: number } | undefined {
+  const found = /[^\x20-\x7e]/u.exec(text);
+  if (found === null) return undefined;
+  const code = found[0].codePointAt(0) ?? 0;
+  const hex = code.toString(16).padStart(4, '0');
+  return { name: code > 0xffff ? `\\u{${hex}}` : `\\u${hex}`, place: found.index + 1 };
+}
