@@ -8,6 +8,7 @@ import { GatewayServer } from './http/server.ts';
 import { WritingRequests } from './http/writing-requests.ts';
 import { listenForScrapes } from './metrics.ts';
 import { KeyUses } from './process/key-uses.ts';
+import { Threads } from './process/threads.ts';
 
 /** Hosts that only programs of this machine reach. */
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
@@ -22,8 +23,10 @@ runReader('gateway', async ({ config, db, gate, listen, clock, log, metrics, lif
   const box = await openSecretBox(config, db);
   const keyUses = new KeyUses({ db, clock, log, gate });
   life.onStop('key_uses', keyUses.start());
+  const threads = new Threads();
+  life.onStop('threads', () => threads.close());
   const deps = {
-    ...{ db, gate, listen, clock, log, config, metrics, notes, box, keyUses },
+    ...{ db, gate, listen, clock, log, config, metrics, notes, box, keyUses, threads },
     ...{ ...accepters, chatAccepter, resolveHost: createHostResolver(), stopping: life.stopping },
   };
   const writing = new WritingRequests(gate);

@@ -32,7 +32,6 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   smpp: /^workers\/smpp\/session\/pdu\.ts$/,
   undici: /^shared\/webhooks\/posting\/(post|connect|guarded-get)\.ts$|^scripts\/(dev|bench)\//,
   axios: /^workers\/chatapp\/provider\/client\.ts$/,
-  'csv-parse/sync': /^shared\/templates\/export\/csv\.ts$/,
   lmdb: /^workers\/embedded-db\/storage\//,
   bson: /^workers\/embedded-db\/|^scripts\/bench\//,
   pino: /^shared\/runtime\/log\.ts$/,
@@ -45,7 +44,7 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   standardwebhooks: /^scripts\/simulator\//,
   agenda: /^workers\/schedules\/alarm\.ts$/,
   '@agendajs/mongo-backend': /^workers\/schedules\/alarm\.ts$/,
-  piscina: /^workers\/batches\/render-threads\.ts$/,
+  piscina: /^workers\/batches\/render-threads\.ts$|^gateway\/process\/threads\.ts$/,
   pm2: /^$/,
   // What the browser loads, and what builds it.
   preact: CLIENT,
@@ -96,7 +95,10 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'scripts/bench/app-process.ts logTail',
     'shared/mongo/connect.ts storeUri',
   ],
-  'named by a text, to a thread': ['workers/batches/render-slice.ts renderSlice'],
+  'named by a text, to a thread': [
+    'gateway/process/in-thread.ts readTemplates',
+    'workers/batches/render-slice.ts renderSlice',
+  ],
 };
 
 describe('house rules', () => {

@@ -33,6 +33,7 @@ export type CallerAccount = Pick<
   | 'entityId'
   | 'numberCheck'
   | 'country'
+  | 'lineBreaks'
   | 'optOuts'
   | 'optOutExempt'
   | 'secondFactor'

@@ -11,6 +11,7 @@ import type { SecretBox } from '../../shared/runtime/secret-box.ts';
 import type { WriteGate } from '../../shared/store-access/write-gate.ts';
 import type { ResolveHost } from '../../shared/webhooks/resolve-host.ts';
 import type { KeyUses } from './key-uses.ts';
+import type { Threads } from './threads.ts';
 
 /** What the gateway is built from. Every file declares the part that it needs. */
 export interface GatewayDeps {
@@ -54,6 +55,8 @@ export interface GatewayDeps {
   readonly metrics: Metrics;
   /** What the process has noticed for operators; each of its reports tells it. */
   readonly notes: ProcessNotes;
+  /** For work that would hold the event loop. */
+  readonly threads: Pick<Threads, 'readTemplates'>;
   /** Milliseconds between two comment lines of a stream (live/). Absent: 15 s, which tests shorten. */
   readonly beatMs?: number;
   /** Limits of one file of a customer (chatapp/media/). Absent: the usual ones, which tests shorten. */

@@ -3,6 +3,7 @@ import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
 import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
 import type { SenderDocument } from '../../shared/senders/sender.ts';
 import { findSenders, type SenderKey, senderKey } from '../../shared/senders/store.ts';
+import { foldLineBreaks } from '../../shared/templates/line-breaks.ts';
 import type { Caller } from '../http/context.ts';
 import { fieldRefusal } from '../http/fields.ts';
 import { PROBLEMS } from '../http/problem.ts';
@@ -55,7 +56,7 @@ export class Approvals {
   ): Promise<IndexedTemplate | undefined> {
     const { template_id: id, sender, route } = named;
     if (id === undefined || sender === undefined || route === undefined) return undefined;
-    const own = await this.#templates.ofSender(account._id, sender, route);
+    const own = await this.#templates.ofSender(account, sender, route);
     return own.templates.find((template) => template.dltId === id);
   }
 
@@ -82,7 +83,7 @@ export class Approvals {
    */
   async #hasEntityId(account: Account, sender: string, route: Route): Promise<boolean> {
     if (account.dlt !== 'on' || account.entityId !== undefined) return true;
-    const own = await this.#templates.ofSender(account._id, sender, route);
+    const own = await this.#templates.ofSender(account, sender, route);
     return own.templates.some(({ entityId }) => entityId !== undefined);
   }
 
@@ -99,14 +100,16 @@ export class Approvals {
   /** With DLT, a text must match an approved template of its sender for the route. */
   async #approveText(account: Account, sender: string, route: Route, text: string): Promise<Approval> {
     if (account.dlt !== 'on') return { kind: 'approved', ids: {} };
-    const own = await this.#templates.ofSender(account._id, sender, route);
+    const own = await this.#templates.ofSender(account, sender, route);
     // Against thousands of templates either takes milliseconds.
     if (turnOver()) await nextTurn();
-    const template = matchTemplate(own, text);
+    // Only for the comparison: what is sent is the text as it was given.
+    const compared = account.lineBreaks === 'exact' ? text : foldLineBreaks(text);
+    const template = matchTemplate(own, compared);
     if (template !== undefined) return approveTemplate(account, template);
-    const others = await this.#templates.ofAccount(account._id);
+    const others = await this.#templates.ofAccount(account);
     if (turnOver()) await nextTurn();
-    return templateMismatch(explainMismatch(own, others, text));
+    return templateMismatch(explainMismatch(own, others, compared));
   }
 }
 

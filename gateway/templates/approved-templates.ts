@@ -1,9 +1,10 @@
 import type { Db } from 'mongodb';
+import type { AccountDocument } from '../../shared/accounts/account.ts';
 import type { Route } from '../../shared/messages/message.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
 import { type ApprovedTemplate, readApproved, readVersion } from '../../shared/templates/approved-store.ts';
+import { foldLineBreaks } from '../../shared/templates/line-breaks.ts';
 import { parseContent } from '../../shared/templates/pattern.ts';
 import type { SlotLimits } from '../../shared/templates/slot.ts';
 import { type IndexedTemplate, type TemplateIndex, TemplateIndexBuilder } from './template-index.ts';
@@ -25,6 +26,9 @@ const KEEP_MS = 60_000;
 const TEMPLATES_MAX = 100_000;
 /** Indices kept in memory. The limit above does not bound those of senders without templates. */
 const INDICES_MAX = 20_000;
+
+/** Whose templates, and how their line breaks are compared. */
+export type TemplateOwner = Pick<AccountDocument, '_id' | 'lineBreaks'>;
 
 interface Kept {
   readonly version: number;
@@ -49,22 +53,22 @@ export class ApprovedTemplates {
   }
 
   /** The templates that `sender` may use on `route`. */
-  ofSender(account: AccountId, sender: string, route: Route): Promise<TemplateIndex> {
-    return this.#get(`${account} ${route} ${sender}`, account, sender, route);
+  ofSender(account: TemplateOwner, sender: string, route: Route): Promise<TemplateIndex> {
+    return this.#get(`${nameOf(account)} ${route} ${sender}`, account, sender, route);
   }
 
   /**
    * The templates of all senders and routes, to find out whether a text would fit elsewhere. Read only after a text
    * matched none of its sender's templates.
    */
-  ofAccount(account: AccountId): Promise<TemplateIndex> {
-    return this.#get(account, account);
+  ofAccount(account: TemplateOwner): Promise<TemplateIndex> {
+    return this.#get(nameOf(account), account);
   }
 
   /**
    * Concurrent callers that ask for the same index share one read. Rejects with the store's error, which is not kept.
    */
-  async #get(key: string, account: AccountId, sender?: string, route?: Route): Promise<TemplateIndex> {
+  async #get(key: string, account: TemplateOwner, sender?: string, route?: Route): Promise<TemplateIndex> {
     const kept = this.#kept.get(key);
     if (kept !== undefined && this.#options.clock.monotonicMs() - kept.checkedAtMs < this.#options.freshMs) {
       return kept.index;
@@ -78,10 +82,10 @@ export class ApprovedTemplates {
     }
   }
 
-  async #refresh(key: string, account: AccountId, sender?: string, route?: Route): Promise<TemplateIndex> {
+  async #refresh(key: string, account: TemplateOwner, sender?: string, route?: Route): Promise<TemplateIndex> {
     const { db, clock, limits } = this.#options;
     const nowMs = clock.monotonicMs();
-    const version = await readVersion(db, account);
+    const version = await readVersion(db, account._id);
     const kept = this.#kept.get(key);
     if (kept !== undefined && kept.version === version && nowMs - kept.readAtMs < KEEP_MS) {
       kept.checkedAtMs = nowMs;
@@ -89,9 +93,9 @@ export class ApprovedTemplates {
       return kept.index;
     }
     const builder = new TemplateIndexBuilder();
-    for await (const template of readApproved(db, account, sender, route)) {
+    for await (const template of readApproved(db, account._id, sender, route)) {
       if (turnOver()) await nextTurn();
-      const indexed = toIndexed(template, limits);
+      const indexed = toIndexed(template, limits, account);
       if (indexed !== undefined) builder.add(indexed);
     }
     const index = await finish(builder);
@@ -117,6 +121,11 @@ export class ApprovedTemplates {
   }
 }
 
+/** After a change of the setting the texts are prepared anew. */
+function nameOf({ _id, lineBreaks }: TemplateOwner): string {
+  return lineBreaks === 'exact' ? `${_id} exact` : _id;
+}
+
 async function finish(builder: TemplateIndexBuilder): Promise<TemplateIndex> {
   const building = builder.build();
   for (;;) {
@@ -127,9 +136,13 @@ async function finish(builder: TemplateIndexBuilder): Promise<TemplateIndex> {
 }
 
 /** Undefined for malformed content. `templateFaults` refuses such templates, and no text could match one. */
-function toIndexed(template: ApprovedTemplate, limits: SlotLimits): IndexedTemplate | undefined {
+function toIndexed(
+  template: ApprovedTemplate,
+  limits: SlotLimits,
+  { lineBreaks }: TemplateOwner,
+): IndexedTemplate | undefined {
   const { dltId, name, senders, entityId, content, slots } = template;
-  const parsed = parseContent(content, limits, slots);
+  const parsed = parseContent(lineBreaks === 'exact' ? content : foldLineBreaks(content), limits, slots);
   if (parsed.kind === 'malformed') return undefined;
   return { dltId, name, senders, pattern: parsed.pattern, ...(entityId === undefined ? {} : { entityId }) };
 }

@@ -2,6 +2,7 @@ import type { AccountDocument } from '../../shared/accounts/account.ts';
 import { defaultExpiry, ENTITY_ID, isCurrency } from '../../shared/accounts/account-form.ts';
 import { homeOf, isCountry } from '../../shared/accounts/number-check.ts';
 import {
+  type AccountChanges,
   createAccount,
   findAccount,
   listAccounts,
@@ -130,26 +131,20 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       entityId: optional(entityId, ENTITY_ABOUT),
       numberCheck: optional(numberCheck, CHECK_ABOUT),
       country: optional(country, COUNTRY_ABOUT),
+      lineBreaks: optional(
+        choice(['any', 'exact']),
+        'whether CR LF and LF differ in DLT texts (exact), as a few operators want it',
+      ),
       log: optional(log, LOG_ABOUT),
       optOutExempt: optional(optOutExempt, 'what goes to customers who opted out, too'),
       keyPerMinute: optional(integer('N', 1, 1_000_000_000), KEY_RATE_ABOUT),
     },
-    async run(
-      { account, name, expiryDate, senders, dlt, entityId, numberCheck, country, log, optOutExempt, keyPerMinute },
-      { db, clock },
-    ) {
-      const changes = {
-        ...(name === undefined ? {} : { name }),
-        ...(expiryDate === undefined ? {} : { expiryDate }),
-        ...(senders === undefined ? {} : { senders }),
-        ...(dlt === undefined ? {} : { dlt }),
-        ...(entityId === undefined ? {} : { entityId }),
-        ...(numberCheck === undefined ? {} : { numberCheck }),
-        ...(country === undefined ? {} : { country }),
-        ...(log === undefined ? {} : { log }),
-        ...(optOutExempt === undefined ? {} : { optOutExempt }),
-        ...(keyPerMinute === undefined ? {} : { keyPerMinute }),
-      };
+    async run({ account, ...given }, { db, clock }) {
+      const { expiryDate } = given;
+      // What was left out is undefined; all else was read by its own option.
+      const changes = Object.fromEntries(
+        Object.entries(given).filter(([, value]) => value !== undefined),
+      ) as AccountChanges;
       if (Object.keys(changes).length === 0) throw new Failure('Nothing to change: see `account update --help`.');
       if (expiryDate !== undefined) refuseOver(expiryDate, clock);
       const store = await db();
@@ -224,6 +219,7 @@ async function shown(
     dlt: one.dlt ?? 'off',
     'number check': one.numberCheck ?? 'off',
     ...(home === undefined ? {} : { country: home }),
+    'line breaks': one.lineBreaks ?? 'any',
     log: one.log ?? 'unusual',
     ...(one.optOutExempt?.length ? { 'opt-out exempt': one.optOutExempt.join(', ') } : {}),
     ...(one.keyPerMinute === undefined ? {} : { 'key per minute': one.keyPerMinute }),
@@ -278,6 +274,7 @@ function view(one: AccountDocument, missing: readonly Missing[]): object {
     number_check: one.numberCheck ?? 'off',
     country: homeOf(one) ?? null,
     missing_to_send: missing,
+    line_breaks: one.lineBreaks ?? 'any',
     log: one.log ?? 'unusual',
     opt_out_exempt: one.optOutExempt ?? [],
     key_per_minute: one.keyPerMinute ?? REQUESTS_PER_MINUTE,

@@ -1,7 +1,7 @@
 import { ROUTES } from '../../shared/messages/routing.ts';
 import { ENCODINGS } from '../../shared/sheets/encoding.ts';
 import type { CsvProblem } from '../../shared/templates/export/csv.ts';
-import { importTemplateCsv, type UnusableSender } from '../../shared/templates/export/import-csv.ts';
+import { type ImportedCsv, importTemplateCsv, type UnusableSender } from '../../shared/templates/export/import-csv.ts';
 import {
   createTemplate,
   decideTemplate,
@@ -24,6 +24,7 @@ const template = required(dltId, 'its id on the DLT platform');
 const text = words('TEXT', 'text', /^[\s\S]+$/);
 /** Most bad rows of a file that are shown. */
 const SHOWN_PROBLEMS = 50;
+type Imported = Extract<ImportedCsv, { readonly kind: 'imported' }>;
 
 export const TEMPLATE_COMMANDS: readonly Command[] = [
   defineCommand({
@@ -110,32 +111,40 @@ export const TEMPLATE_COMMANDS: readonly Command[] = [
       routes: optional(list('ROUTES', ROUTES), "for all rows; default: by each row's category and header"),
       encoding: optional(choice(ENCODINGS), 'encoding of the file; UTF-8 and UTF-16 are detected'),
       skipBad: flag('import the good rows although others are bad'),
+      update: flag('change registered templates of which the file says something else'),
     },
     notes:
-      'May be repeated: registered templates stay as they are. Rows without a status are approved. It lists headers that the account does not have; their templates are registered anyway. Exit code 1 when a row was left out, or the file could not be read.',
-    async run({ account, file, routes, encoding, skipBad }, { db, clock }) {
+      'May be repeated. Registered templates of which the file says something else are named with the old and the new, and stay as they are without --update. Rows without a status are approved. It lists headers that the account does not have; their templates are registered anyway. Exit code 1 when a row was left out, a change was not made, or the file could not be read.',
+    async run({ account, file, routes, encoding, skipBad, update }, { db, clock }) {
       const octets = await readOctets(file);
       const store = await db();
-      await existing(store, account);
+      const owner = await existing(store, account);
       const options = {
-        skipBad,
+        ...{ skipBad, update },
         ...(routes === undefined ? {} : { routes }),
         ...(encoding === undefined ? {} : { encoding }),
       };
-      const imported = await importTemplateCsv(store, clock, account, octets, options);
+      const imported = await importTemplateCsv(store, clock, owner, octets, options);
       if (imported.kind === 'unreadable') throw new Failure(`Nothing was imported. ${file}: ${imported.detail}`);
-      const { problems } = imported;
+      const { problems, badRows } = imported;
       if (imported.kind === 'refused') {
         throw new Failure(
-          `Nothing was imported. Bad rows: ${problems.length} (--skip-bad leaves them out).\n${shown(problems).join('\n')}`,
+          `Nothing was imported. Bad rows: ${badRows} (--skip-bad leaves them out).\n${shown(problems, badRows).join('\n')}`,
         );
       }
-      const { created, known, unusable } = imported;
-      const done = `${created.length} templates are registered, ${known.length} were there already, ${problems.length} rows were left out.`;
+      const { created, known, changed, changedCount, updated, stillSent, unusable } = imported;
+      const done = `${created.length} templates are registered, ${known.length} were there already, ${badRows} rows were left out.`;
       return {
-        text: [done, ...shown(problems), ...unusableShown(account, unusable)].join('\n'),
-        json: { created, known, problems, unusable_senders: unusable },
-        ok: problems.length === 0,
+        text: [
+          ...[done, ...shown(problems, badRows)],
+          ...changesShown(imported, update),
+          ...unusableShown(account, unusable),
+        ].join('\n'),
+        json: {
+          ...{ created, known, problems, bad_rows: badRows },
+          ...{ changed, changed_count: changedCount, updated, still_sent: stillSent, unusable_senders: unusable },
+        },
+        ok: badRows === 0 && updated === changedCount,
       };
     },
   }),
@@ -203,10 +212,42 @@ function noTemplate(account: string, template: string): Failure {
   return new Failure(`${account} has no template ${template}: \`template list ${account}\` shows them.`);
 }
 
-function shown(problems: readonly CsvProblem[]): readonly string[] {
+function shown(problems: readonly CsvProblem[], count: number): readonly string[] {
   const lines = problems.slice(0, SHOWN_PROBLEMS).map(({ line, detail }) => `line ${line}: ${detail}`);
-  return problems.length > lines.length ? [...lines, `and ${problems.length - lines.length} more`] : lines;
+  return count > lines.length ? [...lines, `and ${count - lines.length} more`] : lines;
 }
+
+/** Registered templates of which the file says something else, row by row. */
+function changesShown({ changed, changedCount, updated, stillSent }: Imported, update: boolean): readonly string[] {
+  if (changedCount === 0) return [];
+  const rows = changed.slice(0, SHOWN_PROBLEMS).map(({ line, dltId, changes }) => {
+    const all = changes.map(({ field, old, new: now }) => `${field}: ${around(old, now)} → ${around(now, old)}`);
+    return `line ${line}: ${dltId}: ${all.join('; ')}`;
+  });
+  if (changedCount > rows.length) rows.push(`and ${changedCount - rows.length} more`);
+  const unchanged = changedCount - updated;
+  const made = update ? `${updated} registered templates were changed:` : '';
+  const left = update
+    ? `${unchanged} of them changed meanwhile and stay as they are: import the file again.`
+    : `The file says something else of ${changedCount} registered templates. They stay as they are; --update changes them:`;
+  const warning = `WARNING: the DLT platform allows ${stillSent.length} of them no more, and they are still sent: --update stops them.`;
+  return [
+    '',
+    ...(update ? [made] : [left]),
+    ...rows,
+    ...(update && unchanged > 0 ? [left] : []),
+    ...(stillSent.length > 0 ? [warning] : []),
+  ];
+}
+
+/** A text, or so much of a long one that the first difference shows. */
+function around(text: string, other: string): string {
+  const at = [...text].findIndex((sign, i) => sign !== [...other][i]);
+  const start = Math.max(0, at - AROUND);
+  const piece = [...text].slice(start, start + 3 * AROUND).join('');
+  return `${start > 0 ? '…' : ''}${JSON.stringify(piece)}${start + 3 * AROUND < text.length ? '…' : ''}`;
+}
+const AROUND = 30;
 
 /** The unusable headers, each with the command that makes its templates usable. */
 function unusableShown(account: string, unusable: readonly UnusableSender[]): readonly string[] {

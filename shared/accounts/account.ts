@@ -44,6 +44,8 @@ export interface AccountDocument {
   readonly numberCheck?: 'on' | 'mobile';
   /** ISO 3166-1, two letters. A number without a country code is taken to be from here. Absent: `IN` with DLT. */
   readonly country?: string;
+  /** `exact`: a template's CR LF and LF are different characters. Absent: `any`, all line breaks are one (templates/line-breaks.ts). */
+  readonly lineBreaks?: 'any' | 'exact';
   /** PE id of the business on the operators' DLT platform. Used for templates without a PE id of their own. */
   readonly entityId?: string;
   /** Some customers have opted out of its SMS, now or earlier. Sends then look into the list (opt-outs/). */

@@ -81,6 +81,7 @@ export type AccountChanges = {
     | 'dlt'
     | 'entityId'
     | 'log'
+    | 'lineBreaks'
     | 'country'
     | 'optOutExempt'
     | 'keyPerMinute']?: AccountDocument[Name];

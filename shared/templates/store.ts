@@ -1,7 +1,6 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import { isDuplicateKey } from '../mongo/errors.ts';
-import { insertNew } from '../mongo/insert-new.ts';
-import { roomFor, withinQuota } from '../quotas/quotas.ts';
+import { withinQuota } from '../quotas/quotas.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import { raiseVersion } from './approved-store.ts';
@@ -20,8 +19,6 @@ export class TemplateExists extends Error {
   readonly code = 'template_exists';
 }
 
-/** Most templates that are imported at once: about 300 KB. */
-const CHUNK = 500;
 /** Sorts after every id: ids are digits, and a colon follows 9. */
 const KEY_END = ':';
 
@@ -49,81 +46,6 @@ export async function createTemplate(
   }
   await raiseVersion(db, account);
   return document;
-}
-
-export interface Imported {
-  readonly created: readonly string[];
-  /** Ids that the account already had: they stay as they are. */
-  readonly known: readonly string[];
-}
-
-/**
- * Registers what an account asks for itself: everything that it does not have yet, or nothing. May be repeated after a failure. Throws
- * `QuotaReached` when there is no place for all of it. If others take the last places at the same moment, some of it may be stored by
- * then: a repeated call finds it.
- */
-export async function importRequests(
-  db: Db,
-  clock: Clock,
-  account: AccountId,
-  given: readonly NewTemplate[],
-): Promise<Imported> {
-  const now = clock.now();
-  const { created, known } = await wouldImport(db, account, given);
-  const documents = new Map(given.map((template) => [template.dltId, documentOf(account, template, now)]));
-  for (let missing = created; missing.length > 0; ) {
-    const places = await roomFor(db, 'templates', account, missing.length);
-    const placed = missing.map((id, n) => ({ ...documents.get(id), place: places[n] }));
-    await insertNew(db, 'templates', placed); // A duplicate key: the template is there, or somebody else took its place.
-    missing = (await wouldImport(db, account, given)).created;
-  }
-  await raiseVersion(db, account);
-  return { created, known };
-}
-
-/** What an import would do. Throws `QuotaReached`. */
-export async function tryImport(
-  db: Db,
-  account: AccountId,
-  given: readonly NewTemplate[],
-  by: Maker,
-): Promise<Imported> {
-  const imported = await wouldImport(db, account, given);
-  if (by === 'account') await roomFor(db, 'templates', account, imported.created.length);
-  return imported;
-}
-
-async function wouldImport(db: Db, account: AccountId, given: readonly NewTemplate[]): Promise<Imported> {
-  const ids = [...new Set(given.map(({ dltId }) => dltId))];
-  const there = await readApprovals(
-    db,
-    ids.map((id) => templateKey(account, id)),
-  );
-  const isKnown = (id: string): boolean => there.has(templateKey(account, id));
-  return { created: ids.filter((id) => !isKnown(id)), known: ids.filter(isKnown) };
-}
-
-/** Registers what an operator brings. May be repeated after a failure: existing ones are only counted. */
-export async function importTemplates(
-  db: Db,
-  clock: Clock,
-  account: AccountId,
-  given: readonly NewTemplate[],
-): Promise<Imported> {
-  const now = clock.now();
-  const created: string[] = [];
-  const known: string[] = [];
-  for (let i = 0; i < given.length; i += CHUNK) {
-    const operations = given.slice(i, i + CHUNK).map((template) => {
-      const { _id, ...rest } = documentOf(account, template, now);
-      return { updateOne: { filter: { _id }, update: { $setOnInsert: rest }, upsert: true } };
-    });
-    const { upsertedIds } = await templates(db).bulkWrite(operations, { ordered: false });
-    for (const [j, template] of given.slice(i, i + CHUNK).entries())
-      (j in upsertedIds ? created : known).push(template.dltId);
-  }
-  await raiseVersion(db, account);
-  return { created, known };
 }
 
 /**
@@ -170,7 +92,7 @@ export async function decideTemplate(
 }
 
 /** Both arrays are compared whole, in their order. */
-function textOf({ content, senders, routes, entityId }: TemplateText): Filter<TemplateDocument> {
+export function textOf({ content, senders, routes, entityId }: TemplateText): Filter<TemplateDocument> {
   return { content, senders, routes, entityId: entityId ?? { $exists: false } };
 }
 
@@ -197,6 +119,17 @@ export async function readPausedTemplates(db: Db): Promise<ReadonlyMap<AccountId
 
 export async function findTemplate(db: Db, account: AccountId, dltId: string): Promise<TemplateDocument | undefined> {
   return (await templates(db).findOne({ _id: templateKey(account, dltId) })) ?? undefined;
+}
+
+/** Those of an account with these ids, by id. */
+export async function findTemplates(
+  db: Db,
+  account: AccountId,
+  dltIds: readonly string[],
+): Promise<ReadonlyMap<string, TemplateDocument>> {
+  const _id = { $in: dltIds.map((dltId) => templateKey(account, dltId)) };
+  const found = await templates(db).find({ _id }).toArray();
+  return new Map(found.map((template) => [template.dltId, template]));
 }
 
 /** Whether a template may be used, and for what. */
@@ -247,9 +180,10 @@ export async function listTemplates(
     .toArray();
 }
 
-function documentOf(account: AccountId, template: NewTemplate, now: Date): TemplateDocument {
+export function documentOf(account: AccountId, template: NewTemplate, now: Date): TemplateDocument {
   const { dltId, name, senders, routes, entityId, content, slots, status, category, requested, request, owed } =
     template;
+  const { reason } = template;
   return {
     _id: templateKey(account, dltId),
     account,
@@ -261,6 +195,7 @@ function documentOf(account: AccountId, template: NewTemplate, now: Date): Templ
     content,
     ...(slots === undefined ? {} : { slots }),
     status,
+    ...(reason === undefined ? {} : { reason }),
     ...(category === undefined ? {} : { category }),
     ...(requested === undefined ? {} : { requested }),
     ...(request === undefined ? {} : { request }),

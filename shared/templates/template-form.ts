@@ -1,5 +1,6 @@
 import type { Route } from '../messages/message.ts';
 import { isSenderForm } from '../senders/sender-form.ts';
+import { isExponential } from '../sheets/rounded.ts';
 import { CONTENT_MAX, parseContent } from './pattern.ts';
 import { DEFAULT_SLOT_LIMITS } from './slot.ts';
 import type { NewTemplate } from './template.ts';
@@ -48,7 +49,6 @@ export function routesOfSenders(senders: readonly string[]): readonly Route[] {
 }
 
 function idDetail(id: string): string {
-  const rounded = /^[0-9][.,][0-9]+E\+?[0-9]+$/i.test(id);
-  const hint = rounded ? ' A spreadsheet has rounded it: export the column as text.' : '';
+  const hint = isExponential(id) ? ' A spreadsheet has rounded it: export the column as text.' : '';
   return `${JSON.stringify(id.slice(0, 30))} is not 10 to 20 digits.${hint}`;
 }

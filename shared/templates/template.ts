@@ -7,8 +7,8 @@ import type { SlotRule } from './slot.ts';
 /**
  * A content template on the operators' DLT platform, registered to an account, for example `{_id: 'acc_01…:1107160000000012345',
  * dltId: '1107160000000012345', senders: ['HARKRA'], content: 'Your OTP is {#var#}.'}`. Operators give a changed text a new id, so
- * its content never changes, except while it is an account's own request that was rejected. The operators assign the ids, so two
- * accounts may have the same.
+ * its content changes only while it is an account's own request that was rejected, and by an import that says so (`update`). The
+ * operators assign the ids, so two accounts may have the same.
  */
 export interface TemplateDocument {
   readonly _id: TemplateKey;
@@ -75,11 +75,24 @@ export type NewTemplate = Pick<TemplateDocument, 'dltId' | 'name' | 'senders' | 
   readonly entityId?: string | undefined;
   readonly slots?: readonly SlotRule[] | undefined;
   readonly status: TemplateStatus;
+  readonly reason?: string | undefined;
   readonly category?: TemplateCategory | undefined;
   readonly requested?: true | undefined;
   readonly request?: TemplateRequestId | undefined;
   readonly owed?: readonly OwedDecision[] | undefined;
 };
+
+/** What another export can say otherwise. */
+export type ChangedField = 'status' | 'content' | 'senders' | 'routes' | 'entityId';
+
+/** What an update writes, when the stored template is still `before`. */
+export interface TemplateUpdate {
+  readonly before: TemplateDocument;
+  readonly set: Partial<Pick<TemplateDocument, ChangedField>>;
+  readonly reason?: string | undefined;
+  /** The account asks for it: an operator must read it. */
+  readonly requested?: true;
+}
 
 export function templateKey(account: AccountId, dltId: string): TemplateKey {
   return `${account}:${dltId}`;

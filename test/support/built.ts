@@ -68,8 +68,9 @@ async function bundled(): Promise<string> {
   );
   await bundleAll([
     ...mains.map((main) => ({ in: join(ROOT, 'test/support/start-kept.ts'), out: main })),
-    // The one file of ours that starts as a thread.
+    // Files of ours that start as threads, where the bundles of their processes look for them.
     { in: join(dist, 'workers/batches/render-slice.js'), out: 'workers/batches/render-slice' },
+    { in: join(dist, 'gateway/process/in-thread.js'), out: 'gateway/in-thread' },
     ...Object.entries(PROGRAMS).map(([name, source]) => ({ in: join(ROOT, source), out: `programs/${name}` })),
   ]);
   await buildDashboard(ROOT);

@@ -1,9 +1,12 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Express } from 'express';
 import type { Db } from 'mongodb';
 import { createApp } from '../../gateway/app.ts';
 import { GatewayServer } from '../../gateway/http/server.ts';
 import type { GatewayDeps } from '../../gateway/process/deps.ts';
 import { KeyUses } from '../../gateway/process/key-uses.ts';
+import { Threads } from '../../gateway/process/threads.ts';
 import { createChatAccepter } from '../../shared/conversations/open.ts';
 import type { KeyScope } from '../../shared/keys/key.ts';
 import { createKey } from '../../shared/keys/store.ts';
@@ -11,6 +14,7 @@ import { type Accepter, type AcceptOutcome, GroupAccepter } from '../../shared/p
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
+import { builtProduct } from './built.ts';
 import { TEST_BOX } from './chatapp.ts';
 import { watchAnswers } from './openapi.ts';
 import { silentLog } from './silent-log.ts';
@@ -52,6 +56,15 @@ export const TEST_CONFIG: GatewayDeps['config'] = {
   webhookTimeoutMs: 10_000,
 };
 
+let threads: Promise<Threads> | undefined;
+/** Threads start from the build, which is made when a test needs one. */
+const TEST_THREADS: GatewayDeps['threads'] = {
+  async readTemplates(job) {
+    threads ??= builtProduct().then((product) => new Threads(pathToFileURL(join(product, 'gateway/in-thread.js'))));
+    return (await threads).readTemplates(job);
+  },
+};
+
 export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}): Promise<TestGateway> {
   const clock = overrides.clock ?? systemClock;
   const log = overrides.log ?? silentLog;
@@ -74,6 +87,7 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
     resolveHost: async () => [PUBLIC_ADDRESS],
     metrics: new Metrics(),
     notes: {},
+    threads: TEST_THREADS,
     stopping: stopping.signal,
     ...overrides,
   });

@@ -1,5 +1,6 @@
 import { createApp } from '../../gateway/app.ts';
 import { GatewayServer } from '../../gateway/http/server.ts';
+import { Threads } from '../../gateway/process/threads.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
 import { queuedMessage } from '../../shared/messages/draft.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
@@ -70,6 +71,7 @@ const server = new GatewayServer(
     gate: { open: true },
     resolveHost: createHostResolver(),
     metrics: new Metrics(),
+    threads: new Threads(),
     stopping,
   }),
 );

@@ -1,4 +1,5 @@
 import { planText } from '../../../shared/sms/plan.ts';
+import { foldLineBreaks } from '../../../shared/templates/line-breaks.ts';
 import { parseContent } from '../../../shared/templates/pattern.ts';
 import { DEFAULT_SLOT_LIMITS, SLOT_MEANING } from '../../../shared/templates/slot.ts';
 import { required, string } from '../../fields/field.ts';
@@ -30,7 +31,8 @@ export function createCheckTemplate({ clock, config }: Pick<GatewayDeps, 'clock'
     const { account } = callerOf(res);
     const read = await readRequest(CHECK_TEMPLATE, bodyOf(res), { account, now: clock.now(), config });
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
-    sendJson(res, checked(whole(read).content, config.dltVarMax));
+    const { content } = whole(read);
+    sendJson(res, checked(account.lineBreaks === 'exact' ? content : foldLineBreaks(content), config.dltVarMax));
   };
 }
 

@@ -16,6 +16,10 @@ export const NUMBER_CHECK = choice(
   ['off', 'on', 'mobile'],
   "`on`: recipients must be numbers of their country's plan. `mobile`: they must be mobile numbers too.",
 );
+export const LINE_BREAKS = choice(
+  ['any', 'exact'],
+  'How texts are compared with DLT templates. `any`: CR LF, CR and LF are one line break. `exact`: they differ, for operators that compare octets.',
+);
 export const LOG = choice(['unusual', 'all'], 'Which receipts and answers of carriers are kept for its timelines.');
 export const OPT_OUT_EXEMPT = list(choice(EXEMPTIONS), {
   description: 'Messages that go to customers who opted out, too.',

@@ -26,6 +26,7 @@ export function accountSettings(account: AccountDocument) {
     entity_id: account.entityId ?? null,
     number_check: account.numberCheck ?? 'off',
     country: homeOf(account) ?? null,
+    line_breaks: account.lineBreaks ?? 'any',
     log: account.log ?? 'unusual',
     opt_out_exempt: account.optOutExempt ?? [],
   };

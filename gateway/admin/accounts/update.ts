@@ -8,7 +8,7 @@ import { bodyOf, type Handler, type Reply, requesterOf } from '../../http/contex
 import { invalidRequest } from '../../http/fields.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { country, entityId, expiryDate } from '../fields.ts';
-import { DLT, LOG, NAME, NUMBER_CHECK, OPT_OUT_EXEMPT, SENDERS } from './account-fields.ts';
+import { DLT, LINE_BREAKS, LOG, NAME, NUMBER_CHECK, OPT_OUT_EXEMPT, SENDERS } from './account-fields.ts';
 import { accountInPath } from './find-account.ts';
 import { accountDetail } from './show.ts';
 
@@ -20,6 +20,7 @@ export const UPDATE_ACCOUNT = request({
   entity_id: optional(entityId),
   number_check: optional(NUMBER_CHECK),
   country: optional(country),
+  line_breaks: optional(LINE_BREAKS),
   log: optional(LOG),
   opt_out_exempt: optional(OPT_OUT_EXEMPT),
 });
@@ -33,12 +34,13 @@ export function createUpdateAccount(deps: Pick<GatewayDeps, 'db' | 'clock' | 'co
     const account = await accountInPath(db, req);
     if (account === undefined) return sendProblem(res, 'account_not_found');
     const { _id: id } = account;
-    const { expiry_date, entity_id, number_check, opt_out_exempt, ...same } = whole(read);
+    const { expiry_date, entity_id, number_check, line_breaks, opt_out_exempt, ...same } = whole(read);
     const changes: AccountChanges = {
       ...same,
       ...(expiry_date === undefined ? {} : { expiryDate: expiry_date }),
       ...(entity_id === undefined ? {} : { entityId: entity_id }),
       ...(number_check === undefined ? {} : { numberCheck: number_check }),
+      ...(line_breaks === undefined ? {} : { lineBreaks: line_breaks }),
       ...(opt_out_exempt === undefined ? {} : { optOutExempt: opt_out_exempt }),
     };
     const changed = await changeAudited(deps, requesterOf(res), {

@@ -6,11 +6,13 @@ import type { TemplateStatus } from '../template.ts';
  * None of them documents its file, and each changes it. So case, spaces and signs of names are ignored, and columns may be in any
  * order.
  */
-export type Column = 'id' | 'header' | 'content' | 'name' | 'entityId' | 'status';
+export type Column = 'id' | 'header' | 'content' | 'name' | 'entityId';
 
 export interface Columns extends Readonly<Partial<Record<Column, number>>> {
   /** All columns that may tell the route; portals write `TEXT` or `SMS` into one and `Service Implicit` into another. */
   readonly categories: readonly number[];
+  /** All columns that may tell the status: one has `Approved`, while another has `Inactive`. */
+  readonly statuses: readonly number[];
 }
 
 export const REQUIRED = ['id', 'header', 'content'] as const satisfies readonly Column[];
@@ -41,8 +43,12 @@ const COLUMN_NAMES: Readonly<Record<Column, readonly string[]>> = {
   ],
   name: ['templatename', 'contenttemplatename', 'templatetitle', 'name', 'title'],
   entityId: ['entityid', 'peid', 'principalentityid', 'dltentityid'],
-  status: ['templatestatus', 'approvalstatus', 'currentstatus', 'dltstatus', 'status'],
 };
+
+const STATUS_COLUMNS = [
+  ...['status', 'templatestatus', 'approvalstatus', 'currentstatus', 'dltstatus', 'contenttemplatestatus'],
+  ...['registrationstatus', 'activestatus', 'blackliststatus', 'templatestate', 'state'],
+];
 
 const CATEGORY_NAMES = [
   ...['templatetype', 'contenttype', 'type', 'category', 'templatecategory', 'communicationtype'],
@@ -51,23 +57,26 @@ const CATEGORY_NAMES = [
 
 /** The portals' names of template states. */
 const STATUS_NAMES: Readonly<Record<string, TemplateStatus>> = {
-  approved: 'approved',
-  active: 'approved',
-  registered: 'approved',
-  pending: 'submitted',
-  submitted: 'submitted',
-  inprocess: 'submitted',
-  inprogress: 'submitted',
-  rejected: 'rejected',
-  disapproved: 'rejected',
-  inactive: 'rejected',
-  deactivated: 'rejected',
-  deleted: 'rejected',
-  blacklisted: 'rejected',
-  blocked: 'rejected',
-  suspended: 'rejected',
-  expired: 'rejected',
+  ...named('approved', 'approved', 'active', 'registered', 'enabled', 'whitelisted'),
+  ...named('submitted', 'pending', 'submitted', 'inprocess', 'inprogress', 'underreview'),
+  ...named('rejected', 'rejected', 'disapproved', 'notapproved', 'inactive', 'notactive', 'deactivated', 'disabled'),
+  ...named(
+    'rejected',
+    'deleted',
+    'blacklisted',
+    'blacklist',
+    'blocked',
+    'blocklisted',
+    'barred',
+    'suspended',
+    'expired',
+  ),
+  ...named('rejected', 'revoked', 'withdrawn', 'surrendered', 'cancelled', 'canceled', 'discontinued', 'terminated'),
 };
+
+function named(status: TemplateStatus, ...words: readonly string[]): Readonly<Record<string, TemplateStatus>> {
+  return Object.fromEntries(words.map((word) => [word, status]));
+}
 
 export function findColumns(head: readonly string[]): Columns {
   const names = head.map(plain);
@@ -76,16 +85,22 @@ export function findColumns(head: readonly string[]): Columns {
     const name = COLUMN_NAMES[column].find((candidate) => names.includes(candidate));
     if (name !== undefined) columns[column] = names.indexOf(name);
   }
-  const categories = names.flatMap((name, i) => (CATEGORY_NAMES.includes(name) ? [i] : []));
-  return { ...columns, categories };
+  const among = (list: readonly string[]) => names.flatMap((name, i) => (list.includes(name) ? [i] : []));
+  return { ...columns, categories: among(CATEGORY_NAMES), statuses: among(STATUS_COLUMNS) };
 }
 
 /** The error for a file that lacks columns: which ones, which it has, and which names they may have. */
 export function missingColumns(missing: readonly Column[], head: readonly string[]): string {
-  const found = head.map((one) => JSON.stringify(one.trim())).join(', ');
+  const found = head
+    .slice(0, HEADS_SHOWN)
+    .map((one) => JSON.stringify(one.trim().slice(0, HEAD_CHARACTERS)))
+    .join(', ');
+  const more = head.length > HEADS_SHOWN ? ` and ${head.length - HEADS_SHOWN} more` : '';
   const names = missing.map((column) => `${column} (${NAMES_SHOWN[column]})`).join(', ');
-  return `There is no column for ${names}. The file has ${found}.`;
+  return `There is no column for ${names}. The file has ${found}${more}.`;
 }
+const HEADS_SHOWN = 20;
+const HEAD_CHARACTERS = 40;
 
 const NAMES_SHOWN: Readonly<Record<Column, string>> = {
   id: 'as "Template ID"',
@@ -93,15 +108,19 @@ const NAMES_SHOWN: Readonly<Record<Column, string>> = {
   content: 'as "Template Content", "Content Template" or "Template Message"',
   name: 'as "Template Name"',
   entityId: 'as "Entity ID"',
-  status: 'as "Status"',
 };
 
-/** Undefined for an unknown word. An empty status means approved. */
+/** Undefined for an unknown word. */
 export function statusOf(text: string): TemplateStatus | undefined {
-  if (plain(text) === '') return 'approved';
-  // The first word tells: `REGISTERED VIA AIRTEL`, `Approved by registrar`.
-  const [first = ''] = text.toLowerCase().match(/[a-z]+/g) ?? [];
-  return STATUS_NAMES[plain(text)] ?? STATUS_NAMES[first];
+  const words = text.toLowerCase().match(/[a-z]+/g) ?? [];
+  // `Active (blacklisted)` may not be sent. Otherwise the first word tells: `REGISTERED VIA AIRTEL`, `Approved by registrar`.
+  if (words.some((word) => STATUS_NAMES[word] === 'rejected')) return 'rejected';
+  return STATUS_NAMES[plain(text)] ?? STATUS_NAMES[words[0] ?? ''];
+}
+
+/** The one of several that lets the least pass. */
+export function worstStatus(statuses: readonly TemplateStatus[]): TemplateStatus | undefined {
+  return (['rejected', 'submitted', 'approved'] as const).find((status) => statuses.includes(status));
 }
 
 export const KNOWN_STATUSES = Object.keys(STATUS_NAMES).join(', ');

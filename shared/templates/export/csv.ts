@@ -1,6 +1,8 @@
-import { CsvError, parse } from 'csv-parse/sync';
 import type { Route } from '../../messages/message.ts';
-import { TITLE_ROWS_MAX } from '../../sheets/parse.ts';
+import { type Word, wordOf } from '../../sheets/cell.ts';
+import { parseSheet, type Row, TITLE_ROWS_MAX } from '../../sheets/parse.ts';
+import { roundedIds } from '../../sheets/rounded.ts';
+import { sameText } from '../line-breaks.ts';
 import type { NewTemplate } from '../template.ts';
 import { routesOfSenders, SENDERS_MAX, templateFaults } from '../template-form.ts';
 import {
@@ -12,19 +14,28 @@ import {
   REQUIRED,
   routesOfCategory,
   statusOf,
+  worstStatus,
 } from './csv-columns.ts';
 
 export type ReadCsv =
   | {
       readonly kind: 'read';
-      readonly templates: readonly NewTemplate[];
-      /** Rows that are not valid templates. */
+      readonly templates: readonly TemplateRow[];
+      /** The first rows that are not valid templates, and the number of all of them. */
       readonly problems: readonly CsvProblem[];
-      /** Number of good rows by sender. */
-      readonly rowsBySender: ReadonlyMap<string, number>;
+      readonly badRows: number;
+      /** Each sender of the good rows with their number. */
+      readonly rowsBySender: readonly (readonly [sender: string, rows: number])[];
     }
   /** The file is not such an export at all. */
   | { readonly kind: 'unreadable'; readonly detail: string };
+
+/** A template with the line of its first row. */
+export interface TemplateRow extends NewTemplate {
+  readonly line: number;
+  /** What the file itself says; the rest are defaults of ours. */
+  readonly told: readonly ('status' | 'routes')[];
+}
 
 export interface CsvProblem {
   /** Line number of the row's beginning, from 1 as in an editor; the header row counts. */
@@ -35,122 +46,65 @@ export interface CsvProblem {
 export interface CsvOptions {
   /** Routes for all rows. Default: by each row's category, else by its header. */
   readonly routes?: readonly Route[];
+  /** Line breaks of another form make another text (`lineBreaks` of the account). */
+  readonly exactLineBreaks?: boolean;
 }
 
-/** Most rows of one file; an account has hundreds of templates, rarely thousands. */
-const ROWS_MAX = 20_000;
+/** An account has hundreds of templates, rarely thousands; a portal's export has some 30 columns. */
+const LIMITS = { rows: 20_000, columns: 256, cell: 8_192 } as const;
+/** Most senders of all rows together. */
+const ALL_SENDERS_MAX = 2_000;
+/** Most problems that are told: of a file, and of one row. */
+export const PROBLEMS_MAX = 100;
+const ROW_PROBLEMS_MAX = 5;
 
 /**
  * Reads an operator's export of content templates. Required columns: `id`, `header` and `content`, by any of the portals' names,
- * in any order, among other columns. Optional: `name`, `category`, `entity id` and `status`. Fields may be quoted and contain
- * line breaks. Separators are commas, semicolons or tabs. Title lines may precede the column names. The content is taken exactly
- * as it is, with outer spaces. Rows that repeat an id for another header become one template. Lists every bad row; `templates`
- * has the good ones.
+ * in any order, among other columns. Optional: `name`, `category`, `entity id` and `status`. Title lines may precede the column
+ * names. The content is taken exactly as it is, with outer spaces. Rows that repeat an id for another header become one template.
+ * `templates` has the good ones.
  */
 export function readTemplateCsv(text: string, options: CsvOptions = {}): ReadCsv {
-  let rows: Row[];
-  try {
-    rows = readRows(text);
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    return { kind: 'unreadable', detail: `line ${numberOr(error.lines, 1)}: ${error.message}` };
-  }
+  const { rows, fault } = parseSheet(text, LIMITS, likeness);
+  if (fault !== undefined) return { kind: 'unreadable', detail: fault };
   if (rows.length === 0) return { kind: 'unreadable', detail: 'The file is empty.' };
-  const columnsOf = rows.slice(0, TITLE_ROWS_MAX + 1).map(({ fields }) => findColumns(fields));
+  const columnsOf = rows.slice(0, TITLE_ROWS_MAX + 1).map(({ cells }) => findColumns(cells));
   const missingOf = columnsOf.map((columns) => REQUIRED.filter((column) => columns[column] === undefined));
   const fewest = Math.min(...missingOf.map(({ length }) => length));
   const at = missingOf.findIndex(({ length }) => length === fewest);
   const [head, columns, missing] = [rows[at], columnsOf[at], missingOf[at]];
   if (head === undefined || columns === undefined || missing === undefined || missing.length > 0) {
-    return { kind: 'unreadable', detail: missingColumns(missing ?? REQUIRED, head?.fields ?? []) };
+    return { kind: 'unreadable', detail: missingColumns(missing ?? REQUIRED, head?.cells ?? []) };
   }
-  const body = rows.slice(at + 1);
-  if (body.length > ROWS_MAX) return { kind: 'unreadable', detail: `There are more than ${ROWS_MAX} rows.` };
-  const width = head.fields.findLastIndex((name) => name.trim() !== '') + 1;
-  return collect(body, columns, width, options);
+  const width = head.cells.findLastIndex((name) => name.trim() !== '') + 1;
+  return collect(rows.slice(at + 1), columns, width, options);
 }
 
-interface Row {
-  readonly line: number;
-  readonly fields: readonly string[];
-}
-
-function readRows(text: string): Row[] {
-  // `="1107…"` without quotes around it, as spreadsheets and portals protect long numbers. No valid CSV has these signs otherwise.
-  const octets = Buffer.from(text.replace(/="([0-9]+)"/g, '$1'));
-  const records: unknown = parse(octets, {
-    bom: true,
-    delimiter: delimiterOf(text),
-    info: true,
-    record_delimiter: ['\r\n', '\n', '\r'],
-    relax_column_count: true,
-    skip_empty_lines: true,
-  });
-  const lines = new LineCounter(octets);
-  return (Array.isArray(records) ? records : [])
-    .map((entry: unknown) => {
-      // With `info`, each entry is the record and the number of octets read up to its end.
-      const { record, info } = entry as { record: string[]; info: { bytes: number } };
-      return { line: lines.startOfRecord(info.bytes), fields: record };
-    })
-    .filter(({ fields }) => fields.some((field) => field.trim() !== ''));
-}
-
-/** The parser's own line count takes a CR LF inside quotes for two lines. */
-class LineCounter {
-  readonly #octets: Buffer;
-  #at = 0;
-  #line = 1;
-
-  constructor(octets: Buffer) {
-    this.#octets = octets;
-  }
-
-  /** The line where the record ending at this offset begins. Records come in order, with empty lines between them. */
-  startOfRecord(end: number): number {
-    while (this.#at < end && (this.#octets[this.#at] === CR || this.#octets[this.#at] === LF)) this.#step();
-    const start = this.#line;
-    while (this.#at < end) this.#step();
-    return start;
-  }
-
-  #step(): void {
-    const octet = this.#octets[this.#at];
-    if (octet === LF || (octet === CR && this.#octets[this.#at + 1] !== LF)) this.#line++;
-    this.#at++;
-  }
-}
-const CR = 13;
-const LF = 10;
-
-/** The delimiter with which the first lines contain the column names. Spreadsheets of many countries write semicolons. */
-function delimiterOf(text: string): string {
-  const lines = text.split(/\r\n|\n|\r/, TITLE_ROWS_MAX + 1);
-  const counts = [',', ';', '\t'].map((sign) => ({
-    sign,
-    count: Math.max(...lines.map((line) => known(line.split(sign)))),
-  }));
-  return counts.reduce((most, one) => (one.count > most.count ? one : most)).sign;
-}
-
-function known(head: readonly string[]): number {
-  const { categories, ...columns } = findColumns(head);
-  return categories.length + Object.keys(columns).length;
+/** The separator is the one with which the first lines have the column names. */
+function likeness(cells: readonly string[]): number {
+  const { categories, statuses, ...columns } = findColumns(cells);
+  return categories.length + statuses.length + Object.keys(columns).length;
 }
 
 function collect(rows: readonly Row[], columns: Columns, width: number, options: CsvOptions): ReadCsv {
-  const byId = new Map<string, NewTemplate>();
+  const byId = new Map<string, TemplateRow>();
   const rowsBySender = new Map<string, number>();
   const problems: CsvProblem[] = [];
+  let badRows = 0;
+  const rounded = {
+    id: roundedIds(rows.map((row) => idOf(row, columns, 'id'))),
+    entityId: roundedIds(rows.map((row) => idOf(row, columns, 'entityId'))),
+  };
   for (const row of rows) {
     const template = readTemplate(row, columns, options);
     const before = byId.get(template.dltId);
-    const joined = before === undefined ? template : withSenders(before, template.senders);
+    const joined = before === undefined ? template : join(before, template);
     const details = [
+      ...roundedProblem(row, columns, rounded),
       ...templateFaults(template).map(({ field, detail }) => `${FIELD_NAMES[field]}: ${detail}`),
       ...statusProblem(row, columns),
       ...widthProblem(row, width),
-      ...(before !== undefined && before.content !== template.content
+      ...(before !== undefined && !sameText(before.content, template.content, options.exactLineBreaks)
         ? [`id: ${template.dltId} stands in the file before, with another content.`]
         : []),
       ...(before !== undefined && joined.senders.length > SENDERS_MAX
@@ -159,13 +113,24 @@ function collect(rows: readonly Row[], columns: Columns, width: number, options:
           ]
         : []),
     ];
-    if (details.length > 0) problems.push({ line: row.line, detail: details.join(' ') });
-    else {
-      byId.set(template.dltId, joined);
-      for (const sender of template.senders) rowsBySender.set(sender, (rowsBySender.get(sender) ?? 0) + 1);
+    if (details.length > 0) {
+      badRows++;
+      if (badRows <= PROBLEMS_MAX) problems.push({ line: row.line, detail: shortened(details) });
+      continue;
+    }
+    byId.set(template.dltId, joined);
+    for (const sender of template.senders) rowsBySender.set(sender, (rowsBySender.get(sender) ?? 0) + 1);
+    if (rowsBySender.size > ALL_SENDERS_MAX) {
+      return { kind: 'unreadable', detail: `The file names more than ${ALL_SENDERS_MAX} headers. Divide it.` };
     }
   }
-  return { kind: 'read', templates: [...byId.values()], problems, rowsBySender };
+  return { kind: 'read', templates: [...byId.values()], problems, badRows, rowsBySender: [...rowsBySender] };
+}
+
+function shortened(details: readonly string[]): string {
+  const shown = details.slice(0, ROW_PROBLEMS_MAX);
+  if (details.length > shown.length) shown.push(`And ${details.length - shown.length} more.`);
+  return shown.join(' ');
 }
 
 const FIELD_NAMES = {
@@ -177,58 +142,86 @@ const FIELD_NAMES = {
   content: 'content',
 } as const;
 
-function readTemplate({ fields }: Row, columns: Columns, options: CsvOptions): NewTemplate {
-  const field = (column: Column): string => fields[columns[column] ?? -1] ?? '';
-  // Spreadsheets protect long numbers by an apostrophe, or as ="1107…".
-  const digits = (column: Column): string =>
-    field(column)
-      .trim()
-      .replace(/^(?:'|="?)/, '')
-      .replace(/"$/, '');
-  const dltId = digits('id');
+function readTemplate(row: Row, columns: Columns, options: CsvOptions): TemplateRow {
+  const { cells, line } = row;
+  const field = (column: Column): string => cells[columns[column] ?? -1] ?? '';
+  const dltId = idOf(row, columns, 'id').text;
   const senders = [
     ...new Set(
       field('header')
-        .split(/[,;|\n]/)
-        .map((sender) => sender.trim()),
+        .split(/[,;|\r\n]/)
+        .map((sender) => wordOf(sender).text),
     ),
   ].filter((one) => one !== '');
-  const entityId = digits('entityId');
+  const entityId = idOf(row, columns, 'entityId').text;
+  const routes = options.routes ?? routesOfRow(cells, columns);
+  const words = statusWords(row, columns);
+  const status = worstStatus(words.flatMap((word) => statusOf(word) ?? []));
   return {
+    line,
+    told: [...(status === undefined ? [] : ['status' as const]), ...(routes === undefined ? [] : ['routes' as const])],
     dltId,
     name: field('name').trim() || dltId,
     senders,
-    routes: options.routes ?? routesOfRow(fields, columns) ?? routesOfSenders(senders),
+    routes: routes ?? routesOfSenders(senders),
     content: field('content'),
     ...(entityId === '' ? {} : { entityId }),
-    status: statusOf(field('status')) ?? 'approved',
+    status: status ?? 'approved',
+    ...(status === 'rejected' ? { reason: `The DLT platform says: ${words.join(', ').slice(0, 100)}` } : {}),
   };
 }
 
-function routesOfRow(fields: readonly string[], { categories }: Columns): readonly Route[] | undefined {
+/** Without the spaces that group its digits. */
+function idOf({ cells }: Row, columns: Columns, column: 'id' | 'entityId'): Word {
+  const word = wordOf(cells[columns[column] ?? -1] ?? '');
+  return { ...word, text: word.text.replaceAll(/\s/g, '') };
+}
+
+function routesOfRow(cells: readonly string[], { categories }: Columns): readonly Route[] | undefined {
   for (const at of categories) {
-    const routes = routesOfCategory(fields[at] ?? '');
+    const routes = routesOfCategory(cells[at] ?? '');
     if (routes !== undefined) return routes;
   }
   return undefined;
 }
 
-function statusProblem({ fields }: Row, columns: Columns): string[] {
-  const status = fields[columns.status ?? -1] ?? '';
-  if (statusOf(status) !== undefined) return [];
-  return [`status: ${JSON.stringify(status.slice(0, 30))} is not known; known are ${KNOWN_STATUSES}.`];
+function roundedProblem(
+  row: Row,
+  columns: Columns,
+  rounded: Readonly<Record<'id' | 'entityId', ReadonlySet<string>>>,
+): string[] {
+  return (['id', 'entityId'] as const).flatMap((column) => {
+    const { text, isProtected } = idOf(row, columns, column);
+    if (isProtected || !rounded[column].has(text)) return [];
+    const name = column === 'id' ? 'id' : 'entity id';
+    return `${name}: ${text} ends in zeros as ids do that a spreadsheet has rounded, so it is probably another template's. Export it again with the column as text. If it is right, write it as ="${text}".`;
+  });
+}
+
+function statusWords({ cells }: Row, { statuses }: Columns): readonly string[] {
+  return statuses.map((at) => wordOf(cells[at] ?? '').text).filter((word) => word !== '');
+}
+
+function statusProblem(row: Row, columns: Columns): string[] {
+  const unknown = statusWords(row, columns).find((word) => statusOf(word) === undefined);
+  if (unknown === undefined) return [];
+  return [`status: ${JSON.stringify(unknown.slice(0, 30))} is not known; known are ${KNOWN_STATUSES}.`];
 }
 
 /** The rest of a text behind a separator would be lost, and what is registered would be another text. */
-function widthProblem({ fields }: Row, width: number): string[] {
-  if (fields.slice(width).every((field) => field.trim() === '')) return [];
+function widthProblem({ cells, torn }: Row, width: number): string[] {
+  if (torn) return ['A quotation mark ends amid a cell: within quotes it must be written twice.'];
+  if (cells.slice(width).every((cell) => cell.trim() === '')) return [];
   return ['It has more fields than the file has columns: a text with a separator in it must stand in quotes.'];
 }
 
-function withSenders(template: NewTemplate, senders: readonly string[]): NewTemplate {
-  return { ...template, senders: [...new Set([...template.senders, ...senders])] };
-}
-
-function numberOr(value: unknown, fallback: number): number {
-  return typeof value === 'number' ? value : fallback;
+/** A header's row each. What one of them may not, the template may not. */
+function join(before: TemplateRow, { senders, status, reason }: TemplateRow): TemplateRow {
+  const worst = worstStatus([before.status, status]) ?? status;
+  return {
+    ...before,
+    senders: [...new Set([...before.senders, ...senders])],
+    status: worst,
+    ...(worst !== before.status && reason !== undefined ? { reason } : {}),
+  };
 }

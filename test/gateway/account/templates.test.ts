@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { systemClock } from '../../../shared/runtime/clock.ts';
+import { importTemplates } from '../../../shared/templates/import-store.ts';
 import { rejectTemplateRequest } from '../../../shared/templates/request-store.ts';
-import { createTemplate, decideTemplate, findTemplate, importTemplates } from '../../../shared/templates/store.ts';
+import { createTemplate, decideTemplate, findTemplate } from '../../../shared/templates/store.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -10,7 +10,7 @@ import type { OptOutDocument } from '../../../shared/opt-outs/opt-out.ts';
 import { systemClock as clock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, type BatchId, batchMessageIds, optOutId } from '../../../shared/runtime/ids.ts';
 import { createSender } from '../../../shared/senders/store.ts';
-import { importTemplates } from '../../../shared/templates/store.ts';
+import { importTemplates } from '../../../shared/templates/import-store.ts';
 import { makeTemplate } from '../../shared/templates/make.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';
 import { builtProgram } from '../../support/built.ts';

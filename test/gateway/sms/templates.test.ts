@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { createTemplate, decideTemplate, importTemplates } from '../../../shared/templates/store.ts';
+import { importTemplates } from '../../../shared/templates/import-store.ts';
+import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
 import { makeTemplate } from '../../shared/templates/make.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

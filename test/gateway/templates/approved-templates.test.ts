@@ -4,8 +4,9 @@ import { matchTemplate } from '../../../gateway/templates/match.ts';
 import { connectStore } from '../../../shared/mongo/connect.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { importTemplates } from '../../../shared/templates/import-store.ts';
 import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/slot.ts';
-import { createTemplate, decideTemplate, importTemplates } from '../../../shared/templates/store.ts';
+import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
 import { makeTemplate } from '../../shared/templates/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -29,16 +30,16 @@ describe('templates/approved-templates', () => {
   after(() => store.close());
 
   const matched = async (text: string) =>
-    matchTemplate(await approved.ofSender(account, 'HARKRA', 'transactional'), text)?.dltId;
+    matchTemplate(await approved.ofSender({ _id: account }, 'HARKRA', 'transactional'), text)?.dltId;
 
   it('matches by sender and route', async () => {
     await createTemplate(store.db, systemClock, account, makeTemplate({ dltId: A }));
 
     expect(await matched('Hi you')).to.equal(A);
-    expect((await approved.ofSender(account, 'OTHERS', 'transactional')).templates).to.deep.equal([]);
-    expect((await approved.ofSender(account, 'HARKRA', 'promotional')).templates).to.deep.equal([]);
-    expect((await approved.ofSender(newId('acc'), 'HARKRA', 'transactional')).templates).to.deep.equal([]);
-    expect((await approved.ofAccount(account)).templates.map((template) => template.dltId)).to.deep.equal([A]);
+    expect((await approved.ofSender({ _id: account }, 'OTHERS', 'transactional')).templates).to.deep.equal([]);
+    expect((await approved.ofSender({ _id: account }, 'HARKRA', 'promotional')).templates).to.deep.equal([]);
+    expect((await approved.ofSender({ _id: newId('acc') }, 'HARKRA', 'transactional')).templates).to.deep.equal([]);
+    expect((await approved.ofAccount({ _id: account })).templates.map((template) => template.dltId)).to.deep.equal([A]);
   });
 
   it('believes what it read until it is no longer fresh, then follows approval and rejection', async () => {
@@ -58,12 +59,12 @@ describe('templates/approved-templates', () => {
 
   it('keeps the same index while the account changes nothing, and reads again after a minute all the same', async () => {
     await createTemplate(store.db, systemClock, account, makeTemplate({ dltId: A }));
-    const index = await approved.ofSender(account, 'HARKRA', 'transactional');
+    const index = await approved.ofSender({ _id: account }, 'HARKRA', 'transactional');
 
     clock.turn(FRESH_MS);
-    expect(await approved.ofSender(account, 'HARKRA', 'transactional')).to.equal(index);
+    expect(await approved.ofSender({ _id: account }, 'HARKRA', 'transactional')).to.equal(index);
     clock.turn(60_000);
-    expect(await approved.ofSender(account, 'HARKRA', 'transactional')).to.not.equal(index);
+    expect(await approved.ofSender({ _id: account }, 'HARKRA', 'transactional')).to.not.equal(index);
   });
 
   it('reads once for many who ask at the same time', async () => {
@@ -77,7 +78,7 @@ describe('templates/approved-templates', () => {
     );
 
     const indices = await Promise.all(
-      Array.from({ length: 20 }, () => approved.ofSender(account, 'HARKRA', 'transactional')),
+      Array.from({ length: 20 }, () => approved.ofSender({ _id: account }, 'HARKRA', 'transactional')),
     );
 
     expect(new Set(indices).size).to.equal(1);
@@ -89,12 +90,12 @@ describe('templates/approved-templates', () => {
     const other = await connectStore({ mongodbUri: store.uri, dataDir: '', mongodbDatabase: store.db.databaseName });
     const cutOff = new ApprovedTemplates({ db: other.db, clock, limits: DEFAULT_SLOT_LIMITS, freshMs: FRESH_MS });
     await createTemplate(store.db, systemClock, account, makeTemplate({ dltId: A }));
-    await cutOff.ofAccount(account);
+    await cutOff.ofAccount({ _id: account });
     await other.close();
-    const ask = () => cutOff.ofSender(account, 'HARKRA', 'transactional').catch((error: unknown) => error);
+    const ask = () => cutOff.ofSender({ _id: account }, 'HARKRA', 'transactional').catch((error: unknown) => error);
 
     for (const answer of [...(await Promise.all([ask(), ask()])), await ask()]) expect(answer).to.be.instanceOf(Error);
 
-    expect((await cutOff.ofAccount(account)).templates).to.have.length(1);
+    expect((await cutOff.ofAccount({ _id: account })).templates).to.have.length(1);
   });
 });

@@ -3,11 +3,11 @@ import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { readApproved, readVersion } from '../../../shared/templates/approved-store.ts';
 import { importTemplateCsv } from '../../../shared/templates/export/import-csv.ts';
+import { importTemplates } from '../../../shared/templates/import-store.ts';
 import {
   createTemplate,
   decideTemplate,
   findTemplate,
-  importTemplates,
   listTemplates,
   TemplateExists,
 } from '../../../shared/templates/store.ts';
@@ -161,11 +161,13 @@ describe('templates store', () => {
   it('imports nothing of a file with a bad row, unless told to skip it', async () => {
     const csv = `id,header,content\n${A},HARKRA,Hi {#var#}\nx,HARKRA,Hi\n`;
 
-    const refused = await importTemplateCsv(store.db, systemClock, account, Buffer.from(csv));
+    const refused = await importTemplateCsv(store.db, systemClock, { _id: account }, Buffer.from(csv));
     expect(refused).to.have.property('kind', 'refused');
     expect(await listTemplates(store.db, account)).to.deep.equal([]);
 
-    const imported = await importTemplateCsv(store.db, systemClock, account, Buffer.from(csv), { skipBad: true });
+    const imported = await importTemplateCsv(store.db, systemClock, { _id: account }, Buffer.from(csv), {
+      skipBad: true,
+    });
     expect(imported).to.deep.include({ kind: 'imported', created: [A], known: [] });
     expect(imported.kind === 'imported' && imported.problems.map(({ line }) => line)).to.deep.equal([3]);
     expect(await findTemplate(store.db, account, A)).to.include({ content: 'Hi {#var#}', status: 'approved' });

@@ -3,6 +3,7 @@ import { create } from '../../api/http.ts';
 import type { ApiProblem } from '../../api/problem.ts';
 import { asProblem } from '../../api/problem.ts';
 import { Button } from '../../parts/button.tsx';
+import { Checkbox } from '../../parts/checkbox.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { FileField } from '../../parts/file-field.tsx';
 import { counted, number } from '../../parts/number.ts';
@@ -26,17 +27,18 @@ export function ImportDialog({ onClose, onDone }: ImportDialogProps) {
   const [preview, setPreview] = useState<TemplateImport>();
   const [problem, setProblem] = useState<ApiProblem>();
   const [busy, setBusy] = useState(false);
+  const [update, setUpdate] = useState(false);
   const run = async (pieces: readonly string[], dryRun: boolean) => {
     setBusy(true);
     setProblem(undefined);
     try {
-      const body = { file: pieces, dry_run: dryRun, skip_bad: true };
+      const body = { file: pieces, dry_run: dryRun, skip_bad: true, update: update && !dryRun };
       const done = await create<TemplateImport>(`${TEMPLATES_PATH}/import`, body);
       setPreview(done);
       if (!dryRun) {
         onDone();
         onClose();
-        toast(`${counted(done.imported, 'template')} requested.`);
+        toast(doneWords(done));
       }
     } catch (error) {
       setProblem(asProblem(error));
@@ -45,6 +47,7 @@ export function ImportDialog({ onClose, onDone }: ImportDialogProps) {
   };
   const choose = (octets: Uint8Array) => {
     setPreview(undefined);
+    setUpdate(false);
     const pieces = piecesOf(octets);
     setFile(pieces);
     return run(pieces, true);
@@ -58,15 +61,73 @@ export function ImportDialog({ onClose, onDone }: ImportDialogProps) {
       <FileField label="CSV file" onRead={choose} />
       {problem && <Problem problem={problem} />}
       {preview && <Preview of={preview} />}
+      {preview && preview.changed_count > 0 && <Changes of={preview} update={update} onUpdate={setUpdate} />}
       {file && preview && (
         <div class="form-actions">
           <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" busy={busy} disabled={preview.imported === 0} onClick={() => run(file, false)}>
-            Request {counted(preview.imported, 'template')}
+          <Button
+            look="primary"
+            busy={busy}
+            disabled={preview.imported === 0 && !update}
+            onClick={() => run(file, false)}
+          >
+            {preview.imported > 0 || !update
+              ? `Request ${counted(preview.imported, 'template')}${update ? ' and change the others' : ''}`
+              : `Change ${counted(preview.changed_count, 'template')}`}
           </Button>
         </div>
       )}
     </Dialog>
+  );
+}
+
+function doneWords({ imported, updated, changed_count }: TemplateImport): string {
+  const requested = `${counted(imported, 'template')} requested.`;
+  return changed_count === 0 ? requested : `${requested} ${number(updated)} of ${number(changed_count)} changed.`;
+}
+
+interface ChangesProps {
+  readonly of: TemplateImport;
+  readonly update: boolean;
+  readonly onUpdate: (update: boolean) => void;
+}
+
+/** What the file says otherwise of registered templates; nothing of it is done unless the box is ticked. */
+function Changes({ of, update, onUpdate }: ChangesProps) {
+  return (
+    <>
+      {of.still_sent_count > 0 && (
+        <p class="error" role="alert">
+          {counted(of.still_sent_count, 'template')} of the file may be sent no more, says the DLT platform, and still{' '}
+          {of.still_sent_count === 1 ? 'is' : 'are'}: carriers refuse such messages. Change them below.
+        </p>
+      )}
+      <Table
+        caption="Registered templates of which the file says something else"
+        rows={of.changed}
+        rowKey={({ template_id }) => template_id}
+        columns={[
+          { head: 'Line', cell: ({ line }) => number(line), kind: 'number' },
+          { head: 'Template', cell: ({ template_id }) => template_id },
+          {
+            head: 'Registered → in the file',
+            cell: ({ changes }) =>
+              changes.map((change) => (
+                <p key={change.field}>
+                  {change.field}: <del>{change.old}</del> → <ins>{change.new}</ins>
+                </p>
+              )),
+          },
+        ]}
+      />
+      <Checkbox
+        name="update"
+        label={`Change ${counted(of.changed_count, 'registered template')} too`}
+        hint="A changed text waits for your service provider and is not sent until then."
+        checked={update}
+        onChange={onUpdate}
+      />
+    </>
   );
 }
 

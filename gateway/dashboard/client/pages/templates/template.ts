@@ -34,6 +34,18 @@ export interface TemplateImport {
   readonly bad_rows: readonly { readonly line: number; readonly detail: string }[];
   readonly bad_rows_count: number;
   readonly unusable_senders: readonly { readonly sender: string; readonly rows: number; readonly status: string }[];
+  /** Registered templates of which the file says something else; the first ones, and how many. */
+  readonly changed: readonly TemplateDifference[];
+  readonly changed_count: number;
+  readonly updated: number;
+  /** What the DLT platform allows no more is sent until it is updated. */
+  readonly still_sent_count: number;
+}
+
+export interface TemplateDifference {
+  readonly line: number;
+  readonly template_id: string;
+  readonly changes: readonly { readonly field: string; readonly old: string; readonly new: string }[];
 }
 
 export const STATE_WORDS: Readonly<Record<Template['state'], readonly [words: string, tone: Tone]>> = {

@@ -18,6 +18,7 @@ export interface AccountDetail extends Account {
     readonly dlt: 'on' | 'off';
     readonly entity_id: string | null;
     readonly number_check: 'off' | 'on' | 'mobile';
+    readonly line_breaks: 'any' | 'exact';
     readonly country: string | null;
     readonly log: 'unusual' | 'all';
     readonly opt_out_exempt: readonly string[];

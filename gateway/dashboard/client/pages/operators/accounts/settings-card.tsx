@@ -6,7 +6,7 @@ import type { FormValues } from '../../../parts/form-values.ts';
 import { Card } from '../../../parts/page.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import type { AccountDetail } from './account.ts';
-import { LOGS, NUMBER_CHECKS, SENDER_RULES, SWITCH } from './settings-fields.ts';
+import { LINE_BREAKS, LOGS, NUMBER_CHECKS, SENDER_RULES, SWITCH } from './settings-fields.ts';
 
 interface SettingsCardProps {
   readonly account: AccountDetail;
@@ -32,6 +32,7 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
       entity_id: values.text('entity_id'),
       number_check: values.text('number_check'),
       country: values.text('country').toUpperCase(),
+      line_breaks: values.text('line_breaks'),
       log: values.text('log'),
     };
     const path = `/v2/admin/accounts/${account.account_id}`;
@@ -64,6 +65,12 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
           label="Country of numbers without a code"
           optional={settings.country === null}
           initial={shown.country}
+        />
+        <Select
+          name="line_breaks"
+          label="Line breaks of DLT texts"
+          options={LINE_BREAKS}
+          initial={settings.line_breaks}
         />
         <Select name="log" label="Kept for timelines" options={LOGS} initial={settings.log} />
       </Form>
