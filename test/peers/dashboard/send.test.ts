@@ -170,6 +170,9 @@ describe('sending in the dashboard', () => {
     await page.getByText('is not UTF-8').waitFor();
     expect([await box.inputValue(), await input.getAttribute('aria-invalid')]).to.deep.equal(['', 'true']);
     expect(await world.dashboard.look(page, 'send-many-file')).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Read it as Windows-1252' }).click();
+    await page.getByRole('cell', { name: 'José' }).waitFor();
+    await box.fill('');
     await choose(Buffer.from(`\ufeff${table}`, 'utf16le'));
     await page.getByRole('cell', { name: 'José' }).waitFor();
     expect(await page.getByText('is not UTF-8').count()).to.equal(0);

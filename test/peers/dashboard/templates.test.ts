@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { decideTemplate } from '../../../shared/templates/store.ts';
+import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
+import { makeTemplate } from '../../shared/templates/make.ts';
 import { builtDashboard } from '../../support/dashboard.ts';
 import { eventually } from '../../support/eventually.ts';
 import { signedIn } from '../../support/signed-in.ts';
@@ -83,6 +84,26 @@ describe('the dashboard: templates', () => {
     await page.getByRole('button', { name: 'Request 1 template' }).click();
 
     await rowOf(page, ID).getByText('In review').waitFor();
+  });
+
+  it('an export that says something else is shown with old and new, and changes only what one ticks', async () => {
+    const blacklisted = makeTemplate({ dltId: ID, content: 'Bye {#var#}' });
+    await createTemplate(db(), systemClock, site.account, blacklisted);
+    const page = await dashboard.visit(SMS, await developer());
+    await rowOf(page, ID).getByText('Approved').waitFor();
+    await page.getByRole('button', { name: 'Import DLT export' }).click();
+    const csv = `id,header,content,status\n${ID},HARKRA,Good bye {#var#},Blacklisted\n`;
+    const file = { name: 'export.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) };
+    await page.getByLabel('CSV file').setInputFiles(file);
+    await page.getByText('1 template of the file may be sent no more').waitFor();
+    await page.getByText('Good bye {#var#}').waitFor();
+    expect(await page.getByRole('button', { name: 'Request 0 templates' }).isDisabled()).to.equal(true);
+    expect(await dashboard.look(page, 'templates-import-again')).to.deep.equal([]);
+
+    await page.getByLabel('Change 1 registered template too').check();
+    await page.getByRole('button', { name: 'Change 1 template', exact: true }).click();
+
+    await rowOf(page, ID).getByText('Rejected').waitFor();
   });
 
   it('a chat-app template is requested, approved by the provider, and sent', async () => {

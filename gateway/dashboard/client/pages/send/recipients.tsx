@@ -52,9 +52,7 @@ export function RecipientFields() {
         hint="One line for each: the number, or the columns of a table with the values of the template."
       />
       <FileField label="Or read them from a CSV file" onRead={read} fault={fault} />
-      {otherwise !== undefined && (
-        <Button onClick={() => take(otherwise)}>Read it as Windows-1252, and check its letters below</Button>
-      )}
+      {otherwise !== undefined && <Button onClick={() => take(otherwise)}>Read it as Windows-1252</Button>}
       {sheet.heads.length > 1 && (
         <Select
           name="number_column"
