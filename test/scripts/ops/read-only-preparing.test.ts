@@ -40,6 +40,7 @@ describe('a process that builds indexes when the store becomes read-only', () =>
     let goOn = (): void => {};
     const building = proxy.inject({
       command: 'createIndexes',
+      collection: 'accounts',
       happens: held(
         new Promise<void>((resolve) => {
           goOn = resolve;
