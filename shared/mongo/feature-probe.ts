@@ -15,7 +15,6 @@ interface ProbeDocument {
 }
 
 /** All processes use the same documents, which are never removed. */
-const COLLECTION = 'start_checks';
 const ID = 'probe';
 /** The first two would have the same place; the third has one too, but does not hold it. */
 const PLACES: readonly ProbeDocument[] = [
@@ -90,15 +89,15 @@ const INDEXES = [
  * `StartError` with one sentence that names what is missing.
  */
 export async function probeFeatures(db: Db, troubleMs = TROUBLE_MS): Promise<Date> {
-  const probes = db.collection<ProbeDocument>(COLLECTION);
+  const probes = db.collection<ProbeDocument>('start_checks');
   const check = <T>(what: string, work: () => Promise<T>): Promise<T> => checked(db, what, work, troubleMs);
 
   await check('partial and unique indexes', () => probes.createIndexes(INDEXES.map((index) => ({ ...index }))));
   const at = await check('updates by a pipeline', () => tryPipeline(probes));
-  await check('unique indexes of some documents only', () => tryPlaces(db));
+  await check('unique indexes of some documents only', () => tryPlaces(db, probes.collectionName));
   const open = await check('cursors', () => openCursor(probes));
   try {
-    await check('`$expr` in filters', () => tryTime(db));
+    await check('`$expr` in filters', () => tryTime(db, probes.collectionName));
     await check('upserts of one `_id` at the same moment', () => tryRivals(probes));
     // By now it has been left alone for a while.
     await check('cursors that are read in several pieces', open.readOn);
@@ -141,9 +140,9 @@ async function upsert(probes: Collection<ProbeDocument>, pipeline: Document[]): 
   }
 }
 
-async function tryPlaces(db: Db): Promise<void> {
+async function tryPlaces(db: Db, name: string): Promise<void> {
   const { writeErrors = [] } = await db.command({
-    insert: COLLECTION,
+    insert: name,
     ordered: false,
     documents: PLACES,
     writeConcern: { w: 'majority', j: true },
@@ -179,10 +178,10 @@ async function openCursor(probes: Collection<ProbeDocument>) {
  * A server that ignores `$expr` would let accounts pay after the time to pay is over. In no upsert, because MongoDB refuses it
  * there.
  */
-async function tryTime(db: Db): Promise<void> {
+async function tryTime(db: Db, name: string): Promise<void> {
   const never = { filter: { _id: ID, $expr: { $lt: [NOW_MS, 0] } }, update: { $set: { at: EPOCH } } };
   const always = { filter: { _id: ID, $expr: { $gte: [NOW_MS, 0] } }, update: [{ $set: { seen: '$$NOW' } }] };
-  if ((await updateEach(db, COLLECTION, [never, always])) !== 1) throw new Lacking('it ignores `$expr`');
+  if ((await updateEach(db, name, [never, always])) !== 1) throw new Lacking('it ignores `$expr`');
 }
 
 /** Of several that insert one document, the server may refuse some by a duplicate key, or tell them nothing (decision 82). */
