@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
+import { isOperatorScope, type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
 import { type KeyText, parseKey, secretMatches } from '../../shared/keys/key-secret.ts';
 import { findKeys } from '../../shared/keys/store.ts';
 import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
@@ -90,7 +90,7 @@ function knownKey(key: KeyDocument): KnownKey {
     keyId: key._id,
     perMinute: key.perMinute ?? REQUESTS_PER_MINUTE,
     // The store should hold no other. Whatever it holds, no key reaches both an account and the operators' side.
-    scopes: key.scopes.filter((scope) => (scope === 'admin') === (key.account === undefined)),
+    scopes: key.scopes.filter((scope) => isOperatorScope(scope) === (key.account === undefined)),
     secretHash: key.secretHash.value(),
     status: key.status,
     expiresMs: key.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY,

@@ -1,3 +1,4 @@
+import { OPERATOR_SCOPES } from '../../shared/keys/key.ts';
 import type { Role } from '../../shared/users/user.ts';
 import type { Permission } from '../http/context.ts';
 
@@ -7,7 +8,9 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   sender: ['read', 'send', 'otp'],
   developer: ['read', 'send', 'otp', 'manage'],
   owner: ['read', 'send', 'otp', 'manage', 'owner'],
-  operator: ['admin'],
+  operator_viewer: ['admin:read'],
+  operator_support: ['admin:read', 'admin:support'],
+  operator: OPERATOR_SCOPES,
 };
 
 /** The roles that may do something for which these permissions are needed together; the least mighty first. */

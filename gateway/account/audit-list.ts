@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { Actor, AuditDocument } from '../../shared/audit/entry.ts';
 import { type AuditQuery, listEntries } from '../../shared/audit/list-entries.ts';
+import { isOperatorScope } from '../../shared/keys/key.ts';
 import type { AuditId } from '../../shared/runtime/ids.ts';
 
 /** The kinds of things whose changes an account is shown. Others, such as routes and chains, are the operator's own. */
@@ -65,9 +66,9 @@ export function shownKind({ kind, operator }: Actor): Actor['kind'] {
 function isShown({ subject, before, after }: AuditDocument): boolean {
   const known: readonly string[] = AUDIT_KINDS;
   if (!known.includes(subject.kind)) return false;
-  return subject.kind !== 'key' || ![before, after].some((state) => isAdmin(state?.scopes));
+  return subject.kind !== 'key' || ![before, after].some((state) => isOperators(state?.scopes));
 }
 
-function isAdmin(scopes: unknown): boolean {
-  return Array.isArray(scopes) && scopes.includes('admin');
+function isOperators(scopes: unknown): boolean {
+  return Array.isArray(scopes) && scopes.some(isOperatorScope);
 }

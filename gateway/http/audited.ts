@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Actor, Subject } from '../../shared/audit/entry.ts';
 import { beginEntry, completeEntry, withdrawEntry } from '../../shared/audit/store.ts';
 import { auditView } from '../../shared/audit/view.ts';
+import { isOperatorScope } from '../../shared/keys/key.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { type AccountId, minuteAuditId } from '../../shared/runtime/ids.ts';
 import type { GatewayDeps } from '../process/deps.ts';
@@ -67,6 +68,6 @@ export async function changeAudited<T>(
 
 function actorOf({ who, address, scopes }: Requester): Actor {
   const { kind, id } = who;
-  const operator = scopes.includes('admin') ? ({ operator: true } as const) : {};
+  const operator = scopes.some(isOperatorScope) ? ({ operator: true } as const) : {};
   return { kind, id, ...operator, ...(who.kind === 'user' && { name: who.name }), address };
 }

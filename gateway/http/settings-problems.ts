@@ -51,6 +51,24 @@ export const SETTINGS_PROBLEMS = {
     'Replay running',
     'A replay of this webhook is still running. Wait until it has ended: `GET /v2/account/webhooks/{webhook_id}/replays`.',
   ),
+  key_beyond_caller: fault(
+    '4619',
+    403,
+    'Key reaches farther',
+    'The key reaches farther than yours, which could not make it. Ask who made it, or sign in to the dashboard.',
+  ),
+  key_changed: fault(
+    '4620',
+    409,
+    'Key changed',
+    'Somebody changed the key, or the one that asks, at the same moment. Nothing was done. Read it again, then decide.',
+  ),
+  user_has_keys: fault(
+    '4621',
+    409,
+    'User has keys',
+    'Say what becomes of the keys that the user made: `keys` is `keep` or `revoke`.',
+  ),
   quota_reached: fault(
     '4660',
     403,

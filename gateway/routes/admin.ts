@@ -38,83 +38,96 @@ import { requireConfirmed as confirmed } from '../sign-in/require-user.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 
-/** What operators do, over all accounts. Every path begins with /v2/admin/ and needs the scope `admin`. */
+/**
+ * What operators do, over all accounts. Every path begins with /v2/admin/. What is read needs `admin:read`; every change has the scope
+ * of whoever answers for it (docs/decisions/0105). With a link, or without a second factor, one signs in as an owner and spends that
+ * account's credits: so `admin:support` alone is not enough for these.
+ */
 export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
   const { message: body } = parts;
-  const operator = keyHandlers(parts)('admin');
-  on('/v2/admin/overview', { get: [...operator, noQuery, createOperatorsOverview(deps)] });
-  on('/v2/admin/queues', { get: [...operator, noQuery, createQueues(deps)] });
-  on('/v2/admin/orphans', { get: [...operator, createOrphans(deps)] });
-  on('/v2/admin/strays', { get: [...operator, createStrays(deps)] });
-  on('/v2/admin/audit', { get: [...operator, createAudit(deps)] });
+  const may = keyHandlers(parts);
+  on('/v2/admin/overview', { get: [...may('admin:read'), noQuery, createOperatorsOverview(deps)] });
+  on('/v2/admin/queues', { get: [...may('admin:read'), noQuery, createQueues(deps)] });
+  on('/v2/admin/orphans', { get: [...may('admin:read'), createOrphans(deps)] });
+  on('/v2/admin/strays', { get: [...may('admin:read'), createStrays(deps)] });
+  on('/v2/admin/audit', { get: [...may('admin:read'), createAudit(deps)] });
   routeAccounts(on, deps, parts);
   routeCarriers(on, deps, parts);
   routeOperatorsUsers(on, deps, parts);
-  on('/v2/admin/providers', { get: [...operator, createProviders(deps)] });
-  on('/v2/admin/providers/:account_id/status', { post: [...operator, body, createProviderStatus(deps)] });
+  on('/v2/admin/providers', { get: [...may('admin:read'), createProviders(deps)] });
+  on('/v2/admin/providers/:account_id/status', { post: [...may('admin:routing'), body, createProviderStatus(deps)] });
   on('/v2/admin/numbers', {
-    get: [...operator, createNumberList(deps)],
-    post: [...operator, body, createAddNumber(deps)],
+    get: [...may('admin:read'), createNumberList(deps)],
+    post: [...may('admin:routing'), body, createAddNumber(deps)],
   });
-  on('/v2/admin/numbers/:number', { delete: [...operator, createRemoveNumber(deps)] });
+  on('/v2/admin/numbers/:number', { delete: [...may('admin:routing'), createRemoveNumber(deps)] });
   on('/v2/admin/ledger-checks', {
-    get: [...operator, createLedgerChecks(deps)],
-    post: [...operator, body, createStartCheck(deps)],
+    get: [...may('admin:read'), createLedgerChecks(deps)],
+    post: [...may('admin:money'), body, createStartCheck(deps)],
   });
-  on('/v2/admin/ledger-checks/:ledger_check_id', { get: [...operator, noQuery, createLedgerCheck(deps)] });
+  on('/v2/admin/ledger-checks/:ledger_check_id', { get: [...may('admin:read'), noQuery, createLedgerCheck(deps)] });
 }
 
 function routeAccounts(on: On, deps: GatewayDeps, parts: Parts): void {
   const { once, message: body } = parts;
-  const operator = keyHandlers(parts)('admin');
+  const may = keyHandlers(parts);
   on('/v2/admin/accounts', {
-    get: [...operator, createAccounts(deps)],
-    post: [...operator, confirmed, body, once(createNewAccount(deps))],
+    get: [...may('admin:read'), createAccounts(deps)],
+    post: [...may('admin:support'), confirmed, body, once(createNewAccount(deps))],
   });
   on('/v2/admin/accounts/:account_id', {
-    get: [...operator, noQuery, createAccountDetail(deps)],
-    patch: [...operator, confirmed, body, createUpdateAccount(deps)],
+    get: [...may('admin:read'), noQuery, createAccountDetail(deps)],
+    patch: [...may('admin:support'), confirmed, body, createUpdateAccount(deps)],
   });
-  on('/v2/admin/accounts/:account_id/status', { post: [...operator, confirmed, body, createAccountStatus(deps)] });
-  on('/v2/admin/accounts/:account_id/credits', { post: [...operator, confirmed, body, createCredit(deps)] });
-  on('/v2/admin/accounts/:account_id/ledger', { get: [...operator, createAccountStatement(deps)] });
-  on('/v2/admin/approvals', { get: [...operator, createApprovals(deps)] });
+  on('/v2/admin/accounts/:account_id/status', {
+    post: [...may('admin:support'), confirmed, body, createAccountStatus(deps)],
+  });
+  on('/v2/admin/accounts/:account_id/credits', {
+    post: [...may('admin:money'), confirmed, body, createCredit(deps)],
+  });
+  on('/v2/admin/accounts/:account_id/ledger', { get: [...may('admin:read'), createAccountStatement(deps)] });
+  on('/v2/admin/approvals', { get: [...may('admin:read'), createApprovals(deps)] });
   on('/v2/admin/accounts/:account_id/senders/:sender/decision', {
-    post: [...operator, body, createDecideSender(deps)],
+    post: [...may('admin:support'), body, createDecideSender(deps)],
   });
   on('/v2/admin/accounts/:account_id/templates/:template_id/decision', {
-    post: [...operator, body, createDecideTemplate(deps)],
+    post: [...may('admin:support'), body, createDecideTemplate(deps)],
   });
 }
 
 function routeCarriers(on: On, deps: GatewayDeps, parts: Parts): void {
   const { message: body } = parts;
-  const operator = keyHandlers(parts)('admin');
-  on('/v2/admin/carriers', { get: [...operator, noQuery, createCarriers(deps)] });
+  const may = keyHandlers(parts);
+  on('/v2/admin/carriers', { get: [...may('admin:read'), noQuery, createCarriers(deps)] });
   on('/v2/admin/carriers/:carrier_id', {
-    get: [...operator, noQuery, createCarrierDetail(deps)],
-    patch: [...operator, confirmed, body, createUpdateCarrier(deps)],
+    get: [...may('admin:read'), noQuery, createCarrierDetail(deps)],
+    patch: [...may('admin:routing'), confirmed, body, createUpdateCarrier(deps)],
   });
-  on('/v2/admin/carriers/:carrier_id/status', { post: [...operator, body, createCarrierStatus(deps)] });
-  on('/v2/admin/routes', { get: [...operator, noQuery, createRoutes(deps)] });
-  on('/v2/admin/routes/explain', { get: [...operator, createExplain(deps)] });
+  on('/v2/admin/carriers/:carrier_id/status', { post: [...may('admin:routing'), body, createCarrierStatus(deps)] });
+  on('/v2/admin/routes', { get: [...may('admin:read'), noQuery, createRoutes(deps)] });
+  on('/v2/admin/routes/explain', { get: [...may('admin:read'), createExplain(deps)] });
   on('/v2/admin/routes/:route_id', {
-    put: [...operator, body, createPutRoute(deps)],
-    delete: [...operator, noQuery, createRemoveRoute(deps)],
+    put: [...may('admin:routing'), body, createPutRoute(deps)],
+    delete: [...may('admin:routing'), noQuery, createRemoveRoute(deps)],
   });
 }
 
 function routeOperatorsUsers(on: On, deps: GatewayDeps, parts: Parts): void {
   const { message: body, noFields } = parts;
-  const operator = keyHandlers(parts)('admin');
+  const may = keyHandlers(parts);
   on('/v2/admin/users', {
-    get: [...operator, createAllUsers(parts.reading)],
-    post: [...operator, confirmed, body, createInviteToAccount(deps)],
+    get: [...may('admin:read'), createAllUsers(parts.reading)],
+    post: [...may(TAKES_OVER), confirmed, body, createInviteToAccount(deps)],
   });
-  on('/v2/admin/users/:user_id/status', { post: [...operator, confirmed, body, createUserStatus(deps)] });
-  on('/v2/admin/users/:user_id/link', { post: [...operator, confirmed, noFields, createAnyUserLink(deps)] });
+  on('/v2/admin/users/:user_id/status', { post: [...may('admin:support'), confirmed, body, createUserStatus(deps)] });
+  on('/v2/admin/users/:user_id/link', { post: [...may(TAKES_OVER), confirmed, noFields, createAnyUserLink(deps)] });
   on('/v2/admin/users/:user_id/second-factor', {
-    delete: [...operator, confirmed, noQuery, createRemoveAnyFactor(deps)],
+    delete: [...may(TAKES_OVER), confirmed, noQuery, createRemoveAnyFactor(deps)],
   });
-  on('/v2/admin/users/:user_id/sessions', { delete: [...operator, confirmed, noQuery, createEndAnySessions(deps)] });
+  on('/v2/admin/users/:user_id/sessions', {
+    delete: [...may('admin:support'), confirmed, noQuery, createEndAnySessions(deps)],
+  });
 }
+
+/** For whatever lets the operator in as a user of an account. */
+const TAKES_OVER = ['admin:support', 'admin:money'] as const;

@@ -23,7 +23,7 @@ export function routeKeys(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/account/keys/:key_id', {
     get: [...key('read', 'manage'), noQuery, createShowKey(reading)],
     patch: [...key('manage'), confirmed, message, createUpdateKey(deps)],
-    delete: [...key('manage'), noQuery, createRevokeKey(deps)],
+    delete: [...key('manage'), createRevokeKey(deps)],
   });
   on('/v2/account/keys/:key_id/rotate', {
     post: [...key('manage'), confirmed, costly, message, once(createKeyRotation(deps))],

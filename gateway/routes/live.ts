@@ -7,5 +7,5 @@ import { keyHandlers, type On } from './route.ts';
 export function routeLive(on: On, { db, clock }: GatewayDeps, parts: Parts): void {
   const key = keyHandlers(parts);
   on('/v2/account/stream', { get: [...key('read'), parts.live.ofAccount(accountSources(db, clock))] });
-  on('/v2/admin/stream', { get: [...key('admin'), parts.live.ofOperators(operatorSources(db, clock))] });
+  on('/v2/admin/stream', { get: [...key('admin:read'), parts.live.ofOperators(operatorSources(db, clock))] });
 }

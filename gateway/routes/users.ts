@@ -20,7 +20,7 @@ export function routeUsers(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/account/users/:user_id', {
     get: [...owner, noQuery, createUser(deps)],
     patch: [...owner, confirmed, message, createChangeUser(deps)],
-    delete: [...owner, confirmed, noQuery, createRemoveUser(deps)],
+    delete: [...owner, confirmed, createRemoveUser(deps)],
   });
   on('/v2/account/users/:user_id/link', { post: [...owner, confirmed, noFields, createUserLink(deps)] });
   on('/v2/account/users/:user_id/second-factor', { delete: [...owner, confirmed, noQuery, createRemoveFactor(deps)] });

@@ -1,5 +1,5 @@
 import type { AccountDocument } from '../../shared/accounts/account.ts';
-import type { UserDocument } from '../../shared/users/user.ts';
+import { isOperatorRole, type UserDocument } from '../../shared/users/user.ts';
 
 /** Whether the user may do nothing before a second factor is set up (ASVS 5.0, 6.3.3). */
 export function needsSecondFactor(
@@ -7,5 +7,5 @@ export function needsSecondFactor(
   account: Pick<AccountDocument, 'secondFactor'> | undefined,
 ): boolean {
   if (account?.secondFactor === 'exempt') return false;
-  return role === 'operator' || role === 'owner' || account?.secondFactor === 'required';
+  return isOperatorRole(role) || role === 'owner' || account?.secondFactor === 'required';
 }

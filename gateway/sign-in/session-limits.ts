@@ -1,5 +1,5 @@
 import type { SessionDocument } from '../../shared/users/session.ts';
-import type { UserDocument } from '../../shared/users/user.ts';
+import { isOperatorRole, type UserDocument } from '../../shared/users/user.ts';
 
 /** A session ends after this time without a request of its user. */
 export const IDLE_MS = 30 * 60_000;
@@ -15,7 +15,7 @@ export function isConfirmed({ confirmedAt }: SessionDocument, now: Date): boolea
 }
 
 export function absoluteMs({ role }: Pick<UserDocument, 'role'>): number {
-  return role === 'operator' ? OPERATOR_ABSOLUTE_MS : ABSOLUTE_MS;
+  return isOperatorRole(role) ? OPERATOR_ABSOLUTE_MS : ABSOLUTE_MS;
 }
 
 /**

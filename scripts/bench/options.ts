@@ -61,7 +61,7 @@ const NUMBERS = {
   'warm-up': ['2000', 'messages before anything is measured'],
   connections: ['32', 'HTTP connections of the closed loops'],
   accounts: ['20', 'accounts that send, each with one webhook endpoint'],
-  keys: ['200', 'keys, spread over the accounts'],
+  keys: ['200', 'keys, spread over the accounts, at most 50 each'],
   gateways: [String(usualGateways(availableParallelism())), 'gateway processes'],
   'smpp-workers': ['1', 'SMPP worker processes, each with a carrier'],
   window: ['50', 'unanswered submit_sm of the bind'],

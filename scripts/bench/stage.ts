@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Db } from 'mongodb';
 import { readEnvironment } from '../../shared/config/environment.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
+import { LIVE_KEYS_MAX } from '../../shared/keys/key.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { newId } from '../../shared/runtime/ids.ts';
@@ -127,7 +128,7 @@ async function seedAll(deps: SeedDeps, world: World, options: BenchOptions): Pro
     const endpoint = { url: `${world.receiverUrl}/${name}`, events: options.events };
     return (await seedAccount(deps, { name, credits: CREDITS, keys, endpoint })).keys;
   };
-  const perAccount = Math.ceil(options.keys / options.accounts);
+  const perAccount = Math.min(Math.ceil(options.keys / options.accounts), LIVE_KEYS_MAX);
   const keys = await Promise.all(Array.from({ length: options.accounts }, (_, i) => seed(`account-${i}`, perAccount)));
   const loneKeys = await seed('lone', LONE_ACCOUNT_KEYS);
   // No carrier takes promotional messages: they are accepted and stay queued, for the measurement of accepting alone.

@@ -5,7 +5,7 @@ import { createCarrier, listCarriers, setCarrierStatus, updateCarrier } from '..
 import { gatewayUrl } from '../../shared/config/gateway-url.ts';
 import type { Config } from '../../shared/config/settings.ts';
 import { eventsOf } from '../../shared/events/catalogue.ts';
-import { createKey } from '../../shared/keys/store.ts';
+import { createKey, listLiveKeys, revokeKey } from '../../shared/keys/store.ts';
 import { topUp } from '../../shared/ledger/change.ts';
 import { ensureIndexes } from '../../shared/mongo/indexes.ts';
 import { type Clock, isoDate } from '../../shared/runtime/clock.ts';
@@ -37,8 +37,13 @@ const SENDER = 'HARKRA';
 const PASSWORD = 'simulate';
 const CREDITS = 10_000;
 const DAY_MS = 24 * 3_600_000;
-/** Every run creates a new key. Older ones stay valid for this many days, in case somebody pasted one somewhere. */
+/**
+ * Every run creates a new key. Those of the runs before stay valid for this many days, in case somebody pasted one somewhere; an
+ * account may not have any number of keys.
+ */
 const KEY_DAYS = 7;
+const KEY_NAME = 'npm start';
+const KEYS_KEPT = 10;
 const ACCOUNT_DAYS = 365;
 
 /** Creates what is missing, with the functions of `npm run ops`; the next `npm start` reuses it. */
@@ -64,9 +69,12 @@ export async function seedDemo(db: Db, clock: Clock, box: SecretBox, config: Con
   );
   const providerUrl = `http://127.0.0.1:${config.simulatorChatappPort}`;
   const providerApp = await seedProvider({ db, clock, box }, account._id, providerUrl, gatewayUrl(config));
+  const before = await listLiveKeys(db, account._id, clock.now());
+  const ofRuns = before.filter(({ name }) => name === KEY_NAME);
+  for (const { _id } of ofRuns.slice(0, Math.max(ofRuns.length - KEYS_KEPT, 0))) await revokeKey(db, _id);
   const { key } = await createKey(db, clock, {
     account: account._id,
-    name: 'npm start',
+    name: KEY_NAME,
     scopes: ['send', 'read'],
     expiresAt: new Date(clock.now().getTime() + KEY_DAYS * DAY_MS),
   });

@@ -1,22 +1,40 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../shared/keys/allowed-addresses.ts';
-import { ACCOUNT_KEY_SCOPES, KEY_SCOPES, type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
+import { boundsOf } from '../../shared/keys/bounds.ts';
+import { descendantsOf, revokeEach } from '../../shared/keys/descendants.ts';
+import { isOperatorScope, KEY_SCOPES, type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
 import { formatKey, newKeyText } from '../../shared/keys/key-secret.ts';
 import {
   createKey,
   findKey,
   isOver,
-  listKeys,
+  KEY_STATES,
+  listKeyPage,
+  narrowKey,
   OVERLAP_MS,
   revokeKey,
   rotateKey,
   updateKey,
 } from '../../shared/keys/store.ts';
 import { keyViews } from '../../shared/keys/view.ts';
+import { AllPlacesTaken } from '../../shared/mongo/places.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { accountId, instant, integer, list, name, optional, required, withDefault, words } from './parameters.ts';
+import { checkMaker, checkOperatorKey, OPERATOR_KEY } from './key-bounds.ts';
+import {
+  accountId,
+  choice,
+  flag,
+  instant,
+  integer,
+  list,
+  name,
+  optional,
+  required,
+  withDefault,
+  words,
+} from './parameters.ts';
 import { givenOptions } from './read-words.ts';
 import { sheet, table } from './show.ts';
 
@@ -30,9 +48,10 @@ const SCOPES_ABOUT = 'what it may do';
 const ALLOW_ABOUT = 'the only addresses and subnets it may be used from, or any';
 const ALLOW_NOTES =
   'Scopes: `send`, `read`, `otp` (the most urgent lane), `manage` (settings). Registering a chat-app webhook needs `manage`, or\n' +
-  '`send` and `read`, because messages from customers are posted there. `admin` opens /v2/admin/… with all accounts: only for operators.\n' +
-  'Such a key belongs to no account and has no other scope: `key create --scopes admin --name console`. From an address outside --allow-ip the key is refused\n' +
-  '(403 ip_not_allowed). Behind a proxy, set TRUST_PROXY: otherwise the proxy counts as the caller.';
+  '`send` and `read`, because messages from customers are posted there. For operators, with all accounts at /v2/admin/…: `admin:read` (looks),\n' +
+  '`admin:support` (accounts, users, approvals), `admin:money` (credits), `admin:routing` (carriers, routes, providers, numbers).\n' +
+  `${OPERATOR_KEY} From an address outside --allow-ip the key is\n` +
+  'refused (403 ip_not_allowed). Behind a proxy, set TRUST_PROXY: otherwise the proxy counts as the caller.';
 const addresses = {
   value: 'ADDRESSES',
   form: `"any", or at most ${ALLOWED_ADDRESSES_MAX} like 203.0.113.7,198.51.100.0/24,2001:db8::/48`,
@@ -63,11 +82,12 @@ export const KEY_COMMANDS: readonly Command[] = [
       if (expiresAt !== undefined && expiresAt <= clock.now()) {
         throw new Failure(`--expires-at ${expiresAt.toISOString()} is in the past. Give a later time.`);
       }
-      const isOperators = scopes.includes('admin');
-      if (isOperators && (account !== undefined || scopes.length > 1)) {
-        throw new Failure('A key with the scope admin has no account and no other scope: give neither.');
+      const isOperators = scopes.some(isOperatorScope);
+      if (isOperators && (account !== undefined || !scopes.every(isOperatorScope))) {
+        throw new Failure('A key with a scope of operators (admin:…) has no account and no other scope: give neither.');
       }
       if (!isOperators && account === undefined) throw new Failure('<account> is missing: the account of the key.');
+      if (isOperators) checkOperatorKey({ expiresAt, allowedIps: allowIp }, clock.now());
       const store = await db();
       if (account !== undefined) await existing(store, account);
       const made = await createKey(store, clock, {
@@ -77,7 +97,7 @@ export const KEY_COMMANDS: readonly Command[] = [
         ...(expiresAt === undefined ? {} : { expiresAt }),
         ...(perMinute === undefined ? {} : { perMinute }),
         ...(allowIp.length === 0 ? {} : { allowedIps: allowIp }),
-      });
+      }).catch(noPlace);
       return {
         text: `${made.key}\nKeep it now: only its hash is stored. To revoke it: npm run ops -- key revoke ${made.id}`,
         json: {
@@ -96,14 +116,22 @@ export const KEY_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'key',
     verb: 'list',
-    about: 'Shows the keys of an account, or of operators, oldest first, and when each was used last.',
+    about: 'Shows the keys of an account, or of operators, newest first, and when each was used last.',
     args: { account: optional(accountId, 'the account; without it the keys of operators') },
-    options: {},
-    async run({ account }, { db, clock }) {
+    options: {
+      state: optional(choice(KEY_STATES), 'only those in this state'),
+      limit: withDefault(integer('N', 1, 1_000), '50', 'most keys to show'),
+      after: optional(
+        words('KEY', 'the id of a key', /^[0-9a-z]{26}$/),
+        'continue after this key, the last of the page before',
+      ),
+    },
+    async run({ account, state, limit, after }, { db, clock }) {
       const store = await db();
       if (account !== undefined) await existing(store, account);
-      const all = await listKeys(store, account);
-      const shown = await keyViews(store, clock.now(), all);
+      const found = await listKeyPage(store, account, { state, now: clock.now(), after }, limit + 1);
+      const shown = await keyViews(store, clock.now(), found.slice(0, limit));
+      const more = found.length > limit ? `\nThere are more: --after ${shown.at(-1)?.id}` : '';
       const rows = shown.map((key) => [
         key.id,
         key.status,
@@ -116,7 +144,7 @@ export const KEY_COMMANDS: readonly Command[] = [
         key.name,
       ]);
       const heading = ['KEY', 'STATUS', 'SCOPES', 'CREATED', 'EXPIRES', 'LAST USED', 'FROM', 'IN 24 H', 'NAME'];
-      return { text: table(heading, rows, 'It has no keys yet.'), json: shown };
+      return { text: `${table(heading, rows, 'It has no keys yet.')}${more}`, json: shown };
     },
   }),
   defineCommand({
@@ -128,8 +156,11 @@ export const KEY_COMMANDS: readonly Command[] = [
     notes: 'Gateways report uses once a minute. Requests are those of the current hour and the 23 before it.',
     async run({ key }, { db, clock }) {
       const store = await db();
-      const [shown] = await keyViews(store, clock.now(), [await existingKey(store, key)]);
+      const found = await existingKey(store, key);
+      const [shown] = await keyViews(store, clock.now(), [found]);
       assert(shown !== undefined, 'one key in, one key out');
+      const made = (await descendantsOf(store, found, clock.now())).map(({ _id }) => _id);
+      const created_by = found.createdBy ?? null;
       const { scopes, allowed_ips, created_at, expires_at, last_used, last_address, ...plain } = shown;
       const text = sheet({
         ...plain,
@@ -139,8 +170,10 @@ export const KEY_COMMANDS: readonly Command[] = [
         expires_at: expires_at?.toISOString() ?? 'never',
         last_used: last_used?.toISOString() ?? 'never',
         last_address: last_address ?? '-',
+        made_by: created_by === null ? 'ops' : `${created_by.kind} ${created_by.id}`,
+        made: made.join(',') || '-',
       });
-      return { text, json: shown };
+      return { text, json: { ...shown, created_by, descendants: made } };
     },
   }),
   defineCommand({
@@ -150,7 +183,7 @@ export const KEY_COMMANDS: readonly Command[] = [
     args: { key },
     options: {
       name: optional(name, NAME_ABOUT),
-      scopes: optional(list('SCOPES', ACCOUNT_KEY_SCOPES), SCOPES_ABOUT),
+      scopes: optional(list('SCOPES', KEY_SCOPES), SCOPES_ABOUT),
       perMinute: optional(perMinute, 'requests a minute it may make'),
       allowIp: optional(addresses, ALLOW_ABOUT),
     },
@@ -165,14 +198,24 @@ export const KEY_COMMANDS: readonly Command[] = [
       };
       if (Object.keys(change).length === 0) throw new Failure('Nothing to change: see `key update --help`.');
       const store = await db();
-      const { account, status } = await existingKey(store, key);
-      if (status === 'revoked') throw new Failure(`${key} is revoked for good: create a new key.`);
-      if (account === undefined && scopes !== undefined) {
-        throw new Failure(`${key} is a key of operators, whose only scope is admin: leave out --scopes.`);
+      const seen = await existingKey(store, key);
+      if (seen.status === 'revoked') throw new Failure(`${key} is revoked for good: create a new key.`);
+      if (scopes?.some((scope) => isOperatorScope(scope) !== (seen.account === undefined))) {
+        throw new Failure(
+          `${key} is ${seen.account === undefined ? 'a key of operators: give scopes of operators (admin:…)' : 'a key of an account: give no scope of operators (admin:…)'}.`,
+        );
       }
-      await updateKey(store, key, change);
-      const [shown] = await keyViews(store, clock.now(), [await existingKey(store, key)]);
-      return { text: `Key ${key} is updated: ${givenOptions(given)}.`, json: shown };
+      if (seen.account === undefined && allowIp?.length === 0) throw new Failure(OPERATOR_KEY);
+      await checkMaker(store, seen, change);
+      const changed = await updateKey(store, seen, change);
+      if (changed === undefined) throw new Failure(`${key} was changed at the same moment: look at it, then repeat.`);
+      const narrowed: string[] = [];
+      for (const made of await descendantsOf(store, changed, clock.now())) {
+        if ((await narrowKey(store, made._id, boundsOf(changed))) !== undefined) narrowed.push(made._id);
+      }
+      const [shown] = await keyViews(store, clock.now(), [changed]);
+      const also = narrowed.length === 0 ? '' : ` Keys that it made are narrowed with it: ${narrowed.join(', ')}.`;
+      return { text: `Key ${key} is updated: ${givenOptions(given)}.${also}`, json: { ...shown, narrowed } };
     },
   }),
   defineCommand({
@@ -195,10 +238,14 @@ export const KEY_COMMANDS: readonly Command[] = [
       const store = await db();
       const old = await existingKey(store, key);
       if (isOver(old, now)) throw new Failure(`${key} is revoked, expired or replaced: create a new key.`);
+      if (old.account === undefined) {
+        checkOperatorKey({ expiresAt: expiresAt ?? old.expiresAt, allowedIps: old.allowedIps }, now);
+      }
       const text = newKeyText(now.getTime());
-      const made = await rotateKey(store, clock, old, { until, expiresAt }, text);
+      const made = await rotateKey(store, clock, old, { until, expiresAt }, text).catch(noPlace);
       if (made === undefined)
         throw new Failure(`${key} was revoked or replaced just now: \`key list <account>\` shows it.`);
+      for (const one of await descendantsOf(store, made, now)) await narrowKey(store, one._id, boundsOf(made));
       const ends = old.expiresAt !== undefined && old.expiresAt < until ? old.expiresAt : until;
       const end = made.expiresAt === undefined ? '' : ` The new key works until ${made.expiresAt.toISOString()}.`;
       return {
@@ -212,15 +259,35 @@ export const KEY_COMMANDS: readonly Command[] = [
     verb: 'revoke',
     about: 'Revokes a key for good. It is refused within 5 seconds.',
     args: { key },
-    options: {},
-    async run({ key }, { db }) {
+    options: { descendants: flag('also revokes the keys that it made, and those that they made') },
+    async run({ key, descendants }, { db, clock }) {
       const store = await db();
-      await existingKey(store, key);
+      const seen = await existingKey(store, key);
       await revokeKey(store, key);
-      return { text: `Key ${key} is revoked.`, json: { id: key, status: 'revoked' } };
+      const find = () => descendantsOf(store, seen, clock.now());
+      const made = descendants ? await revokeEach(find, ({ _id }) => revokeKey(store, _id)) : await find();
+      const named = made.map(({ _id, name }) => `${_id} (${name})`).join(', ');
+      const also = descendants
+        ? ` So are the keys that it made: ${named}.`
+        : ` The keys that it made still work: ${named}. With --descendants they are revoked too.`;
+      return {
+        text: `Key ${key} is revoked.${made.length === 0 ? '' : also}`,
+        json: {
+          id: key,
+          status: 'revoked',
+          descendants: made.map(({ _id, name }) => ({ id: _id, name, status: descendants ? 'revoked' : 'active' })),
+        },
+      };
     },
   }),
 ];
+
+function noPlace(error: unknown): never {
+  if (!(error instanceof AllPlacesTaken)) throw error;
+  throw new Failure(`There are ${error.most} keys that work already: \`key revoke\` one that is not used.`, {
+    cause: error,
+  });
+}
 
 async function existingKey(db: Db, id: string): Promise<KeyDocument> {
   const found = await findKey(db, id);

@@ -1,6 +1,10 @@
 import type { Db } from 'mongodb';
 import type { Config } from '../../shared/config/settings.ts';
+import { keysOfUser, revokeEach } from '../../shared/keys/descendants.ts';
+import type { KeyDocument } from '../../shared/keys/key.ts';
+import { revokeKey } from '../../shared/keys/store.ts';
 import { AllPlacesTaken } from '../../shared/mongo/places.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import { linkUrl } from '../../shared/users/link.ts';
 import { listSessions } from '../../shared/users/session-store.ts';
 import {
@@ -16,7 +20,14 @@ import {
   signOutEverywhere,
   UsernameTaken,
 } from '../../shared/users/store.ts';
-import { ACCOUNT_ROLES, canonicalUsername, OPERATORS, type UserDocument } from '../../shared/users/user.ts';
+import {
+  ACCOUNT_ROLES,
+  canonicalUsername,
+  isOperatorRole,
+  OPERATOR_ROLES,
+  OPERATORS,
+  type UserDocument,
+} from '../../shared/users/user.ts';
 import { existing } from './account.ts';
 import { type Answer, type Command, defineCommand, Failure, UsageError } from './command.ts';
 import { accountId, choice, flag, name, optional, required } from './parameters.ts';
@@ -38,6 +49,10 @@ const among = {
   account: optional(accountId, 'of which account, when several have a user of that name'),
   operator: flag('the operator of that name'),
 };
+const KEYS = optional(
+  choice(['keep', 'revoke']),
+  'what becomes of the keys that the user made, and of those that these made; needed when there are any',
+);
 const LINK_NOTES =
   'Nothing is mailed: send the link yourself. Whoever has it can set the password, once. It is not stored and not shown again.';
 
@@ -49,20 +64,24 @@ export const USER_COMMANDS: readonly Command[] = [
     args: { username },
     options: {
       ...whose,
-      role: optional(choice(ACCOUNT_ROLES), 'what the user may do in the account'),
+      role: optional(choice([...ACCOUNT_ROLES, ...OPERATOR_ROLES]), 'what the user may do'),
       name: optional(name, 'how the user is called'),
     },
-    notes: `Give --account and --role, or --operator. ${LINK_NOTES}`,
+    notes:
+      'Give --account and --role, or --operator. Of the operators, operator_viewer only looks, operator_support also decides about accounts,\n' +
+      `users and approvals, and operator (without --role) does everything. ${LINK_NOTES}`,
     async run({ username, account, operator, role, name }, { db, clock, config }) {
       const store = await db();
       const who = { username, ...(name === undefined ? {} : { name }) };
       const now = clock.now();
       try {
-        if (operator && account === undefined && role === undefined) {
-          return linked(config, await inviteUser(store, now, { ...who, role: 'operator' }));
+        if (operator && account === undefined && (role === undefined || isOperatorRole(role))) {
+          return linked(config, await inviteUser(store, now, { ...who, role: role ?? 'operator' }));
         }
-        if (operator || account === undefined || role === undefined) {
-          throw new UsageError('Give --account and --role, or --operator alone.');
+        if (operator || account === undefined || role === undefined || isOperatorRole(role)) {
+          throw new UsageError(
+            `Give --account and --role ${ACCOUNT_ROLES.join('|')}, or --operator, with --role ${OPERATOR_ROLES.join('|')} if it may do less than everything.`,
+          );
         }
         await existing(store, account);
         return linked(config, await inviteUser(store, now, { ...who, account, role }));
@@ -125,43 +144,89 @@ export const USER_COMMANDS: readonly Command[] = [
     noun: 'user',
     verb: 'role',
     about: 'Gives a user of an account another role. It counts with the next request.',
-    args: { username, role: required(choice(ACCOUNT_ROLES), 'what the user may do') },
-    options: among,
-    async run({ role, ...words }, { db }) {
+    args: { username, role: required(choice([...ACCOUNT_ROLES, ...OPERATOR_ROLES]), 'what the user may do') },
+    options: { ...among, keys: KEYS },
+    async run({ role, keys, ...words }, { db, clock }) {
       const store = await db();
       const { username } = words;
       const user = await existingUser(store, words);
-      if (user.account === undefined) throw new Failure(`${username} is an operator and has no other role.`);
+      if ((user.account === undefined) !== isOperatorRole(role)) {
+        const [is, roles] =
+          user.account === undefined ? ['an operator', OPERATOR_ROLES] : ['of an account', ACCOUNT_ROLES];
+        throw new Failure(`${username} is ${is}: the role is one of ${roles.join(', ')}.`);
+      }
+      const left = { user, manages: role === 'owner' || role === 'developer', fate: keys };
+      await askAboutKeys(store, clock, left);
       await setRole(store, user._id, role);
-      return { text: `${username} is ${role} now.`, json: { id: user._id, username, role } };
+      const done = await settleKeys(store, clock, left);
+      return {
+        text: `${username} is ${role} now.${done.text}`,
+        json: { id: user._id, username, role, keys: done.keys },
+      };
     },
   }),
-  toEach('disable', 'Keeps a user out: sessions end at once, and links are void.', 'disabled', disableUser),
-  toEach('enable', 'Lets a disabled user in again.', 'let in again', enableUser),
-  toEach('sessions', 'Ends all sessions of a user at once.', 'signed out everywhere', signOutEverywhere),
-  toEach('remove', 'Removes a user for good. The audit keeps the name.', 'removed', removeUser),
+  toEach('disable', 'Keeps a user out: sessions end at once, and links are void.', 'disabled', disableUser, false),
+  toEach('enable', 'Lets a disabled user in again.', 'let in again', enableUser, true),
+  toEach('sessions', 'Ends all sessions of a user at once.', 'signed out everywhere', signOutEverywhere, true),
+  toEach('remove', 'Removes a user for good. The audit keeps the name.', 'removed', removeUser, false),
 ];
 
+/** `manages`: whether the user may have keys afterwards. */
 function toEach(
   verb: string,
   about: string,
   done: string,
   act: (db: Db, id: UserDocument['_id']) => Promise<unknown>,
+  manages: boolean,
 ): Command {
   return defineCommand({
     noun: 'user',
     verb,
     about,
     args: { username },
-    options: among,
-    async run(words, { db }) {
+    options: manages ? among : { ...among, keys: KEYS },
+    async run(words, { db, clock }) {
       const store = await db();
       const { username } = words;
       const user = await existingUser(store, words);
+      const left = { user, manages, fate: 'keys' in words ? words.keys : undefined };
+      await askAboutKeys(store, clock, left);
       await act(store, user._id);
-      return { text: `${username} is ${done}.`, json: { id: user._id, username } };
+      const { text, keys } = await settleKeys(store, clock, left);
+      return { text: `${username} is ${done}.${text}`, json: { id: user._id, username, keys } };
     },
   });
+}
+
+interface LeftKeys {
+  readonly user: UserDocument;
+  readonly manages: boolean;
+  readonly fate: 'keep' | 'revoke' | undefined;
+}
+
+async function askAboutKeys(db: Db, clock: Clock, left: LeftKeys): Promise<void> {
+  if (left.fate !== undefined) return;
+  const found = await leftKeys(db, clock, left);
+  if (found.length === 0) return;
+  throw new Failure(
+    `${left.user.username} made keys that work: ${namesOf(found)}. Give --keys revoke, or --keys keep.`,
+  );
+}
+
+async function settleKeys(db: Db, clock: Clock, left: LeftKeys): Promise<{ text: string; keys: readonly string[] }> {
+  const find = () => leftKeys(db, clock, left);
+  const found = left.fate === 'revoke' ? await revokeEach(find, ({ _id }) => revokeKey(db, _id)) : await find();
+  const what = left.fate === 'revoke' ? 'These keys are revoked' : 'These keys still work';
+  return { text: found.length === 0 ? '' : ` ${what}: ${namesOf(found)}.`, keys: found.map(({ _id }) => _id) };
+}
+
+async function leftKeys(db: Db, clock: Clock, { user, manages }: LeftKeys): Promise<readonly KeyDocument[]> {
+  if (manages || user.account === undefined) return [];
+  return keysOfUser(db, { account: user.account, user: user._id }, clock.now());
+}
+
+function namesOf(keys: readonly KeyDocument[]): string {
+  return keys.map(({ _id, name }) => `${_id} (${name})`).join(', ');
 }
 
 function linked(

@@ -30,3 +30,16 @@ export function canonicalSubnet(text: string): string | undefined {
 function isAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
 }
+
+/** What two subnets in canonical form have in common: the smaller of them, or nothing. */
+export function subnetIntersection(a: string, b: string): string | undefined {
+  const [first, second] = [ipaddr.parseCIDR(withBits(a)), ipaddr.parseCIDR(withBits(b))];
+  const [smaller, larger, text] = first[1] >= second[1] ? [first, second, a] : [second, first, b];
+  if (smaller[0].kind() !== larger[0].kind()) return undefined;
+  return smaller[0].match(larger) ? text : undefined;
+}
+
+function withBits(subnet: string): string {
+  if (subnet.includes('/')) return subnet;
+  return `${subnet}/${ipaddr.parse(subnet).kind() === 'ipv4' ? 32 : 128}`;
+}

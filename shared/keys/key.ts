@@ -5,11 +5,13 @@ import type { AccountId } from '../runtime/ids.ts';
 export interface KeyDocument {
   /** The public part of `hk_live_<id>_<secret>`. */
   readonly _id: string;
-  /** Absent: a key of operators, with the scope `admin` alone. Nothing of an account reaches it. */
+  /** Absent: a key of operators, with scopes of operators alone. Nothing of an account reaches it. */
   readonly account?: AccountId;
   readonly name: string;
   readonly secretHash: Binary;
   readonly status: 'active' | 'revoked';
+  /** Its place among the keys that work (mongo/places.ts). A revoked key has none; one that has expired leaves it to another. */
+  readonly place?: number;
   readonly scopes: readonly KeyScope[];
   readonly createdAt: Date;
   readonly expiresAt?: Date;
@@ -19,6 +21,8 @@ export interface KeyDocument {
   readonly allowedIps?: readonly string[];
   /** Who made it; absent: ops. */
   readonly createdBy?: { readonly kind: 'key' | 'user'; readonly id: string; readonly name?: string };
+  /** The ids of who made it, of who made that key, and so on, at most `MAKERS_MAX`. */
+  readonly makers?: readonly string[];
   /** The key that it replaces, and how long that one works at most. */
   readonly rotatedFrom?: { readonly key: string; readonly until: Date };
   /** The key that replaces it. It is set after that key is there. */
@@ -28,16 +32,31 @@ export interface KeyDocument {
 /** "Limits": request rate per API key. */
 export const REQUESTS_PER_MINUTE = 1_000;
 
-/** The most keys that work at a time, when the account makes another one itself. */
+/** The most keys of an account, or of the operators, that work at a time. */
 export const LIVE_KEYS_MAX = 50;
 
+/** A key that replaces itself each month has one maker more each time. Nobody asks for those of eight years ago. */
+export const MAKERS_MAX = 100;
+
 /**
- * `otp`: may use the most urgent lane (`priority: "otp"`), in addition to `send`. `manage`: may change settings of the account;
- * it includes neither `send` nor `read`. `admin`: may use `/v2/admin/…`, which concerns all accounts. Only keys without an account
- * have it, and they have no other; only `ops key create` makes them.
+ * The scopes of an account's keys. `otp`: may use the most urgent lane (`priority: "otp"`), in addition to `send`. `manage`: may
+ * change settings of the account; it includes neither `send` nor `read`.
  */
-export const KEY_SCOPES = ['send', 'read', 'otp', 'manage', 'admin'] as const;
+export const ACCOUNT_KEY_SCOPES = ['send', 'read', 'otp', 'manage'] as const;
+
+/**
+ * What operators do at `/v2/admin/…`, which concerns all accounts (docs/decisions/0105). Only keys without an account have these, and
+ * they have no other; only `ops key create` makes them.
+ */
+export const OPERATOR_SCOPES = ['admin:read', 'admin:support', 'admin:money', 'admin:routing'] as const;
+export type OperatorScope = (typeof OPERATOR_SCOPES)[number];
+
+export const KEY_SCOPES = [...ACCOUNT_KEY_SCOPES, ...OPERATOR_SCOPES] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-/** The scopes that an account may give to a key of its own. */
-export const ACCOUNT_KEY_SCOPES = ['send', 'read', 'otp', 'manage'] as const satisfies readonly KeyScope[];
+export function isOperatorScope(scope: string): scope is OperatorScope {
+  return OPERATOR_SCOPES.some((one) => one === scope);
+}
+
+/** How long a key of operators works at most. Such a key always has an end, and a list of addresses. */
+export const OPERATOR_KEY_DAYS_MAX = 400;

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { Binary, type Collection, type Db, type Document, type Filter } from 'mongodb';
+import { Binary, type Collection, type Db, type Document, type Filter, type UpdateFilter } from 'mongodb';
+import { takePlace } from '../mongo/places.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
-import type { KeyDocument, KeyScope } from './key.ts';
+import { type Bounds, boundsOf, excess, inside } from './bounds.ts';
+import { type KeyDocument, type KeyScope, LIVE_KEYS_MAX, MAKERS_MAX } from './key.ts';
 import { formatKey, hashSecret, type KeyText, newKeyText } from './key-secret.ts';
 
 export interface NewKey {
@@ -12,25 +14,40 @@ export interface NewKey {
   readonly name: string;
   readonly scopes: readonly KeyScope[];
   readonly expiresAt?: Date | undefined;
-  readonly perMinute?: number;
-  readonly allowedIps?: readonly string[];
-  readonly createdBy?: KeyDocument['createdBy'];
+  readonly perMinute?: number | undefined;
+  readonly allowedIps?: readonly string[] | undefined;
+  readonly maker?: Maker | undefined;
   readonly rotatedFrom?: KeyDocument['rotatedFrom'];
 }
 
 /** Fields that are absent stay unchanged. An empty list of addresses allows all addresses. */
 export type KeyChange = Partial<Pick<NewKey, 'name' | 'scopes' | 'perMinute' | 'allowedIps'>>;
 
-/** Makes a key. The full text is returned here and never again: only its hash is stored. */
+/** Who makes a key. Absent where ops does, which may give it anything. */
+export interface Maker {
+  readonly by: NonNullable<KeyDocument['createdBy']>;
+  /** The makers of the key that makes it. */
+  readonly makers: readonly string[];
+  /**
+   * Whether the maker may still make this key. Asked when it is stored: whoever narrows, revokes or disables its maker looks for its
+   * keys after that, and so one of the two sees the other.
+   */
+  mayStill(made: KeyDocument): Promise<boolean>;
+}
+
+/** Who makes the key was revoked, disabled or narrowed at the same moment. There is no key. */
+export class MakerChanged extends Error {}
+
+/** Makes a key. The full text is returned here and never again: only its hash is stored. Throws `AllPlacesTaken`. */
 export async function createKey(db: Db, clock: Clock, key: NewKey): Promise<{ id: string; key: string }> {
   const text = newKeyText(clock.now().getTime());
   await insertKey(db, clock, key, text);
   return { id: text.id, key: formatKey(text) };
 }
 
-/** Makes a key of this text. */
+/** Makes a key of this text. Throws `AllPlacesTaken` and `MakerChanged`. */
 export async function insertKey(db: Db, clock: Clock, key: NewKey, text: KeyText): Promise<KeyDocument> {
-  const { account, name, scopes, expiresAt, perMinute, allowedIps, createdBy, rotatedFrom } = key;
+  const { account, name, scopes, expiresAt, perMinute, allowedIps, maker, rotatedFrom } = key;
   const document: KeyDocument = {
     _id: text.id,
     ...(account === undefined ? {} : { account }),
@@ -42,11 +59,34 @@ export async function insertKey(db: Db, clock: Clock, key: NewKey, text: KeyText
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(perMinute === undefined ? {} : { perMinute }),
     ...(allowedIps === undefined ? {} : { allowedIps }),
-    ...(createdBy === undefined ? {} : { createdBy }),
+    ...(maker === undefined
+      ? {}
+      : { createdBy: maker.by, makers: [maker.by.id, ...maker.makers].slice(0, MAKERS_MAX) }),
     ...(rotatedFrom === undefined ? {} : { rotatedFrom }),
   };
-  await keys(db).insertOne(document);
-  return document;
+  const places = { db, collection: 'keys', owner: ownedBy(account), most: LIVE_KEYS_MAX };
+  const release = () => releasePlaces(db, account, clock.now());
+  const made = await takePlace({ ...places, release }, async (place) => {
+    const placed = { ...document, place };
+    await keys(db).insertOne(placed);
+    return placed;
+  });
+  if (maker === undefined || (await maker.mayStill(made))) return made;
+  await keys(db).deleteOne({ _id: made._id });
+  throw new MakerChanged(`${maker.by.id} may not make the key any more`);
+}
+
+/** Keys that have expired need no place. */
+async function releasePlaces(db: Db, account: AccountId | undefined, now: Date): Promise<void> {
+  await keys(db).updateMany(
+    { ...ownedBy(account), place: { $gte: 0 }, expiresAt: { $lte: now } },
+    { $unset: { place: '' } },
+  );
+}
+
+/** Indexes hold keys without an account under null. */
+function ownedBy(account: AccountId | undefined): Filter<KeyDocument> {
+  return account === undefined ? { account: null as never } : { account };
 }
 
 /** Whether the key is revoked, expired or replaced: then nothing can replace it. */
@@ -62,21 +102,21 @@ export interface Rotation {
   readonly until: Date;
   /** When the new key ends. Undefined: when the old one would have. */
   readonly expiresAt?: Date | undefined;
-  readonly createdBy?: KeyDocument['createdBy'];
+  readonly maker?: Maker;
 }
 
 /**
  * Makes a key of this text with the settings of `old`. The new key is stored first: if the process dies then, both work, and
- * `retireReplaced` completes it. Undefined when `old` was replaced or revoked meanwhile.
+ * `retireReplaced` completes it. Undefined when `old` was replaced or revoked meanwhile. Throws `AllPlacesTaken` and `MakerChanged`.
  */
 export async function rotateKey(
   db: Db,
   clock: Clock,
   old: KeyDocument,
-  { until, expiresAt = old.expiresAt, createdBy }: Rotation,
+  { until, expiresAt = old.expiresAt, maker }: Rotation,
   text: KeyText = newKeyText(clock.now().getTime()),
 ): Promise<KeyDocument | undefined> {
-  const settings = { ...old, expiresAt, rotatedFrom: { key: old._id, until }, createdBy };
+  const settings = { ...old, expiresAt, rotatedFrom: { key: old._id, until }, maker };
   const made = await insertKey(db, clock, settings, text);
   return (await retireReplaced(db, made)) ? made : undefined;
 }
@@ -95,52 +135,83 @@ export async function retireReplaced(db: Db, { _id: made, rotatedFrom }: KeyDocu
   return matchedCount === 1;
 }
 
-/** Gateways see the change within `KEY_CACHE_MS`. False when there is no such key. */
-export async function updateKey(db: Db, id: string, { allowedIps, ...change }: KeyChange): Promise<boolean> {
+/**
+ * Gateways see the change within `KEY_CACHE_MS`. Returns the key as changed; undefined when it is no longer as `seen`: what was
+ * allowed then may not be any more.
+ */
+export async function updateKey(
+  db: Db,
+  seen: KeyDocument,
+  { allowedIps, ...change }: KeyChange,
+): Promise<KeyDocument | undefined> {
   const everywhere = allowedIps?.length === 0;
   const limited = allowedIps === undefined || everywhere ? {} : { allowedIps };
-  const { matchedCount } = await keys(db).updateOne({ _id: id }, [
+  return changeSeen(db, seen, [
     { $set: { ...literally({ ...change, ...limited }), ...(everywhere ? { allowedIps: '$$REMOVE' } : {}) } },
   ]);
-  return matchedCount === 1;
+}
+
+/** Changes a key that is still as `seen` in what it may do. */
+async function changeSeen(
+  db: Db,
+  { _id, status, scopes, perMinute, allowedIps, expiresAt }: KeyDocument,
+  update: Document[],
+): Promise<KeyDocument | undefined> {
+  const absent = { $exists: false };
+  const same: Filter<KeyDocument> = {
+    ...{ _id, status, scopes },
+    ...{ perMinute: perMinute ?? absent, allowedIps: allowedIps ?? absent, expiresAt: expiresAt ?? absent },
+  };
+  return (await keys(db).findOneAndUpdate(same, update, { returnDocument: 'after' })) ?? undefined;
+}
+
+/**
+ * Takes from a key what is outside `bound`. A key of which nothing is left is revoked. Returns it as it is then; undefined when it
+ * was inside already.
+ */
+export async function narrowKey(db: Db, id: string, bound: Bounds): Promise<KeyDocument | undefined> {
+  for (;;) {
+    const key = await findKey(db, id);
+    if (key === undefined || key.status === 'revoked' || excess(boundsOf(key), bound).length === 0) return undefined;
+    const left = inside(boundsOf(key), bound);
+    if (left === undefined) return revokeKey(db, id);
+    const changed = await changeSeen(db, key, [{ $set: literally(left) }]);
+    if (changed !== undefined) return changed;
+  }
 }
 
 /** Marks the values as literals: a name may begin with `$`. */
-function literally(change: KeyChange): Document {
-  return Object.fromEntries(Object.entries(change).map(([name, value]) => [name, { $literal: value }]));
+function literally(change: object): Document {
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, { $literal: value }]));
 }
 
-/** Revokes a key for good; gateways refuse it within `KEY_CACHE_MS`. False when there is no such key. Idempotent. */
-export async function revokeKey(db: Db, id: string): Promise<boolean> {
-  const { matchedCount } = await keys(db).updateOne({ _id: id }, { $set: { status: 'revoked' } });
-  return matchedCount === 1;
+/**
+ * Revokes a key for good; gateways refuse it within `KEY_CACHE_MS`. Returns it; undefined when there is no such key. Idempotent.
+ */
+export async function revokeKey(db: Db, id: string): Promise<KeyDocument | undefined> {
+  const revoked: UpdateFilter<KeyDocument> = { $set: { status: 'revoked' }, $unset: { place: '' } };
+  return (await keys(db).findOneAndUpdate({ _id: id }, revoked, { returnDocument: 'after' })) ?? undefined;
 }
 
-/** All keys of an account, oldest first. `undefined`: those of operators. */
-export async function listKeys(db: Db, account: AccountId | undefined): Promise<readonly KeyDocument[]> {
-  // The index holds keys without an account under null.
-  const found = await keys(db)
-    .find(account === undefined ? { account: null as never } : { account })
-    .toArray();
-  return found.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+/** How many keys an account has, with those that work no more. */
+export function countKeys(db: Db, account: AccountId): Promise<number> {
+  return keys(db).countDocuments({ account });
 }
 
-/** What an account sees of its keys: not those with the scope `admin`, which only ops makes. */
-const OWN = { scopes: { $ne: 'admin' as const } };
-
-/** A key that the account may see. */
+/** A key of the account. */
 export async function findOwnKey(db: Db, account: AccountId, id: string): Promise<KeyDocument | undefined> {
-  return (await keys(db).findOne({ _id: id, account, ...OWN })) ?? undefined;
+  return (await keys(db).findOne({ _id: id, account })) ?? undefined;
 }
 
 /** As it is shown: a key that has expired is not active. */
 export const KEY_STATES = ['active', 'expired', 'revoked'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 
-/** Keys that the account may see, newest first, older than `after`. */
-export function listOwnKeys(
+/** Keys of an account, or of operators, newest first, older than `after`. */
+export function listKeyPage(
   db: Db,
-  account: AccountId,
+  account: AccountId | undefined,
   {
     state,
     now,
@@ -150,8 +221,7 @@ export function listOwnKeys(
 ): Promise<KeyDocument[]> {
   return keys(db)
     .find({
-      account,
-      ...OWN,
+      ...ownedBy(account),
       ...(state === undefined ? {} : ofState(state, now)),
       ...(after === undefined ? {} : { _id: { $lt: after } }),
     })
@@ -160,9 +230,13 @@ export function listOwnKeys(
     .toArray();
 }
 
-/** How many of an account's keys work now, up to `max`. */
-export function countLiveKeys(db: Db, account: AccountId, now: Date, max: number): Promise<number> {
-  return keys(db).countDocuments({ account, ...ofState('active', now) }, { limit: max });
+/** The keys of an account that work, oldest first: at most `LIVE_KEYS_MAX`. */
+export async function listLiveKeys(db: Db, account: AccountId | undefined, now: Date): Promise<readonly KeyDocument[]> {
+  const placed = await keys(db)
+    .find({ ...ownedBy(account), place: { $gte: 0 } })
+    .toArray();
+  const live = placed.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now);
+  return live.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
 }
 
 function ofState(state: KeyState, now: Date): Filter<KeyDocument> {

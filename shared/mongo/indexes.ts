@@ -92,7 +92,13 @@ export const INDEXES: readonly Index[] = [
     collection: 'keys',
     key: { account: 1, status: 1, _id: 1 },
     options: { name: 'status' },
-    serves: 'account: its active, expired or revoked keys, newest first; how many work',
+    serves: 'account: its active, expired or revoked keys, newest first',
+  },
+  {
+    collection: 'keys',
+    key: { account: 1, place: 1 },
+    options: { name: 'place', unique: true, partialFilterExpression: { place: { $exists: true } } },
+    serves: 'keys: no two that work have the same place, so an account has no more than there are places',
   },
   {
     collection: 'senders',

@@ -4,14 +4,26 @@ import { takePlace } from '../mongo/places.ts';
 import { type AccountId, newId, type UserId } from '../runtime/ids.ts';
 import { newLink } from './link.ts';
 import { endSessions } from './session-store.ts';
-import { type AccountRole, OPERATORS, type Role, USERS_PER_ACCOUNT, type UserDocument, whereOf } from './user.ts';
+import {
+  type AccountRole,
+  isOperatorRole,
+  OPERATORS,
+  type OperatorRole,
+  type Role,
+  USERS_PER_ACCOUNT,
+  type UserDocument,
+  whereOf,
+} from './user.ts';
 
 /** A user of the account, or another operator, signs in with that name already. */
 export class UsernameTaken extends Error {}
 
 /** Who is invited. Without an account: an operator. */
 export type Invited = Pick<UserDocument, 'username' | 'name'> &
-  ({ readonly account: UserDocument['account'] & string; readonly role: AccountRole } | { readonly role: 'operator' });
+  (
+    | { readonly account: UserDocument['account'] & string; readonly role: AccountRole }
+    | { readonly role: OperatorRole }
+  );
 
 /** Makes a user who has no password yet, with the token of the link to set it. Throws `UsernameTaken`, or `AllPlacesTaken`. */
 export async function inviteUser(
@@ -21,7 +33,7 @@ export async function inviteUser(
   id: UserId = newId('usr', now.getTime()),
 ): Promise<{ readonly user: UserDocument; readonly token: string }> {
   const { token, link } = newLink({}, now);
-  const of = invited.role === 'operator' ? undefined : invited.account;
+  const of = 'account' in invited ? invited.account : undefined;
   const places = { db, collection: 'users', owner: ofAccount(of), most: USERS_PER_ACCOUNT };
   try {
     const user = await takePlace(places, async (place) => {
@@ -100,9 +112,9 @@ export function countUsers(db: Db, account: AccountId): Promise<number> {
   return users(db).countDocuments({ account });
 }
 
-/** Gives a user of an account another role. It counts with the user's next request. */
-export function setRole(db: Db, id: UserId, role: Exclude<Role, 'operator'>): Promise<UserDocument | undefined> {
-  return changeUser(db, { _id: id, account: { $exists: true } }, { $set: { role } });
+/** Gives a user another role: of an account, or of operators as before. It counts with the user's next request. */
+export function setRole(db: Db, id: UserId, role: Role): Promise<UserDocument | undefined> {
+  return changeUser(db, { _id: id, account: { $exists: !isOperatorRole(role) } }, { $set: { role } });
 }
 
 /** Keeps a user out: sessions are over at once, and links void. */

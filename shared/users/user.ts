@@ -3,7 +3,16 @@ import type { AccountId, UserId } from '../runtime/ids.ts';
 /** What a user of an account may do. Ops and owners give it; it takes effect with the user's next request. */
 export const ACCOUNT_ROLES = ['owner', 'developer', 'sender', 'viewer'] as const;
 export type AccountRole = (typeof ACCOUNT_ROLES)[number];
-export type Role = AccountRole | 'operator';
+
+/** What an operator may do over all accounts. Only ops gives it. */
+export const OPERATOR_ROLES = ['operator', 'operator_support', 'operator_viewer'] as const;
+export type OperatorRole = (typeof OPERATOR_ROLES)[number];
+
+export type Role = AccountRole | OperatorRole;
+
+export function isOperatorRole(role: Role): role is OperatorRole {
+  return OPERATOR_ROLES.some((one) => one === role);
+}
 
 /** How many users an account may have, invited and disabled ones too; and how many operators there may be. */
 export const USERS_PER_ACCOUNT = 200;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { readContract } from '../../gateway/docs/contract.ts';
+import { OPERATOR_SCOPES } from '../../shared/keys/key.ts';
 import { connectStore, type Store } from '../../shared/mongo/connect.ts';
 import { WriteRefused } from '../../shared/mongo/guarded-connection.ts';
 import { makeBatch, payUnmarked } from '../support/batches.ts';
@@ -21,7 +22,7 @@ describe('a gateway while the store is read-only', () => {
     const account = await makeAccount(store.db, 10);
     keys = [
       await makeKey(store.db, account, ['send', 'read', 'manage']),
-      await makeKey(store.db, undefined, ['admin']),
+      await makeKey(store.db, undefined, OPERATOR_SCOPES),
       'hk_live_wrong',
     ];
     const guard = { write: () => Promise.reject(new WriteRefused('a write got through to the store')) };

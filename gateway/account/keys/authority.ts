@@ -1,32 +1,132 @@
 import { findAccount } from '../../../shared/accounts/store.ts';
-import { ACCOUNT_KEY_SCOPES, type KeyScope, REQUESTS_PER_MINUTE } from '../../../shared/keys/key.ts';
-import type { Caller } from '../../http/context.ts';
+import { BOUND_FIELDS, type BoundField, type Bounds, boundsOf, excess } from '../../../shared/keys/bounds.ts';
+import { ACCOUNT_KEY_SCOPES, type KeyDocument, type KeyScope, REQUESTS_PER_MINUTE } from '../../../shared/keys/key.ts';
+import { findKey, type Maker } from '../../../shared/keys/store.ts';
+import { isExpired } from '../../../shared/keys/view.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { isUserId } from '../../../shared/runtime/ids.ts';
+import { findUser } from '../../../shared/users/store.ts';
+import { ROLE_PERMISSIONS } from '../../access/roles.ts';
+import { CHALLENGE } from '../../access/unauthorized.ts';
+import type { Caller, Permission } from '../../http/context.ts';
 import type { FieldProblems } from '../../http/fields.ts';
 import type { Problem } from '../../idempotency/action.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 
+type Deps = Pick<GatewayDeps, 'db' | 'clock'>;
+
+/** What a caller may give to keys, and how the keys that it makes remember it. */
+export interface Reach {
+  readonly bounds: Bounds;
+  readonly maker: Maker;
+}
+
 /**
- * The caller who makes, changes or replaces a key must have every scope of it: otherwise a key with `manage` alone could make one that
- * sends and reads (docs/decisions/0060). Undefined when the caller may.
+ * How far the caller reaches: a key as far as itself, a user as the role says. Read anew, because what authentication knows of a key
+ * can be `KEY_CACHE_MS` old. A problem when the caller may not manage keys any more.
  */
-export function beyondCaller(
-  { scopes: own }: Pick<Caller, 'scopes'>,
-  scopes: readonly KeyScope[],
-): Problem | undefined {
-  const lacking = ACCOUNT_KEY_SCOPES.filter((scope) => scopes.includes(scope) && !own.includes(scope));
-  if (lacking.length === 0) return undefined;
-  const named = lacking.map((scope) => `"${scope}"`).join(' and ');
+export async function reachOf(deps: Deps, caller: Caller): Promise<Reach | Problem> {
+  const found = await boundsNow(deps, caller);
+  if ('problem' in found) return found.problem;
+  const { who } = caller;
+  return {
+    bounds: found.bounds,
+    maker: {
+      by: { kind: who.kind, id: who.id, ...(who.kind === 'user' ? { name: who.name } : {}) },
+      makers: found.makers,
+      async mayStill(made) {
+        const now = await boundsNow(deps, caller);
+        return 'bounds' in now && excess(boundsOf(made), now.bounds).length === 0;
+      },
+    },
+  };
+}
+
+export function isProblem(reach: Reach | Problem): reach is Problem {
+  return Array.isArray(reach);
+}
+
+type Now = { readonly bounds: Bounds; readonly makers: readonly string[] } | { readonly problem: Problem };
+
+async function boundsNow({ db, clock }: Deps, { who }: Caller): Promise<Now> {
+  if (who.kind === 'key') {
+    const key = await findKey(db, who.id);
+    if (key === undefined || key.status === 'revoked') return { problem: ['key_revoked', CHALLENGE] };
+    if (isExpired(key, clock.now())) return { problem: ['key_expired', CHALLENGE] };
+    return managing(key.scopes) ?? { bounds: boundsOf(key), makers: key.makers ?? [] };
+  }
+  const user = isUserId(who.id) ? await findUser(db, who.id) : undefined;
+  if (user?.status !== 'active') return { problem: ['session_ended', CHALLENGE] };
+  const has = ROLE_PERMISSIONS[user.role];
+  return managing(has) ?? { bounds: { scopes: ACCOUNT_KEY_SCOPES.filter((scope) => has.includes(scope)) }, makers: [] };
+}
+
+function managing(has: readonly Permission[]): { readonly problem: Problem } | undefined {
+  if (has.includes('manage')) return undefined;
+  return { problem: ['scope_missing', { detail: 'Keys are made and changed by who has the scope "manage".' }] };
+}
+
+/**
+ * Who makes, changes, replaces or revokes a key must reach as far as it does: otherwise a key with `manage` alone could make one that
+ * sends and reads (docs/decisions/0104). Undefined when the caller does.
+ */
+export function beyondCaller(key: Bounds, own: Bounds): Problem | undefined {
+  const exceeded = excess(key, own);
+  if (exceeded.length === 0) return undefined;
+  const lacking = key.scopes.filter((scope) => !own.scopes.includes(scope));
+  if (lacking.length > 0) return lackingScopes(lacking);
+  const why = exceeded.map((field) => limitOf(field, own)).join('; ');
+  return ['key_beyond_caller', { detail: `The key reaches farther than yours. Of yours: ${why}.` }];
+}
+
+/** The caller cannot give these. */
+export function lackingScopes(scopes: readonly KeyScope[]): Problem {
+  const named = scopes.map((scope) => `"${scope}"`).join(' and ');
   return [
     'scope_missing',
     { detail: `You can give a key only what you may do yourself. You lack the scope ${named}.` },
   ];
 }
 
+const FIELD_NAMES: Readonly<Record<BoundField, string>> = {
+  scopes: 'scopes',
+  expiresAt: 'expires_at',
+  perMinute: 'per_minute',
+  allowedIps: 'allowed_ips',
+};
+
+/**
+ * Names each of `fields` in which a key would reach farther than `bound`. `whose`: the key whose bound it is, as in "the key that asks".
+ */
+export function checkBounds(
+  wanted: Bounds,
+  bound: Bounds,
+  whose: string,
+  problems: FieldProblems,
+  fields: readonly BoundField[] = BOUND_FIELDS,
+): void {
+  for (const field of excess(wanted, bound).filter((one) => fields.includes(one))) {
+    const code = field === 'scopes' || field === 'allowedIps' ? 'invalid_value' : 'out_of_range';
+    problems.add(FIELD_NAMES[field], code, `It reaches farther than ${whose}: ${limitOf(field, bound)}.`);
+  }
+}
+
+/** A bound in words. */
+function limitOf(field: BoundField, { scopes, expiresAt, perMinute, allowedIps }: Bounds): string {
+  const limits: Readonly<Record<BoundField, string>> = {
+    scopes: `the scopes are ${scopes.join(', ')}`,
+    expiresAt: `it ends at ${expiresAt === undefined ? 'no time' : isoTimestamp(expiresAt)}`,
+    perMinute: `${perMinute ?? REQUESTS_PER_MINUTE} requests a minute`,
+    allowedIps: `the addresses are ${allowedIps?.join(', ') ?? 'all'}`,
+  };
+  return limits[field];
+}
+
 /** Reports a rate above what the operator allows the account. A key that already has this rate, from ops, may keep it. */
 export async function checkRate(
   { db }: Pick<GatewayDeps, 'db'>,
   { account }: Caller,
-  { wanted, current }: { readonly wanted: number | undefined; readonly current?: number | undefined },
+  { wanted, current }: { readonly wanted: number | undefined; readonly current?: KeyDocument['perMinute'] },
   problems: FieldProblems,
 ): Promise<void> {
   if (wanted === undefined || wanted <= REQUESTS_PER_MINUTE || wanted === current) return;

@@ -1,16 +1,17 @@
-import { type KeyDocument, LIVE_KEYS_MAX } from '../../../shared/keys/key.ts';
-import { countLiveKeys, findOwnKey, insertKey } from '../../../shared/keys/store.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { type Bounds, boundsOf } from '../../../shared/keys/bounds.ts';
+import { type KeyDocument, REQUESTS_PER_MINUTE } from '../../../shared/keys/key.ts';
+import { findOwnKey, insertKey, MakerChanged } from '../../../shared/keys/store.ts';
+import { AllPlacesTaken } from '../../../shared/mongo/places.ts';
 import { optional, required } from '../../fields/field.ts';
-import { readRequest, request, whole } from '../../fields/request.ts';
+import { type Given, readRequest, request, whole } from '../../fields/request.ts';
 import { laterTime } from '../../fields/times.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, type Caller, callerOf } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
-import type { Accepted, Action, Problem } from '../../idempotency/action.ts';
+import type { Accepted, Action, Problem, Refused } from '../../idempotency/action.ts';
 import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
-import { beyondCaller, checkRate } from './authority.ts';
+import { beyondCaller, checkBounds, checkRate, isProblem, lackingScopes, reachOf } from './authority.ts';
 import { allowedIps, name, perMinute, scopes } from './key-fields.ts';
 import { keyRecord } from './key-record.ts';
 import { newSealedText, openText, type SealedText } from './sealed-text.ts';
@@ -18,7 +19,9 @@ import { newSealedText, openText, type SealedText } from './sealed-text.ts';
 export const CREATE_KEY = request({
   name: required(name),
   scopes: required(scopes),
-  expires_at: optional(laterTime('When it stops working. Without it: never.')),
+  expires_at: optional(
+    laterTime('When it stops working, not after the key that makes it. Without it: when that one does, else never.'),
+  ),
   per_minute: optional(perMinute),
   allowed_ips: optional(allowedIps),
 });
@@ -34,12 +37,15 @@ export function createKeyCreation(deps: KeyDeps): Action<SealedText> {
     async act(res, { id, payBy }) {
       const caller = callerOf(res);
       const account = caller.account._id;
+      const reach = await reachOf(deps, caller);
+      if (isProblem(reach)) return { kind: 'refused', problem: reach };
       const read = await readRequest(CREATE_KEY, bodyOf(res), { account: caller.account, now: clock.now(), config });
+      const wanted = boundsWanted(read.given, reach.bounds);
+      checkBounds({ ...wanted, scopes: [] }, reach.bounds, 'the key that asks', read.problems);
       await checkRate(deps, caller, { wanted: read.given.per_minute }, read.problems);
       if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
-      const { name, scopes, expires_at, per_minute, allowed_ips = [] } = whole(read);
-      const refusal = beyondCaller(caller, scopes) ?? (await refuseMoreKeys(deps, account));
-      if (refusal !== undefined) return { kind: 'refused', problem: refusal };
+      const lacking = wanted.scopes.filter((scope) => !reach.bounds.scopes.includes(scope));
+      if (lacking.length > 0) return { kind: 'refused', problem: lackingScopes(lacking) };
       const late = refusedLate(clock, payBy);
       if (late !== undefined) return late;
       const text = openText(deps, account, id);
@@ -47,22 +53,11 @@ export function createKeyCreation(deps: KeyDeps): Action<SealedText> {
         action: 'key.create',
         subject: { kind: 'key', id: text.id },
         read: async () => undefined,
-        make: () =>
-          insertKey(
-            db,
-            clock,
-            {
-              ...{ account, name, scopes: [...new Set(scopes)], createdBy: creatorOf(caller) },
-              ...(expires_at === undefined ? {} : { expiresAt: expires_at }),
-              ...(per_minute === undefined ? {} : { perMinute: per_minute }),
-              ...(allowed_ips.length === 0 ? {} : { allowedIps: [...new Set(allowed_ips)] }),
-            },
-            text,
-          ),
+        make: () => insertKey(db, clock, { account, name: whole(read).name, ...wanted, maker: reach.maker }, text),
         madeOf: (key) => key,
-        isRefusal: () => false,
-      });
-      return createdAnswer(deps, made, text.text);
+        isRefusal: isNotMade,
+      }).catch(notMade);
+      return 'kind' in made ? made : createdAnswer(deps, made, text.text);
     },
     async recover(account, id) {
       const text = openText(deps, account, id);
@@ -73,11 +68,28 @@ export function createKeyCreation(deps: KeyDeps): Action<SealedText> {
   };
 }
 
-/** A repeated request gets the key's text again. So its caller must have every scope of the key, like whoever made it. */
+/** What is asked for. What is left out is as far as the maker reaches, and a rate at most the usual one. */
+function boundsWanted(
+  { scopes = [], expires_at, per_minute, allowed_ips }: Given<(typeof CREATE_KEY)['fields']>,
+  maker: Bounds,
+): Bounds {
+  const { perMinute: most = REQUESTS_PER_MINUTE } = maker;
+  const addresses = allowed_ips === undefined ? maker.allowedIps : [...new Set(allowed_ips)];
+  return {
+    scopes: [...new Set(scopes)],
+    expiresAt: expires_at ?? maker.expiresAt,
+    perMinute: per_minute ?? (most < REQUESTS_PER_MINUTE ? most : undefined),
+    allowedIps: addresses?.length === 0 ? undefined : addresses,
+  };
+}
+
+/** A repeated request gets the key's text again. So its caller must reach as far as the key, like whoever made it. */
 export async function refuseText(deps: KeyDeps, caller: Caller, id: SealedText): Promise<Problem | undefined> {
   const account = caller.account._id;
   const made = await findOwnKey(deps.db, account, openText(deps, account, id).id);
-  return made === undefined ? ['key_not_found', {}] : beyondCaller(caller, made.scopes);
+  if (made === undefined) return ['key_not_found', {}];
+  const reach = await reachOf(deps, caller);
+  return isProblem(reach) ? reach : beyondCaller(boundsOf(made), reach.bounds);
 }
 
 /** Stored encrypted, because it has the key's text. */
@@ -85,13 +97,14 @@ export async function createdAnswer(deps: KeyDeps, made: KeyDocument, key: strin
   return { kind: 'accepted', sealed: true, body: { status: 'success', key, ...(await keyRecord(deps, made)) } };
 }
 
-/** Stops a program that makes keys in a loop. Requests at the same moment may together pass the limit. */
-export async function refuseMoreKeys({ db, clock }: KeyDeps, account: AccountId): Promise<Problem | undefined> {
-  const live = await countLiveKeys(db, account, clock.now(), LIVE_KEYS_MAX);
-  return live < LIVE_KEYS_MAX ? undefined : ['too_many_keys', {}];
+/** For `changeAudited`: no key was made. */
+export function isNotMade(error: unknown): boolean {
+  return error instanceof AllPlacesTaken || error instanceof MakerChanged;
 }
 
-export function creatorOf({ who }: Caller): NonNullable<KeyDocument['createdBy']> {
-  const { kind, id } = who;
-  return { kind, id, ...(who.kind === 'user' ? { name: who.name } : {}) };
+/** For the `catch` of a key's making. */
+export function notMade(error: unknown): Refused {
+  if (error instanceof AllPlacesTaken) return { kind: 'refused', problem: ['too_many_keys', {}] };
+  if (error instanceof MakerChanged) return { kind: 'refused', problem: ['key_changed', {}] };
+  throw error;
 }

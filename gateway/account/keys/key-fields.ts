@@ -47,3 +47,7 @@ export const allowedIps = list(
     maxItems: ALLOWED_ADDRESSES_MAX,
   },
 );
+
+/** What becomes of the keys that a key or a user made. */
+export const KEY_FATES = ['keep', 'revoke'] as const;
+export type KeyFate = (typeof KEY_FATES)[number];

@@ -1,5 +1,5 @@
 import type { KeyDocument } from '../../../shared/keys/key.ts';
-import { keyViews } from '../../../shared/keys/view.ts';
+import { isExpired, keyViews } from '../../../shared/keys/view.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 
@@ -15,6 +15,21 @@ export async function keyRecords(
 export async function keyRecord(deps: Pick<GatewayDeps, 'db' | 'clock'>, key: KeyDocument): Promise<object> {
   const [record = {}] = await keyRecords(deps, [key]);
   return record;
+}
+
+/** A key with those that it made, directly or not. */
+export async function keyDetail(
+  deps: Pick<GatewayDeps, 'db' | 'clock'>,
+  key: KeyDocument,
+  descendants: readonly KeyDocument[],
+): Promise<object> {
+  const now = deps.clock.now();
+  return { ...(await keyRecord(deps, key)), descendants: descendants.map((one) => madeRecord(one, now)) };
+}
+
+/** What is shown of a key beside the one, or the user, that made it. */
+export function madeRecord(key: KeyDocument, now: Date): object {
+  return { key_id: key._id, name: key.name, state: isExpired(key, now) ? 'expired' : key.status };
 }
 
 function recordOf(key: KeyDocument, view: Awaited<ReturnType<typeof keyViews>>[number] | undefined): object {

@@ -1,11 +1,12 @@
-import { findOwnKey, KEY_STATES, listOwnKeys } from '../../../shared/keys/store.ts';
+import { descendantsOf } from '../../../shared/keys/descendants.ts';
+import { findOwnKey, KEY_STATES, listKeyPage } from '../../../shared/keys/store.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
 import { parseQuery, parseQueryChoice } from '../../http/query.ts';
-import { keyRecord, keyRecords } from './key-record.ts';
+import { keyDetail, keyRecords } from './key-record.ts';
 
 /** This many entries of a page count as one request. */
 const ENTRIES_PER_REQUEST = 100;
@@ -22,7 +23,7 @@ export function createKeys(deps: ReadingDeps): Handler {
 
     const account = callerOf(res).account._id;
     await deps.answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
-      const found = await listOwnKeys(deps.db, account, { state, now: deps.clock.now(), after }, limit + 1);
+      const found = await listKeyPage(deps.db, account, { state, now: deps.clock.now(), after }, limit + 1);
       const page = found.slice(0, limit);
       return pageOf('keys', await keyRecords(deps, page), found.length > limit ? page.at(-1)?._id : undefined);
     });
@@ -34,7 +35,7 @@ export function createShowKey(deps: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const key = await findOwnKey(deps.db, callerOf(res).account._id, String(req.params.key_id));
     if (key === undefined) sendProblem(res, 'key_not_found');
-    else sendJson(res, await keyRecord(deps, key));
+    else sendJson(res, await keyDetail(deps, key, await descendantsOf(deps.db, key, deps.clock.now())));
   };
 }
 

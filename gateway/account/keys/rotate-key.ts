@@ -1,3 +1,4 @@
+import { boundsOf } from '../../../shared/keys/bounds.ts';
 import type { KeyDocument } from '../../../shared/keys/key.ts';
 import {
   findOwnKey,
@@ -11,12 +12,13 @@ import { optional } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { laterTime } from '../../fields/times.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { bodyOf, type Caller, callerOf, type Reply } from '../../http/context.ts';
+import { bodyOf, callerOf, type Reply } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
-import type { Action, Problem } from '../../idempotency/action.ts';
+import type { Action, Problem, Refused } from '../../idempotency/action.ts';
 import { refusedLate } from '../../idempotency/refused-late.ts';
-import { beyondCaller } from './authority.ts';
-import { createdAnswer, creatorOf, type KeyDeps, refuseMoreKeys, refuseText } from './create-key.ts';
+import { beyondCaller, checkBounds, isProblem, type Reach, reachOf } from './authority.ts';
+import { createdAnswer, isNotMade, type KeyDeps, notMade, refuseText } from './create-key.ts';
+import { narrowMade } from './key-changes.ts';
 import { newSealedText, openText, type SealedText } from './sealed-text.ts';
 
 const OVERLAP_DAYS_MAX = 7;
@@ -25,7 +27,9 @@ export const ROTATE_KEY = request({
   old_expires_at: optional(
     laterTime('When the old key stops working, at most 7 days ahead. Default: in 24 hours.', OVERLAP_DAYS_MAX),
   ),
-  expires_at: optional(laterTime('When the new key stops working. Default: when the old one would have.')),
+  expires_at: optional(
+    laterTime('When the new key stops working, not after the key that asks. Default: when the old one would have.'),
+  ),
 });
 
 /**
@@ -42,16 +46,26 @@ export function createKeyRotation(deps: KeyDeps): Action<SealedText> {
       const caller = callerOf(res);
       const old = await findOwnKey(db, caller.account._id, String(res.req.params.key_id));
       if (old === undefined) return { kind: 'refused', problem: ['key_not_found', {}] };
+      const reach = await reachOf(deps, caller);
+      if (isProblem(reach)) return { kind: 'refused', problem: reach };
       const now = clock.now();
       const read = await readRequest(ROTATE_KEY, bodyOf(res), { account: caller.account, now, config });
+      const { expires_at: end } = read.given;
+      if (end !== undefined) {
+        const { bounds } = reach;
+        checkBounds({ ...bounds, expiresAt: end }, bounds, 'the key that asks', read.problems);
+      }
       if (read.problems.count > 0) return { kind: 'refused', problem: invalidRequest(read.problems) };
-      const refusal = refuseRotation(caller, old, now) ?? (await refuseMoreKeys(deps, caller.account._id));
+      const refusal = refuseRotation(reach, old, now);
       if (refusal !== undefined) return { kind: 'refused', problem: refusal };
       const late = refusedLate(clock, payBy);
       if (late !== undefined) return late;
       const { old_expires_at: until = new Date(now.getTime() + OVERLAP_MS), expires_at: expiresAt } = whole(read);
-      const made = await rotate(deps, res, old, id, { until, expiresAt });
+      const made = await rotate(deps, res, old, id, { until, expiresAt, maker: reach.maker });
       if (made === undefined) return { kind: 'refused', problem: ['key_not_active', {}] };
+      if ('kind' in made) return made;
+      // It may end earlier than the old one would have.
+      await narrowMade(deps, caller, made);
       return createdAnswer(deps, made, openText(deps, caller.account._id, id).text);
     },
     async recover(account, id) {
@@ -64,8 +78,8 @@ export function createKeyRotation(deps: KeyDeps): Action<SealedText> {
   };
 }
 
-function refuseRotation(caller: Caller, old: KeyDocument, now: Date): Problem | undefined {
-  if (!isOver(old, now)) return beyondCaller(caller, old.scopes);
+function refuseRotation({ bounds }: Reach, old: KeyDocument, now: Date): Problem | undefined {
+  if (!isOver(old, now)) return beyondCaller(boundsOf(old), bounds);
   if (old.rotatedTo === undefined) return ['key_not_active', {}];
   return ['key_not_active', { detail: `The key ${old.rotatedTo} replaces this one already. Rotate that one.` }];
 }
@@ -75,25 +89,17 @@ function rotate(
   res: Reply,
   old: KeyDocument,
   sealed: SealedText,
-  { until, expiresAt }: Pick<Rotation, 'until' | 'expiresAt'>,
-): Promise<KeyDocument | undefined> {
+  rotation: Rotation,
+): Promise<KeyDocument | undefined | Refused> {
   const { db, clock } = deps;
-  const caller = callerOf(res);
-  return changeAudited(deps, caller, {
+  return changeAudited(deps, callerOf(res), {
     action: 'key.rotate',
     subject: { kind: 'key', id: old._id },
     read: async () => old,
-    make: () =>
-      rotateKey(
-        db,
-        clock,
-        old,
-        { until, expiresAt, createdBy: creatorOf(caller) },
-        openText(deps, caller.account._id, sealed),
-      ),
-    madeOf: (made) => made && { ...old, rotatedTo: made._id, expiresAt: earlier(old.expiresAt, until) },
-    isRefusal: () => false,
-  });
+    make: () => rotateKey(db, clock, old, rotation, openText(deps, callerOf(res).account._id, sealed)),
+    madeOf: (made) => made && { ...old, rotatedTo: made._id, expiresAt: earlier(old.expiresAt, rotation.until) },
+    isRefusal: isNotMade,
+  }).catch(notMade);
 }
 
 function earlier(a: Date | undefined, b: Date): Date {

@@ -1,12 +1,16 @@
 import type { Db } from 'mongodb';
 import { changeUser, disableUser, enableUser, removeUser, setRole } from '../../../shared/users/store.ts';
 import { ACCOUNT_ROLES, type UserDocument } from '../../../shared/users/user.ts';
+import { ROLE_PERMISSIONS } from '../../access/roles.ts';
 import { choice, optional } from '../../fields/field.ts';
 import { type Given, readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
-import { bodyOf, type Handler, type Reply } from '../../http/context.ts';
-import { invalidRequest } from '../../http/fields.ts';
+import { bodyOf, callerOf, type Handler, type Reply } from '../../http/context.ts';
+import { FieldProblems, invalidRequest } from '../../http/fields.ts';
+import { parseQuery, parseQueryChoice } from '../../http/query.ts';
 import { personName } from '../../sign-in/person-name.ts';
+import { KEY_FATES } from '../keys/key-fields.ts';
+import { askAboutKeys, keysOfTheUser, settleKeys } from '../keys/user-keys.ts';
 import { ROLE_ABOUT } from './invite.ts';
 import { keepingAnOwner, unlessLastOwner } from './last-owner.ts';
 import { userRecord } from './record.ts';
@@ -17,6 +21,7 @@ export const CHANGE_USER = request(
     role: optional(choice(ACCOUNT_ROLES, ROLE_ABOUT)),
     status: optional(choice(['active', 'disabled'], 'disabled: cannot sign in, and all sessions end at once.')),
     name: optional(personName),
+    keys: keysOfTheUser,
   },
   [],
   [
@@ -36,11 +41,15 @@ export function createChangeUser(deps: UsersDeps): Handler {
     const read = await readRequest(CHANGE_USER, bodyOf(res), { account: {}, now: clock.now(), config });
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
     const wanted = whole(read);
+    const { role = user.role, status = user.status, keys: fate } = wanted;
+    const left = { user, keeps: status === 'disabled' ? [] : ROLE_PERMISSIONS[role], fate };
+    const question = await askAboutKeys(deps, left);
+    if (question !== undefined) return sendProblem(res, ...question);
     const apart = JSON.stringify([wanted.role, wanted.status]);
     const change = changeOf(deps, res, { action: 'user.update', user, apart }, () => apply(db, user, wanted));
     const changed = await change.catch(unlessLastOwner);
     if (changed === undefined) sendProblem(res, 'last_owner');
-    else sendJson(res, userRecord(changed));
+    else sendJson(res, { ...userRecord(changed), ...(await settleKeys(deps, callerOf(res), left)) });
   };
 }
 
@@ -48,8 +57,15 @@ export function createChangeUser(deps: UsersDeps): Handler {
 export function createRemoveUser(deps: UsersDeps): Handler {
   const { db } = deps;
   return async (req, res: Reply) => {
+    const problems = new FieldProblems();
+    const query = parseQuery(req, ['keys'], problems);
+    const fate = parseQueryChoice('keys', query.keys, KEY_FATES, problems);
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     const user = await userOf(db, req, res);
     if (user === undefined) return;
+    const left = { user, keeps: [], fate };
+    const question = await askAboutKeys(deps, left);
+    if (question !== undefined) return sendProblem(res, ...question);
     const remove = changeOf(deps, res, { action: 'user.remove', user, madeOf: () => ({}) }, async () => {
       // First, because a user who is gone could not be brought back as they were.
       await keepingAnOwner(db, user, () => disableUser(db, user._id));
@@ -57,8 +73,9 @@ export function createRemoveUser(deps: UsersDeps): Handler {
       return undefined;
     });
     const removed = await remove.then(() => true).catch(unlessLastOwner);
-    if (removed === undefined) sendProblem(res, 'last_owner');
-    else sendJson(res, { status: 'success', user_id: user._id, message: 'The user is removed.' });
+    if (removed === undefined) return sendProblem(res, 'last_owner');
+    const keys = await settleKeys(deps, callerOf(res), left);
+    sendJson(res, { status: 'success', user_id: user._id, message: 'The user is removed.', ...keys });
   };
 }
 

@@ -1,7 +1,6 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { listKeys } from '../../../shared/keys/store.ts';
-import { isExpired } from '../../../shared/keys/view.ts';
+import { countKeys, listLiveKeys } from '../../../shared/keys/store.ts';
 import { providerCondition } from '../../../shared/providers/condition.ts';
 import { findProvider } from '../../../shared/providers/store.ts';
 import { listSenderPage } from '../../../shared/senders/store.ts';
@@ -27,20 +26,20 @@ export function createAccountDetail({ db, clock }: Pick<GatewayDeps, 'db' | 'clo
 
 export async function accountDetail(db: Db, account: AccountDocument, now: Date): Promise<object> {
   const id = account._id;
-  const [keys, users, senders, provider, missing] = await Promise.all([
-    listKeys(db, id),
+  const [working, keys, users, senders, provider, missing] = await Promise.all([
+    listLiveKeys(db, id, now),
+    countKeys(db, id),
     countUsers(db, id),
     listSenderPage(db, id, '', SENDERS_SHOWN + 1),
     findProvider(db, id),
     missingToSend(db, account),
   ]);
-  const working = keys.filter((key) => key.status === 'active' && !isExpired(key, now));
   return {
     ...accountRecord(account),
     settings: accountSettings(account),
     /** Without these every send is refused. */
     missing_to_send: missing.map((what) => MISSING[what]),
-    keys: { active: working.length, all: keys.length },
+    keys: { active: working.length, all: keys },
     users,
     senders: senders
       .slice(0, SENDERS_SHOWN)

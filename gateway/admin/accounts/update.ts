@@ -1,5 +1,6 @@
 import { accountInAudit } from '../../../shared/accounts/account.ts';
 import { type AccountChanges, findAccount, updateAccount } from '../../../shared/accounts/store.ts';
+import { scopeMissing } from '../../access/scopes.ts';
 import { optional } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
@@ -31,6 +32,11 @@ export function createUpdateAccount(deps: Pick<GatewayDeps, 'db' | 'clock' | 'co
   return async (req, res: Reply) => {
     const read = await readRequest(UPDATE_ACCOUNT, bodyOf(res), { account: {}, now: clock.now(), config });
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
+    const { who, scopes } = requesterOf(res);
+    if (read.given.expiry_date !== undefined && !scopes.includes('admin:money')) {
+      // Credits that have expired can be spent again.
+      return sendProblem(res, ...scopeMissing(who, scopes, ['admin:support', 'admin:money']));
+    }
     const account = await accountInPath(db, req);
     if (account === undefined) return sendProblem(res, 'account_not_found');
     const { _id: id } = account;

@@ -5,13 +5,16 @@ import {
   removeSecondFactor,
   signOutEverywhere,
 } from '../../../shared/users/store.ts';
-import type { UserDocument } from '../../../shared/users/user.ts';
+import { isOperatorRole, type UserDocument } from '../../../shared/users/user.ts';
+import { ROLE_PERMISSIONS } from '../../access/roles.ts';
+import { scopeMissing } from '../../access/scopes.ts';
+import { askAboutKeys, keysOfTheUser, settleKeys } from '../../account/keys/user-keys.ts';
 import { linkMembers } from '../../account/users/invite.ts';
 import type { UsersDeps } from '../../account/users/users.ts';
 import { choice, required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
-import { bodyOf, type Handler, type Reply } from '../../http/context.ts';
+import { bodyOf, type Handler, type Reply, requesterOf } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
 import { anyUserRecord, changeUserAudited, userInPath } from './find-user.ts';
 
@@ -22,6 +25,7 @@ import { anyUserRecord, changeUserAudited, userInPath } from './find-user.ts';
 
 export const USER_STATUS = request({
   status: required(choice(['active', 'disabled'], '`disabled`: cannot sign in, and all sessions end at once.')),
+  keys: keysOfTheUser,
 });
 
 /** POST /v2/admin/users/{user_id}/status (extension): lets somebody in, or not any more. */
@@ -32,11 +36,26 @@ export function createUserStatus(deps: UsersDeps): Handler {
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
     const user = await userInPath(db, req);
     if (user === undefined) return sendProblem(res, 'user_not_found', NO_SUCH);
-    const { status } = whole(read);
+    if (refusesColleague(res, user)) return;
+    const { status, keys: fate } = whole(read);
+    const left = { user, keeps: status === 'active' ? ROLE_PERMISSIONS[user.role] : [], fate };
+    const question = await askAboutKeys(deps, left);
+    if (question !== undefined) return sendProblem(res, ...question);
     const action = status === 'active' ? 'user.enable' : 'user.disable';
     const change = () => (status === 'active' ? enableUser : disableUser)(db, user._id);
-    answer(res, await changeUserAudited(deps, res, { action, user }, change));
+    const changed = await changeUserAudited(deps, res, { action, user }, change);
+    if (changed === undefined) return sendProblem(res, 'user_not_found', NO_SUCH);
+    sendJson(res, { ...anyUserRecord(changed), ...(await settleKeys(deps, requesterOf(res), left)) });
   };
+}
+
+/** Lets in or out an operator who may do more than the caller: the answer is sent then. */
+function refusesColleague(res: Reply, { role }: UserDocument): boolean {
+  const { who, scopes } = requesterOf(res);
+  const needed = isOperatorRole(role) ? ROLE_PERMISSIONS[role] : [];
+  if (needed.every((one) => scopes.includes(one))) return false;
+  sendProblem(res, ...scopeMissing(who, scopes, needed));
+  return true;
 }
 
 /** DELETE /v2/admin/users/{user_id}/sessions (extension): signs somebody out everywhere. */
@@ -44,6 +63,7 @@ export function createEndAnySessions(deps: UsersDeps): Handler {
   return async (req, res: Reply) => {
     const user = await userInPath(deps.db, req);
     if (user === undefined) return sendProblem(res, 'user_not_found', NO_SUCH);
+    if (refusesColleague(res, user)) return;
     const change = () => signOutEverywhere(deps.db, user._id);
     answer(res, await changeUserAudited(deps, res, { action: 'user.end-sessions', user }, change));
   };

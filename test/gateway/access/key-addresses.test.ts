@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { KeyUses } from '../../../gateway/process/key-uses.ts';
 import { requestsOfDay } from '../../../shared/keys/key-use.ts';
-import { createKey, updateKey } from '../../../shared/keys/store.ts';
+import { createKey, findKey, updateKey } from '../../../shared/keys/store.ts';
 import { findKeyUses } from '../../../shared/keys/use-store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
@@ -94,11 +94,13 @@ describe('the address that a key is used from', () => {
       const { id, key } = await made();
       expect((await ask(key, '203.0.113.130')).status).to.equal(200);
 
-      await updateKey(store.db, id, { allowedIps: ['203.0.113.7'] });
+      const narrowed = await updateKey(store.db, (await findKey(store.db, id)) ?? expect.fail('it was made'), {
+        allowedIps: ['203.0.113.7'],
+      });
       clock.turn(TEST_CONFIG.keyCacheMs);
       expectProblem(await ask(key, '203.0.113.130'), 'ip_not_allowed');
 
-      await updateKey(store.db, id, { allowedIps: [] });
+      await updateKey(store.db, narrowed ?? expect.fail('it was changed'), { allowedIps: [] });
       clock.turn(TEST_CONFIG.keyCacheMs);
       expect((await ask(key, '203.0.113.130')).status).to.equal(200);
     });

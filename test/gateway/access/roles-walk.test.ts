@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ROLE_PERMISSIONS } from '../../../gateway/access/roles.ts';
-import type { Role } from '../../../shared/users/user.ts';
+import { isOperatorRole, type Role } from '../../../shared/users/user.ts';
 import { openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { examplePath, operations } from '../../support/openapi.ts';
@@ -25,7 +25,7 @@ describe('8.2.1 (ASVS): every route asks for the permission that the document na
 
   for (const role of Object.keys(ROLE_PERMISSIONS) as Role[]) {
     it(role, async () => {
-      const account = role === 'operator' ? undefined : await makeAccount(store.db, 1);
+      const account = isOperatorRole(role) ? undefined : await makeAccount(store.db, 1);
       const { headers } = await signedIn(store.db, role, account);
       const wrong: string[] = [];
 

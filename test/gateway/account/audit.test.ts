@@ -46,7 +46,7 @@ describe("the account's view of its audit", () => {
   it('of an operator on the dashboard or with a key it says no more', async () => {
     const { db, account } = site;
     const operator = (await signedIn(db, 'operator')).headers;
-    const { key } = await createKey(db, systemClock, { name: 'console', scopes: ['admin'] });
+    const { key } = await createKey(db, systemClock, { name: 'console', scopes: ['admin:support'] });
     const program = { Authorization: `Bearer ${key}` };
     await ask('patch', `/v2/admin/accounts/${account}`, { name: 'Renamed' }, operator).expect(200);
     await ask('patch', `/v2/admin/accounts/${account}`, { name: 'Again' }, program).expect(200);
@@ -63,7 +63,7 @@ describe("the account's view of its audit", () => {
     const mine = await entry({});
     const stranger = await makeAccount(site.db, 1);
     await entry({}, stranger);
-    await entry({ subject: { kind: 'key', id: 'k' }, before: { scopes: ['admin'] } });
+    await entry({ subject: { kind: 'key', id: 'k' }, before: { scopes: ['admin:support'] } });
     await entry({ subject: { kind: 'chain', id: 'c' }, action: 'chain.add' });
 
     expect(await idsOf()).to.deep.equal([mine]);

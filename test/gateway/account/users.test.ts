@@ -186,6 +186,41 @@ describe('the users of an account', () => {
     }
   });
 
+  it('who made keys is not kept out, demoted or removed before somebody says what becomes of these', async () => {
+    const keysPath = '/v2/account/keys';
+    const asked = { name: 'server', scopes: ['send', 'manage'] };
+    for (const [act, choose] of [
+      [(path: string) => call('patch', path).send({ status: 'disabled' }), { status: 'disabled' }],
+      [(path: string) => call('patch', path).send({ role: 'viewer' }), { role: 'viewer' }],
+      [(path: string) => call('delete', path), undefined],
+    ] as const) {
+      const developer = await signedIn(site.db, 'developer', site.account);
+      const path = `/${developer.user._id}`;
+      const made = await request(site.url).post(keysPath).set(developer.headers).send(asked).expect(200);
+      const theirs = await request(site.url)
+        .post(keysPath)
+        .set({ Authorization: `Bearer ${made.body.key}` })
+        .send({ ...asked, name: 'till' })
+        .expect(200);
+      const ids = [made.body.key_id, theirs.body.key_id];
+
+      const question = await act(path);
+      expectProblem(question, 'user_has_keys');
+      for (const id of ids) expect(question.body.detail).to.include(id);
+      expect(await stored(developer.user._id)).to.deep.include({ role: 'developer', status: 'active' });
+      const settled =
+        choose === undefined
+          ? await call('delete', `${path}?keys=revoke`).expect(200)
+          : await call('patch', path)
+              .send({ ...choose, keys: 'keep' })
+              .expect(200);
+
+      const state = choose === undefined ? 'revoked' : 'active';
+      expect(settled.body.keys.map((one: { state: string }) => one.state)).to.deep.equal([state, state]);
+      expect(settled.body.keys.map((one: { key_id: string }) => one.key_id)).to.deep.equal(ids);
+    }
+  });
+
   it('are of one account: another’s are not there; and no key gets at them', async () => {
     const elsewhere = await makeAccount(site.db, 0);
     const stranger = await signedIn(site.db, 'owner', elsewhere);
@@ -201,7 +236,7 @@ describe('the users of an account', () => {
       expectProblem(await (method === 'patch' ? asked.send({ role: 'viewer' }) : asked), 'user_not_found');
     }
     expect(await stored(owner.user._id)).to.deep.include({ role: 'owner', epoch: 1 });
-    const key = await makeKey(site.db, site.account, ['send', 'read', 'otp', 'manage', 'admin']);
+    const key = await makeKey(site.db, site.account, ['send', 'read', 'otp', 'manage']);
     const refused = await request(site.url).get(PATH).set('Authorization', `Bearer ${key}`);
     expectProblem(refused, 'scope_missing');
     expect(refused.body.detail).to.equal('No key may do that. Sign in to the dashboard as an owner.');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { KEY_SCOPES } from '../../../shared/keys/key.ts';
+import { isOperatorScope, KEY_SCOPES, OPERATOR_SCOPES } from '../../../shared/keys/key.ts';
 import { createKey } from '../../../shared/keys/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
@@ -11,6 +11,12 @@ import { signedIn } from '../../support/signed-in.ts';
 /** The operations of docs/openapi.json below /v2/admin/. test/gateway/docs/contract.test.ts proves that they are exactly the routes. */
 const OPERATORS = operations.filter(({ path }) => path.startsWith('/v2/admin/'));
 const METHODS = ['get', 'delete', 'patch', 'post', 'put'] as const;
+
+/** The roles that a refusal names: those that have the scopes. */
+function rolesFor(scope = ''): string {
+  if (scope === 'admin:read') return 'operator_viewer, operator_support or operator';
+  return scope === 'admin:support' ? 'operator_support or operator' : 'operator';
+}
 
 describe('who may use /v2/admin/…', () => {
   const world = accountAtGateway(10);
@@ -25,7 +31,7 @@ describe('who may use /v2/admin/…', () => {
   }
 
   it('no key of an account, whatever its scopes', async () => {
-    const scopes = KEY_SCOPES.filter((scope) => scope !== 'admin');
+    const scopes = KEY_SCOPES.filter((scope) => !isOperatorScope(scope));
     const bearer = { Authorization: `Bearer ${await makeKey(world.db, world.account, scopes)}` };
 
     expect(OPERATORS).to.have.length.above(20);
@@ -39,7 +45,7 @@ describe('who may use /v2/admin/…', () => {
     const { key } = await createKey(world.db, systemClock, {
       account: world.account,
       name: 'forged',
-      scopes: ['admin', 'read'],
+      scopes: [...OPERATOR_SCOPES, 'read'],
     });
 
     for (const { method, path } of OPERATORS) {
@@ -52,11 +58,11 @@ describe('who may use /v2/admin/…', () => {
     it(`no ${role}, who is told which role may`, async () => {
       const { headers } = await signedIn(world.db, role, world.account);
 
-      for (const { method, path } of OPERATORS) {
+      for (const { method, path, operation } of OPERATORS) {
         const { status, body } = await ask(method, path, headers);
         expect({ status, detail: body.detail }, `${method} ${path}`).to.deep.equal({
           status: 403,
-          detail: `Your role is ${role}. That takes the role operator.`,
+          detail: `Your role is ${role}. That takes the role ${rolesFor(operation['x-scope'])}.`,
         });
       }
     });
@@ -78,9 +84,56 @@ describe('who may use /v2/admin/…', () => {
     }
   });
 
+  for (const has of OPERATOR_SCOPES) {
+    it(`a key with ${has} alone does what asks for that alone`, async () => {
+      const bearer = { Authorization: `Bearer ${await makeKey(world.db, undefined, [has])}` };
+
+      for (const { method, path, operation } of OPERATORS.filter((one) => !one.path.endsWith('/stream'))) {
+        const may = operation['x-scope'] === has;
+        const { status, body } = await ask(method, path, bearer);
+        expect(status === 403 && body.code === 'scope_missing', `${method} ${path}`).to.equal(!may);
+      }
+    });
+  }
+
+  it('credits that have expired are not spent again by who has support alone', async () => {
+    const path = `/v2/admin/accounts/${world.account}`;
+    const change = (headers: Readonly<Record<string, string>>, body: object) =>
+      request(world.url).patch(path).set(headers).send(body);
+    const support = await signedIn(world.db, 'operator_support');
+    const { headers } = await signedIn(world.db, 'operator');
+
+    const refused = await change(support.headers, { expiry_date: '2099-12-31' });
+    expect({ status: refused.status, detail: refused.body.detail }).to.deep.equal({
+      status: 403,
+      detail: 'Your role is operator_support. That takes the role operator.',
+    });
+    await change(support.headers, { name: 'Renamed' }).expect(200);
+    await change(headers, { expiry_date: '2099-12-31' }).expect(200);
+  });
+
+  it('nobody lets in, keeps out or signs out an operator who may do more', async () => {
+    const support = await signedIn(world.db, 'operator_support');
+    const [all, viewer] = [await signedIn(world.db, 'operator'), await signedIn(world.db, 'operator_viewer')];
+    const status = (id: string, to: string, headers = support.headers) =>
+      request(world.url).post(`/v2/admin/users/${id}/status`).set(headers).send({ status: to });
+    const signOut = (id: string) => request(world.url).delete(`/v2/admin/users/${id}/sessions`).set(support.headers);
+
+    for (const answer of [
+      await status(all.user._id, 'disabled'),
+      await status(all.user._id, 'active'),
+      await signOut(all.user._id),
+    ]) {
+      expect({ status: answer.status, code: answer.body.code }).to.deep.equal({ status: 403, code: 'scope_missing' });
+    }
+    await signOut(viewer.user._id).expect(200);
+    await status(viewer.user._id, 'disabled').expect(200);
+    await status(support.user._id, 'disabled', all.headers).expect(200);
+  });
+
   it('operators and their keys; but these have no account, so nothing of an account takes them', async () => {
     const { headers } = await signedIn(world.db, 'operator');
-    const bearer = { Authorization: `Bearer ${await makeKey(world.db, undefined, ['admin'])}` };
+    const bearer = { Authorization: `Bearer ${await makeKey(world.db, undefined, OPERATOR_SCOPES)}` };
     const ofAccounts = operations.filter(
       (one) => one.path.startsWith('/v2/') && !OPERATORS.includes(one) && !one.operation.tags.includes('Sign-in'),
     );

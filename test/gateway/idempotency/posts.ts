@@ -111,7 +111,7 @@ export const POSTS: Readonly<Record<string, Post>> = {
     behind: { renewed: ['link', 'link_expires_at'] },
   },
   '/v2/admin/accounts': {
-    caller: async ({ db }) => ({ Authorization: `Bearer ${await makeKey(db, undefined, ['admin'])}` }),
+    caller: async ({ db }) => ({ Authorization: `Bearer ${await makeKey(db, undefined, ['admin:support'])}` }),
     body: () => ({ name: 'Shop' }),
     other: { name: 'Another' },
   },
@@ -129,6 +129,7 @@ export const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
   'it looks, tries or proposes: once more changes nothing': [
     '/v2/account/templates/check',
     '/v2/account/webhooks/:webhook_id/test',
+    '/v2/session/confirm',
     '/v2/session/link',
     '/v2/profile/second-factor',
     '/v2/admin/ledger-checks',

@@ -5,7 +5,7 @@ import request from 'supertest';
 import type { GatewayDeps } from '../../../gateway/process/deps.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
 import type { Log, LogFields } from '../../../shared/runtime/log.ts';
-import type { Role, UserDocument } from '../../../shared/users/user.ts';
+import { isOperatorRole, type Role, type UserDocument } from '../../../shared/users/user.ts';
 import { openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -59,14 +59,14 @@ export class SignInWorld {
   async user(role: Role, changed: Partial<UserDocument> = {}): Promise<Browser> {
     const password = await hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
     const none = { totp: undefined } as unknown as Partial<UserDocument>;
-    const account = role === 'operator' ? undefined : this.account;
+    const account = isOperatorRole(role) ? undefined : this.account;
     return signedIn(this.db, role, account, { now: this.clock.now(), user: { password, ...none, ...changed } });
   }
 
   /** The same user with an authenticator app as second factor. */
   async userWithApp(role: Role, changed: Partial<UserDocument> = {}): Promise<Browser> {
     const password = await hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 });
-    const account = role === 'operator' ? undefined : this.account;
+    const account = isOperatorRole(role) ? undefined : this.account;
     return signedIn(this.db, role, account, { now: this.clock.now(), user: { password, ...changed } });
   }
 

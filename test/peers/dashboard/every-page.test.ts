@@ -141,7 +141,7 @@ describe('every page of the dashboard', function () {
 
 /** The paths that this kind of user may see, with ids put in. A path is left out when there is no id for one of its places. */
 function filled(who: 'account' | 'viewer' | 'operator', idOf: (name: string) => string | undefined): string[] {
-  const seen = PLACES.filter(({ needs }) => needs !== 'open' && (who === 'operator') === (needs === 'admin'));
+  const seen = PLACES.filter(({ needs }) => needs !== 'open' && (who === 'operator') === (needs === 'admin:read'));
   return seen.flatMap(({ path }) => {
     const names = path.match(/(?<=:)\w+/g) ?? [];
     if (names.some((name) => idOf(name) === undefined)) return [];

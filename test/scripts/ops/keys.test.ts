@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { createKey } from '../../../shared/keys/store.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { isAccountId } from '../../../shared/runtime/ids.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 describe('npm run ops: a key', () => {
@@ -32,7 +35,7 @@ describe('npm run ops: a key', () => {
     const next = await world.json(`key rotate ${old.id}`);
 
     expect(next.key).to.match(/^hk_live_/);
-    const [first, second] = await world.json(`key list ${account}`);
+    const [second, first] = await world.json(`key list ${account}`);
     const settings = { name: 'server', scopes: ['send'], per_minute: 77, status: 'active' };
     expect(second).to.deep.include({ id: next.id, ...settings });
     expect(first).to.include({ id: old.id, status: 'active', expires_at: next.old_expires_at });
@@ -51,28 +54,84 @@ describe('npm run ops: a key', () => {
 
   it('of operators is made new, never out of a key of the account', async () => {
     const account = await world.newAccount();
-    const made = await world.json('key create --name console --scopes admin');
+    const end = new Date(Date.now() + 30 * 86_400_000).toISOString();
+    const bounds = `--expires-at ${end} --allow-ip 203.0.113.7`;
+    const made = await world.json(`key create --name console --scopes admin:read,admin:support ${bounds}`);
     const plain = await world.json(`key create ${account} --name server`);
 
-    expect(made).to.deep.include({ account: null, scopes: ['admin'] });
+    expect(made).to.deep.include({ account: null, scopes: ['admin:read', 'admin:support'] });
     const listed: { id: string }[] = await world.json('key list');
     expect(listed.map(({ id }) => id)).to.include(made.id);
     expect((await world.run(`key update ${plain.id} --allow-ip any --per-minute 60`)).out).to.equal(
       `Key ${plain.id} is updated: --per-minute, --allow-ip.\n`,
     );
-    expect(await world.run(`key update ${plain.id} --scopes send,admin`)).to.include({ code: 2 });
-    expect(await world.run(`key update ${made.id} --name desk --scopes send`)).to.deep.include({
-      code: 1,
-      err: `${made.id} is a key of operators, whose only scope is admin: leave out --scopes.\n`,
-    });
-    expect(await world.json(`key show ${made.id}`)).to.deep.include({ name: 'console', scopes: ['admin'] });
-    expect(await world.json(`key update ${made.id} --name desk`)).to.deep.include({
+    for (const [of, scopes, says] of [
+      [plain.id, 'send,admin:read', 'is a key of an account: give no scope of operators'],
+      [made.id, 'send', 'is a key of operators: give scopes of operators'],
+    ]) {
+      const refused = await world.run(`key update ${of} --name desk --scopes ${scopes}`);
+      expect(refused).to.include({ code: 1 });
+      expect(refused.err).to.include(says);
+    }
+    expect(await world.json(`key show ${made.id}`)).to.deep.include({ name: 'console' });
+    expect(await world.json(`key update ${made.id} --name desk --scopes admin:read`)).to.deep.include({
       name: 'desk',
-      scopes: ['admin'],
+      scopes: ['admin:read'],
     });
-    for (const wrong of [`${account} --scopes admin`, '--scopes send', '--scopes admin,read']) {
+    for (const wrong of [
+      `${account} --scopes admin:read ${bounds}`,
+      '--scopes send',
+      `--scopes admin:read,read ${bounds}`,
+    ]) {
       expect(await world.run(`key create --name other ${wrong}`), wrong).to.include({ code: 1, out: '' });
     }
+  });
+
+  it('of operators always has an end, within 400 days, and addresses', async () => {
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+    const create = (rest: string) => world.run(`key create --name console --scopes admin:money ${rest}`);
+
+    for (const [rest, says] of [
+      ['--allow-ip 203.0.113.7', '--expires-at is missing'],
+      [`--allow-ip 203.0.113.7 --expires-at ${inDays(401)}`, '--expires-at may be at most'],
+      [`--expires-at ${inDays(30)}`, '--allow-ip is missing'],
+      [`--expires-at ${inDays(30)} --allow-ip any`, '--allow-ip is missing'],
+      [`--expires-at ${inDays(30)} --allow-ip 0.0.0.0/0`, 'must not allow every address'],
+    ] as const) {
+      const refused = await create(rest);
+      expect(refused).to.include({ code: 1, out: '' });
+      expect(refused.err).to.include(says);
+    }
+    const made = await world.json(
+      `key create --name console --scopes admin:money --expires-at ${inDays(399)} --allow-ip 203.0.113.0/24`,
+    );
+    expect((await world.run(`key update ${made.id} --allow-ip any`)).err).to.include('always has --expires-at');
+    expect((await world.run(`key rotate ${made.id} --expires-at ${inDays(500)}`)).err).to.include('may be at most');
+    expect(await world.run(`key rotate ${made.id}`)).to.include({ code: 0 });
+  });
+
+  it('that made others: they are shown, narrowed with it, never wider, and revoked on demand', async () => {
+    const account = await world.newAccount();
+    if (!isAccountId(account)) throw new Error(`no account: ${account}`);
+    const maker = await world.json(`key create ${account} --name maker --scopes manage,send --per-minute 100`);
+    const by = {
+      by: { kind: 'key' as const, id: maker.id },
+      makers: [],
+      mayStill: async () => true,
+    };
+    const child = await createKey(world.store.db, systemClock, {
+      ...{ account, name: 'child', scopes: ['manage', 'send'], perMinute: 100, maker: by },
+    });
+
+    expect(await world.json(`key show ${maker.id}`)).to.deep.include({ descendants: [child.id] });
+    expect(await world.json(`key show ${child.id}`)).to.deep.include({ created_by: by.by });
+    const wider = await world.run(`key update ${child.id} --per-minute 101 --allow-ip any`);
+    expect(wider.err).to.include(`--per-minute would reach farther than ${maker.id}, which made the key`);
+    expect(await world.json(`key update ${maker.id} --per-minute 50`)).to.deep.include({ narrowed: [child.id] });
+    expect(await world.json(`key show ${child.id}`)).to.include({ per_minute: 50 });
+    expect((await world.run(`key revoke ${maker.id}`)).out).to.include(`still work: ${child.id} (child)`);
+    expect((await world.run(`key revoke ${maker.id} --descendants`)).out).to.include(child.id);
+    expect(await world.json(`key show ${child.id}`)).to.include({ status: 'revoked' });
   });
 
   it('that does not exist cannot be revoked', async () => {

@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { createKey } from '../../../shared/keys/store.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
+import { isAccountId } from '../../../shared/runtime/ids.ts';
 import { hashToken } from '../../../shared/users/link.ts';
 import { findUserByLink } from '../../../shared/users/store.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
@@ -81,6 +84,36 @@ describe('npm run ops: users', () => {
     expect(mine).to.include({ status: 'invited' });
     const entry = await world.store.db.collection('audit').findOne({ action: 'user.disable', account: other });
     expect(entry).to.deep.include({ outcome: 'done' });
+  });
+
+  it('operators may look only, or support only; another role is one of these', async () => {
+    await world.json('user invite desk@example.com --operator --role operator_viewer');
+    expect((await world.run('user role desk@example.com viewer')).err).to.include('the role is one of operator');
+    await world.json('user role desk@example.com operator_support');
+
+    const found: { username: string; role: string }[] = await world.json('user list --operator');
+    expect(found.find(({ username }) => username === 'desk@example.com')?.role).to.equal('operator_support');
+    expect(await world.run(`user invite y@example.com --account ${account} --role operator_viewer`)).to.include({
+      code: 2,
+    });
+  });
+
+  it('who made keys: it is asked what becomes of these', async () => {
+    if (!isAccountId(account)) throw new Error(`no account: ${account}`);
+    const { user } = await signedIn(world.store.db, 'developer', account);
+    const by = { kind: 'user' as const, id: user._id, name: user.username };
+    const maker = { by, makers: [], mayStill: async () => true };
+    const settings = { account, name: 'server', scopes: ['send'] as const, maker };
+    const { id } = await createKey(world.store.db, systemClock, settings);
+
+    for (const command of [`disable ${user.username}`, `remove ${user.username}`, `role ${user.username} viewer`]) {
+      const refused = await world.run(`user ${command}`);
+      expect(refused).to.include({ code: 1, out: '' });
+      expect(refused.err).to.include(`${id} (server)`).and.include('--keys revoke');
+    }
+    expect((await world.run(`user disable ${user.username} --keys keep`)).out).to.include(`still work: ${id}`);
+    expect(await world.json(`user remove ${user.username} --keys revoke`)).to.deep.include({ keys: [id] });
+    expect(await world.json(`key show ${id}`)).to.include({ status: 'revoked' });
   });
 
   it('a lost second factor is removed, and sessions are ended', async () => {

@@ -1,8 +1,11 @@
 import { expect } from 'chai';
+import { LIVE_KEYS_MAX } from '../../../shared/keys/key.ts';
 import { parseKey, secretMatches } from '../../../shared/keys/key-secret.ts';
-import { createKey, findKey, listKeys, revokeKey, rotateKey } from '../../../shared/keys/store.ts';
+import { createKey, findKey, listKeyPage, listLiveKeys, revokeKey, rotateKey } from '../../../shared/keys/store.ts';
+import { AllPlacesTaken } from '../../../shared/mongo/places.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 describe('keys store', () => {
@@ -37,9 +40,9 @@ describe('keys store', () => {
   it('revokes a key, says whether there was one, and may be asked twice', async () => {
     const { id } = await createKey(store.db, systemClock, { account: newId('acc'), name: 'x', scopes: ['send'] });
 
-    expect(await revokeKey(store.db, id)).to.equal(true);
-    expect(await revokeKey(store.db, id)).to.equal(true);
-    expect(await revokeKey(store.db, 'nothing')).to.equal(false);
+    expect(await revokeKey(store.db, id)).to.include({ _id: id, status: 'revoked' });
+    expect(await revokeKey(store.db, id)).to.include({ _id: id, status: 'revoked' });
+    expect(await revokeKey(store.db, 'nothing')).to.equal(undefined);
     expect((await findKey(store.db, id))?.status).to.equal('revoked');
   });
 
@@ -58,16 +61,39 @@ describe('keys store', () => {
     expect(await rotateKey(store.db, systemClock, replaced, { until })).to.equal(undefined);
     expect(await rotateKey(store.db, systemClock, revoked, { until })).to.equal(undefined);
 
-    const all = (await listKeys(store.db, account)).map(({ _id }) => _id);
-    expect(all).to.have.members([replaced._id, revoked._id, first?._id]);
+    const all = await listKeyPage(store.db, account, { now: new Date() }, 10);
+    expect(all.map(({ _id }) => _id)).to.have.members([replaced._id, revoked._id, first?._id]);
   });
 
-  it('lists the keys of one account, oldest first', async () => {
+  it('lists the keys of one account, newest first, in pages', async () => {
     const account = newId('acc');
     const first = await createKey(store.db, systemClock, { account, name: 'first', scopes: ['send'] });
     const second = await createKey(store.db, systemClock, { account, name: 'second', scopes: ['read'] });
     await createKey(store.db, systemClock, { account: newId('acc'), name: 'other', scopes: ['read'] });
 
-    expect((await listKeys(store.db, account)).map((key) => key._id)).to.deep.equal([first.id, second.id]);
+    const [newest] = await listKeyPage(store.db, account, { now: new Date() }, 1);
+    const older = await listKeyPage(store.db, account, { now: new Date(), after: newest?._id }, 10);
+
+    expect(newest?._id).to.equal(second.id);
+    expect(older.map(({ _id }) => _id)).to.deep.equal([first.id]);
+  });
+
+  it('of 90 keys at once no more are made than an account may have; one that is revoked or expires makes room', async () => {
+    const account = newId('acc');
+    const clock = new ManualClock();
+    const make = (more: { readonly expiresAt?: Date } = {}) =>
+      createKey(store.db, clock, { account, name: 'x', scopes: ['send'], ...more });
+    const soon = new Date(clock.now().getTime() + 60_000);
+    const [revoked] = await Promise.all([make(), make({ expiresAt: soon })]);
+
+    const made = await Promise.allSettled(Array.from({ length: 90 }, () => make()));
+    await revokeKey(store.db, revoked.id);
+    await make();
+    clock.turn(60_000);
+    await make();
+
+    expect(made.filter(({ status }) => status === 'fulfilled')).to.have.length(LIVE_KEYS_MAX - 2);
+    expect(await make().catch((error: unknown) => error)).to.be.instanceOf(AllPlacesTaken);
+    expect(await listLiveKeys(store.db, account, clock.now())).to.have.length(LIVE_KEYS_MAX);
   });
 });

@@ -71,7 +71,7 @@ function reopen(): void {
     hear();
     return;
   }
-  const path = session.value?.scopes.includes('admin') ? '/v2/admin/stream' : '/v2/account/stream';
+  const path = session.value?.scopes.includes('admin:read') ? '/v2/admin/stream' : '/v2/account/stream';
   const opened = new EventSource(`${path}?events=${wanted}&user=${session.value?.user.user_id}`);
   stream = opened;
   for (const name of names) {

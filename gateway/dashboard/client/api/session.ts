@@ -1,11 +1,8 @@
 import { signal } from '@preact/signals';
 import { get, post, remove } from './http.ts';
+import type { Permission, Role } from './permission.ts';
 import { ApiProblem } from './problem.ts';
 import { setSignedIn } from './signed-in.ts';
-
-export type Role = 'owner' | 'developer' | 'sender' | 'viewer' | 'operator';
-/** Scopes are those of keys; `owner` is what no key has. */
-export type Permission = 'read' | 'send' | 'otp' | 'manage' | 'admin' | 'owner';
 
 export interface Session {
   readonly session_id: string;
@@ -59,9 +56,10 @@ export async function signOut(): Promise<void> {
   setSession(null);
 }
 
-/** Whether the user may. The gateway decides again on each call; this only hides what would be refused. */
-export function may(permission: Permission): boolean {
-  return session.value?.scopes.includes(permission) ?? false;
+/** Whether the user has all of these. The gateway decides again on each call; this only hides what would be refused. */
+export function may(...needed: readonly Permission[]): boolean {
+  const scopes = session.value?.scopes ?? [];
+  return needed.every((permission) => scopes.includes(permission));
 }
 
 function isSignedOut(error: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import type { Permission } from '../api/session.ts';
+import type { Permission } from '../api/permission.ts';
 import type { IconName } from '../parts/icon.tsx';
 
 /** The groups of the navigation, in this order. */

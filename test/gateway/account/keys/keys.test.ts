@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { updateAccount } from '../../../../shared/accounts/store.ts';
-import { LIVE_KEYS_MAX } from '../../../../shared/keys/key.ts';
-import { createKey, findKey } from '../../../../shared/keys/store.ts';
+import { findKey } from '../../../../shared/keys/store.ts';
 import { addKeyUses } from '../../../../shared/keys/use-store.ts';
 import { systemClock } from '../../../../shared/runtime/clock.ts';
 import { expectProblem } from '../../../support/problem.ts';
@@ -12,7 +11,7 @@ const PATH = '/v2/account/keys';
 const GOOD = { name: 'shop server', scopes: ['send', 'read'] };
 
 describe('API keys by the API', () => {
-  const { site, ask, audit } = settingsWorld();
+  const { site, ask, audit, roleOf } = settingsWorld();
   const create = async (body: object = GOOD) => (await ask('post', PATH, body).expect(200)).body;
   const balance = (key: string) => request(site.url).get('/v2/balance').set('Authorization', `Bearer ${key}`);
 
@@ -27,7 +26,10 @@ describe('API keys by the API', () => {
     const { body } = await ask('get', PATH).expect(200);
     expect(body.data[0]).to.deep.include({ key_id, prefix: `hk_live_${key_id}`, scopes: GOOD.scopes });
     expect(JSON.stringify(body)).not.to.include(key.split('_')[3]);
-    expect((await ask('get', `${PATH}/${key_id}`).expect(200)).body).to.deep.equal(body.data[0]);
+    expect((await ask('get', `${PATH}/${key_id}`).expect(200)).body).to.deep.equal({
+      ...body.data[0],
+      descendants: [],
+    });
   });
 
   it('answers the same key when the gateway died before it stored the answer', async () => {
@@ -131,7 +133,7 @@ describe('API keys by the API', () => {
   it('names every wrong field', async () => {
     const wrong = {
       name: ' ',
-      scopes: ['admin'],
+      scopes: ['admin:read'],
       per_minute: 1.5,
       allowed_ips: ['10.0.0.0/33'],
       expires_at: 'x',
@@ -147,23 +149,17 @@ describe('API keys by the API', () => {
   });
 
   it('gives no key more requests a minute than the operator allows the account', async () => {
-    expectProblem(await ask('post', PATH, { ...GOOD, per_minute: 1_001 }), 'invalid_request');
+    const developer = await roleOf('developer');
+    expectProblem(await ask('post', PATH, { ...GOOD, per_minute: 1_001 }, developer), 'invalid_request');
     await updateAccount(site.db, site.account, { keyPerMinute: 5_000 });
 
-    const { key_id } = await create({ ...GOOD, per_minute: 5_000 });
+    const { key_id } = (await ask('post', PATH, { ...GOOD, per_minute: 5_000 }, developer).expect(200)).body;
 
-    expectProblem(await ask('patch', `${PATH}/${key_id}`, { per_minute: 5_001 }), 'invalid_request');
+    const change = (body: object) => ask('patch', `${PATH}/${key_id}`, body, developer);
+    expectProblem(await change({ per_minute: 5_001 }), 'invalid_request');
     await updateAccount(site.db, site.account, { keyPerMinute: 2_000 });
     // A key may keep a limit that is above the new maximum.
-    await ask('patch', `${PATH}/${key_id}`, { per_minute: 5_000, name: 'fast' }).expect(200);
-    expectProblem(await ask('patch', `${PATH}/${key_id}`, { per_minute: 4_999 }), 'invalid_request');
-  });
-
-  it('makes no more keys than an account may have', async () => {
-    for (let made = 0; made < LIVE_KEYS_MAX; made++) {
-      await createKey(site.db, systemClock, { account: site.account, name: `${made}`, scopes: ['send'] });
-    }
-
-    expectProblem(await ask('post', PATH, GOOD), 'too_many_keys');
+    await change({ per_minute: 5_000, name: 'fast' }).expect(200);
+    expectProblem(await change({ per_minute: 4_999 }), 'invalid_request');
   });
 });

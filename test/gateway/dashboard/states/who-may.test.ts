@@ -9,7 +9,7 @@ describe('a page that the user may not see', () => {
   });
 
   it('sends nobody to an owner for what no owner can give', () => {
-    expect(whoMay('admin', true)).to.equal('This page is for operators only.');
+    expect(whoMay('admin:read', true)).to.equal('This page is for operators only.');
   });
 
   it('does not speak of an account to an operator, who has none', () => {

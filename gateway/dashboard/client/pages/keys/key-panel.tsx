@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
-import { create, patch, remove } from '../../api/http.ts';
+import { create, patch, queryText, remove } from '../../api/http.ts';
+import { useLoad } from '../../api/load.ts';
 import { may } from '../../api/session.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { changed } from '../../parts/changed.ts';
+import { Checkbox } from '../../parts/checkbox.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { CopyId } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -14,7 +16,7 @@ import { exactNow } from '../../parts/now.ts';
 import { number } from '../../parts/number.ts';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { type CreatedKey, endOf, type Key, LIVES, STATE_TONES } from './key.ts';
+import { type CreatedKey, endOf, type Key, type KeyDetail, LIVES, STATE_TONES } from './key.ts';
 import { KeyFields } from './key-fields.tsx';
 
 interface KeyPanelProps {
@@ -43,22 +45,36 @@ export function KeyPanel({ of, onClose, onChange, onRotated }: KeyPanelProps) {
       )}
       {asked === 'edit' && <EditDialog of={of} path={path} onClose={close} onChange={onChange} />}
       {asked === 'rotate' && <RotateDialog of={of} path={path} onClose={close} onRotated={onRotated} />}
-      {asked === 'revoke' && (
-        <Confirm
-          title={`Revoke the key ${of.name}?`}
-          act="Revoke key"
-          typed={of.name}
-          onConfirm={async () => {
-            await remove(path);
-            onChange();
-            toast('Key revoked. It is refused within some seconds.');
-          }}
-          onClose={close}
-        >
-          <p>Programs that use it can no longer send or read. It cannot be undone.</p>
-        </Confirm>
-      )}
+      {asked === 'revoke' && <RevokeDialog of={of} path={path} onClose={close} onChange={onChange} />}
     </Dialog>
+  );
+}
+
+/** Asks, and says which keys this one has made. */
+function RevokeDialog({ of, path, onClose, onChange }: ActProps & { readonly of: Key; readonly onChange: () => void }) {
+  const { data } = useLoad<KeyDetail>(path);
+  const [alsoMade, setAlsoMade] = useState(false);
+  const made = data?.descendants ?? [];
+  return (
+    <Confirm
+      title={`Revoke the key ${of.name}?`}
+      act="Revoke key"
+      typed={of.name}
+      onConfirm={async () => {
+        await remove(`${path}${queryText({ descendants: alsoMade ? 'revoke' : undefined })}`);
+        onChange();
+        toast('Key revoked. It is refused within some seconds.');
+      }}
+      onClose={onClose}
+    >
+      <p>Programs that use it can no longer send or read. It cannot be undone.</p>
+      {made.length > 0 && (
+        <>
+          <p>It made keys that work: {made.map(({ name }) => name).join(', ')}.</p>
+          <Checkbox name="descendants" label="Revoke these too" checked={alsoMade} onChange={setAlsoMade} />
+        </>
+      )}
+    </Confirm>
   );
 }
 

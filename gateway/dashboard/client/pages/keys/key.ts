@@ -19,6 +19,11 @@ export interface Key {
   readonly rotated_to: string | null;
 }
 
+/** One key, with those that it made and that work. */
+export interface KeyDetail extends Key {
+  readonly descendants: readonly { readonly key_id: string; readonly name: string }[];
+}
+
 /** The answer that has the whole key, this once. */
 export interface CreatedKey extends Key {
   readonly key: string;

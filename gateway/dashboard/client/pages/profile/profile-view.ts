@@ -1,4 +1,4 @@
-import type { Role } from '../../api/session.ts';
+import type { Role } from '../../api/permission.ts';
 
 /** The answer of `GET /v2/profile`. */
 export interface Profile {

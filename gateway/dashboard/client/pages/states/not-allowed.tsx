@@ -1,4 +1,5 @@
-import { type Permission, session } from '../../api/session.ts';
+import type { Permission } from '../../api/permission.ts';
+import { session } from '../../api/session.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { PageHead } from '../../parts/page.tsx';
 import { whoMay } from './who-may.ts';

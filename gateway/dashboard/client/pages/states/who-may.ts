@@ -1,15 +1,20 @@
+import type { Permission } from '../../api/permission.ts';
+
 /** Who has a permission, in words. gateway/access/roles.ts gives permissions to roles. */
-const WHO = {
+const WHO: Readonly<Record<Permission, string>> = {
   read: 'users of an account',
   send: 'senders, developers and owners',
   otp: 'senders, developers and owners',
   manage: 'developers and owners',
   owner: 'owners',
-  admin: 'operators',
-} as const;
+  'admin:read': 'operators',
+  'admin:support': 'operators',
+  'admin:money': 'operators',
+  'admin:routing': 'operators',
+};
 
 /** Whom a page is for, and what a user can do who is none of them. No owner can make an operator, and operators have no owner. */
-export function whoMay(needs: keyof typeof WHO, hasAccount: boolean): string {
+export function whoMay(needs: Permission, hasAccount: boolean): string {
   const only = `This page is for ${WHO[needs]} only.`;
-  return needs === 'admin' || !hasAccount ? only : `${only} Ask an owner of your account for that role.`;
+  return needs.startsWith('admin:') || !hasAccount ? only : `${only} Ask an owner of your account for that role.`;
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { usePages } from '../../api/pages.ts';
+import { may } from '../../api/session.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
@@ -28,9 +29,11 @@ export function AllUsersPage() {
           account === '' ? 'These are the operators. Give an account to see its users.' : 'The users of one account.'
         }
         actions={
-          <Button look="primary" icon="plus" onClick={() => setInviting(true)}>
-            Invite a user
-          </Button>
+          may('admin:support', 'admin:money') && (
+            <Button look="primary" icon="plus" onClick={() => setInviting(true)}>
+              Invite a user
+            </Button>
+          )
         }
       />
       <FilterBar filter={filter}>

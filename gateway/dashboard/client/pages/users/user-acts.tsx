@@ -7,6 +7,7 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast, toastProblem } from '../../parts/toast.tsx';
+import { type KeyFate, useKeysQuestion } from './keys-question.tsx';
 import { LinkDialog } from './link-dialog.tsx';
 import { STATUS_TONES, type User, type UserLink } from './user.ts';
 
@@ -28,7 +29,7 @@ interface UserActsProps {
   readonly user: User;
   /** The user's path in the API: `/v2/account/users/usr_…`, or the operators' one. */
   readonly path: string;
-  readonly setStatus: (to: 'active' | 'disabled') => Promise<unknown>;
+  readonly setStatus: (to: 'active' | 'disabled', keys?: KeyFate) => Promise<unknown>;
   /** Whether a new link, and the removal of the second factor, may be asked for here. */
   readonly renews: boolean;
   readonly onChange: () => void;
@@ -40,6 +41,7 @@ interface UserActsProps {
 export function UserActs({ user, path, setStatus, renews, onChange, children }: UserActsProps) {
   const [asked, setAsked] = useState<'factor' | 'disable'>();
   const [link, setLink] = useState<UserLink>();
+  const { attempt, question } = useKeysQuestion();
   const called = user.name ?? user.username;
   const act = async (doing: Promise<unknown>, said: string) => {
     await doing;
@@ -64,6 +66,7 @@ export function UserActs({ user, path, setStatus, renews, onChange, children }: 
         <Button onClick={() => setAsked('disable')}>Disable user</Button>
       )}
       {children}
+      {question}
       {link && <LinkDialog title={`Link for ${called}`} link={link} onClose={() => setLink(undefined)} />}
       {asked === 'factor' && (
         <Confirm
@@ -79,7 +82,7 @@ export function UserActs({ user, path, setStatus, renews, onChange, children }: 
         <Confirm
           title={`Disable ${called}?`}
           act="Disable user"
-          onConfirm={() => act(setStatus('disabled'), `${called} is disabled.`)}
+          onConfirm={() => attempt((keys) => act(setStatus('disabled', keys), `${called} is disabled.`))}
           onClose={() => setAsked(undefined)}
         >
           <p>All sessions end at once, and signing in is refused until the user is enabled again.</p>

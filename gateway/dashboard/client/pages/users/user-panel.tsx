@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { patch, remove } from '../../api/http.ts';
+import { patch, queryText, remove } from '../../api/http.ts';
 import { session } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
@@ -8,6 +8,7 @@ import { Select } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { useKeysQuestion } from './keys-question.tsx';
 import { ROLES, type User } from './user.ts';
 import { UserActs, UserFacts } from './user-acts.tsx';
 
@@ -21,6 +22,7 @@ interface UserPanelProps {
 export function UserPanel({ user, onClose, onChange }: UserPanelProps) {
   const isSelf = user.user_id === session.value?.user.user_id;
   const path = `/v2/account/users/${user.user_id}`;
+  const { attempt, question } = useKeysQuestion();
   return (
     <Dialog title={user.name ?? user.username} side="right" onClose={onClose}>
       <UserFacts user={user} />
@@ -30,17 +32,26 @@ export function UserPanel({ user, onClose, onChange }: UserPanelProps) {
           <Form
             submit="Change role"
             look="plain"
-            onSubmit={async (values) => {
-              await patch(path, { role: values.text('role') });
-              onChange();
-              toast('Role changed. It holds from the next request on.');
-            }}
+            onSubmit={(values) =>
+              attempt(async (keys) => {
+                await patch(path, { role: values.text('role'), ...(keys && { keys }) });
+                onChange();
+                toast('Role changed. It holds from the next request on.');
+              })
+            }
           >
             <Select name="role" label="Role" options={ROLES} initial={user.role} />
           </Form>
-          <UserActs user={user} path={path} setStatus={(status) => patch(path, { status })} renews onChange={onChange}>
+          <UserActs
+            user={user}
+            path={path}
+            setStatus={(status, keys) => patch(path, { status, ...(keys && { keys }) })}
+            renews
+            onChange={onChange}
+          >
             <RemoveUser user={user} path={path} onClose={onClose} onChange={onChange} />
           </UserActs>
+          {question}
         </>
       )}
     </Dialog>
@@ -50,17 +61,20 @@ export function UserPanel({ user, onClose, onChange }: UserPanelProps) {
 function RemoveUser({ user, path, onClose, onChange }: UserPanelProps & { readonly path: string }) {
   const [asked, setAsked] = useState(false);
   const called = user.name ?? user.username;
-  const confirmed = async () => {
-    await remove(path);
-    onChange();
-    toast(`${called} is removed.`);
-    onClose();
-  };
+  const { attempt, question } = useKeysQuestion();
+  const confirmed = () =>
+    attempt(async (keys) => {
+      await remove(`${path}${queryText({ keys })}`);
+      onChange();
+      toast(`${called} is removed.`);
+      onClose();
+    });
   return (
     <>
       <Button look="danger" onClick={() => setAsked(true)}>
         Remove user
       </Button>
+      {question}
       {asked && (
         <Confirm
           title={`Remove ${called}?`}

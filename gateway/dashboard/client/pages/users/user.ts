@@ -1,4 +1,4 @@
-import type { Role } from '../../api/session.ts';
+import type { Role } from '../../api/permission.ts';
 import type { Tone } from '../../parts/badge.tsx';
 
 /** As `GET /v2/account/users` answers. */

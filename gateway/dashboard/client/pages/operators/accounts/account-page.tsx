@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useLoad } from '../../../api/load.ts';
+import { may } from '../../../api/session.ts';
 import { Badge } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { CopyId } from '../../../parts/copy.tsx';
@@ -27,12 +28,16 @@ export function AccountPage({ params }: PageProps) {
   const close = () => setAsked(undefined);
   const actions = account && (
     <>
-      <Button onClick={() => setAsked('status')}>
-        {account.status === 'active' ? 'Suspend or pause' : 'Resume account'}
-      </Button>
-      <Button look="primary" onClick={() => setAsked('credits')}>
-        Top up or correct
-      </Button>
+      {may('admin:support') && (
+        <Button onClick={() => setAsked('status')}>
+          {account.status === 'active' ? 'Suspend or pause' : 'Resume account'}
+        </Button>
+      )}
+      {may('admin:money') && (
+        <Button look="primary" onClick={() => setAsked('credits')}>
+          Top up or correct
+        </Button>
+      )}
     </>
   );
   return (
@@ -47,7 +52,7 @@ export function AccountPage({ params }: PageProps) {
           <>
             <Shown account={data} />
             <StatementCard account={data.account_id} key={booked} />
-            <SettingsCard account={data} onChange={loaded.setData} />
+            {may('admin:support') && <SettingsCard account={data} onChange={loaded.setData} />}
           </>
         )}
       </Loading>

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { usePages } from '../../../api/pages.ts';
+import { may } from '../../../api/session.ts';
 import { Badge } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Empty, NoResults } from '../../../parts/empty.tsx';
@@ -23,7 +24,7 @@ export function AccountsPage() {
   const filter = useUrlFilter('search', 'status');
   const list = usePages<Account>('/v2/admin/accounts', filter.values);
   const [creating, setCreating] = useState(false);
-  const create = (
+  const create = may('admin:support') && (
     <Button look="primary" icon="plus" onClick={() => setCreating(true)}>
       Create account
     </Button>

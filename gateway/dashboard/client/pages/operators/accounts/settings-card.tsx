@@ -1,4 +1,5 @@
 import { patch } from '../../../api/http.ts';
+import { may } from '../../../api/session.ts';
 import { changed } from '../../../parts/changed.ts';
 import { Field, Select } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
@@ -26,7 +27,7 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
     // Emptied, a PE id or a country is refused: they can be changed, not taken away.
     const now = {
       name: values.text('name'),
-      expiry_date: values.text('expiry_date'),
+      ...(may('admin:money') && { expiry_date: values.text('expiry_date') }),
       senders: values.text('senders'),
       dlt: values.text('dlt'),
       entity_id: values.text('entity_id'),
@@ -44,7 +45,9 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
     <Card title="Settings">
       <Form submit="Save settings" look="plain" onSubmit={save}>
         <Field name="name" label="Name" initial={account.name} />
-        <Field name="expiry_date" label="Credits may be spent until" type="date" initial={account.expiry_date} />
+        {may('admin:money') && (
+          <Field name="expiry_date" label="Credits may be spent until" type="date" initial={account.expiry_date} />
+        )}
         <Select name="senders" label="Senders" options={SENDER_RULES} initial={settings.senders} />
         <Select name="dlt" label="India's DLT" options={SWITCH} initial={settings.dlt} />
         <Field

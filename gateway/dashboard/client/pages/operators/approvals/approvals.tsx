@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { usePages } from '../../../api/pages.ts';
+import { may } from '../../../api/session.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Empty, NoResults } from '../../../parts/empty.tsx';
 import { FilterBar, FilterText } from '../../../parts/filter.tsx';
@@ -49,15 +50,19 @@ export function ApprovalsPage() {
           },
           { head: 'Kind', cell: ({ kind }) => (kind === 'sender' ? 'Sender' : 'DLT template') },
           { head: 'What', cell: nameOf },
-          {
-            head: 'Actions',
-            kind: 'actions',
-            cell: (row) => (
-              <Button look="quiet" onClick={() => setShown(row)}>
-                Decide <span class="hidden">{nameOf(row)}</span>
-              </Button>
-            ),
-          },
+          ...(may('admin:support')
+            ? [
+                {
+                  head: 'Actions',
+                  kind: 'actions' as const,
+                  cell: (row: Approval) => (
+                    <Button look="quiet" onClick={() => setShown(row)}>
+                      Decide <span class="hidden">{nameOf(row)}</span>
+                    </Button>
+                  ),
+                },
+              ]
+            : []),
         ]}
       />
       {shown && <DecideDialog of={shown} onClose={() => setShown(undefined)} onDone={list.reload} />}

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useLive } from '../../../api/live.ts';
 import { useLoad } from '../../../api/load.ts';
+import { may } from '../../../api/session.ts';
 import { Badge } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Empty } from '../../../parts/empty.tsx';
@@ -27,7 +28,8 @@ export function CarrierPage({ params }: PageProps) {
         title={carrier?.name ?? 'Carrier'}
         back={{ href: '/dashboard/admin/carriers', label: 'Carriers' }}
         actions={
-          now && (
+          now &&
+          may('admin:routing') && (
             <Button onClick={() => setAsked(true)}>
               {now.status === 'active' ? 'Pause carrier' : 'Resume carrier'}
             </Button>

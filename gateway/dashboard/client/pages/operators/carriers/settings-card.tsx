@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { patch } from '../../../api/http.ts';
+import { may } from '../../../api/session.ts';
 import { Badge } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
@@ -24,7 +25,7 @@ export function SettingsCard({ carrier, onChange }: SettingsCardProps) {
     <Card
       title="Settings"
       lead="After a change the binds end gracefully and start again with the new settings."
-      actions={<Button onClick={() => setPassword(true)}>Change password</Button>}
+      actions={may('admin:routing') && <Button onClick={() => setPassword(true)}>Change password</Button>}
     >
       <Table
         caption="Settings"
@@ -33,11 +34,14 @@ export function SettingsCard({ carrier, onChange }: SettingsCardProps) {
         columns={[
           {
             head: 'Setting',
-            cell: (row) => (
-              <button type="button" class="row-link" onClick={() => setShown(row)}>
-                {row.name}
-              </button>
-            ),
+            cell: (row) =>
+              may('admin:routing') ? (
+                <button type="button" class="row-link" onClick={() => setShown(row)}>
+                  {row.name}
+                </button>
+              ) : (
+                row.name
+              ),
           },
           { head: 'Group', cell: ({ group }) => group },
           {

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { post } from '../../../api/http.ts';
 import { useLive } from '../../../api/live.ts';
 import { usePages } from '../../../api/pages.ts';
+import { may } from '../../../api/session.ts';
 import { Badge, type Tone } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Empty } from '../../../parts/empty.tsx';
@@ -47,9 +48,11 @@ export function LedgerChecksPage() {
         title="Ledger check"
         lead="Walks the ledgers of all accounts: every change of a balance is there, in order, without a gap. It changes nothing."
         actions={
-          <Button look="primary" busy={busy} onClick={begin}>
-            Begin a check
-          </Button>
+          may('admin:money') && (
+            <Button look="primary" busy={busy} onClick={begin}>
+              Begin a check
+            </Button>
+          )
         }
       />
       <PagedTable

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { post, queryText, remove } from '../../../api/http.ts';
 import { usePages } from '../../../api/pages.ts';
+import { may } from '../../../api/session.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
@@ -30,7 +31,7 @@ export function OperatorNumbersPage() {
   const list = usePages<OperatorNumber>(PATH, filter.values);
   const [adding, setAdding] = useState(false);
   const [asked, setAsked] = useState<OperatorNumber>();
-  const add = (
+  const add = may('admin:routing') && (
     <Button look="primary" icon="plus" onClick={() => setAdding(true)}>
       Add number
     </Button>
@@ -66,15 +67,19 @@ export function OperatorNumbersPage() {
           },
           { head: 'Country', cell: ({ country }) => country ?? '–' },
           { head: 'Since', cell: (row) => <Time at={row.created_at} /> },
-          {
-            head: 'Actions',
-            kind: 'actions',
-            cell: (row) => (
-              <Button look="quiet" onClick={() => setAsked(row)}>
-                Take away <span class="hidden">{called(row)}</span>
-              </Button>
-            ),
-          },
+          ...(may('admin:routing')
+            ? [
+                {
+                  head: 'Actions',
+                  kind: 'actions' as const,
+                  cell: (row: OperatorNumber) => (
+                    <Button look="quiet" onClick={() => setAsked(row)}>
+                      Take away <span class="hidden">{called(row)}</span>
+                    </Button>
+                  ),
+                },
+              ]
+            : []),
         ]}
       />
       {adding && <AddDialog onClose={() => setAdding(false)} onDone={list.reload} />}

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { remove } from '../../../api/http.ts';
 import { useLoad } from '../../../api/load.ts';
+import { may } from '../../../api/session.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Empty } from '../../../parts/empty.tsx';
@@ -16,7 +17,7 @@ export function RoutesPage() {
   const loaded = useLoad<{ routes: readonly Route[] }>('/v2/admin/routes');
   const [edited, setEdited] = useState<Route | 'new'>();
   const [removed, setRemoved] = useState<Route>();
-  const add = (
+  const add = may('admin:routing') && (
     <Button look="primary" icon="plus" onClick={() => setEdited('new')}>
       Add route
     </Button>
@@ -77,20 +78,24 @@ function RouteTable({ routes, edit, remove: ask }: RouteTableProps) {
         { head: 'Matches → carriers', cell: ({ words }) => words },
         { head: 'Order', kind: 'number', cell: ({ order }) => order },
         { head: 'Next one after', cell: ({ wait_seconds }) => `${wait_seconds} s` },
-        {
-          head: 'Actions',
-          kind: 'actions',
-          cell: (row) => (
-            <>
-              <Button look="quiet" onClick={() => edit(row)}>
-                Change <span class="hidden">{row.route_id}</span>
-              </Button>
-              <Button look="quiet" onClick={() => ask(row)}>
-                Remove <span class="hidden">{row.route_id}</span>
-              </Button>
-            </>
-          ),
-        },
+        ...(may('admin:routing')
+          ? [
+              {
+                head: 'Actions',
+                kind: 'actions' as const,
+                cell: (row: Route) => (
+                  <>
+                    <Button look="quiet" onClick={() => edit(row)}>
+                      Change <span class="hidden">{row.route_id}</span>
+                    </Button>
+                    <Button look="quiet" onClick={() => ask(row)}>
+                      Remove <span class="hidden">{row.route_id}</span>
+                    </Button>
+                  </>
+                ),
+              },
+            ]
+          : []),
       ]}
     />
   );

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { post } from '../../../api/http.ts';
 import { usePages } from '../../../api/pages.ts';
+import { may } from '../../../api/session.ts';
 import { Badge, type Tone } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Confirm } from '../../../parts/confirm.tsx';
@@ -51,15 +52,19 @@ export function ProvidersPage() {
           { head: 'State', cell: ({ condition }) => <Badge tone={TONES[condition]}>{condition}</Badge> },
           { head: 'Last error', cell: (row) => <LastError of={row} /> },
           { head: 'Address', cell: ({ base_url }) => <code>{base_url}</code> },
-          {
-            head: 'Actions',
-            kind: 'actions',
-            cell: (row) => (
-              <Button look="quiet" onClick={() => setAsked(row)}>
-                {isGoing(row) ? 'Pause' : 'Start'} <span class="hidden">{row.number}</span>
-              </Button>
-            ),
-          },
+          ...(may('admin:routing')
+            ? [
+                {
+                  head: 'Actions',
+                  kind: 'actions' as const,
+                  cell: (row: Provider) => (
+                    <Button look="quiet" onClick={() => setAsked(row)}>
+                      {isGoing(row) ? 'Pause' : 'Start'} <span class="hidden">{row.number}</span>
+                    </Button>
+                  ),
+                },
+              ]
+            : []),
         ]}
       />
       {asked && <GoingDialog of={asked} onClose={() => setAsked(undefined)} onDone={list.reload} />}
