@@ -168,6 +168,7 @@ describe('POST /v2/chatapp/send-media', () => {
       for (const url of [
         'http://nowhere.example/a.png',
         'https://nowhere.example/b.png',
+        'https://nowhere.example/c.png',
         'https://silent.example/a.png',
       ]) {
         const { status, body } = await send(url);
@@ -175,7 +176,7 @@ describe('POST /v2/chatapp/send-media', () => {
       }
 
       expect((await send('http://93.184.215.14/a.png')).status).to.equal(200);
-      expect(asked).to.deep.equal(['nowhere.example', 'silent.example']);
+      expect(asked, 'once for each origin').to.deep.equal(['nowhere.example', 'nowhere.example', 'silent.example']);
     });
 
     it('400: it leads to a private address', async () => {

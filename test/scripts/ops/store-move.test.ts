@@ -6,6 +6,7 @@ import type { Document } from 'mongodb';
 import { startApp } from '../../../scripts/bench/app-process.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { INDEXES } from '../../../shared/mongo/indexes.ts';
+import { newestSchema } from '../../../shared/schema/migrate.ts';
 import { builtProduct } from '../../support/built.ts';
 import { eventually } from '../../support/eventually.ts';
 import { bytesOf, MoveWorld } from './move-world.ts';
@@ -53,7 +54,7 @@ describe('npm run ops: moving all data to another store and back', function () {
     await world.export();
 
     expect(await show()).to.include({ access: 'moved' });
-    expect(await show(world.target)).to.deep.include({ access: 'open', schema: 4 });
+    expect(await show(world.target)).to.deep.include({ access: 'open', schema: newestSchema() });
     const env = { ...world.envOf(world.source), PORT: '0', METRICS_PORT: '0' };
     const gateway = startApp('gateway', { dist: await builtProduct(), env, logDir: world.dir });
     const refused = await gateway.ready.catch(String);

@@ -41,7 +41,7 @@ describe('verdictOf', () => {
   it('keeps the ids of accepted segments, in their case and without leading zeros', () => {
     expect(verdictOf([accepted('00Ab'), accepted('')], { carrier: 'c' })).to.deep.equal({
       kind: 'sent',
-      parts: [{ state: 'accepted', key: 'c:Ab' }, { state: 'accepted' }],
+      parts: [{ state: 'accepted', key: 'c:Ab', caseless: 'c:ab' }, { state: 'accepted' }],
     });
   });
 
