@@ -18,7 +18,7 @@ describe('recipientProblem', () => {
     ['1234567890123456', /has 16 digits/],
     ['91 98765 43210', /Remove spaces/],
     ['(919)876-543210', /Remove spaces/],
-    ['919876543210\n', /Remove spaces/],
+    ['919876543210\n', /Remove the character \\u000a/],
     ['+44 (0)20 7946 0958', /without \(0\)/],
     ['919876543210,919876543211', /several numbers/],
     ['+919876543210; +919876543211', /several numbers/],
@@ -27,7 +27,7 @@ describe('recipientProblem', () => {
     ['919876543210,0', /column as text/],
     ['9.19877E+11', /column as text/],
     ['91987654321o', /only the digits/],
-    ['٩١٩٨٧٦٥٤٣٢١٠', /only the digits/],
+    ['٩١٩٨٧٦٥٤٣٢١٠', /Remove the character \\u0669/],
   ];
   for (const [to, reason] of refused) {
     it(`refuses ${JSON.stringify(to)} and says how to correct it`, () => {
