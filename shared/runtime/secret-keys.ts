@@ -1,5 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, linkSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from './lifecycle.ts';
 import { makeOwnDirectory, syncDirectory } from './own-directory.ts';
@@ -67,10 +77,12 @@ function makeKeyFile(file: string, dataDir: string): void {
 export function addKey(dataDir: string): void {
   const file = secretKeyFile(dataDir);
   // Of two who do this at the same moment, and of one who does it again after a crash, both find the same new key.
-  const next = `${file}.next`;
+  const next = nextFile(file);
+  const keys = readKeys(file);
+  // A crash left it behind the key that the last change brought: this change needs another one.
+  if (keys.length === 1 && existsSync(next) && readKeys(next)[0].equals(keys[0])) rmSync(next, { force: true });
   if (!existsSync(next)) makeKeyFile(next, dataDir);
   const [key] = readKeys(next);
-  const keys = readKeys(file);
   if (!keys.some((one) => one.equals(key))) replaceKeys(file, dataDir, [key, ...keys]);
   rmSync(next, { force: true });
 }
@@ -80,12 +92,23 @@ export function dropOldKeys(dataDir: string): void {
   const file = secretKeyFile(dataDir);
   const [key] = readKeys(file);
   replaceKeys(file, dataDir, [key]);
+  rmSync(nextFile(file), { force: true });
+  // What crashes left half done has the old keys too.
+  for (const name of readdirSync(dataDir)) if (DRAFT.test(name)) rmSync(join(dataDir, name), { force: true });
+}
+
+/** The key that comes next, between its making and its first place in the file. */
+function nextFile(file: string): string {
+  return `${file}.next`;
 }
 
 function replaceKeys(file: string, dataDir: string, keys: Keys): void {
   renameSync(writeDraft(file, keys), file);
   syncDirectory(dataDir);
 }
+
+/** As `writeDraft` names them. */
+const DRAFT = /^secret\.key(\.next)?\.\d+$/;
 
 function writeDraft(file: string, keys: Keys): string {
   const draft = `${file}.${process.pid}`;

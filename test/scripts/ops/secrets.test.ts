@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
@@ -112,6 +112,20 @@ describe('npm run ops: secrets reseal', () => {
 
     expect(readFileSync(keyFile(), 'utf8')).to.equal(`${first}\n`);
     expect(first).not.to.equal(old);
+  });
+
+  it('interrupted before it took away what it needed, makes a new key the next time', async () => {
+    await sealAll();
+    // Crashes left the key that came last beside the file, and half-written drafts.
+    copyFileSync(keyFile(), `${keyFile()}.next`);
+    copyFileSync(keyFile(), `${keyFile()}.4711`);
+    const old = readFileSync(keyFile(), 'utf8');
+
+    expect(JSON.parse((await world.run(`${RESEAL} --json`)).out)).to.include({ resealed: 10 });
+
+    expect(readFileSync(keyFile(), 'utf8')).not.to.equal(old);
+    const files = readdirSync(world.dir).filter((name) => name.startsWith('secret.key'));
+    expect(files).to.deep.equal(['secret.key']);
   });
 
   it('names what no key opens, and what was copied from elsewhere', async () => {
