@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { canonicalSubnet } from '../keys/allowed-addresses.ts';
 
 /**
  * The addresses that a customer may make us connect to. An allow-list of what is public, not a list of what is not: IPv4 outside
@@ -12,11 +13,15 @@ const AZURE_HOST = ipaddr.IPv4.parse('168.63.129.16');
 
 export type Subnet = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** Parses `10.0.0.0/8`, `fd00::/8` or a single address. Undefined for any other text. */
+/**
+ * Parses `10.0.0.0/8`, `fd00::/8` or a single address; IPv4 written as IPv6 becomes IPv4. Undefined for any other text, also for
+ * the old forms of IPv4 (`10`, `127.1`, `010.0.0.1`, which would be 8.0.0.1): nobody means what they say.
+ */
 export function parseSubnet(text: string): Subnet | undefined {
-  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
-  if (!ipaddr.isValid(text)) return undefined;
-  const address = ipaddr.parse(text);
+  const canonical = canonicalSubnet(text);
+  if (canonical === undefined) return undefined;
+  if (canonical.includes('/')) return ipaddr.parseCIDR(canonical);
+  const address = ipaddr.parse(canonical);
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 

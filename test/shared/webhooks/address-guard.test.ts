@@ -69,6 +69,7 @@ describe('webhooks/address-guard', () => {
   it('an entry may open one port, and be for one account', () => {
     const account = newId('acc');
     const allowSubnets = ['10.1.0.0/16:8443', '[fd00::/8]:8443', '[::1]', `${account}=10.2.0.0/16:9000`, 'fe80::1:2'];
+    allowSubnets.push('::ffff:10.3.0.0/112');
     const guard = new AddressGuard({ allowHttp: false, allowSubnets });
     const own = guard.for(account);
 
@@ -78,6 +79,7 @@ describe('webhooks/address-guard', () => {
       ['fd12::1', 8443],
       ['::1', 1],
       ['fe80::1:2', 443],
+      ['10.3.9.9', 443],
     ] as const) {
       for (const one of [guard, own]) expect(one.allows(address, port), `${address} ${port}`).to.equal(true);
     }
@@ -100,6 +102,12 @@ describe('webhooks/address-guard', () => {
     '[10.0.0.0/8',
     'fd00::/8]:80',
     '[]:80',
+    // Old forms of IPv4, which stand for other addresses than one reads.
+    '010.1.0.0/16',
+    '10',
+    '10.1:80',
+    '0x7f.1',
+    '2130706433',
     'acc_1=10.0.0.0/8',
     '=10.0.0.0/8',
     `${newId('acc')}=`,
