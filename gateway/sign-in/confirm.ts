@@ -13,18 +13,13 @@ import type { Attempts } from './attempts.ts';
 import { BUSY, type Factors, sendRefusal } from './factors.ts';
 import type { Lane } from './hash-queue.ts';
 import type { Passwords } from './passwords.ts';
-import { CONFIRMED_MS } from './session-limits.ts';
-import type { Sessions } from './sessions.ts';
+import { CONFIRMED_MS, isConfirmed } from './session-limits.ts';
+import type { Sessions, SignedIn } from './sessions.ts';
 import { SIGN_IN } from './sign-in.ts';
 import { PASSWORD_TEXT_MAX, text } from './text-field.ts';
 
 /** Whether a signed-in user has shown the password again: the lane of further hashes. Otherwise the answer is sent. */
-export type ConfirmPassword = (
-  req: Request,
-  res: Reply,
-  user: UserDocument,
-  password: string,
-) => Promise<Lane | undefined>;
+export type ConfirmPassword = (req: Request, res: Reply, own: SignedIn, password: string) => Promise<Lane | undefined>;
 
 export interface ConfirmParts {
   readonly attempts: Attempts;
@@ -33,9 +28,17 @@ export interface ConfirmParts {
   readonly addressOf: CallerAddress;
 }
 
-/** What a stolen session may not do needs the password again. Attempts are limited as at sign-in. */
-export function createConfirmPassword(deps: Pick<GatewayDeps, 'log'>, parts: ConfirmParts): ConfirmPassword {
-  return async (req, res, user, password) => {
+/**
+ * What changes how a user signs in needs the password in the same request; of whoever has an app also a code, shown within the last
+ * minutes. Otherwise the password alone, which a browser fills in, would give recovery codes or another app. Attempts are limited
+ * as at sign-in.
+ */
+export function createConfirmPassword(deps: Pick<GatewayDeps, 'log' | 'clock'>, parts: ConfirmParts): ConfirmPassword {
+  return async (req, res, { user, session }, password) => {
+    if (user.totp !== undefined && !isConfirmed(session, deps.clock.now())) {
+      sendProblem(res, 'confirmation_required');
+      return undefined;
+    }
     const own = await beginOwn(deps, parts, req, res, user);
     if (own === undefined) return undefined;
     const { attempt, told } = own;

@@ -26,7 +26,7 @@ export function createChangePassword(
     const read = await readRequest(CHANGE_PASSWORD, bodyOf(res), { account: {}, now: clock.now(), config });
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
     const { current_password: current, password } = whole(read);
-    const lane = await confirmPassword(req, res, own.user, current);
+    const lane = await confirmPassword(req, res, own, current);
     if (lane === undefined) return;
     if (await refuseCommon(res, password, [own.user.username, own.user.name])) return;
     const like = await passwordLike(db, own.user.username);
@@ -36,7 +36,10 @@ export function createChangePassword(
       replacePassword(db, own.user, stored, clock.now()),
     );
     if (user === undefined) return sendProblem(res, 'session_ended');
-    const { session, cookie } = await sessions.renew(req, user, { factor: own.session.factor });
+    const { session, cookie } = await sessions.renew(req, user, {
+      factor: own.session.factor,
+      confirmedAt: own.session.confirmedAt,
+    });
     const view = sessionView({ ...own, user, session });
     sendJsonText(res, 200, JSON.stringify(view), sessions.cookie.write(cookie));
   };

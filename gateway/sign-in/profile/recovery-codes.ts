@@ -18,7 +18,7 @@ export function createRecoveryCodes(deps: ProfileDeps, { sessions, confirmPasswo
     const { clock, config, db } = deps;
     const read = await readRequest(NEW_RECOVERY_CODES, bodyOf(res), { account: {}, now: clock.now(), config });
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
-    if (!(await confirmPassword(req, res, own.user, whole(read).current_password))) return;
+    if (!(await confirmPassword(req, res, own, whole(read).current_password))) return;
     const { codes, hashes } = newRecoveryCodes();
     const user = await changeOwn(deps, res, 'user.renew-recovery-codes', own.user, () =>
       putRecoveryCodes(db, own.user, hashes),

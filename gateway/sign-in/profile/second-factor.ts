@@ -43,7 +43,7 @@ export class SecondFactor {
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
     const { current_password: password } = whole(read);
     if (password !== undefined) {
-      if (!(await this.#parts.confirmPassword(req, res, own.user, password))) return;
+      if (!(await this.#parts.confirmPassword(req, res, own, password))) return;
     } else if (!this.#justSignedIn(own)) return sendProblem(res, 'password_needed');
     const { seed, uri, qrSvg } = await newSeed(own.user.username);
     const until = new Date(clock.now().getTime() + SETUP_MS);
@@ -89,7 +89,7 @@ export class SecondFactor {
     const { clock, config, db } = this.#deps;
     const read = await readRequest(REMOVE_SECOND_FACTOR, bodyOf(res), { account: {}, now: clock.now(), config });
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
-    if (!(await confirmPassword(req, res, own.user, whole(read).current_password))) return;
+    if (!(await confirmPassword(req, res, own, whole(read).current_password))) return;
     if (needsSecondFactor(own.user, own.account)) return sendProblem(res, 'second_factor_required');
     const user = await changeOwn(this.#deps, res, 'user.remove-second-factor', own.user, () =>
       removeSecondFactor(db, own.user._id),

@@ -186,9 +186,22 @@ describe('second factor (ASVS 6.3.3, 6.4, 6.5)', () => {
     const { headers } = await world.userWithApp('developer');
     world.clock.turn(11 * 60_000);
     expectProblem(await world.call('post', '/v2/profile/second-factor', headers).send({}), 'password_needed');
-    for (const path of ['second-factor', 'second-factor/remove', 'recovery-codes']) {
-      const wrong = await world.call('post', `/v2/profile/${path}`, headers).send({ current_password: 'wrong wrong' });
-      expectProblem(wrong, 'password_wrong');
+    const right = { current_password: PASSWORD };
+    const posts = [
+      ['second-factor', right],
+      ['second-factor/remove', right],
+      ['recovery-codes', right],
+      ['password', { ...right, password: 'eight green herons' }],
+    ] as const;
+    const post = async (path: string, body: object) => world.call('post', `/v2/profile/${path}`, headers).send(body);
+    // A password that the browser fills in gives no codes and no other app: the code is asked for too.
+    for (const [path, body] of posts) expectProblem(await post(path, body), 'confirmation_required');
+    await world
+      .call('post', '/v2/session/confirm', headers)
+      .send({ password: PASSWORD, code: await world.code() })
+      .expect(200);
+    for (const [path, body] of posts.slice(0, 3)) {
+      expectProblem(await post(path, { ...body, current_password: 'wrong wrong' }), 'password_wrong');
     }
     const begin = { current_password: PASSWORD };
     const { setup, secret } = (await world.call('post', '/v2/profile/second-factor', headers).send(begin)).body;
