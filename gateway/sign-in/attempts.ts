@@ -57,10 +57,12 @@ const TRIES = 8;
 
 /**
  * Attempts a minute, whatever becomes of them, because each costs a hash of 15 ms: from a network that nobody knows, for a name there,
- * of a user in a known network, and of all users of an account in their known networks. An office signs in with 30 people a minute,
- * each with a second request for the code; one account takes at most a twentieth of a core.
+ * of a user in a known network, of all users of an account in one known network (`office`) and in all of them. An office signs in with
+ * 30 people a minute, each with a second request for the code, and leaves half of what the account may do to everybody elsewhere.
+ * Who is proved has the same limits apart: a stolen session keeps no colleague from signing in. One account takes at most a tenth
+ * of a core.
  */
-const PER_MINUTE = { network: 60, name: 60, user: 60, account: 180 } as const;
+const PER_MINUTE = { network: 60, name: 60, user: 60, office: 90, account: 180 } as const;
 
 /**
  * Above these limits an answer is held for so long. Whether somebody is known must be looked up first: a client that asks again at once
@@ -166,19 +168,9 @@ export class Attempts {
   }
 
   /** Counts the attempt. The seconds to wait, when there were too many. */
-  async #count({ network, name, where }: Trier, user: UserDocument | undefined): Promise<number | undefined> {
-    const counts: readonly (readonly [string, number])[] =
-      user === undefined
-        ? [
-            [network, PER_MINUTE.network],
-            ...(name === undefined ? [] : [[nameId(name, where), PER_MINUTE.name] as const]),
-          ]
-        : [
-            [`${user._id}@${network}`, PER_MINUTE.user],
-            [whereOf(user), PER_MINUTE.account],
-          ];
+  async #count(trier: Trier, user: UserDocument | undefined): Promise<number | undefined> {
     const nowMs = this.#clock.monotonicMs();
-    for (const [what, limit] of counts) {
+    for (const [what, limit] of countsOf(trier, user)) {
       const { rank, endsMs } = await this.#counter.count(`sign-in:${what}`, limit);
       if (rank <= limit) continue;
       await sleep(REFUSAL_HELD_MS);
@@ -220,6 +212,29 @@ export class Attempts {
     const { matchedCount } = await this.#failures.updateOne({ _id, count, until }, { $set: after });
     return matchedCount === 1;
   }
+}
+
+/** What an attempt counts for, and how often that may be. `user`: for whom the network is known. The first refusal ends it. */
+function countsOf(
+  { network, name, where, isProved = false }: Trier,
+  user: UserDocument | undefined,
+): readonly (readonly [string, number])[] {
+  if (user === undefined) {
+    const ofName = name === undefined ? [] : [[nameId(name, where), PER_MINUTE.name] as const];
+    return [[network, PER_MINUTE.network], ...ofName];
+  }
+  const account = whereOf(user);
+  if (isProved) {
+    return [
+      [`proved:${user._id}`, PER_MINUTE.user],
+      [`proved:${account}`, PER_MINUTE.account],
+    ];
+  }
+  return [
+    [`${user._id}@${network}`, PER_MINUTE.user],
+    [`${account}@${network}`, PER_MINUTE.office],
+    [account, PER_MINUTE.account],
+  ];
 }
 
 /** Of what was typed. `where`: the account that was named. `network`: the attempts from there count apart. */

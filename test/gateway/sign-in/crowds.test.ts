@@ -38,6 +38,11 @@ describe('sign-in while somebody floods it', () => {
     return answers;
   }
 
+  /** More than an account may in a minute. */
+  async function upToTheLimit(attack: (i: number) => Promise<unknown>): Promise<void> {
+    for (let i = 0; i < 15; i++) await Promise.all(Array.from({ length: 16 }, (_, j) => attack(i * 16 + j)));
+  }
+
   const ALL = Array.from({ length: 20 }, () => 200);
   const signIn = (username: string, from: string, password = PASSWORD) => world.signIn({ username, password }, from);
 
@@ -86,6 +91,37 @@ describe('sign-in while somebody floods it', () => {
     const answers = await during(attack, 16, async () => (await signIn(colleague.username, '203.0.113.4')).status);
 
     expect(answers).to.deep.equal(ALL);
+  });
+
+  it('with names of the account, from one network where a colleague has signed in', async () => {
+    const victim = await tenant();
+    await signIn(victim.username, '203.0.113.6').expect(200);
+    const own = { password: victim.password, totp: undefined } as never;
+    const names: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      const user = { now: world.clock.now(), user: own };
+      names.push((await signedIn(world.db, 'viewer', victim.account, user)).user.username);
+    }
+    await signIn(names[0] ?? '', '198.51.100.60').expect(200);
+    const attack = (i: number) => signIn(names[i % 4] ?? '', '198.51.100.60', 'a guess');
+    await upToTheLimit(attack);
+
+    for (let i = 0; i < 20; i++) await signIn(victim.username, '203.0.113.6').expect(200);
+  });
+
+  it('a stolen session, from many networks: its own user waits, colleagues do not', async () => {
+    const victim = await tenant();
+    await signIn(victim.username, '203.0.113.8').expect(200);
+    const own = { password: victim.password, totp: undefined } as never;
+    const changed = { now: world.clock.now(), user: own };
+    const { headers } = await signedIn(world.db, 'viewer', victim.account, changed);
+    const attack = (i: number) =>
+      world
+        .call('post', '/v2/session/confirm', { ...headers, 'X-Forwarded-For': `10.7.${i % 250}.${(i >> 8) % 250}` })
+        .send({ password: PASSWORD });
+    await upToTheLimit(attack);
+
+    for (let i = 0; i < 20; i++) await signIn(victim.username, '203.0.113.8').expect(200);
   });
 
   it('with hashes of many sessions of one account: their owners wait, others do not', async () => {
