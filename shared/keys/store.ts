@@ -194,11 +194,6 @@ export async function revokeKey(db: Db, id: string): Promise<KeyDocument | undef
   return (await keys(db).findOneAndUpdate({ _id: id }, revoked, { returnDocument: 'after' })) ?? undefined;
 }
 
-/** How many keys an account has, with those that work no more. */
-export function countKeys(db: Db, account: AccountId): Promise<number> {
-  return keys(db).countDocuments({ account });
-}
-
 /** A key of the account. */
 export async function findOwnKey(db: Db, account: AccountId, id: string): Promise<KeyDocument | undefined> {
   return (await keys(db).findOne({ _id: id, account })) ?? undefined;
@@ -237,6 +232,20 @@ export async function listLiveKeys(db: Db, account: AccountId | undefined, now: 
     .toArray();
   const live = placed.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now);
   return live.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+}
+
+/** How many keys an account has, also those that are over, and how many of them work now; each up to `max`. */
+export async function countKeys(
+  db: Db,
+  account: AccountId,
+  now: Date,
+  max: number,
+): Promise<{ readonly active: number; readonly all: number }> {
+  const [active, all] = await Promise.all([
+    keys(db).countDocuments({ account, ...ofState('active', now) }, { limit: max }),
+    keys(db).countDocuments({ account }, { limit: max }),
+  ]);
+  return { active, all };
 }
 
 function ofState(state: KeyState, now: Date): Filter<KeyDocument> {

@@ -102,7 +102,7 @@ export class TemplateRequests {
     }
     // Before the request is marked as asked: until the file is uploaded, the account may still want something else.
     const sample = await this.#sampleOf(request);
-    if (sample.kind === 'busy' || this.#closed) return;
+    if (this.#closed) return;
     if (sample.kind === 'unread') return this.#later(request, sample.reason);
     if (sample.kind === 'later') return this.#unanswered(request, sample.reason);
     if (sample.kind === 'refused') return refuseRequest(db, request, sample.reason, clock.now());

@@ -18,9 +18,7 @@ interface GivenSample {
 type SampleVerdict =
   | UploadVerdict
   /** The account's file could not be read. An operator cannot help that. */
-  | { readonly kind: 'unread'; readonly reason: string }
-  /** Enough other files are in memory just now. */
-  | { readonly kind: 'busy' };
+  | { readonly kind: 'unread'; readonly reason: string };
 
 /** Files in memory at once, of all accounts. */
 const AT_ONCE = 4;
@@ -34,6 +32,11 @@ const TRIES_MAX = 5;
 export class HeaderSamples {
   readonly #guard: AddressGuard;
   #inHand = 0;
+  /**
+   * Who wait for a place, in their order. An account asks for one file at a time (`TemplateRequests`), so those with many slow files
+   * take turns with all others. When they were sent away instead, four such accounts always had the four places.
+   */
+  readonly #waiting = new Set<() => void>();
 
   constructor(guard: AddressGuard) {
     this.#guard = guard;
@@ -41,13 +44,29 @@ export class HeaderSamples {
 
   /** The file's handle. Never rejects. `signal` ends it early, with `unread` or `later`. */
   async handOver(given: GivenSample, client: ProviderClient, signal: AbortSignal): Promise<SampleVerdict> {
-    if (this.#inHand >= AT_ONCE) return { kind: 'busy' };
-    this.#inHand += 1;
+    await this.#turn(signal);
     try {
       return await this.#handOver(given, client, signal);
     } finally {
       this.#inHand -= 1;
+      const [next] = this.#waiting;
+      next?.();
     }
+  }
+
+  /** Resolves with a place. An end that comes early needs none, because nothing is read then. */
+  #turn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const begin = () => {
+        this.#waiting.delete(begin);
+        signal.removeEventListener('abort', begin);
+        this.#inHand += 1;
+        resolve();
+      };
+      if (this.#inHand < AT_ONCE) return begin();
+      this.#waiting.add(begin);
+      signal.addEventListener('abort', begin);
+    });
   }
 
   async #handOver({ account, format, url, tries }: GivenSample, client: ProviderClient, signal: AbortSignal) {

@@ -63,17 +63,29 @@ describe('samples of headers', () => {
     expect(await hand(OPEN, `${files.url}/good.png`, 100)).to.include({ kind: 'later' });
   });
 
-  it('four at a time; the end of one makes room', async () => {
+  it('four at a time; others wait for their turn, before whoever comes again', async () => {
     const samples = new HeaderSamples(OPEN);
-    const stop = new AbortController();
-    const one = () =>
-      samples.handOver({ account, format: 'image', url: `${files.url}/hangs.png`, tries: 0 }, client, stop.signal);
-    const four = [one(), one(), one(), one()];
-    expect(await one()).to.deep.equal({ kind: 'busy' });
+    const stops = Array.from({ length: 4 }, () => new AbortController());
+    const ended: string[] = [];
+    const one = (name: string, file: string, { signal }: AbortController) =>
+      samples
+        .handOver({ account: newId('acc'), format: 'image', url: `${files.url}/${file}`, tries: 0 }, client, signal)
+        .then(({ kind }) => ended.push(`${name} ${kind}`));
+    const slow = stops.map((stop, i) => one(`slow ${i}`, 'hangs.png', stop));
+    const gone = new AbortController();
+    const closed = one('closed', 'hangs.png', gone);
+    const other = one('other', 'good.png', new AbortController());
+    const last = new AbortController();
+    const again = one('again', 'hangs.png', last);
 
-    stop.abort();
-
-    expect((await Promise.all(four)).map(({ kind }) => kind)).to.deep.equal(['unread', 'unread', 'unread', 'unread']);
-    expect(await one()).to.include({ kind: 'unread' });
+    gone.abort();
+    await closed;
+    expect(ended).to.deep.equal(['closed unread']);
+    stops[0]?.abort();
+    await other;
+    expect(ended).to.deep.equal(['closed unread', 'slow 0 unread', 'other later']);
+    for (const stop of [...stops, last]) stop.abort();
+    await Promise.all([...slow, again]);
+    expect(ended).to.have.length(7);
   });
 });
