@@ -58,9 +58,9 @@ export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/admin/providers/:account_id/status', { post: [...may('admin:routing'), body, createProviderStatus(deps)] });
   on('/v2/admin/numbers', {
     get: [...may('admin:read'), createNumberList(deps)],
-    post: [...may('admin:routing'), body, createAddNumber(deps)],
+    post: [...may('admin:routing'), confirmed, body, createAddNumber(deps)],
   });
-  on('/v2/admin/numbers/:number', { delete: [...may('admin:routing'), createRemoveNumber(deps)] });
+  on('/v2/admin/numbers/:number', { delete: [...may('admin:routing'), confirmed, createRemoveNumber(deps)] });
   on('/v2/admin/ledger-checks', {
     get: [...may('admin:read'), createLedgerChecks(deps)],
     post: [...may('admin:money'), body, createStartCheck(deps)],
@@ -107,8 +107,8 @@ function routeCarriers(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/admin/routes', { get: [...may('admin:read'), noQuery, createRoutes(deps)] });
   on('/v2/admin/routes/explain', { get: [...may('admin:read'), createExplain(deps)] });
   on('/v2/admin/routes/:route_id', {
-    put: [...may('admin:routing'), body, createPutRoute(deps)],
-    delete: [...may('admin:routing'), noQuery, createRemoveRoute(deps)],
+    put: [...may('admin:routing'), confirmed, body, createPutRoute(deps)],
+    delete: [...may('admin:routing'), confirmed, noQuery, createRemoveRoute(deps)],
   });
 }
 
