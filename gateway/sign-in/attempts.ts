@@ -116,12 +116,10 @@ export class Attempts {
    * them. Who is not in the answer has had too many, and must not be compared: nobody is told, because a name of another account
    * is nobody's business.
    */
-  async beginEach({
-    network,
-    users,
-    where,
-  }: Pick<Trier, 'network' | 'users' | 'where'>): Promise<ReadonlyMap<UserId, readonly Taken[]>> {
+  async beginEach({ network, users, where, name = '' }: Trier): Promise<ReadonlyMap<UserId, readonly Taken[]>> {
     if (where !== undefined) return new Map(users.map(({ _id }) => [_id, []]));
+    // A name that nobody has takes as long: without this, 3 ms less.
+    if (users.length === 0) await this.#take(nameId(name, 'nobody'), nextOfName);
     const taken = await Promise.all(
       users.map(async (user) => {
         const got = await this.#take(nameId(user.username, whereOf(user), networkOf([user], network)), nextOfName);

@@ -1,7 +1,13 @@
 import { expect } from 'chai';
+import request from 'supertest';
 import { makeLink } from '../../../shared/users/store.ts';
+import { openCountingDb } from '../../support/counting-db.ts';
+import { openGateway, TEST_CONFIG } from '../../support/gateway.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { OURS, PASSWORD, SignInWorld } from './world.ts';
+
+/** What reads and writes of a sign-in are. */
+const COMMANDS = ['find', 'insert', 'update', 'findAndModify', 'delete'];
 
 describe('guessing (ASVS 6.1.1, 6.3.1)', () => {
   let world: SignInWorld;
@@ -21,6 +27,33 @@ describe('guessing (ASVS 6.1.1, 6.3.1)', () => {
       expect(sixth.headers['retry-after']).to.equal('1');
       // The right password is refused too: otherwise guessing would still work during the pause.
       expectProblem(await world.signIn({ username, password: PASSWORD }, '198.51.100.7'), 'sign_in_limited');
+    }
+  });
+
+  it('6.3.8: a wrong guess costs the store as much for a name that nobody has, so that no time tells', async () => {
+    const { user } = await world.user('viewer');
+    const counting = openCountingDb(world.store);
+    const counted = await openGateway(counting.db, { config: { ...TEST_CONFIG, trustProxy: ['127.0.0.0/8'] } });
+    try {
+      const costs: number[][] = [];
+      const names = [user.username, 'nobody@example.com', 'another.nobody@example.com'];
+      for (const [i, username] of names.entries()) {
+        const before = COMMANDS.map((command) => counting.sent(command));
+        const answer = await request(counted.url)
+          .post('/v2/session')
+          .set({ ...OURS, 'X-Forwarded-For': `198.51.100.${200 + i}` })
+          .send({ username, password: 'a wrong guess' });
+        expectProblem(answer, 'sign_in_failed');
+        costs.push(COMMANDS.map((command, c) => counting.sent(command) - (before[c] ?? 0)));
+      }
+      // The first also reads the account, which is known from then on.
+      expect(costs[1]).to.deep.equal(costs[2]);
+      const [[finds = 0, ...writes] = [], [nobodys = 0, ...others] = []] = costs;
+      expect(writes).to.deep.equal(others);
+      expect(finds - nobodys).to.be.within(0, 1);
+    } finally {
+      await counted.close();
+      await counting.close();
     }
   });
 
