@@ -6,6 +6,8 @@ import type { ReplayDocument } from './replay.ts';
 
 /** How long people can look at what became of it. */
 const KEPT_MS = 30 * 86_400_000;
+/** Of one account; older ones go earlier. A replay of nothing ends at once, so a loop would make a million a day. */
+const KEPT_MAX = 500;
 
 type NewReplay = Pick<ReplayDocument, '_id' | 'account' | 'endpoint' | 'since'>;
 
@@ -20,10 +22,22 @@ export async function startReplay(db: Db, replay: NewReplay, now: Date): Promise
   const document: ReplayDocument = { ...replay, state: 'running', startedAt: now, replayed: 0, expiresAt };
   try {
     await replays(db).insertOne(document);
-    return document;
   } catch (error) {
     throw isDuplicateKey(error) ? new ReplayRunning('a replay is running', { cause: error }) : error;
   }
+  await removeOldest(db, replay.account);
+  return document;
+}
+
+async function removeOldest(db: Db, account: AccountId): Promise<void> {
+  const [oldest] = await replays(db)
+    .find({ account }, { projection: { _id: 1 } })
+    .sort({ _id: -1 })
+    .skip(KEPT_MAX - 1)
+    .limit(1)
+    .toArray();
+  if (oldest !== undefined)
+    await replays(db).deleteMany({ account, _id: { $lt: oldest._id }, state: { $ne: 'running' } });
 }
 
 export async function findReplay(db: Db, account: AccountId, id: string): Promise<ReplayDocument | undefined> {

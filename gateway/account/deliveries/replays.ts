@@ -69,7 +69,7 @@ function running(error: unknown): Refused {
   throw error;
 }
 
-/** GET /v2/account/webhooks/{webhook_id}/replays (extension): newest first; they are kept for 30 days. */
+/** GET /v2/account/webhooks/{webhook_id}/replays (extension): newest first; they are kept for 30 days, 500 of an account. */
 export function createReplays({ db, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const problems = new FieldProblems();

@@ -44,7 +44,11 @@ export class SecondFactor {
     const { current_password: password } = whole(read);
     if (password !== undefined) {
       if (!(await this.#parts.confirmPassword(req, res, own, password))) return;
-    } else if (!this.#justSignedIn(own)) return sendProblem(res, 'password_needed');
+    } else {
+      if (!this.#justSignedIn(own)) return sendProblem(res, 'password_needed');
+      // Drawing a code takes 5 ms of the event loop, so it is limited as a hash is.
+      if (!(await this.#parts.mayTry(req, res, own.user))) return;
+    }
     const { seed, uri, qrSvg } = await newSeed(own.user.username);
     const until = new Date(clock.now().getTime() + SETUP_MS);
     const setup = sealSetup(box, own.user, seed, until);

@@ -217,6 +217,14 @@ describe('second factor (ASVS 6.3.3, 6.4, 6.5)', () => {
     await world.call('post', '/v2/profile/second-factor/remove', now).send(begin).expect(200);
   });
 
+  it('setting one up in a loop is limited: each time a code is drawn', async () => {
+    const { headers } = await world.user('viewer');
+    const begin = () => world.call('post', '/v2/profile/second-factor', headers).send({});
+    for (let i = 0; i < 60; i++) await begin().expect(200);
+
+    expectProblem(await begin(), 'sign_in_limited');
+  });
+
   it('an owner cannot remove the app, only replace it', async () => {
     const { headers } = await world.userWithApp('owner');
     const removed = await world

@@ -50,6 +50,23 @@ describe('replays of a webhook', () => {
     expect(await site.db.collection('webhook_replays').countDocuments({ account: site.account })).to.equal(1);
   });
 
+  it('of an account are kept up to 500: the oldest go, but none that runs', async () => {
+    const { account, db } = site;
+    const of = (state: string) => (_: unknown, n: number) => ({
+      ...{ _id: newId('rpl', Date.now() - 1_000_000 + n), account, endpoint: `whk_${state}${n}`, state, replayed: 0 },
+      ...{ since: new Date(), startedAt: new Date(), expiresAt: new Date(Date.now() + 86_400_000) },
+    });
+    const old = [...Array.from({ length: 3 }, of('running')), ...Array.from({ length: 510 }, of('done'))];
+    await db.collection('webhook_replays').insertMany(old as never);
+
+    const { body } = await ask('post', path, since).expect(200);
+
+    const left = await db.collection('webhook_replays').find({ account }).sort({ _id: -1 }).toArray();
+    expect(left[0]?._id).to.equal(body.replay_id);
+    expect(left.filter(({ state }) => state === 'done').length).to.be.within(496, 499);
+    expect(left.filter(({ state }) => state === 'running')).to.have.length(4);
+  });
+
   it('are listed page by page, newest first', async () => {
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) {
