@@ -50,7 +50,8 @@ export class HeaderSamples {
     } finally {
       this.#inHand -= 1;
       const [next] = this.#waiting;
-      next?.();
+      // One that ended while it waited had no place to give away.
+      if (this.#inHand < AT_ONCE) next?.();
     }
   }
 

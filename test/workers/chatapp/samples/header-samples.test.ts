@@ -3,6 +3,7 @@ import { newId } from '../../../../shared/runtime/ids.ts';
 import { AddressGuard } from '../../../../shared/webhooks/address-guard.ts';
 import { ProviderClient } from '../../../../workers/chatapp/provider/client.ts';
 import { HeaderSamples } from '../../../../workers/chatapp/samples/header-samples.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { type FileServer, openFiles } from './file-server.ts';
 
 const OPEN = new AddressGuard({ allowHttp: true, allowSubnets: ['127.0.0.0/8'] });
@@ -67,6 +68,7 @@ describe('samples of headers', () => {
     const samples = new HeaderSamples(OPEN);
     const stops = Array.from({ length: 4 }, () => new AbortController());
     const ended: string[] = [];
+    const before = files.asked.length;
     const one = (name: string, file: string, { signal }: AbortController) =>
       samples
         .handOver({ account: newId('acc'), format: 'image', url: `${files.url}/${file}`, tries: 0 }, client, signal)
@@ -78,9 +80,13 @@ describe('samples of headers', () => {
     const last = new AbortController();
     const again = one('again', 'hangs.png', last);
 
+    await eventually(() => files.asked.length - before === 4, 'four are asked for');
     gone.abort();
     await closed;
+    // Whoever ended while waiting gave no place away: by the time of another's answer, nothing more was asked for.
+    await hand(OPEN, `${files.url}/busy.png`);
     expect(ended).to.deep.equal(['closed unread']);
+    expect(files.asked.slice(before)).not.to.include('/good.png');
     stops[0]?.abort();
     await other;
     expect(ended).to.deep.equal(['closed unread', 'slow 0 unread', 'other later']);
