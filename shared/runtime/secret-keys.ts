@@ -73,17 +73,17 @@ function makeKeyFile(file: string, dataDir: string): void {
   }
 }
 
-/** Puts a new key before those of the file: from now on it seals, in every process. */
+/** Puts a new key before the one of the file: from now on it seals, in every process. With several keys it is there already. */
 export function addKey(dataDir: string): void {
   const file = secretKeyFile(dataDir);
+  const keys = readKeys(file);
+  if (keys.length > 1) return;
   // Of two who do this at the same moment, and of one who does it again after a crash, both find the same new key.
   const next = nextFile(file);
-  const keys = readKeys(file);
   // A crash left it behind the key that the last change brought: this change needs another one.
-  if (keys.length === 1 && existsSync(next) && readKeys(next)[0].equals(keys[0])) rmSync(next, { force: true });
+  if (existsSync(next) && readKeys(next)[0].equals(keys[0])) rmSync(next, { force: true });
   if (!existsSync(next)) makeKeyFile(next, dataDir);
-  const [key] = readKeys(next);
-  if (!keys.some((one) => one.equals(key))) replaceKeys(file, dataDir, [key, ...keys]);
+  replaceKeys(file, dataDir, [readKeys(next)[0], ...keys]);
   rmSync(next, { force: true });
 }
 
