@@ -67,13 +67,16 @@ export function onlyUnknown(
   return only;
 }
 
-/** Whether a message to the receipt's number is just being submitted: its answer may bring the receipt's very id. */
+/**
+ * Whether a message that fits the receipt's addresses is just being submitted: its answer may bring the receipt's very id. Masked
+ * addresses fit every message.
+ */
 export function isAnswerDue(
   unanswered: readonly MessageDocument[],
   receipt: IncomingReceipt,
   carrier: string,
 ): boolean {
-  return unanswered.some((message) => isNumberOf(receipt.from, message.to) && isUnderWay(message, receipt, carrier));
+  return unanswered.some((message) => fitsAddresses(message, receipt) && isUnderWay(message, receipt, carrier));
 }
 
 /** Whether an answer that has not come yet may bring the receipt's id. */

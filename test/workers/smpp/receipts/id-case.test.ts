@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { MessageDocument, Part } from '../../../../shared/messages/message.ts';
 import { verdictOf } from '../../../../workers/smpp/submit/outcome.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';
-import { ReceiptWorld, receipt } from '../../../support/receipt-world.ts';
+import { ReceiptWorld, receipt, SENDER, TO } from '../../../support/receipt-world.ts';
 
 /** The parts of a message whose segments got these ids. */
 function answered(...ids: readonly string[]): readonly Part[] {
@@ -89,18 +89,25 @@ describe('ReceiptSettler: ids in another case', () => {
     expect(await world.state(message)).to.equal('delivered');
   });
 
-  it('while an answer to this number is due, an id in another case waits for it', async () => {
-    const other = await put('9abc');
-    const underWay = await world.put({ state: 'submitting', parts: [], history: [] });
+  for (const [what, from, to] of [
+    ['', TO, SENDER],
+    [', also if the carrier masks the number', '98XXXXXX10', SENDER],
+    [', also if it leaves the number out', '', SENDER],
+    [', also if it swaps the addresses', SENDER, TO],
+  ] as const) {
+    it(`while an answer to this number is due, an id in another case waits for it${what}`, async () => {
+      const other = await put('9abc');
+      const underWay = await world.put({ state: 'submitting', parts: [], history: [] });
 
-    expect(await world.receipts.add(receipt('9aBc'))).to.equal('orphan');
-    const parts = answered('9aBc');
-    const set = { state: 'sent', parts } as const;
-    await world.messages.updateOne({ _id: underWay._id }, { $set: set, $inc: { v: 1 } });
-    await world.receipts.adopt(['c:9aBc']);
+      expect(await world.receipts.add(receipt('9aBc', 'delivered', from, to))).to.equal('orphan');
+      const parts = answered('9aBc');
+      const set = { state: 'sent', parts } as const;
+      await world.messages.updateOne({ _id: underWay._id }, { $set: set, $inc: { v: 1 } });
+      await world.receipts.adopt(['c:9aBc']);
 
-    expect(await world.states([other, underWay])).to.deep.equal(['sent', 'delivered']);
-  });
+      expect(await world.states([other, underWay])).to.deep.equal(['sent', 'delivered']);
+    });
+  }
 
   it('a receipt in another case that came before its answer is found by the answer', async () => {
     const underWay = await world.put({ state: 'submitting', parts: [], history: [] });
