@@ -21,8 +21,8 @@ const ucs2 =
     };
   };
 const state =
-  (value: number): Spoil =>
-  ({ tlvs }) => ({ tlvs: new Map([...tlvs, [MESSAGE_STATE, Buffer.of(value)]]) });
+  (...octets: readonly number[]): Spoil =>
+  ({ tlvs }) => ({ tlvs: new Map([...tlvs, [MESSAGE_STATE, Buffer.from(octets)]]) });
 const inPayload =
   (spoil: Spoil, shortMessage = ''): Spoil =>
   (receipt) => {
@@ -42,6 +42,7 @@ describe('smpp worker: receipts as faulty carriers write them', () => {
     ['message_state 6 (ACCEPTED) beside DELIVRD', 'DELIVRD', state(6), 'delivered'],
     ['message_state 2 (DELIVERED) beside ENROUTE', 'ENROUTE', state(2), 'delivered'],
     ['message_state 5 (UNDELIVERABLE) beside DELIVRD', 'DELIVRD', state(5), 'failed'],
+    ['message_state 2 in two octets beside ENROUTE', 'ENROUTE', state(0, 2), 'delivered'],
     ['a NUL first', 'DELIVRD', prefixed('00'), 'delivered'],
     ['a header first, without the bit that announces one', 'UNDELIV', prefixed('050003a70201'), 'failed'],
     ['UTF-16 with a mark, big-endian', 'EXPIRED', ucs2(8, 'be', 'feff'), 'expired'],
@@ -49,6 +50,12 @@ describe('smpp worker: receipts as faulty carriers write them', () => {
     ['UTF-16 with a NUL first', 'REJECTD', ucs2(8, 'be', '00'), 'rejected'],
     ['in message_payload with a NUL first', 'DELIVRD', inPayload(prefixed('00')), 'delivered'],
     ['in message_payload beside a NUL as short_message', 'UNDELIV', inPayload(() => ({}), '00'), 'failed'],
+    [
+      'in message_payload beside other words',
+      'EXPIRED',
+      inPayload(() => ({}), Buffer.from('hi').toString('hex')),
+      'expired',
+    ],
   ];
   for (const tlvs of [false, true]) {
     it(`${ROWS.length} kinds, ${tlvs ? 'with' : 'without'} the TLVs that say the same`, async () => {

@@ -21,7 +21,7 @@ export interface Deliver {
   readonly to: string;
   readonly esmClass: number;
   readonly dataCoding: number;
-  /** The short_message. If that is empty or a NUL, the message_payload. */
+  /** The short_message or the message_payload. Of both the longer: the other has a NUL, a placeholder or only the beginning. */
   readonly body: Buffer;
   readonly sar?: Sar | undefined;
   readonly receiptedMessageId?: string | undefined;
@@ -73,7 +73,7 @@ export function decodeDeliver(frame: Buffer): Deliver {
     to,
     esmClass,
     dataCoding,
-    body: isEmpty(shortMessage) && tlvs.messagePayload.length > 0 ? tlvs.messagePayload : shortMessage,
+    body: tlvs.messagePayload.length > shortMessage.length ? tlvs.messagePayload : shortMessage,
     sar:
       reference === undefined || total === undefined || number === undefined ? undefined : { reference, total, number },
     receiptedMessageId: tlvs.receiptedMessageId === '' ? undefined : tlvs.receiptedMessageId,
@@ -83,11 +83,6 @@ export function decodeDeliver(frame: Buffer): Deliver {
 }
 
 const EMPTY = Buffer.alloc(0);
-
-/** Some carriers put a NUL there when they use the message_payload. */
-function isEmpty(shortMessage: Buffer): boolean {
-  return shortMessage.length <= 1 && (shortMessage[0] ?? 0) === 0;
-}
 
 class Tlvs {
   receiptedMessageId = '';
@@ -139,7 +134,7 @@ class Reader {
       this.#at = end;
       // Many carriers leave its NUL out.
       if (tag === TAG.receiptedMessageId) tlvs.receiptedMessageId = textIn(frame, begin, end);
-      else if (tag === TAG.messageState) tlvs.messageState = octetIn(frame, begin, end);
+      else if (tag === TAG.messageState) tlvs.messageState = stateIn(frame, begin, end);
       else if (tag === TAG.networkErrorCode) tlvs.networkErrorCode = frame.subarray(begin, end);
       else if (tag === TAG.messagePayload) tlvs.messagePayload = frame.subarray(begin, end);
       else if (tag === TAG.sarReference) tlvs.sarReference = twoOctetsIn(frame, begin, end);
@@ -152,6 +147,12 @@ class Reader {
 
 function octetIn(frame: Buffer, begin: number, end: number): number | undefined {
   return begin < end ? frame[begin] : undefined;
+}
+
+/** A state has one octet; some carriers write it in two or four, of either byte order. */
+function stateIn(frame: Buffer, begin: number, end: number): number | undefined {
+  const octets = frame.subarray(begin, end);
+  return octets.find((octet) => octet !== 0) ?? octets[0];
 }
 
 function twoOctetsIn(frame: Buffer, begin: number, end: number): number | undefined {

@@ -47,7 +47,7 @@ function byCodec(frame: Buffer): Deliver {
     to: text(fields.destination_addr),
     esmClass: number(fields.esm_class) ?? 0,
     dataCoding: number(fields.data_coding) ?? 0,
-    body: /^\0?$/.test(shortMessage.toString('latin1')) && payload.length > 0 ? payload : shortMessage,
+    body: payload.length > shortMessage.length ? payload : shortMessage,
     sar:
       reference === undefined || total === undefined || part === undefined
         ? undefined
@@ -125,12 +125,37 @@ describe('reading deliver_sm and data_sm', () => {
     });
   });
 
-  it('a NUL as short_message stands for none beside a message_payload, and is a text without it', () => {
-    const values = { octets: [1, 1, 5, 0, 4, 0], text: Buffer.from('\0') };
-    const bodyOf = (tlvs: readonly Buffer[]) =>
-      decodeDeliver(frameOf(deliverSm, Buffer.concat([mandatory(deliverSm, values), ...tlvs]))).body.toString();
+  it('of a short_message and a message_payload the longer is read: the other is a NUL, a placeholder or a beginning', () => {
+    const bodyOf = (short: string, payload?: string) => {
+      const values = { octets: [1, 1, 5, 0, 4, 0], text: Buffer.from(short) };
+      const tlvs = payload === undefined ? [] : [tlv(0x0424, Buffer.from(payload))];
+      return decodeDeliver(frameOf(deliverSm, Buffer.concat([mandatory(deliverSm, values), ...tlvs]))).body.toString();
+    };
 
-    expect([bodyOf([tlv(0x0424, Buffer.from('id:1'))]), bodyOf([])]).to.deep.equal(['id:1', '\0']);
+    expect(bodyOf('\0')).to.equal('\0');
+    for (const short of ['', '\0', '\0\0', ' ', 'see below', 'id:1 sub:001'])
+      expect(bodyOf(short, 'id:1 sub:001 stat:DELIVRD')).to.equal('id:1 sub:001 stat:DELIVRD');
+    for (const payload of ['', '\0', 'text'])
+      expect(bodyOf('id:1 stat:DELIVRD', payload)).to.equal('id:1 stat:DELIVRD');
+  });
+
+  it('a message_state in one, two or four octets of either byte order is the octet that is not zero', () => {
+    const values = { octets: [1, 1, 5, 0, 4, 0], text: Buffer.from('x') };
+    for (const [hex, state] of [
+      ['02', 2],
+      ['0002', 2],
+      ['0200', 2],
+      ['00000005', 5],
+      ['00', 0],
+      ['0000', 0],
+    ] as const) {
+      const frame = frameOf(
+        deliverSm,
+        Buffer.concat([mandatory(deliverSm, values), tlv(0x0427, Buffer.from(hex, 'hex'))]),
+      );
+
+      expect(decodeDeliver(frame).messageState, hex).to.equal(state);
+    }
   });
 
   it('reads the id of a submit_sm_resp, with and without its NUL, or none', () => {
