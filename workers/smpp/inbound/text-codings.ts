@@ -48,9 +48,10 @@ export function decodeText(
   { dataCoding, isWhole, isLittleEndian }: Written,
   alphabet: DefaultAlphabet,
 ): string | undefined {
-  // Language tables are for septets, whatever else the carrier writes with data_coding 0.
-  const hasTables = dataCoding === 0 && parts.some(({ shift }) => shift !== undefined);
-  const reading = hasTables ? 'gsm' : readingOf(dataCoding, alphabet);
+  const told = readingOf(dataCoding, alphabet);
+  // Language tables are for septets, whatever else the carrier writes with such a data_coding.
+  const hasTables = parts.some(({ shift }) => shift !== undefined);
+  const reading = hasTables && (told === 'latin1' || told === 'ascii') ? 'gsm' : told;
   if (reading === 'binary') return undefined;
   // GSM and ASCII do not have these octets, and no other text begins with them.
   if (reading === 'utf-16be' || parts.some(isMarked)) return decodeUtf16(parts, isWhole, isLittleEndian);
@@ -67,7 +68,8 @@ const UNREADABLE = '\ufffd';
 
 /**
  * Decodes UTF-16. Octets are joined before they are decoded, because a character may be split between two parts. Undefined when a whole
- * text is no UTF-16. But half of a character at the end was cut off, as handsets do with emoji: that is no reason to lose the text.
+ * text is no UTF-16, or has what is no character (U+FFFE is a byte order mark of the other order). But half of a character at the end
+ * was cut off, as handsets do with emoji: that is no reason to lose the text.
  */
 function decodeUtf16(parts: readonly SeptetRun[], isWhole: boolean, isLittleEndian: boolean): string | undefined {
   const octets = Buffer.concat(parts.map((part) => part.octets.subarray(isMarked(part) ? 2 : 0)));
@@ -75,7 +77,7 @@ function decodeUtf16(parts: readonly SeptetRun[], isWhole: boolean, isLittleEndi
   const even = octets.subarray(0, octets.length & ~1);
   const text = (isLittleEndian ? even : Buffer.from(even).swap16()).toString('utf16le');
   const uncut = text.replace(/[\ud800-\udbff]$/, '');
-  if (isWhole && /\p{Surrogate}/u.test(uncut)) return undefined;
+  if (/\p{Noncharacter_Code_Point}/u.test(text) || (isWhole && /\p{Surrogate}/u.test(uncut))) return undefined;
   return text.replaceAll(/\p{Surrogate}/gu, UNREADABLE);
 }
 

@@ -81,6 +81,15 @@ describe('smpp worker: texts of handsets in UTF-16 and in national alphabets', (
     });
   }
 
+  it('Hindi in a data_coding that means ASCII or Latin-1, too', async () => {
+    const here = await open();
+
+    for (const dataCoding of [1, 3])
+      here.smsc.sendMo({ from: PHONE, to: NUMBER, dataCoding, esmClass: UDH, userData: hex('032501062f424c5f27591d') });
+
+    expect(await bodiesOf(here, 2)).to.deep.equal(['नमस्तेज', 'नमस्तेज']);
+  });
+
   it('an unknown alphabet, broken UTF-16 and octets are told as binary, and stop nothing', async () => {
     const here = await open();
     const unreadable: readonly Partial<MobileOriginated>[] = [
@@ -88,6 +97,8 @@ describe('smpp worker: texts of handsets in UTF-16 and in national alphabets', (
       { dataCoding: 8, userData: hex('d83d0041') },
       { dataCoding: 8, userData: hex('0041de00') },
       { dataCoding: 8, userData: hex('004100') },
+      { dataCoding: 8, userData: hex('00410042fffe43004400') },
+      { dataCoding: 8, userData: hex('fdd0ffff') },
       { dataCoding: 0, userData: hex('636166e9') },
       { dataCoding: 4, userData: hex('00ff10') },
       { dataCoding: 0xf5, userData: hex('534d') },
