@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { readSendingRules } from '../../../shared/accounts/store.ts';
 import type { MessageDraft } from '../../../shared/messages/draft.ts';
 import { laneOf } from '../../../shared/messages/routing.ts';
+import { isStoreTrouble } from '../../../shared/mongo/errors.ts';
 import { acceptOnce } from '../../../shared/payment/accept-once.ts';
 import { FollowUp } from '../../../shared/payment/follow-up.ts';
 import { routedOf } from '../../../shared/routing/placement.ts';
@@ -55,17 +56,24 @@ export class AnswerSender {
   }
 
   /**
-   * Call it as the holder of the carrier's lease. Costs nothing while no answer is owed. Rejects with the store's error; repeat
-   * it then.
+   * Call it as the holder of the carrier's lease. Costs nothing while no answer is owed. Rejects when one could not be settled; repeat
+   * it then. One that fails holds up no others, unless the store has trouble.
    */
   async send(carrier: string): Promise<void> {
     if (!this.owing.delete(carrier)) return;
     try {
-      let found: readonly OwedAnswer[];
+      const failed: unknown[] = [];
+      let found: readonly OwedAnswer[] = [];
       do {
-        found = await findOwedAnswers(this.#options.db, carrier, PAGE);
-        for (const answer of found) await this.#settle(answer);
+        found = await findOwedAnswers(this.#options.db, carrier, PAGE, found.at(-1)?._id);
+        for (const answer of found) {
+          await this.#settle(answer).catch((error: unknown) => {
+            if (isStoreTrouble(error)) throw error;
+            failed.push(error);
+          });
+        }
       } while (found.length === PAGE);
+      if (failed.length > 0) throw failed[0];
     } catch (error) {
       this.owing.add(carrier);
       throw error;

@@ -23,10 +23,10 @@ export function oweAnswers(db: Db, answers: readonly OwedAnswer[]): Promise<void
   return insertNew(db, 'opt_out_answers', answers);
 }
 
-/** The owed answers of a carrier, oldest first. */
-export function findOwedAnswers(db: Db, carrier: string, limit: number): Promise<OwedAnswer[]> {
+/** The owed answers of a carrier, oldest first, behind `after`. */
+export function findOwedAnswers(db: Db, carrier: string, limit: number, after?: MessageId): Promise<OwedAnswer[]> {
   return owed(db)
-    .find({ carrier })
+    .find({ carrier, ...(after === undefined ? {} : { _id: { $gt: after } }) })
     .sort({ _id: 1 })
     .limit(limit)
     .batchSize(limit + 1)

@@ -6,6 +6,7 @@ import { addNumber } from '../../../../shared/numbers/store.ts';
 import { setWordSettings } from '../../../../shared/opt-outs/word-settings.ts';
 import { systemClock } from '../../../../shared/runtime/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { CARRIER } from '../../../support/smpp-world.ts';
 import { type InboundWorld, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
 
 const STOPPED = 'You get no more messages from Shop.';
@@ -98,6 +99,19 @@ describe('smpp worker: answers to STOP, START and HELP', () => {
 
     expect(only).to.include({ text: HELPED, to: PHONE, sender: NUMBER });
     await nothingOwed(here);
+  });
+
+  it('one that cannot be sent holds up no others', async () => {
+    const here = await answering();
+    const owed = here.db.collection<{ _id: string; carrier: string; account: string }>('opt_out_answers');
+    await owed.insertOne({ _id: 'broken', carrier: CARRIER, account: here.account });
+    here.says({ text: 'STOP' });
+    await here.received(1);
+
+    const [only] = await answers(here, 1);
+
+    expect(only).to.include({ text: STOPPED, to: PHONE });
+    await eventually(async () => expect(await owed.countDocuments()).to.equal(1), 'only the broken one is owed');
   });
 
   it('without credits there is none: the opt-out stands, and it is counted', async () => {
