@@ -1,5 +1,5 @@
 import { findAccount } from '../../shared/accounts/store.ts';
-import { digitsOf } from '../../shared/numbers/notation.ts';
+import { completedNumber, digitsOf } from '../../shared/numbers/notation.ts';
 import { isNumberKey, KEYWORD_MAX, keywordOf, type NumberDocument, numberKey } from '../../shared/numbers/number.ts';
 import { addNumber, findNumber, listNumbers, NumberTaken, removeNumber } from '../../shared/numbers/store.ts';
 import { isoTimestamp } from '../../shared/runtime/clock.ts';
@@ -20,7 +20,12 @@ const NUMBER = /^[1-9]\d{2,14}$/;
 export const ADD_NUMBER = request({
   number: required(
     string(
-      { description: 'A long number with its country code, or a short code.', minLength: 3, maxLength: 32 },
+      {
+        description:
+          'A long number with its country code, or a short code. With `country`, a number as inside it is completed.',
+        minLength: 3,
+        maxLength: 32,
+      },
       (text) => {
         const digits = digitsOf(phoneDigits(text));
         return NUMBER.test(digits) ? digits : new Fault('invalid_value', 'It must be 3 to 15 digits.');
@@ -68,7 +73,8 @@ export function createAddNumber(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config
       problems.add('account_id', 'invalid_value', NO_SUCH_ACCOUNT);
     }
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
-    const { number, account_id: account, keyword = '', country } = whole(read);
+    const { number: written, account_id: account, keyword = '', country } = whole(read);
+    const number = completedNumber(written, country);
     try {
       const made = await changeAudited(deps, requesterOf(res), {
         action: 'number.add',

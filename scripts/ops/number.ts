@@ -1,5 +1,5 @@
 import { isCountry } from '../../shared/accounts/number-check.ts';
-import { digitsOf } from '../../shared/numbers/notation.ts';
+import { completedNumber, digitsOf } from '../../shared/numbers/notation.ts';
 import { KEYWORD_MAX, keywordOf, type NumberDocument } from '../../shared/numbers/number.ts';
 import { addNumber, findNumber, listNumbers, NumberTaken, removeNumber } from '../../shared/numbers/store.ts';
 import { phoneDigits } from '../../shared/sheets/cell.ts';
@@ -33,7 +33,7 @@ const country = optional(
     form: 'a country in two letters, like IN',
     parse: (text: string) => (isCountry(text.toUpperCase()) ? text.toUpperCase() : undefined),
   },
-  'where a short code is: senders that a carrier writes without a country code are read as numbers of it',
+  'where the number is: it is completed, and so are senders that a carrier writes without a country code',
 );
 
 export const NUMBER_COMMANDS: readonly Command[] = [
@@ -46,7 +46,8 @@ export const NUMBER_COMMANDS: readonly Command[] = [
     notes:
       'Without --keyword the account gets every message to the number that no other keyword fits. A number with a keyword belongs to\n' +
       'one account. Workers know it within 2 seconds. What came before stays in `inbound list`.',
-    async run({ number, account, keyword = '', country }, { db, clock }) {
+    async run({ number: written, account, keyword = '', country }, { db, clock }) {
+      const number = completedNumber(written, country);
       const store = await db();
       await existing(store, account);
       try {

@@ -20,6 +20,22 @@ const NUMBERS_MAX = 10_000;
  * wrote. Reads the account and its numbers; throws the driver's error.
  */
 export async function completionFor(db: Db, account: AccountId): Promise<Completion> {
+  const { home, countries } = await readCountries(db, account);
+  return (written, number = '') => completedNumber(written, countries.get(number) ?? home);
+}
+
+/** The country of senders that write to a number of the account that has none: as `completionFor` has it. */
+export async function homeCountryOf(db: Db, account: AccountId): Promise<string | undefined> {
+  return (await readCountries(db, account)).home;
+}
+
+interface Countries {
+  readonly home: string | undefined;
+  /** By the account's numbers. */
+  readonly countries: ReadonlyMap<string, string>;
+}
+
+async function readCountries(db: Db, account: AccountId): Promise<Countries> {
   const [document, numbers] = await Promise.all([
     db.collection<AccountDocument>('accounts').findOne({ _id: account }, { projection: { country: 1, dlt: 1 } }),
     listNumbers(db, account, NUMBERS_MAX),
@@ -30,5 +46,5 @@ export async function completionFor(db: Db, account: AccountId): Promise<Complet
   const all = new Set(countries.values());
   const [only] = all;
   const home = (document === null ? undefined : homeOf(document)) ?? (all.size === 1 ? only : undefined);
-  return (written, number = '') => completedNumber(written, countries.get(number) ?? home);
+  return { home, countries };
 }

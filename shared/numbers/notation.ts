@@ -31,9 +31,13 @@ export function senderOf(address: string, ton: number, country: string | undefin
 
 function completed(written: string, country: string | undefined, isNational: boolean): string {
   const digits = digitsOf(written);
-  const isMarked = /^\s*(\+|00)/.test(written);
-  if (isMarked || country === undefined || !/^\d+$/.test(digits)) return digits;
-  const isSure = isNational || digits.startsWith('0');
+  if (country === undefined || !/^\d+$/.test(digits)) return digits;
+  // Some carriers put a + or 00 before a number in national form, too.
+  const isSure = !/^\s*(\+|00)/.test(written) && (isNational || digits.startsWith('0'));
   if (!isSure && (digits.length < MIN_NATIONAL || isInternational(digits))) return digits;
-  return inCountry(digits, country) ?? digits;
+  const whole = inCountry(digits, country);
+  if (whole !== undefined) return whole;
+  // The 0 of a call inside the country, before a number that has its country code.
+  const behindZero = digits.replace(/^0+/, '');
+  return isInternational(behindZero) ? behindZero : digits;
 }

@@ -25,6 +25,13 @@ describe('npm run ops: numbers and what nobody received', () => {
     expect((await world.run('number show 919000000001')).out).to.match(/\(all others\).*\n.*join/);
   });
 
+  it('a number as inside its country is completed, and a short code is not', async () => {
+    const account = await world.newAccount();
+
+    expect(await world.json(`number add 9000000055 ${account} --country in`)).to.include({ number: '919000000055' });
+    expect(await world.json(`number add 56155 ${account} --country in`)).to.include({ number: '56155' });
+  });
+
   it('is shown by account, and taken away', async () => {
     const account = await world.newAccount();
     await world.json(`number add 56161 ${account} --keyword vote --country in`);

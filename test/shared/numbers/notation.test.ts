@@ -15,6 +15,9 @@ describe('numbers in national form', () => {
     ['5303001001', 'TR', '905303001001'],
     ['8031234567', 'NG', '2348031234567'],
     ['11961234567', 'BR', '5511961234567'],
+    ['+9876543210', 'IN', '919876543210'],
+    ['00 98765 43210', 'IN', '919876543210'],
+    ['0919876543210', 'IN', '919876543210'],
   ];
   for (const [written, country, whole] of NATIONAL) {
     it(`${written} in ${country} is ${whole}, whatever the type of number`, () => {
@@ -29,7 +32,9 @@ describe('numbers in national form', () => {
     ['00919876543210', 'GB', '919876543210'],
     ['447400123456', 'IN', '447400123456'],
     ['12025550123', 'IN', '12025550123'],
-    ['+9876543210', 'IN', '9876543210'],
+    ['+6591234567', 'IN', '6591234567'],
+    ['+1111111111', 'IN', '1111111111'],
+    ['+52263', 'IN', '52263'],
   ];
   for (const [written, country, whole] of WHOLE) {
     it(`${written} at a number of ${country} stays ${whole}`, () => {

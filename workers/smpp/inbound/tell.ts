@@ -3,13 +3,20 @@ import type { StrayText } from '../../../shared/inbound/inbound.ts';
 import { keepStrays } from '../../../shared/inbound/store.ts';
 import type { InboundSmsDocument } from '../../../shared/messages/inbound-sms.ts';
 import { insertNew } from '../../../shared/mongo/insert-new.ts';
+import { homeCountryOf } from '../../../shared/numbers/completion.ts';
 import { digitsOf, senderOf } from '../../../shared/numbers/notation.ts';
 import { entryFor, type NumberDocument } from '../../../shared/numbers/number.ts';
 import { createNumbers } from '../../../shared/numbers/store.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { crashPoint } from '../../../shared/runtime/crash-point.ts';
-import type { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
-import { type InboundId, idDay, type MessageId, receivedMessageId } from '../../../shared/runtime/ids.ts';
+import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
+import {
+  type AccountId,
+  type InboundId,
+  idDay,
+  type MessageId,
+  receivedMessageId,
+} from '../../../shared/runtime/ids.ts';
 import type { Announcer } from '../../../shared/webhooks/announce.ts';
 import { InboundOptOuts } from './opt-outs.ts';
 import type { WholeText } from './whole-text.ts';
@@ -32,6 +39,9 @@ export interface TellCounts {
 }
 
 const DAY_MS = 86_400_000;
+/** A change of an account's country is used after this time at the latest. */
+const FRESH_MS = 2_000;
+const ACCOUNTS_MAX = 10_000;
 
 /**
  * Turns stored deliver_sm into messages of accounts, and announces them. Everything derives from what is stored, so repeating it
@@ -40,11 +50,16 @@ const DAY_MS = 86_400_000;
 export class Teller {
   readonly #options: TellerOptions;
   readonly #numbers: FreshCache<string, readonly NumberDocument[]>;
+  /** The countries of accounts, for numbers that have none. */
+  readonly #homes: FreshCache<AccountId, string>;
   readonly #optOuts: InboundOptOuts;
 
   constructor(options: TellerOptions) {
+    const { db, clock } = options;
     this.#options = options;
-    this.#numbers = createNumbers(options.db, options.clock);
+    const read = (account: AccountId) => homeCountryOf(db, account);
+    this.#homes = new FreshCache({ clock, freshMs: FRESH_MS, maxEntries: ACCOUNTS_MAX, read });
+    this.#numbers = createNumbers(db, clock);
     this.#optOuts = new InboundOptOuts(options);
   }
 
@@ -65,7 +80,7 @@ export class Teller {
     for (const text of texts) {
       const entry = entryFor(numbers.get(digitsOf(head(text).to)) ?? [], readable(text));
       if (entry === undefined) strays.push({ id: head(text)._id, text: strayOf(text) });
-      else messages.push(messageOf(text, entry));
+      else messages.push(messageOf(text, entry, entry.country ?? (await this.#homes.get(entry.account))));
     }
     const stored = again ? await this.#stored(messages) : new Map<MessageId, InboundSmsDocument>();
     // Applying a STOP that is listed already changes nothing. One that is not listed yet must be stored before its message, or it
@@ -119,7 +134,11 @@ function readable({ content }: WholeText): string {
   return content.type === 'text' ? content.body : '';
 }
 
-function messageOf(text: WholeText, { number, account, country }: NumberDocument): InboundSmsDocument {
+function messageOf(
+  text: WholeText,
+  { number, account }: NumberDocument,
+  country: string | undefined,
+): InboundSmsDocument {
   const { from, fromTon, carrier } = head(text);
   const _id = receivedMessageId(text.id);
   return {

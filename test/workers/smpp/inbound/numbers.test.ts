@@ -60,6 +60,16 @@ describe('smpp worker: whose a message of a handset is', () => {
     expect(await readScopes(here.db, here.account, [PHONE])).to.deep.equal(new Map([[PHONE, [SHORT_CODE]]]));
   });
 
+  it('to a short code without a country: the account’s country counts, as for opt-outs that are added', async () => {
+    const here = await open();
+    await addNumber(here.db, clock, { number: SHORT_CODE, keyword: '', account: here.account });
+
+    here.smsc.sendMo({ from: PHONE.slice(2), fromTon: 0, to: SHORT_CODE, text: 'STOP' });
+    const [message] = await here.received(1);
+
+    expect(message).to.include({ from: PHONE, optOut: 'out' });
+  });
+
   it('a name or a short code writes: it stays as it is', async () => {
     const here = await open();
 
