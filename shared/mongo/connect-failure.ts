@@ -1,4 +1,5 @@
-import { MongoServerError, MongoServerSelectionError, type ServerDescription } from 'mongodb';
+import { MongoError, MongoServerError, MongoServerSelectionError, type ServerDescription } from 'mongodb';
+import { StartError } from '../runtime/lifecycle.ts';
 
 /** The product cannot run on the deployment that was found. `final`: waiting does not change that. */
 export class Unfit extends Error {
@@ -13,6 +14,9 @@ export class Unfit extends Error {
 /** AuthenticationFailed; AtlasError. */
 const SIGN_IN_CODES = new Set<unknown>([18, 8_000]);
 
+/** What a user may not do: Unauthorized; AtlasError. */
+export const NOT_ALLOWED = new Set<unknown>([13, 8_000]);
+
 /** Why no connection came about, in one sentence with what to do, and whether waiting is in vain. */
 export function connectFailure(
   error: unknown,
@@ -24,10 +28,20 @@ export function connectFailure(
     const why = `The server behind MONGODB_URI refuses its user or password (${error.message}): correct them, or name the database of the user by authSource.`;
     return { why, final: true };
   }
+  if (error instanceof MongoServerError && NOT_ALLOWED.has(error.code)) {
+    const why = `The server behind MONGODB_URI lets its user read nothing (${error.message}): name a user with a password in it, who has the role readWrite on the database.`;
+    return { why, final: true };
+  }
   const what = embedded ? 'The embedded store' : 'MONGODB_URI';
   const said = membersOf(error) ?? (error instanceof Error ? error.message : String(error));
   const within = waitMs === 0 ? '' : ` within ${Math.round(waitMs / 1000)} s`;
   return { why: `${what} does not answer as MongoDB${within}: ${said}`, final: false };
+}
+
+/** The error of a start's first read, in one sentence: a user without rights, or a proxy, is seen only there. Our own errors stay. */
+export function firstReadFailure(error: unknown, embedded: boolean): unknown {
+  if (!(error instanceof MongoError)) return error;
+  return new StartError(connectFailure(error, embedded, 0).why, { cause: error });
 }
 
 /** The state of the replica set in which no primary was found; undefined when it is something else. */

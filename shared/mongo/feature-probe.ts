@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Collection, type Db, type Document, MongoServerError, MongoWriteConcernError } from 'mongodb';
 import { systemClock } from '../runtime/clock.ts';
 import { StartError } from '../runtime/lifecycle.ts';
+import { NOT_ALLOWED } from './connect-failure.ts';
 import { DUPLICATE_KEY, isDuplicateKey, isStoreTrouble } from './errors.ts';
 import { msAfter, NOW_MS } from './store-time.ts';
 import { updateEach } from './update-each.ts';
@@ -233,7 +234,6 @@ async function checked<T>(db: Db, what: string, work: () => Promise<T>, troubleM
 
 /** UnknownReplWriteConcern, UnsatisfiableWriteConcern: no failover cures them. */
 const CONCERN_CODES = new Set<unknown>([79, 100]);
-const UNAUTHORIZED = 13;
 const CURE = 'AWS DocumentDB and Azure Cosmos DB are not enough: run MongoDB 6.0 or newer.';
 
 /** Undefined when another try may go well. */
@@ -245,7 +245,7 @@ function refusal(error: unknown, what: string, database: string): unknown {
       { cause: said },
     );
   }
-  if (said instanceof MongoServerError && said.code === UNAUTHORIZED) {
+  if (said instanceof MongoServerError && NOT_ALLOWED.has(said.code)) {
     const why = `The user of MONGODB_URI may not write to the database \`${database}\`: give it the role readWrite on it.`;
     return new StartError(why, { cause: said });
   }

@@ -4,6 +4,7 @@ import type { Config } from '../config/settings.ts';
 import { changeListener, type ListenForChanges } from '../mongo/change-signal.ts';
 import { checkStore } from '../mongo/check-store.ts';
 import { connectStore, START_WAIT_MS, type Store } from '../mongo/connect.ts';
+import { firstReadFailure } from '../mongo/connect-failure.ts';
 import { embeddedStoreDir } from '../mongo/embedded-socket.ts';
 import { ensureIndexes } from '../mongo/indexes.ts';
 import { type Clock, systemClock as clock } from '../runtime/clock.ts';
@@ -116,7 +117,9 @@ async function openStore(base: Base) {
   const store = await connectStore(config, START_WAIT_MS, gate);
   const { db } = store;
   life.onStop('store', () => store.close());
-  const access = await gate.begin(db);
+  const access = await gate.begin(db).catch((error: unknown) => {
+    throw firstReadFailure(error, config.mongodbUri === '');
+  });
   const refusal = access && startRefusal(access);
   if (refusal !== undefined) throw new StartError(refusal);
   const listen =

@@ -124,6 +124,11 @@ const unfits: readonly [what: string, peer: Peer, says: RegExp][] = [
     /may not write to the database `x`: give it the role readWrite/,
   ],
   [
+    'a user of Atlas who may not write',
+    { answer: answering('findAndModify', { ok: 0, code: 8_000, errmsg: 'user is not allowed to do action [update]' }) },
+    /may not write to the database `x`: give it the role readWrite/,
+  ],
+  [
     'a server without $$NOW in updates',
     { answer: answering('findAndModify', { ok: 0, code: 9, errmsg: 'The $$NOW operator cannot be used' }) },
     /lacks what Harkara needs: `\$\$NOW` \(The \$\$NOW operator cannot be used\)\. AWS DocumentDB and Azure Cosmos DB are not enough: run MongoDB 6\.0 or newer\.$/,
