@@ -3,7 +3,7 @@ import { isOperatorScope, type KeyDocument, REQUESTS_PER_MINUTE } from '../../sh
 import { type KeyText, parseKey, secretMatches } from '../../shared/keys/key-secret.ts';
 import { findKeys } from '../../shared/keys/store.ts';
 import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import { type AccountId, isUserId } from '../../shared/runtime/ids.ts';
 import { inSubnets, parseSubnet, type Subnet } from '../../shared/webhooks/public-address.ts';
 import type { CallerAddress } from '../http/caller-address.ts';
 import type { Handler, Reply, Requester } from '../http/context.ts';
@@ -20,6 +20,7 @@ interface KnownKey extends Pick<KeyDocument, 'scopes' | 'status'> {
   readonly account: AccountId | undefined;
   readonly keyId: string;
   readonly perMinute: number;
+  readonly makers: readonly string[];
   readonly secretHash: Uint8Array;
   readonly expiresMs: number;
   /** The subnets that the key may be used from. Undefined when it may be used from everywhere. */
@@ -64,7 +65,12 @@ export function createIdentify(
     if (key.allowed !== undefined && !inSubnets(address, key.allowed)) return 'ip_not_allowed';
     keyUses.note(key.keyId, address);
     const { keyId, perMinute, scopes } = key;
-    return { who: { kind: 'key', id: keyId }, account, address, perMinute, scopes };
+    const known = await Promise.all(key.makers.map((id) => keys.get(id)));
+    // A maker that was replaced keeps the rate that it had. The newer one, and so this key, may have been given more.
+    const makers = known
+      .filter((maker) => maker !== undefined)
+      .map((maker) => ({ id: maker.keyId, perMinute: Math.max(maker.perMinute, perMinute) }));
+    return { who: { kind: 'key', id: keyId }, account, address, perMinute, makers, scopes };
   };
 }
 
@@ -89,6 +95,7 @@ function knownKey(key: KeyDocument): KnownKey {
     account: key.account,
     keyId: key._id,
     perMinute: key.perMinute ?? REQUESTS_PER_MINUTE,
+    makers: (key.makers ?? []).filter((id) => !isUserId(id)),
     // The store should hold no other. Whatever it holds, no key reaches both an account and the operators' side.
     scopes: key.scopes.filter((scope) => isOperatorScope(scope) === (key.account === undefined)),
     secretHash: key.secretHash.value(),

@@ -1,14 +1,16 @@
+import assert from 'node:assert/strict';
 import type { Request } from 'express';
 import { type ClientRateLimitInfo, type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { sendProblem } from '../http/answer.ts';
-import { type Charge, type Handler, type Reply, requesterOf, type Who } from '../http/context.ts';
-import type { RateCounter } from './counter.ts';
+import { type Charge, type Handler, type Reply, requesterOf } from '../http/context.ts';
+import type { Counted, RateCounter } from './counter.ts';
 import { WINDOW_MS } from './window.ts';
 
 /**
  * "Limits": requests a minute per API key or user, over all processes and machines. Comes right after authentication, so that
- * every request of a key counts, and every answer tells what is left. When the store cannot count, the answer is an
+ * every request of a key counts, and every answer tells what is left. A key that another one made also counts for that one: a key
+ * that makes keys gains no requests by it (docs/decisions/0104). When the store cannot count, the answer is an
  * error (503); nothing passes uncounted.
  */
 export function createRateLimit(counter: RateCounter, clock: Clock): Handler {
@@ -16,8 +18,9 @@ export function createRateLimit(counter: RateCounter, clock: Clock): Handler {
     windowMs: WINDOW_MS,
     store: new RateLimitStore(counter, clock),
     keyGenerator: (_req, res) => {
-      const { who, perMinute } = requesterOf(asReply(res));
-      return `${perMinute} ${countedAs(who)}`;
+      return windowsOf(asReply(res))
+        .flatMap(({ limit, name }) => [limit, name])
+        .join(' ');
     },
     limit: (_req, res) => requesterOf(asReply(res)).perMinute,
     handler: (req, res) => {
@@ -41,7 +44,7 @@ export function createRateLimit(counter: RateCounter, clock: Clock): Handler {
 
 /**
  * Connects express-rate-limit to the product's own counter, which counts over all processes. The library passes only
- * one string, but the counter also needs the limit: the keys are `<limit> <who is counted>`.
+ * one string, but the counter also needs the limits: the keys are `<limit> <who is counted>`, for each window that counts.
  */
 class RateLimitStore implements Store {
   readonly #counter: RateCounter;
@@ -53,8 +56,9 @@ class RateLimitStore implements Store {
   }
 
   async increment(key: string): Promise<ClientRateLimitInfo> {
-    const blank = key.indexOf(' ');
-    const { rank, endsMs } = await this.#counter.count(key.slice(blank + 1), Number(key.slice(0, blank)));
+    const words = key.split(' ');
+    const windows = words.flatMap((name, i) => (i % 2 === 0 ? [] : [{ limit: Number(words[i - 1]), name }]));
+    const { rank, endsMs } = await countAll(windows, ({ name, limit }) => this.#counter.count(name, limit));
     const restMs = endsMs - this.#clock.monotonicMs();
     return { totalHits: rank, resetTime: new Date(this.#clock.now().getTime() + restMs) };
   }
@@ -74,18 +78,47 @@ class RateLimitStore implements Store {
 export function createCharge(counter: RateCounter, clock: Clock): Charge {
   return async (res, cost) => {
     if (cost <= 1) return true; // It was counted once when it came.
-    const { who, perMinute } = requesterOf(res);
+    const { perMinute } = requesterOf(res);
     const more = Math.min(cost, perMinute) - 1;
     if (more === 0) return true;
-    const { rank, endsMs } = await counter.countMany(countedAs(who), perMinute, more);
+    const count = ({ name, limit }: Window) => counter.countMany(name, limit, more);
+    const { rank, endsMs } = await countAll(windowsOf(res), count);
     const told = tellLeft(res, perMinute, perMinute - rank, endsMs - clock.monotonicMs());
     if (rank > perMinute) refuse(res, told, `counts as ${more + 1} and was not processed`);
     return rank <= perMinute;
   };
 }
 
-function countedAs({ kind, id }: Who): string {
-  return `${kind}:${id}`;
+/** What a request is counted in. */
+interface Window {
+  readonly name: string;
+  readonly limit: number;
+}
+
+/** The caller's own, then those of the keys that made it, nearest first. */
+function windowsOf(res: Reply): readonly Window[] {
+  const { who, perMinute, makers } = requesterOf(res);
+  const ofMakers = makers.map((maker) => ({ name: `key:${maker.id}`, limit: maker.perMinute }));
+  return [{ name: `${who.kind}:${who.id}`, limit: perMinute }, ...ofMakers];
+}
+
+/**
+ * Counts in the first window, and in each next one while the ones before let it pass: so what a key asks for beyond its own rate
+ * takes nothing from its makers. Tells of the window with the least left, as if it were the first.
+ */
+async function countAll(
+  [own, ...others]: readonly Window[],
+  count: (window: Window) => Promise<Counted>,
+): Promise<Counted> {
+  assert(own !== undefined, 'a caller has a window of its own');
+  let tightest = await count(own);
+  for (const window of others) {
+    if (tightest.rank > own.limit) break;
+    const { rank, endsMs } = await count(window);
+    const asOwn = own.limit - (window.limit - rank);
+    if (asOwn > tightest.rank) tightest = { rank: asOwn, endsMs };
+  }
+  return tightest;
 }
 
 function tell(req: Request, res: Reply, clock: Clock): Told {
@@ -118,9 +151,11 @@ interface Told {
 }
 
 function refuse(res: Reply, { limit, seconds }: Told, what: string): void {
-  const { kind } = requesterOf(res).who;
+  const { who, makers } = requesterOf(res);
+  const shared =
+    makers.length === 0 ? '' : ' A key made it: the requests of that one, and of all that it made, count too.';
   sendProblem(res, 'rate_limited', {
-    detail: `${kind === 'key' ? 'The key' : 'You'} may make ${limit} requests a minute. This one ${what}; the next may come in ${seconds} s.`,
+    detail: `${who.kind === 'key' ? 'The key' : 'You'} may make ${limit} requests a minute.${shared} This one ${what}; the next may come in ${seconds} s.`,
     headers: ['Retry-After', String(seconds)],
   });
 }

@@ -48,6 +48,8 @@ export interface Requester {
   readonly address: string;
   /** How many requests a minute the key or user may make. */
   readonly perMinute: number;
+  /** The keys that made the key, nearest first: what it asks for is counted for each of them too, up to `perMinute` of all. */
+  readonly makers: readonly { readonly id: string; readonly perMinute: number }[];
   readonly scopes: readonly Permission[];
 }
 

@@ -131,6 +131,7 @@ export class Sessions {
       account,
       address: this.#addressOf(req),
       perMinute: REQUESTS_PER_MINUTE,
+      makers: [],
       scopes: incomplete ? [] : ROLE_PERMISSIONS[role],
     };
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../shared/keys/allowed-addresses.ts';
 import { boundsOf } from '../../shared/keys/bounds.ts';
-import { descendantsOf, revokeEach } from '../../shared/keys/descendants.ts';
+import { descendantsOf, narrowDescendants, revokeEach } from '../../shared/keys/descendants.ts';
 import { isOperatorScope, KEY_SCOPES, type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
 import { formatKey, newKeyText } from '../../shared/keys/key-secret.ts';
 import {
@@ -205,14 +205,16 @@ export const KEY_COMMANDS: readonly Command[] = [
           `${key} is ${seen.account === undefined ? 'a key of operators: give scopes of operators (admin:…)' : 'a key of an account: give no scope of operators (admin:…)'}.`,
         );
       }
-      if (seen.account === undefined && allowIp?.length === 0) throw new Failure(OPERATOR_KEY);
+      if (seen.account === undefined) {
+        checkOperatorKey({ expiresAt: seen.expiresAt, allowedIps: allowIp ?? seen.allowedIps }, clock.now());
+      }
       await checkMaker(store, seen, change);
       const changed = await updateKey(store, seen, change);
       if (changed === undefined) throw new Failure(`${key} was changed at the same moment: look at it, then repeat.`);
       const narrowed: string[] = [];
-      for (const made of await descendantsOf(store, changed, clock.now())) {
-        if ((await narrowKey(store, made._id, boundsOf(changed))) !== undefined) narrowed.push(made._id);
-      }
+      await narrowDescendants(store, changed, clock, async ({ _id }) => {
+        if ((await narrowKey(store, _id, boundsOf(changed))) !== undefined) narrowed.push(_id);
+      });
       const [shown] = await keyViews(store, clock.now(), [changed]);
       const also = narrowed.length === 0 ? '' : ` Keys that it made are narrowed with it: ${narrowed.join(', ')}.`;
       return { text: `Key ${key} is updated: ${givenOptions(given)}.${also}`, json: { ...shown, narrowed } };
@@ -245,7 +247,7 @@ export const KEY_COMMANDS: readonly Command[] = [
       const made = await rotateKey(store, clock, old, { until, expiresAt }, text).catch(noPlace);
       if (made === undefined)
         throw new Failure(`${key} was revoked or replaced just now: \`key list <account>\` shows it.`);
-      for (const one of await descendantsOf(store, made, now)) await narrowKey(store, one._id, boundsOf(made));
+      await narrowDescendants(store, made, clock, ({ _id }) => narrowKey(store, _id, boundsOf(made)));
       const ends = old.expiresAt !== undefined && old.expiresAt < until ? old.expiresAt : until;
       const end = made.expiresAt === undefined ? '' : ` The new key works until ${made.expiresAt.toISOString()}.`;
       return {

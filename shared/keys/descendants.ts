@@ -1,13 +1,19 @@
 import type { Db } from 'mongodb';
+import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
-import { type KeyDocument, MAKERS_MAX } from './key.ts';
-import { findKey, listLiveKeys } from './store.ts';
+import { boundsOf, excess } from './bounds.ts';
+import { type KeyDocument, lineOf } from './key.ts';
+import { listLiveKeys, newestOfLine } from './store.ts';
 
 /** The keys that work and that this key made, or the ones that it replaced, and the keys that those made. Oldest first. */
 export async function descendantsOf(db: Db, key: KeyDocument, now: Date): Promise<readonly KeyDocument[]> {
-  const line = await lineOf(db, key);
   const live = await listLiveKeys(db, key.account, now);
-  return live.filter(({ _id, makers = [] }) => !line.has(_id) && makers.some((maker) => line.has(maker)));
+  return live.filter((one) => (one.makers ?? []).includes(lineOf(key)) && !isOrWasReplaced(one, key));
+}
+
+/** Whether it is the key, or one that the key replaced, as far as the ids tell: a later key has a greater one. */
+function isOrWasReplaced(one: KeyDocument, key: KeyDocument): boolean {
+  return lineOf(one) === lineOf(key) && one._id <= key._id;
 }
 
 /** The keys that work and that a user made, and the keys that those made. Oldest first. */
@@ -36,34 +42,31 @@ export async function revokeEach(
 }
 
 /**
+ * Calls `narrow` for each key that this one made, directly or not, until all are inside it: one that is not narrowed yet may make
+ * another meanwhile. Returns the keys, as they were.
+ */
+export async function narrowDescendants(
+  db: Db,
+  key: KeyDocument,
+  clock: Clock,
+  narrow: (made: KeyDocument) => Promise<unknown>,
+): Promise<readonly KeyDocument[]> {
+  const found = () => descendantsOf(db, key, clock.now());
+  const made = new Map((await found()).map((one) => [one._id, one]));
+  const isOutside = (one: KeyDocument) => excess(boundsOf(one), boundsOf(key)).length > 0;
+  for (let outside = [...made.values()].filter(isOutside); outside.length > 0; ) {
+    for (const one of outside) await narrow(one);
+    outside = (await found()).filter(isOutside);
+    for (const one of outside) made.set(one._id, one);
+  }
+  return [...made.values()];
+}
+
+/**
  * The key that made this one, or the newest that has replaced it. Undefined: a user or ops made it. A key that replaced itself is in
  * the place of the old one, so the maker of that one is its maker.
  */
 export async function makerKey(db: Db, key: KeyDocument): Promise<KeyDocument | undefined> {
-  let made = key;
-  for (let i = 0; i < MAKERS_MAX; i++) {
-    const maker = made.createdBy?.kind === 'key' ? await findKey(db, made.createdBy.id) : undefined;
-    if (maker === undefined || maker.rotatedTo !== made._id) return maker && newestOf(db, maker);
-    made = maker;
-  }
-  return undefined;
-}
-
-async function newestOf(db: Db, key: KeyDocument): Promise<KeyDocument> {
-  let newest = key;
-  for (let i = 0; i < MAKERS_MAX && newest.rotatedTo !== undefined; i++) {
-    newest = (await findKey(db, newest.rotatedTo)) ?? newest;
-  }
-  return newest;
-}
-
-/** The ids of the key and of those that it replaced, one after the other. */
-async function lineOf(db: Db, key: KeyDocument): Promise<ReadonlySet<string>> {
-  const line = new Set([key._id]);
-  let old = key.rotatedFrom?.key;
-  while (old !== undefined && line.size < MAKERS_MAX) {
-    line.add(old);
-    old = (await findKey(db, old))?.rotatedFrom?.key;
-  }
-  return line;
+  const maker = key.makers?.find((id) => id !== lineOf(key));
+  return maker === undefined ? undefined : newestOfLine(db, key.account, maker);
 }

@@ -21,8 +21,10 @@ export interface KeyDocument {
   readonly allowedIps?: readonly string[];
   /** Who made it; absent: ops. */
   readonly createdBy?: { readonly kind: 'key' | 'user'; readonly id: string; readonly name?: string };
-  /** The ids of who made it, of who made that key, and so on, at most `MAKERS_MAX`. */
+  /** Who made it, who made that key, and so on up to the user: the ids of users, and of keys as `lineOf` tells. */
   readonly makers?: readonly string[];
+  /** The first of the keys that replaced one another, when it replaces one. */
+  readonly line?: string;
   /** The key that it replaces, and how long that one works at most. */
   readonly rotatedFrom?: { readonly key: string; readonly until: Date };
   /** The key that replaces it. It is set after that key is there. */
@@ -35,8 +37,16 @@ export const REQUESTS_PER_MINUTE = 1_000;
 /** The most keys of an account, or of the operators, that work at a time. */
 export const LIVE_KEYS_MAX = 50;
 
-/** A key that replaces itself each month has one maker more each time. Nobody asks for those of eight years ago. */
-export const MAKERS_MAX = 100;
+/**
+ * What keys that replaced one another are in the lineage of others: one. So a key that replaces itself each day, or two that replace
+ * each other, have no more makers for it.
+ */
+export function lineOf({ _id, line = _id }: Pick<KeyDocument, '_id' | 'line'>): string {
+  return line;
+}
+
+/** How many keys stand between a key and the user, or ops, at most. Each of them counts its requests. */
+export const GENERATIONS_MAX = 10;
 
 /**
  * The scopes of an account's keys. `otp`: may use the most urgent lane (`priority: "otp"`), in addition to `send`. `manage`: may

@@ -4,7 +4,7 @@ import { takePlace } from '../mongo/places.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import { type Bounds, boundsOf, excess, inside } from './bounds.ts';
-import { type KeyDocument, type KeyScope, LIVE_KEYS_MAX, MAKERS_MAX } from './key.ts';
+import { type KeyDocument, type KeyScope, LIVE_KEYS_MAX, lineOf } from './key.ts';
 import { formatKey, hashSecret, type KeyText, newKeyText } from './key-secret.ts';
 
 export interface NewKey {
@@ -18,6 +18,8 @@ export interface NewKey {
   readonly allowedIps?: readonly string[] | undefined;
   readonly maker?: Maker | undefined;
   readonly rotatedFrom?: KeyDocument['rotatedFrom'];
+  /** Given with `rotatedFrom`. */
+  readonly line?: string;
 }
 
 /** Fields that are absent stay unchanged. An empty list of addresses allows all addresses. */
@@ -26,7 +28,7 @@ export type KeyChange = Partial<Pick<NewKey, 'name' | 'scopes' | 'perMinute' | '
 /** Who makes a key. Absent where ops does, which may give it anything. */
 export interface Maker {
   readonly by: NonNullable<KeyDocument['createdBy']>;
-  /** The makers of the key that makes it. */
+  /** The new key's makers: this one, then its own. */
   readonly makers: readonly string[];
   /**
    * Whether the maker may still make this key. Asked when it is stored: whoever narrows, revokes or disables its maker looks for its
@@ -47,7 +49,7 @@ export async function createKey(db: Db, clock: Clock, key: NewKey): Promise<{ id
 
 /** Makes a key of this text. Throws `AllPlacesTaken` and `MakerChanged`. */
 export async function insertKey(db: Db, clock: Clock, key: NewKey, text: KeyText): Promise<KeyDocument> {
-  const { account, name, scopes, expiresAt, perMinute, allowedIps, maker, rotatedFrom } = key;
+  const { account, name, scopes, expiresAt, perMinute, allowedIps, maker, rotatedFrom, line } = key;
   const document: KeyDocument = {
     _id: text.id,
     ...(account === undefined ? {} : { account }),
@@ -59,10 +61,9 @@ export async function insertKey(db: Db, clock: Clock, key: NewKey, text: KeyText
     ...(expiresAt === undefined ? {} : { expiresAt }),
     ...(perMinute === undefined ? {} : { perMinute }),
     ...(allowedIps === undefined ? {} : { allowedIps }),
-    ...(maker === undefined
-      ? {}
-      : { createdBy: maker.by, makers: [maker.by.id, ...maker.makers].slice(0, MAKERS_MAX) }),
+    ...(maker === undefined ? {} : { createdBy: maker.by, makers: maker.makers }),
     ...(rotatedFrom === undefined ? {} : { rotatedFrom }),
+    ...(line === undefined ? {} : { line }),
   };
   const places = { db, collection: 'keys', owner: ownedBy(account), most: LIVE_KEYS_MAX };
   const release = () => releasePlaces(db, account, clock.now());
@@ -116,7 +117,7 @@ export async function rotateKey(
   { until, expiresAt = old.expiresAt, maker }: Rotation,
   text: KeyText = newKeyText(clock.now().getTime()),
 ): Promise<KeyDocument | undefined> {
-  const settings = { ...old, expiresAt, rotatedFrom: { key: old._id, until }, maker };
+  const settings = { ...old, expiresAt, rotatedFrom: { key: old._id, until }, line: lineOf(old), maker };
   const made = await insertKey(db, clock, settings, text);
   return (await retireReplaced(db, made)) ? made : undefined;
 }
@@ -252,6 +253,16 @@ function ofState(state: KeyState, now: Date): Filter<KeyDocument> {
   if (state === 'revoked') return { status: 'revoked' };
   if (state === 'expired') return { status: 'active', expiresAt: { $lte: now } };
   return { status: 'active', $or: [{ expiresAt: { $exists: false } }, { expiresAt: { $gt: now } }] };
+}
+
+/** The key of a line that nothing has replaced. */
+export async function newestOfLine(
+  db: Db,
+  account: AccountId | undefined,
+  line: string,
+): Promise<KeyDocument | undefined> {
+  const newest = { ...ownedBy(account), $or: [{ _id: line }, { line }], rotatedTo: { $exists: false } };
+  return (await keys(db).findOne(newest, { sort: { _id: -1 } })) ?? undefined;
 }
 
 export async function findKey(db: Db, id: string): Promise<KeyDocument | undefined> {

@@ -1,6 +1,13 @@
 import { findAccount } from '../../../shared/accounts/store.ts';
 import { BOUND_FIELDS, type BoundField, type Bounds, boundsOf, excess } from '../../../shared/keys/bounds.ts';
-import { ACCOUNT_KEY_SCOPES, type KeyDocument, type KeyScope, REQUESTS_PER_MINUTE } from '../../../shared/keys/key.ts';
+import {
+  ACCOUNT_KEY_SCOPES,
+  GENERATIONS_MAX,
+  type KeyDocument,
+  type KeyScope,
+  lineOf,
+  REQUESTS_PER_MINUTE,
+} from '../../../shared/keys/key.ts';
 import { findKey, type Maker } from '../../../shared/keys/store.ts';
 import { isExpired } from '../../../shared/keys/view.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
@@ -53,12 +60,17 @@ async function boundsNow({ db, clock }: Deps, { who }: Caller): Promise<Now> {
     const key = await findKey(db, who.id);
     if (key === undefined || key.status === 'revoked') return { problem: ['key_revoked', CHALLENGE] };
     if (isExpired(key, clock.now())) return { problem: ['key_expired', CHALLENGE] };
-    return managing(key.scopes) ?? { bounds: boundsOf(key), makers: key.makers ?? [] };
+    return managing(key.scopes) ?? { bounds: boundsOf(key), makers: unique([lineOf(key), ...(key.makers ?? [])]) };
   }
   const user = isUserId(who.id) ? await findUser(db, who.id) : undefined;
   if (user?.status !== 'active') return { problem: ['session_ended', CHALLENGE] };
   const has = ROLE_PERMISSIONS[user.role];
-  return managing(has) ?? { bounds: { scopes: ACCOUNT_KEY_SCOPES.filter((scope) => has.includes(scope)) }, makers: [] };
+  const scopes = ACCOUNT_KEY_SCOPES.filter((scope) => has.includes(scope));
+  return managing(has) ?? { bounds: { scopes }, makers: [user._id] };
+}
+
+function unique(ids: readonly string[]): readonly string[] {
+  return [...new Set(ids)];
 }
 
 function managing(has: readonly Permission[]): { readonly problem: Problem } | undefined {
@@ -77,6 +89,14 @@ export function beyondCaller(key: Bounds, own: Bounds): Problem | undefined {
   if (lacking.length > 0) return lackingScopes(lacking);
   const why = exceeded.map((field) => limitOf(field, own)).join('; ');
   return ['key_beyond_caller', { detail: `The key reaches farther than yours. Of yours: ${why}.` }];
+}
+
+/** For a key that would be too far from the user who stands behind it. `line`: that of the key that it replaces. */
+export function tooFarDown({ maker }: Reach, line?: string): Problem | undefined {
+  const between = maker.makers.filter((id) => id !== line && !isUserId(id));
+  if (between.length <= GENERATIONS_MAX) return undefined;
+  const detail = `The key that asks was made by a key that a key made, and so on, ${GENERATIONS_MAX} times. Make it with one of the first, or on the dashboard.`;
+  return ['too_many_keys', { detail }];
 }
 
 /** The caller cannot give these. */

@@ -11,7 +11,7 @@ import { invalidRequest } from '../../http/fields.ts';
 import type { Accepted, Action, Problem, Refused } from '../../idempotency/action.ts';
 import { refusedLate } from '../../idempotency/refused-late.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
-import { beyondCaller, checkBounds, checkRate, isProblem, lackingScopes, reachOf } from './authority.ts';
+import { beyondCaller, checkBounds, checkRate, isProblem, lackingScopes, reachOf, tooFarDown } from './authority.ts';
 import { allowedIps, name, perMinute, scopes } from './key-fields.ts';
 import { keyRecord } from './key-record.ts';
 import { newSealedText, openText, type SealedText } from './sealed-text.ts';
@@ -39,6 +39,8 @@ export function createKeyCreation(deps: KeyDeps): Action<SealedText> {
       const account = caller.account._id;
       const reach = await reachOf(deps, caller);
       if (isProblem(reach)) return { kind: 'refused', problem: reach };
+      const far = tooFarDown(reach);
+      if (far !== undefined) return { kind: 'refused', problem: far };
       const read = await readRequest(CREATE_KEY, bodyOf(res), { account: caller.account, now: clock.now(), config });
       const wanted = boundsWanted(read.given, reach.bounds);
       checkBounds({ ...wanted, scopes: [] }, reach.bounds, 'the key that asks', read.problems);

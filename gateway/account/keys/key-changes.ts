@@ -1,5 +1,5 @@
 import { boundsOf } from '../../../shared/keys/bounds.ts';
-import { descendantsOf, revokeEach } from '../../../shared/keys/descendants.ts';
+import { narrowDescendants, revokeEach } from '../../../shared/keys/descendants.ts';
 import type { KeyDocument } from '../../../shared/keys/key.ts';
 import { findKeys, narrowKey, revokeKey } from '../../../shared/keys/store.ts';
 import { changeAudited } from '../../http/audited.ts';
@@ -32,10 +32,9 @@ export function changeKey(
 /** Keeps the keys that this one made, directly or not, inside it. Returns those that worked, as they are now. */
 export async function narrowMade(deps: Deps, requester: Requester, key: KeyDocument): Promise<readonly KeyDocument[]> {
   const { db, clock } = deps;
-  const made = await descendantsOf(db, key, clock.now());
-  for (const one of made) {
-    await changeKey(deps, requester, one, 'key.narrow', () => narrowKey(db, one._id, boundsOf(key)));
-  }
+  const made = await narrowDescendants(db, key, clock, (one) =>
+    changeKey(deps, requester, one, 'key.narrow', () => narrowKey(db, one._id, boundsOf(key))),
+  );
   return asTheyAre(deps, made);
 }
 

@@ -22,7 +22,12 @@ export const scopes = list(choice(ACCOUNT_KEY_SCOPES), {
 });
 
 /** The account may have less than this maximum: `checkRate` (authority.ts) refuses a rate above that. */
-const RATE = { description: 'Requests a minute that the key may make.', minimum: 1, maximum: 1_000_000_000 };
+const RATE = {
+  description:
+    'Requests a minute that the key may make. When a key makes it, these count for that one too: both, and all that it makes, share its rate.',
+  minimum: 1,
+  maximum: 1_000_000_000,
+};
 
 export const perMinute: Kind<number> = {
   schema: { ...RATE, type: 'integer' },

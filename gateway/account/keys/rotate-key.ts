@@ -1,5 +1,5 @@
 import { boundsOf } from '../../../shared/keys/bounds.ts';
-import type { KeyDocument } from '../../../shared/keys/key.ts';
+import { type KeyDocument, lineOf } from '../../../shared/keys/key.ts';
 import {
   findOwnKey,
   isOver,
@@ -16,7 +16,7 @@ import { bodyOf, callerOf, type Reply } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';
 import type { Action, Problem, Refused } from '../../idempotency/action.ts';
 import { refusedLate } from '../../idempotency/refused-late.ts';
-import { beyondCaller, checkBounds, isProblem, type Reach, reachOf } from './authority.ts';
+import { beyondCaller, checkBounds, isProblem, type Reach, reachOf, tooFarDown } from './authority.ts';
 import { createdAnswer, isNotMade, type KeyDeps, notMade, refuseText } from './create-key.ts';
 import { narrowMade } from './key-changes.ts';
 import { newSealedText, openText, type SealedText } from './sealed-text.ts';
@@ -78,8 +78,8 @@ export function createKeyRotation(deps: KeyDeps): Action<SealedText> {
   };
 }
 
-function refuseRotation({ bounds }: Reach, old: KeyDocument, now: Date): Problem | undefined {
-  if (!isOver(old, now)) return beyondCaller(boundsOf(old), bounds);
+function refuseRotation(reach: Reach, old: KeyDocument, now: Date): Problem | undefined {
+  if (!isOver(old, now)) return beyondCaller(boundsOf(old), reach.bounds) ?? tooFarDown(reach, lineOf(old));
   if (old.rotatedTo === undefined) return ['key_not_active', {}];
   return ['key_not_active', { detail: `The key ${old.rotatedTo} replaces this one already. Rotate that one.` }];
 }

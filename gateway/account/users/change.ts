@@ -43,7 +43,8 @@ export function createChangeUser(deps: UsersDeps): Handler {
     const wanted = whole(read);
     const { role = user.role, status = user.status, keys: fate } = wanted;
     const left = { user, keeps: status === 'disabled' ? [] : ROLE_PERMISSIONS[role], fate };
-    const question = await askAboutKeys(deps, left);
+    const loses = wanted.role !== undefined || wanted.status === 'disabled';
+    const question = loses ? await askAboutKeys(deps, left) : undefined;
     if (question !== undefined) return sendProblem(res, ...question);
     const apart = JSON.stringify([wanted.role, wanted.status]);
     const change = changeOf(deps, res, { action: 'user.update', user, apart }, () => apply(db, user, wanted));

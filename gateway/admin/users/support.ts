@@ -39,7 +39,7 @@ export function createUserStatus(deps: UsersDeps): Handler {
     if (refusesColleague(res, user)) return;
     const { status, keys: fate } = whole(read);
     const left = { user, keeps: status === 'active' ? ROLE_PERMISSIONS[user.role] : [], fate };
-    const question = await askAboutKeys(deps, left);
+    const question = status === 'active' ? undefined : await askAboutKeys(deps, left);
     if (question !== undefined) return sendProblem(res, ...question);
     const action = status === 'active' ? 'user.enable' : 'user.disable';
     const change = () => (status === 'active' ? enableUser : disableUser)(db, user._id);

@@ -116,7 +116,7 @@ describe('npm run ops: a key', () => {
     const maker = await world.json(`key create ${account} --name maker --scopes manage,send --per-minute 100`);
     const by = {
       by: { kind: 'key' as const, id: maker.id },
-      makers: [],
+      makers: [maker.id],
       mayStill: async () => true,
     };
     const child = await createKey(world.store.db, systemClock, {

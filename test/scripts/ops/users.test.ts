@@ -102,7 +102,7 @@ describe('npm run ops: users', () => {
     if (!isAccountId(account)) throw new Error(`no account: ${account}`);
     const { user } = await signedIn(world.store.db, 'developer', account);
     const by = { kind: 'user' as const, id: user._id, name: user.username };
-    const maker = { by, makers: [], mayStill: async () => true };
+    const maker = { by, makers: [user._id], mayStill: async () => true };
     const settings = { account, name: 'server', scopes: ['send'] as const, maker };
     const { id } = await createKey(world.store.db, systemClock, settings);
 
