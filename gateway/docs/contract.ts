@@ -31,6 +31,8 @@ export interface Operation {
   readonly 'x-scope'?: string;
   /** In a session, the password must have been shown within the last minutes. */
   readonly 'x-confirmed'?: true;
+  /** Fields that need another scope too. */
+  readonly 'x-field-scopes'?: Readonly<Record<string, string>>;
   /** Slugs of the problems that the operation can answer (http/problem.ts). */
   readonly 'x-problems': readonly string[];
 }

@@ -11,6 +11,8 @@ A role gives the scopes that an API key would need. \`owner\` is given to no key
 unknown ones. Operators have no account. Where the last but one column says
 *password*, a user must have shown it within the last 10 minutes, at sign-in or by \`POST /v2/session/confirm\`; keys are not asked. The last column names what a request may set; every other field is refused.
 
+An operator is let in, kept out or signed out only by who has all scopes of that operator.
+
 `;
 
 const ROLES = Object.entries(ROLE_PERMISSIONS);
@@ -30,7 +32,7 @@ export function rolesPage(contract: Contract): string {
         scope,
         ...may,
         operation['x-confirmed'] ? 'password' : '',
-        [...new Set(fields)].join(', '),
+        [...new Set(fields)].map((field) => withScope(field, operation['x-field-scopes'])).join(', '),
       ];
     }),
   );
@@ -45,6 +47,10 @@ export function rolesPage(contract: Contract): string {
 function mayUse(permissions: readonly string[], scope: string): boolean {
   if (scope.startsWith('none')) return true;
   return scope.split(', or ').some((set) => set.split(' and ').every((one) => permissions.includes(one)));
+}
+
+function withScope(field: string, scopes: Readonly<Record<string, string>> = {}): string {
+  return scopes[field] === undefined ? field : `${field} (${scopes[field]} too)`;
 }
 
 function fieldsOf(contract: Contract, { $ref, oneOf, properties }: Schema): string[] {

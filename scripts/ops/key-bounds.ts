@@ -6,9 +6,12 @@ import type { KeyChange } from '../../shared/keys/store.ts';
 import { Failure } from './command.ts';
 
 export const OPERATOR_KEY =
-  'A key of operators has scopes of operators alone and no account. It always has --expires-at, at most 400 days ahead, and --allow-ip.';
+  'A key of operators has scopes of operators alone and no account. It always has --expires-at, at most 400 days ahead, and --allow-ip, with subnets of /8 or smaller.';
 
 const DAY_MS = 24 * 3_600_000;
+
+/** Larger subnets are no place of one's own: two of /1 are all addresses. */
+const PREFIX_MIN = 8;
 
 /** A key of operators reaches all accounts: a stolen one must end, and serve nobody elsewhere. */
 export function checkOperatorKey(
@@ -19,8 +22,8 @@ export function checkOperatorKey(
   if (expiresAt === undefined) throw new Failure(`--expires-at is missing. ${OPERATOR_KEY}`);
   if (expiresAt > last) throw new Failure(`--expires-at may be at most ${last.toISOString()}. ${OPERATOR_KEY}`);
   if (allowedIps.length === 0) throw new Failure(`--allow-ip is missing. ${OPERATOR_KEY}`);
-  if (allowedIps.some((subnet) => subnet.endsWith('/0'))) {
-    throw new Failure(`--allow-ip must not allow every address. ${OPERATOR_KEY}`);
+  if (allowedIps.some((subnet) => Number(subnet.split('/')[1] ?? PREFIX_MIN) < PREFIX_MIN)) {
+    throw new Failure(`--allow-ip must have no subnet larger than /${PREFIX_MIN}. ${OPERATOR_KEY}`);
   }
 }
 

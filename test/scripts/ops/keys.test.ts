@@ -96,7 +96,8 @@ describe('npm run ops: a key', () => {
       [`--allow-ip 203.0.113.7 --expires-at ${inDays(401)}`, '--expires-at may be at most'],
       [`--expires-at ${inDays(30)}`, '--allow-ip is missing'],
       [`--expires-at ${inDays(30)} --allow-ip any`, '--allow-ip is missing'],
-      [`--expires-at ${inDays(30)} --allow-ip 0.0.0.0/0`, 'must not allow every address'],
+      [`--expires-at ${inDays(30)} --allow-ip 0.0.0.0/0`, 'no subnet larger than /8'],
+      [`--expires-at ${inDays(30)} --allow-ip 10.0.0.0/8,0.0.0.0/1,128.0.0.0/1`, 'no subnet larger than /8'],
     ] as const) {
       const refused = await create(rest);
       expect(refused).to.include({ code: 1, out: '' });
@@ -105,7 +106,11 @@ describe('npm run ops: a key', () => {
     const made = await world.json(
       `key create --name console --scopes admin:money --expires-at ${inDays(399)} --allow-ip 203.0.113.0/24`,
     );
-    expect((await world.run(`key update ${made.id} --allow-ip any`)).err).to.include('always has --expires-at');
+    expect((await world.run(`key update ${made.id} --allow-ip any`)).err).to.include('--allow-ip is missing');
+    for (const all of ['0.0.0.0/0', '::/0', '::ffff:0.0.0.0/96', '203.0.113.7,8000::/1']) {
+      const refused = await world.run(`key update ${made.id} --allow-ip ${all}`);
+      expect(refused.err, all).to.include('no subnet larger than /8');
+    }
     expect((await world.run(`key rotate ${made.id} --expires-at ${inDays(500)}`)).err).to.include('may be at most');
     expect(await world.run(`key rotate ${made.id}`)).to.include({ code: 0 });
   });
