@@ -235,20 +235,6 @@ export async function listLiveKeys(db: Db, account: AccountId | undefined, now: 
   return live.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
 }
 
-/** How many keys an account has, also those that are over, and how many of them work now; each up to `max`. */
-export async function countKeys(
-  db: Db,
-  account: AccountId,
-  now: Date,
-  max: number,
-): Promise<{ readonly active: number; readonly all: number }> {
-  const [active, all] = await Promise.all([
-    keys(db).countDocuments({ account, ...ofState('active', now) }, { limit: max }),
-    keys(db).countDocuments({ account }, { limit: max }),
-  ]);
-  return { active, all };
-}
-
 function ofState(state: KeyState, now: Date): Filter<KeyDocument> {
   if (state === 'revoked') return { status: 'revoked' };
   if (state === 'expired') return { status: 'active', expiresAt: { $lte: now } };

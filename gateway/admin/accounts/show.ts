@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { countKeys } from '../../../shared/keys/store.ts';
+import { listLiveKeys } from '../../../shared/keys/store.ts';
 import { providerCondition } from '../../../shared/providers/condition.ts';
 import { findProvider } from '../../../shared/providers/store.ts';
 import { listSenderPage } from '../../../shared/senders/store.ts';
@@ -14,8 +14,6 @@ import { accountInPath } from './find-account.ts';
 
 /** By name; more than an account usually has. */
 const SENDERS_SHOWN = 500;
-/** Keys that were revoked stay, so an account may have any number. */
-const KEYS_COUNTED_MAX = 10_000;
 
 /** GET /v2/admin/accounts/{account_id} (extension): one account with its settings and counts of what it has. */
 export function createAccountDetail({ db, clock }: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
@@ -28,8 +26,8 @@ export function createAccountDetail({ db, clock }: Pick<GatewayDeps, 'db' | 'clo
 
 export async function accountDetail(db: Db, account: AccountDocument, now: Date): Promise<object> {
   const id = account._id;
-  const [keys, users, senders, provider, missing] = await Promise.all([
-    countKeys(db, id, now, KEYS_COUNTED_MAX),
+  const [working, users, senders, provider, missing] = await Promise.all([
+    listLiveKeys(db, id, now),
     countUsers(db, id),
     listSenderPage(db, id, '', SENDERS_SHOWN + 1),
     findProvider(db, id),
@@ -40,7 +38,7 @@ export async function accountDetail(db: Db, account: AccountDocument, now: Date)
     settings: accountSettings(account),
     /** Without these every send is refused. */
     missing_to_send: missing.map((what) => MISSING[what]),
-    keys,
+    keys: { active: working.length },
     users,
     senders: senders
       .slice(0, SENDERS_SHOWN)

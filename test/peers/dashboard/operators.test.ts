@@ -12,6 +12,20 @@ import { makeProvider, TEST_BOX } from '../../support/chatapp.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
 
+/** Pages with something to change. */
+const OPERATORS_PAGES = [
+  ...[
+    '/accounts',
+    '/accounts/:account',
+    '/approvals',
+    '/carriers',
+    '/carriers/airtel',
+    '/routes',
+    '/providers',
+    '/numbers',
+  ],
+  ...['/orphans', '/ledger-checks', '/users?account_id=:account'],
+];
 const SINCE = new Date('2026-11-22T14:02:00.000Z');
 
 describe('the dashboard: operators', function () {
@@ -222,6 +236,28 @@ describe('the dashboard: operators', function () {
       const page = await world.dashboard.visit(`/dashboard/admin/${path}`, operator);
       await page.getByText(text).first().waitFor();
       expect(await world.dashboard.look(page, `operators-${path}`)).to.deep.equal([]);
+    });
+  }
+
+  for (const [role, offered] of [
+    ['operator_viewer', []],
+    ['operator_support', ['Create account', 'Suspend or pause', 'Save settings', 'Decide']],
+  ] as const) {
+    it(`${role} is offered nothing that would be refused`, async () => {
+      const { dashboard, db, account } = world;
+      await createSender(db, systemClock, { account, sender: role.slice(-6), routes: [], status: 'submitted' });
+      const page = await dashboard.visit('/dashboard/admin', await signedIn(db, role));
+      const found: string[] = [];
+      for (const path of OPERATORS_PAGES) {
+        await page.goto(`${dashboard.url}/dashboard/admin${path.replace(':account', account)}`);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.waitForLoadState('networkidle');
+        found.push(...(await page.getByRole('main').getByRole('button').allTextContents()));
+      }
+
+      // What copies an id, opens a user or only looks.
+      const acts = found.filter((name) => !/^$|@|^Explain$|^Clear filter$/.test(name));
+      expect([...new Set(acts.map((name) => name.replace(/^Decide .*/, 'Decide')))]).to.deep.equal(offered);
     });
   }
 

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import request from 'supertest';
 import { createKey, findKey, updateKey } from '../../../shared/keys/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
+import { findUser } from '../../../shared/users/store.ts';
 import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
 import { createEndpoint, listEndpoints, noteHealth, removeEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
 import { makeDelivery } from '../../shared/webhooks/make.ts';
@@ -103,6 +104,57 @@ describe('the dashboard: settings', () => {
     await asked.getByRole('button', { name: 'Revoke key' }).click();
     await page.getByText('Key revoked').first().waitFor();
     expect(await dashboard.look(page, 'keys')).to.deep.equal([]);
+  });
+
+  it('a key that made others is revoked with them, when one says so', async () => {
+    const { dashboard, db } = world;
+    const account = await makeAccount(db, 1);
+    const maker = await createKey(db, systemClock, { account, name: 'Robot', scopes: ['send', 'manage'] });
+    const post = (name: string) =>
+      request(dashboard.url)
+        .post('/v2/account/keys')
+        .set('Authorization', `Bearer ${maker.key}`)
+        .send({ name, scopes: ['send'] })
+        .expect(200);
+    const made = [(await post('Till 1')).body.key_id, (await post('Till 2')).body.key_id];
+    const page = await dashboard.visit('/dashboard/keys', await signedIn(db, 'developer', account));
+    await page.getByRole('button', { name: 'Robot' }).click();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    const asked = page.getByRole('dialog', { name: 'Revoke the key' });
+    await asked.getByText('It made keys that work: Till 1, Till 2.').waitFor();
+    expect(await dashboard.look(page, 'keys-descendants')).to.deep.equal([]);
+
+    await asked.getByLabel('Revoke these too').check();
+    await asked.getByLabel('to confirm').fill('Robot');
+    await asked.getByRole('button', { name: 'Revoke key' }).click();
+
+    await page.getByText('Key revoked').first().waitFor();
+    for (const id of [maker.id, ...made]) expect((await findKey(db, id))?.status).to.equal('revoked');
+  });
+
+  it('a user who made keys is disabled when one has said what becomes of these', async () => {
+    const { dashboard, db } = world;
+    const account = await makeAccount(db, 1);
+    const leaver = await signedIn(db, 'developer', account);
+    const { body } = await request(dashboard.url)
+      .post('/v2/account/keys')
+      .set(leaver.headers)
+      .send({ name: 'Shop', scopes: ['send'] })
+      .expect(200);
+    const page = await dashboard.visit('/dashboard/users', await signedIn(db, 'owner', account));
+    await page.getByRole('button', { name: leaver.user.username }).click();
+    await page.getByRole('button', { name: 'Disable user' }).click();
+    await page.getByRole('dialog', { name: 'Disable' }).getByRole('button', { name: 'Disable user' }).click();
+    const question = page.getByRole('dialog', { name: 'What becomes of the keys?' });
+    await question.getByText(`${body.key_id} (Shop)`).waitFor();
+    expect(await dashboard.look(page, 'users-keys')).to.deep.equal([]);
+    expect(await findUser(db, leaver.user._id)).to.include({ status: 'active' });
+
+    await question.getByRole('button', { name: 'Go on' }).click();
+
+    await page.getByText('is disabled.').first().waitFor();
+    expect(await findUser(db, leaver.user._id)).to.include({ status: 'disabled' });
+    expect((await findKey(db, body.key_id))?.status).to.equal('revoked');
   });
 
   it('a key is made and rotated once, however late one presses again after a lost answer', async () => {

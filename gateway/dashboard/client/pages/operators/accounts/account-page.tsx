@@ -80,7 +80,7 @@ function Shown({ account }: { readonly account: AccountDetail }) {
       )}
       <Stats>
         <Stat label="Balance" value={number(account.balance)} note={`credits, until ${account.expiry_date}`} />
-        <Stat label="Active keys" value={number(keys.active)} note={`of ${number(keys.all)}`} />
+        <Stat label="Active keys" value={number(keys.active)} />
         <Stat
           label="Users"
           value={number(account.users)}

@@ -24,7 +24,7 @@ export interface AccountDetail extends Account {
     readonly opt_out_exempt: readonly string[];
   };
   readonly missing_to_send: readonly ('entity_id' | 'sender' | 'template')[];
-  readonly keys: { readonly active: number; readonly all: number };
+  readonly keys: { readonly active: number };
   readonly users: number;
   readonly senders: readonly { readonly sender: string; readonly status: string; readonly routes: readonly string[] }[];
   readonly chatapp: string | null;
