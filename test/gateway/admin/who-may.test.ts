@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import request from 'supertest';
 import { isOperatorScope, KEY_SCOPES, OPERATOR_SCOPES } from '../../../shared/keys/key.ts';
@@ -7,6 +9,7 @@ import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { operations } from '../../support/openapi.ts';
 import { signedIn } from '../../support/signed-in.ts';
+import { ROOT } from '../../support/sources.ts';
 
 /** The operations of docs/openapi.json below /v2/admin/. test/gateway/docs/contract.test.ts proves that they are exactly the routes. */
 const OPERATORS = operations.filter(({ path }) => path.startsWith('/v2/admin/'));
@@ -95,6 +98,29 @@ describe('who may use /v2/admin/…', () => {
       }
     });
   }
+
+  it('a field that needs another scope too is refused without that, and roles.md says so', async () => {
+    const fields = OPERATORS.flatMap(({ method, path, operation }) =>
+      Object.entries(operation['x-field-scopes'] ?? {}).map(([field, more]) => ({
+        method,
+        path,
+        operation,
+        field,
+        more,
+      })),
+    );
+    const page = readFileSync(join(ROOT, 'docs/roles.md'), 'utf8');
+
+    expect(fields.map(({ field }) => field)).to.deep.equal(['expiry_date']);
+    for (const { method, path, operation, field, more } of fields) {
+      const alone = OPERATOR_SCOPES.filter((scope) => scope === operation['x-scope']);
+      const bearer = { Authorization: `Bearer ${await makeKey(world.db, undefined, alone)}` };
+      const { body } = await ask(method, path, bearer).send({ [field]: '2099-12-31' });
+      expect(body, path).to.deep.include({ code: 'scope_missing' });
+      expect(body.detail).to.include(`"${more}"`);
+      expect(page).to.include(`${field} (${more} too)`);
+    }
+  });
 
   it('credits that have expired are not spent again by who has support alone', async () => {
     const path = `/v2/admin/accounts/${world.account}`;
