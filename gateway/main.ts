@@ -23,7 +23,7 @@ runReader('gateway', async ({ config, db, gate, listen, clock, log, metrics, lif
   const box = await openSecretBox(config, db);
   const keyUses = new KeyUses({ db, clock, log, gate });
   life.onStop('key_uses', keyUses.start());
-  const threads = new Threads();
+  const threads = new Threads(log);
   life.onStop('threads', () => threads.close());
   const deps = {
     ...{ db, gate, listen, clock, log, config, metrics, notes, box, keyUses, threads },

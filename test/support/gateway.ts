@@ -60,7 +60,9 @@ let threads: Promise<Threads> | undefined;
 /** Threads start from the build, which is made when a test needs one. */
 const TEST_THREADS: GatewayDeps['threads'] = {
   async readTemplates(job) {
-    threads ??= builtProduct().then((product) => new Threads(pathToFileURL(join(product, 'gateway/in-thread.js'))));
+    threads ??= builtProduct().then(
+      (product) => new Threads(silentLog, pathToFileURL(join(product, 'gateway/in-thread.js'))),
+    );
     return (await threads).readTemplates(job);
   },
 };

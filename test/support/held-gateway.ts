@@ -71,7 +71,7 @@ const server = new GatewayServer(
     gate: { open: true },
     resolveHost: createHostResolver(),
     metrics: new Metrics(),
-    threads: new Threads(),
+    threads: new Threads(silentLog),
     stopping,
   }),
 );
