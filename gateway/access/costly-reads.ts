@@ -1,8 +1,19 @@
+import { systemClock } from '../../shared/runtime/clock.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
 import { sendJsonText, sendProblem } from '../http/answer.ts';
 import { type Charge, ownerOf, type Reply } from '../http/context.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { ReadQueue } from './read-queue.ts';
+
+/** A longer text is made octets once for all callers who wait for it: 20 copies of 6 MB held the event loop for 200 ms. */
+const LARGE_CHARACTERS = 65_536;
+/**
+ * Octets of large answers that an account may leave unread in a process before its next list is read. An answer has some MB and is
+ * kept for as long as its caller takes a little of it: many connections of one account would fill the memory.
+ */
+const UNREAD_MAX = 33_554_432;
 
 /**
  * Answers 200 with the result of `read`: an object, or a text that is JSON already. No result is answered with the problem
@@ -14,7 +25,7 @@ export type AnswerRead = (
   cost: number,
   read: () => Promise<object | string | undefined>,
   missing?: ProblemSlug,
-  send?: (text: string) => void,
+  send?: (text: string | Buffer) => void,
 ) => Promise<void>;
 
 /** The dependencies of endpoints that read lists. */
@@ -23,14 +34,36 @@ export interface ReadingDeps extends Pick<GatewayDeps, 'db' | 'clock'> {
 }
 
 export function createCostlyReads(charge: Charge): AnswerRead {
-  const queue = new ReadQueue<string | undefined>();
+  const unread = new Map<string, number>();
+  const queue = new ReadQueue<string | Buffer | undefined>(
+    systemClock,
+    (owner) => (unread.get(owner) ?? 0) > UNREAD_MAX,
+  );
   return async (res, cost, read, missing = 'not_found', send = (json) => sendJsonText(res, 200, json)) => {
     if (!(await charge(res, cost))) return;
-    const text = await queue.run(ownerOf(res), res.req.originalUrl, async () => {
+    const owner = ownerOf(res);
+    const text = await queue.run(owner, res.req.originalUrl, async () => {
       const found = await read();
-      return typeof found === 'object' ? JSON.stringify(found) : found;
+      const json = typeof found === 'object' ? JSON.stringify(found) : found;
+      return json === undefined || json.length <= LARGE_CHARACTERS ? json : Buffer.from(json);
     });
-    if (text === undefined) sendProblem(res, missing);
-    else send(text);
+    if (text === undefined) return sendProblem(res, missing);
+    if (typeof text !== 'string') {
+      if (turnOver()) await nextTurn();
+      keep(owner, text.length, res);
+    }
+    send(text);
   };
+
+  /** Counts it until all of it is on its way, or its connection is lost. */
+  function keep(owner: AccountId, bytes: number, res: Reply): void {
+    if (res.closed) return;
+    unread.set(owner, (unread.get(owner) ?? 0) + bytes);
+    res.once('close', () => {
+      const left = (unread.get(owner) ?? 0) - bytes;
+      if (left > 0) unread.set(owner, left);
+      else unread.delete(owner);
+      queue.goOn();
+    });
+  }
 }

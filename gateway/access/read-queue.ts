@@ -30,9 +30,12 @@ export class ReadQueue<T> {
   readonly #reading = new Set<string>();
   readonly #resting = new Set<string>();
   readonly #clock: Clock;
+  readonly #isHeld: (account: string) => boolean;
 
-  constructor(clock: Clock = systemClock) {
+  /** `isHeld`: whether an account's next read must wait for something else; `goOn` says that it may have changed. */
+  constructor(clock: Clock = systemClock, isHeld: (account: string) => boolean = () => false) {
     this.#clock = clock;
+    this.#isHeld = isHeld;
   }
 
   /** Resolves or rejects as `read` does. Reads with the same `name` must give the same result. */
@@ -41,15 +44,17 @@ export class ReadQueue<T> {
     const mine = reads.get(name) ?? newWaiting(read);
     reads.set(name, mine);
     this.#waiting.set(account, reads);
-    this.#beginNext();
+    this.goOn();
     return mine.result;
   }
 
-  #beginNext(): void {
+  /** Begins what may begin. */
+  goOn(): void {
     for (const [account, reads] of this.#waiting) {
       if (this.#reading.size >= TOGETHER_MAX) return;
       const [first] = reads;
       if (first === undefined || this.#reading.has(account) || this.#resting.has(account)) continue;
+      if (this.#isHeld(account)) continue;
       const [name, read] = first;
       reads.delete(name);
       if (reads.size === 0) this.#waiting.delete(account);
@@ -65,10 +70,10 @@ export class ReadQueue<T> {
     this.#reading.delete(account);
     this.#resting.add(account);
     this.#goBehind(account);
-    this.#beginNext();
+    this.goOn();
     await setTimeout(Math.min((this.#clock.monotonicMs() - beganMs) * REST, REST_MAX_MS));
     this.#resting.delete(account);
-    this.#beginNext();
+    this.goOn();
   }
 
   /** Moves the account that was just served to the end. */

@@ -48,7 +48,7 @@ export function createBatchFailures({ db, answerRead }: ReadingDeps): Handler {
     const cost = countCost(batch);
     if (format === 'csv') {
       const read = async () => csvText(COLUMNS, await readFailed(db, id, undefined, batch.total));
-      const send = (text: string) => sendFile(res, 'text/csv; charset=utf-8', `${id}-failures.csv`, text);
+      const send = (text: string | Buffer) => sendFile(res, 'text/csv; charset=utf-8', `${id}-failures.csv`, text);
       return answerRead(res, cost, read, 'batch_not_found', send);
     }
     await answerRead(res, cost, async () => {

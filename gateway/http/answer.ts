@@ -8,8 +8,8 @@ export function sendJson(res: Reply, body: object): void {
   sendJsonText(res, 200, JSON.stringify(body));
 }
 
-/** Sends JSON that is text already. `headers` has names and values in turn, as `writeHead` takes them. */
-export function sendJsonText(res: Reply, status: number, json: string, headers: readonly string[] = []): void {
+/** Sends JSON that is text, or octets, already. `headers` has names and values in turn, as `writeHead` takes them. */
+export function sendJsonText(res: Reply, status: number, json: string | Buffer, headers: readonly string[] = []): void {
   answer(res, status, 'application/json; charset=utf-8', json, headers);
 }
 
@@ -18,7 +18,7 @@ export function sendText(res: Reply, contentType: string, text: string): void {
 }
 
 /** A file that a browser stores. `name` has letters, digits, dots, hyphens and underscores only. */
-export function sendFile(res: Reply, contentType: string, name: string, text: string): void {
+export function sendFile(res: Reply, contentType: string, name: string, text: string | Buffer): void {
   answer(res, 200, contentType, text, ['Content-Disposition', `attachment; filename="${name}"`]);
 }
 

@@ -68,9 +68,12 @@ async function bundled(): Promise<string> {
   );
   await bundleAll([
     ...mains.map((main) => ({ in: join(ROOT, 'test/support/start-kept.ts'), out: main })),
-    // Files of ours that start as threads, where the bundles of their processes look for them.
+    // Files of ours that start as threads, where the bundles of their processes look for them. `watched-gateway` is one.
     { in: join(dist, 'workers/batches/render-slice.js'), out: 'workers/batches/render-slice' },
-    { in: join(dist, 'gateway/process/in-thread.js'), out: 'gateway/in-thread' },
+    ...['gateway', 'programs'].map((beside) => ({
+      in: join(dist, 'gateway/process/in-thread.js'),
+      out: `${beside}/in-thread`,
+    })),
     ...Object.entries(PROGRAMS).map(([name, source]) => ({ in: join(ROOT, source), out: `programs/${name}` })),
   ]);
   await buildDashboard(ROOT);

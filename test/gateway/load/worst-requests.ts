@@ -18,6 +18,7 @@ export interface Worst {
 const BULK_BYTES = 10_485_760;
 const MESSAGE_BYTES = 65_536;
 const CALLBACK_BYTES = 3_145_728;
+const FILE_BYTES = 1_048_576;
 export const RECIPIENTS = 10_000;
 export const SENDER = 'HARKRA';
 /** The template with the most slots: how many, and its id. */
@@ -162,6 +163,28 @@ export function worstTexts(): Worst[] {
   ];
 }
 
+/** Files of templates of 1 MB: what is bad, what is new, and what says otherwise than 5,000 registered templates. */
+export function worstImports(): Worst[] {
+  const sent = (what: string, text: string, more: Partial<Worst> = {}): Worst => {
+    const file = text.slice(0, FILE_BYTES).match(/[\s\S]{1,24000}/g) ?? [];
+    const body = { file: file.map((piece) => Buffer.from(piece).toString('base64')), dry_run: true };
+    return {
+      ...{ what: `an import: ${what}`, method: 'POST', path: '/v2/account/templates/import' },
+      ...{ body: JSON.stringify(body), status: 400, together: 4, ...more },
+    };
+  };
+  const head = 'id,header,content,status\n';
+  const id = (i: number) => String(1_107_160_000_000_000_001n + BigInt(i));
+  const changed = times(4_900, (i) => `${id(i)},${SENDER},${'{#var#}a'.repeat(20)},Blacklisted\n`);
+  return [
+    sent('one row', 'a,'.repeat(FILE_BYTES)),
+    sent('rows', head + 'a,\n'.repeat(FILE_BYTES)),
+    sent('as many bad rows as there may be', head + 'a,\n'.repeat(19_000), { status: 200 }),
+    sent('quotation marks', head + '"'.repeat(FILE_BYTES)),
+    sent('other texts and states', head + changed.join(''), { account: 'dlt', status: 200 }),
+  ];
+}
+
 /** Addresses and headers of 15 KB, many at the same time. */
 export function worstAddresses(): Worst[] {
   const get = (status: Worst['status'], path: string, headers?: Readonly<Record<string, string>>): Worst => {
@@ -191,10 +214,13 @@ export function worstAddresses(): Worst[] {
 
 /** The dearest lists and files, of much that is stored. */
 export function worstReads({ batch, customer }: Pick<WorstWorld, 'batch' | 'customer'>): Worst[] {
-  const get = (path: string, account: Worst['account'] = 'checking'): Worst => ({
-    ...{ what: `GET ${path.replace(batch, '…')}`, method: 'GET', path, account, status: 200 },
+  const get = (path: string, account: Worst['account'] = 'checking', together = 1): Worst => ({
+    ...{ what: `${together} × GET ${path.replace(batch, '…')}`, method: 'GET', path, account, together, status: 200 },
   });
   return [
+    get(`/v2/batches/${batch}/failures?format=csv`, 'checking', 20),
+    get(`/v2/account/inbox/${customer}?limit=500`, 'checking', 20),
+    get('/v2/templates', 'dlt', 20),
     get(`/v2/batches/${batch}/failures?format=csv`),
     get(`/v2/batches/${batch}/failures?limit=500`),
     get(`/v2/batches/${batch}`),

@@ -1,0 +1,60 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
+import { makeAccount } from '../../support/make.ts';
+import { openTestStore, type TestStore } from '../../support/store.ts';
+import { wrote } from '../../support/wrote.ts';
+
+const CUSTOMER = '919876543210';
+/** An answer of them has 6 MB. */
+const MESSAGES = 500;
+
+describe('large answers that nobody reads', function () {
+  this.timeout(60_000);
+  let store: TestStore;
+  let gateway: TestGateway;
+  const unread: Socket[] = [];
+  before(async () => {
+    store = await openTestStore();
+    gateway = await openGateway(store.db);
+  });
+  after(async () => {
+    for (const socket of unread) socket.destroy();
+    await gateway.close();
+    await store.close();
+  });
+
+  it('keep the lists of their account waiting, and those of no other', async () => {
+    const [greedy, other] = [await makeAccount(store.db, 0), await makeAccount(store.db, 0)];
+    for (let i = 0; i < MESSAGES; i++)
+      await wrote(store.db, greedy, { customer: CUSTOMER, body: 'नम'.repeat(2_048), minutesAgo: i });
+    const [key, otherKey] = [
+      await makeKey(store.db, greedy, ['read'], undefined, 100_000),
+      await makeKey(store.db, other),
+    ];
+    for (let i = 0; i < 6; i++) {
+      const socket = connect(gateway.port, '127.0.0.1');
+      unread.push(socket);
+      // Each asks for another page, and reads no more than that the answer has begun.
+      const path = `/v2/account/inbox/${CUSTOMER}?limit=${MESSAGES - i}`;
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+    }
+    await Promise.all(unread.map((socket) => once(socket, 'readable')));
+    const answered = { greedy: 0, other: 0 };
+    const ask = async (who: keyof typeof answered, token: string) => {
+      const answer = await fetch(`${gateway.url}/v2/messages`, { headers: { Authorization: `Bearer ${token}` } });
+      await answer.text();
+      answered[who] += answer.status === 200 ? 1 : 0;
+    };
+    const mine = ask('greedy', key);
+    // Longer than an account ever pauses between two reads.
+    for (const beganMs = performance.now(); performance.now() - beganMs < 1_000; ) await ask('other', otherKey);
+    expect(answered.other).to.be.above(1);
+    expect(answered.greedy).to.equal(0);
+    for (const socket of unread) socket.destroy();
+    await mine;
+
+    expect(answered.greedy).to.equal(1);
+  });
+});
