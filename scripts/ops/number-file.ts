@@ -1,4 +1,5 @@
 import { isCustomerUserId } from '../../shared/messages/recipient.ts';
+import { wordOf } from '../../shared/sheets/cell.ts';
 import { decodeFile } from '../../shared/sheets/encoding.ts';
 import { looksLikeHead, parseSheet, type Row } from '../../shared/sheets/parse.ts';
 import { Failure } from './command.ts';
@@ -15,7 +16,7 @@ export interface LineProblem {
 }
 
 export interface NumberFile {
-  /** In lower case; empty when the first row has none. */
+  /** In lower case, letters alone; empty when the first row has none. */
   readonly head: readonly string[];
   readonly rows: readonly Row[];
 }
@@ -34,7 +35,10 @@ export async function readNumberFile(file: string): Promise<NumberFile> {
   const [first] = rows;
   if (first === undefined || isCustomerUserId(first.cells[0] ?? '') || !looksLikeHead(first.cells))
     return { head: [], rows };
-  return { head: first.cells.map((cell) => cell.trim().toLowerCase()), rows: rows.slice(1) };
+  return {
+    head: first.cells.map((cell) => wordOf(cell).text.toLowerCase().replaceAll(/\P{L}/gu, '')),
+    rows: rows.slice(1),
+  };
 }
 
 /** Nothing is imported while a line is bad. */

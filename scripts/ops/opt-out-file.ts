@@ -9,14 +9,8 @@ import type { LineProblem, NumberFile } from './number-file.ts';
 const COLUMNS = ['customer', 'number', 'since', 'source', 'word'] as const;
 /** What others call the customers' numbers. Beside `customer`, a `number` is the account's own. */
 const CUSTOMER_NAMES = [
-  'customer',
-  'recipient',
-  'msisdn',
-  'mobile',
-  'mobile number',
-  'phone',
-  'phone number',
-  'number',
+  ...['customer', 'recipient', 'msisdn', 'mobile', 'mobilenumber', 'mobileno', 'phone', 'phonenumber', 'phoneno'],
+  ...['contact', 'contactnumber', 'contactno', 'number'],
 ];
 /** A day has begun at the date line before it begins in UTC. */
 const DAY_AHEAD_MS = 14 * 3_600_000;

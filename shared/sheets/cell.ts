@@ -3,10 +3,16 @@
  * variation selectors.
  */
 const UNSEEN = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+/** A cell with anything in it that somebody sees. */
+const SEEN = /[^\s\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]/u;
 /** What spreadsheets and portals put around a number so that it stays a text: `="1107…"`, `'1107…`. */
-const PROTECTED = /^(?:=?"([^"]*)"|['‘’](.*?)['‘’]?)$/;
+const PROTECTED = /^(?:=?["“”]([^"“”]*)["“”]|['‘’](.*?)['‘’]?)$/;
 /** A formula that is a number. */
 const FORMULA = /^=(?=[+\d])/;
+
+export function isBlank(cell: string): boolean {
+  return !SEEN.test(cell);
+}
 
 export interface Word {
   readonly text: string;
@@ -24,19 +30,22 @@ export function wordOf(cell: string): Word {
 
 /** What people put between the digits of a number, full width too. */
 const BETWEEN = /[\s()（）+＋.．\-‐‑‒–—―−－﹣⁃]/g;
+/** `28-11-2026`, `2026.11.28` */
+const DAY = /^\d\d?([-.])\d\d?\1(?:19|20)\d\d$|^(?:19|20)\d\d([-.])\d\d?\2\d\d?$/;
 /** `+44 (0)20 …`, a decimal number, `9.19877E+11`: the digits alone would be somebody else's number. */
 const NOT_BY_DIGITS = /\(0\)|^\+?\d{8,}[.,]\d+$|^\d[\d.,]*e\+?\d+$/i;
 
 /** The digits of a number as people write and programs export it: `+91 98765-43210`. What they do not tell stays, and is refused in words. */
 export function phoneDigits(written: string): string {
   const number = wordOf(written).text.replace(/^(\d{8,})[.,]0$/, '$1'); // as programs export a column of numbers
-  if (NOT_BY_DIGITS.test(number)) return number;
+  if (NOT_BY_DIGITS.test(number) || DAY.test(number)) return number;
   return number.replaceAll(BETWEEN, '');
 }
 
 /** Also one that will be refused in words. */
 export function looksLikePhone(written: string): boolean {
-  return /^\d{8,15}$/.test(wordOf(written).text.replaceAll(BETWEEN, ''));
+  const { text } = wordOf(written);
+  return /^\d{8,15}$/.test(text.replaceAll(BETWEEN, '')) && !DAY.test(text);
 }
 
 /** Indian and Arabic keyboards write their own digits, East Asian ones full width. Digits of other planes stay. */

@@ -1,3 +1,5 @@
+import { isBlank, looksLikePhone } from './cell.ts';
+
 /** The first rows of a file may be a title, a date, an empty line. */
 export const TITLE_ROWS_MAX = 9;
 
@@ -26,7 +28,7 @@ export interface SheetLimits {
   readonly cell: number;
 }
 
-/** Signs between cells: spreadsheets of many countries write semicolons, portals also tabs and bars. */
+/** Signs between cells: spreadsheets of many countries write semicolons, portals also tabs and bars. What is copied from one has tabs. */
 const SEPARATORS = [',', ';', '\t', '|'] as const;
 const LINE_END = /\r\n|\r|\n/;
 /** Excel's own first line, which names the separator. */
@@ -37,18 +39,22 @@ const LOOKED_AT = 65_536;
 /**
  * Reads a table as spreadsheets write it and people paste it (RFC 4180, and what is usual besides): any separator, line ends of
  * any kind, rows without anything in them left out. Stops at the limits, so that a text costs no more than what it may hold.
- * `likeness` tells how much the cells of a row look like the names of the columns; without it, the separator is the one that most
- * of the first lines have equally often.
+ * `likeness` tells how much the cells of a row look like what the file should have. The separator is the one of the row that looks
+ * most like it, among equals the one that most of the first lines have equally often: sums have commas, too.
  */
 export function parseSheet(
   text: string,
   limits: SheetLimits,
-  likeness: (cells: readonly string[]) => number = () => 0,
+  likeness: (cells: readonly string[]) => number = hasPhone,
 ): Sheet {
   const named = SEPARATOR_LINE.exec(text);
   const start = named?.[0].length ?? (text.startsWith('\ufeff') ? 1 : 0);
   const separator = named?.[1] ?? separatorOf(text.slice(start, start + LOOKED_AT), limits.columns, likeness);
   return new Scanner(text, separator, limits).read(start, named === null ? 1 : 2);
+}
+
+function hasPhone(cells: readonly string[]): number {
+  return cells.some(looksLikePhone) ? 1 : 0;
 }
 
 function separatorOf(text: string, columns: number, likeness: (cells: readonly string[]) => number): string {
@@ -58,7 +64,9 @@ function separatorOf(text: string, columns: number, likeness: (cells: readonly s
     .filter((line) => line.trim() !== '');
   const scores = SEPARATORS.map((sign) => {
     const counts = lines.map((line) => line.split(sign).length - 1);
-    const most = counts.filter((count) => count > 0 && count === counts[0]).length;
+    const steady = counts.filter((count) => count > 0 && count === counts[0]).length;
+    // Nobody types a tab: of two that are as steady it is the separator.
+    const most = steady > 0 && sign === '\t' ? steady + 0.5 : steady;
     return { sign, score: [Math.max(0, ...lines.map((line) => likeness(line.split(sign, columns)))), most] as const };
   });
   const [alike, steady] = [0, 1] as const;
@@ -113,7 +121,7 @@ class Scanner {
     if (this.#text.startsWith('\r\n', this.#at)) this.#at++;
     this.#at++;
     this.#line++;
-    if (cells.every((cell) => cell.trim() === '')) return undefined;
+    if (cells.every(isBlank)) return undefined;
     if (this.#rows.length === this.#limits.rows) return `There are more than ${this.#limits.rows} rows.`;
     this.#rows.push({ line, cells, ...(this.#torn ? { torn: true } : {}) });
     return undefined;
@@ -171,7 +179,5 @@ function openQuoteDetail(line: number): string {
 
 /** `name`, `param 1`. A number with a slip in it is none: it would be left out without a word. */
 export function looksLikeHead(cells: readonly string[]): boolean {
-  return cells.every(
-    (cell) => cell.trim() === '' || (/\p{L}/u.test(cell) && (cell.match(/\p{Nd}/gu) ?? []).length <= 2),
-  );
+  return cells.every((cell) => isBlank(cell) || (/\p{L}/u.test(cell) && (cell.match(/\p{Nd}/gu) ?? []).length <= 2));
 }

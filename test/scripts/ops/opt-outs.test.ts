@@ -69,6 +69,17 @@ describe('npm run ops: opt-outs', () => {
     expect(listed[0]?.since).to.equal('2026-01-31T12:00:00.000Z');
   });
 
+  it('import finds the customers by the name of their column, with what nobody sees, and between tabs', async () => {
+    const account = await world.newAccount();
+    const text =
+      'Name\t\u202aMobile No.\u202c\tDue\nAsha\t+91 98765-43210\tRs. 1,200\nRavi\t919876543211\tRs. 2,200\n\u200b\t\n';
+
+    await world.json(`opt-out import ${account} ${fileOf('tabs.csv', text)}`);
+
+    const listed: readonly { customer: string }[] = await world.json(`opt-out list ${account}`);
+    expect(listed.map(({ customer }) => customer)).to.deep.equal(['919876543210', '919876543211']);
+  });
+
   it('customers in national form are completed: by the number, by the account, or by the country of its numbers', async () => {
     const [byAccount, byNumbers, none] = [await world.newAccount(), await world.newAccount(), await world.newAccount()];
     await world.json(`account update ${byAccount} --country IN`);

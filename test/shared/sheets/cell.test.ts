@@ -20,6 +20,7 @@ describe('a number as it is written', () => {
     ["'919876543210", '919876543210'],
     ['’+91 98765 43210', '919876543210'],
     ['"919876543210"', '919876543210'],
+    ['“919876543210”', '919876543210'],
     ['=919876543210', '919876543210'],
     ['\u202a+91 98765 43210\u202c', '919876543210'],
     ['\ufeff919876543210\u200e\u00ad', '919876543210'],
@@ -43,12 +44,14 @@ describe('a number as it is written', () => {
     '9.2e11',
     '9E+11',
     '91987654321²',
+    '28-11-2026',
+    '2026.11.28',
   ]) {
     it(`${written} stays, so that it is refused in words`, () => expect(phoneDigits(written)).to.equal(written));
   }
 
   it('is found among the columns, also when it will be refused', () => {
-    const cells = ['name', '+44 (0)20 7946 0958', '919876543210.0', '="919876543210"', 'Ravi 2', '12'];
+    const cells = ['name', '+44 (0)20 7946 0958', '919876543210.0', '="919876543210"', 'Ravi 2', '12', '28-11-2026'];
 
     expect(cells.filter(looksLikePhone)).to.deep.equal(cells.slice(1, 4));
   });

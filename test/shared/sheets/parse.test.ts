@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { isBlank } from '../../../shared/sheets/cell.ts';
 import { looksLikeHead, parseSheet } from '../../../shared/sheets/parse.ts';
 
 const LIMITS = { rows: 1_000, columns: 50, cell: 2_000 };
@@ -40,6 +41,17 @@ describe('parseSheet', () => {
         ['Rao', '2'],
       ],
     ],
+    [
+      'tabs, as cells are copied, before commas in sums',
+      '919876543210\tAsha\tRs. 1,200\n919876543211\tRavi\tRs. 2,200',
+      [
+        ['919876543210', 'Asha', 'Rs. 1,200'],
+        ['919876543211', 'Ravi', 'Rs. 2,200'],
+      ],
+    ],
+    ['the separator that leaves a number alone', '919876543210;1.200,50', [['919876543210', '1.200,50']]],
+    ['a comma behind a tab that keeps a number a text', '\t919876543210,Asha', [['\t919876543210', 'Asha']]],
+    ['no line of what nobody sees', '\u200b\n1,2\n\u00a0,\u202a\n', [['1', '2']]],
     ['quotes around a separator, a quote, a line end', '"a,b","c ""d""","e\nf"', [['a,b', 'c "d"', 'e\nf']]],
     ['a byte order mark', '\ufeffa,b', [['a', 'b']]],
     ['a quoted word before others', '"a" b,c', [['a b', 'c']]],
@@ -79,7 +91,7 @@ describe('parseSheet', () => {
   });
 
   it('reads what a spreadsheet writes', () => {
-    const cell = fc.string({ minLength: 1 }).filter((text) => text.trim() !== '');
+    const cell = fc.string({ minLength: 1 }).filter((text) => !isBlank(text));
     const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
 
     fc.assert(

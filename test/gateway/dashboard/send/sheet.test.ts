@@ -10,6 +10,18 @@ describe('the recipients of a file', () => {
     expect([unnamed.heads, unnamed.hasHead]).to.deep.equal([['Column 1', 'Column 2'], false]);
   });
 
+  it('have no columns at the end in which nothing is', () => {
+    const { heads, rows } = sheetOf('number;name;;\r\n919876500010;Asha;;\r\n919876500011;;\u200b;\r\n');
+
+    expect({ heads, rows }).to.deep.equal({
+      heads: ['number', 'name'],
+      rows: [
+        ['919876500010', 'Asha'],
+        ['919876500011', ''],
+      ],
+    });
+  });
+
   it('are read no further than a request may have them, and it is said', () => {
     const { rows, fault } = sheetOf('919876543210\n'.repeat(200_000));
 

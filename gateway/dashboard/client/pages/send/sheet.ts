@@ -1,3 +1,4 @@
+import { isBlank } from '../../../../../shared/sheets/cell.ts';
 import { looksLikeHead, parseSheet } from '../../../../../shared/sheets/parse.ts';
 
 /** Recipients as they were pasted, or read from a file. */
@@ -15,10 +16,14 @@ const LIMITS = { rows: 10_001, columns: 256, cell: 8_192 } as const;
 
 export function sheetOf(text: string): RecipientSheet {
   const { rows: read, fault } = parseSheet(text, LIMITS);
-  const rows = read.map(({ cells }) => cells.map((cell) => cell.trim()));
+  // Spreadsheets export columns at the end in which nothing is: they would be values of a template.
+  const width = read.reduce(
+    (widest, { cells }) => Math.max(widest, cells.findLastIndex((cell) => !isBlank(cell)) + 1),
+    0,
+  );
+  const rows = read.map(({ cells }) => cells.slice(0, width).map((cell) => cell.trim()));
   const [first = []] = rows;
   const hasHead = rows.length > 0 && looksLikeHead(first);
-  const width = rows.reduce((widest, row) => Math.max(widest, row.length), 0);
   return {
     rows: hasHead ? rows.slice(1) : rows,
     heads: Array.from({ length: width }, (_, i) => (hasHead && first[i]) || `Column ${i + 1}`),
