@@ -56,9 +56,9 @@ const CATEGORY_NAMES = [
 ];
 
 /** The portals' names of template states. */
-const STATUS_NAMES: Readonly<Record<string, TemplateStatus>> = {
+const STATUS_NAMES: ReadonlyMap<string, TemplateStatus> = new Map([
   ...named('approved', 'approved', 'active', 'registered', 'enabled', 'whitelisted'),
-  ...named('submitted', 'pending', 'submitted', 'inprocess', 'inprogress', 'underreview'),
+  ...named('submitted', 'pending', 'submitted', 'inprocess', 'inprogress', 'underreview', 'awaiting'),
   ...named('rejected', 'rejected', 'disapproved', 'notapproved', 'inactive', 'notactive', 'deactivated', 'disabled'),
   ...named(
     'rejected',
@@ -71,11 +71,12 @@ const STATUS_NAMES: Readonly<Record<string, TemplateStatus>> = {
     'suspended',
     'expired',
   ),
+  ...named('rejected', 'unapproved', 'unregistered', 'deregistered', 'stopped', 'onhold', 'dormant'),
   ...named('rejected', 'revoked', 'withdrawn', 'surrendered', 'cancelled', 'canceled', 'discontinued', 'terminated'),
-};
+]);
 
-function named(status: TemplateStatus, ...words: readonly string[]): Readonly<Record<string, TemplateStatus>> {
-  return Object.fromEntries(words.map((word) => [word, status]));
+function named(status: TemplateStatus, ...words: readonly string[]) {
+  return words.map((word) => [word, status] as const);
 }
 
 export function findColumns(head: readonly string[]): Columns {
@@ -113,9 +114,29 @@ const NAMES_SHOWN: Readonly<Record<Column, string>> = {
 /** Undefined for an unknown word. */
 export function statusOf(text: string): TemplateStatus | undefined {
   const words = text.toLowerCase().match(/[a-z]+/g) ?? [];
-  // `Active (blacklisted)` may not be sent. Otherwise the first word tells: `REGISTERED VIA AIRTEL`, `Approved by registrar`.
-  if (words.some((word) => STATUS_NAMES[word] === 'rejected')) return 'rejected';
-  return STATUS_NAMES[plain(text)] ?? STATUS_NAMES[words[0] ?? ''];
+  const found: (TemplateStatus | undefined)[] = [];
+  for (let i = 0; i < words.length; i++) {
+    const [word = '', next = ''] = words.slice(i, i + 2);
+    // `In-Active`, `Black listed`, `De-activated`.
+    const joined = STATUS_NAMES.get(word + next);
+    if (joined === undefined && !NEGATIONS.has(word)) found.push(STATUS_NAMES.get(word));
+    else {
+      found.push(joined ?? opposite(STATUS_NAMES.get(next)));
+      i++;
+    }
+  }
+  // `Active (blacklisted)` may not be sent, nor may `Approval pending` yet. Otherwise the first word tells: `REGISTERED VIA AIRTEL`,
+  // `Approved by registrar`. `Active: No` tells nothing.
+  const worst = worstStatus(found.flatMap((status) => status ?? []));
+  if (worst !== 'approved') return worst;
+  return NEGATIONS.has(words.at(-1) ?? '') ? undefined : found[0];
+}
+
+const NEGATIONS: ReadonlySet<string> = new Set(['no', 'non', 'not', 'un']);
+
+/** `Not Blacklisted`, `Non-active`. */
+function opposite(status: TemplateStatus | undefined): TemplateStatus | undefined {
+  return status === undefined || status === 'submitted' ? undefined : status === 'approved' ? 'rejected' : 'approved';
 }
 
 /** The one of several that lets the least pass. */
@@ -123,7 +144,7 @@ export function worstStatus(statuses: readonly TemplateStatus[]): TemplateStatus
   return (['rejected', 'submitted', 'approved'] as const).find((status) => statuses.includes(status));
 }
 
-export const KNOWN_STATUSES = Object.keys(STATUS_NAMES).join(', ');
+export const KNOWN_STATUSES = [...STATUS_NAMES.keys()].join(', ');
 
 /**
  * "Service Explicit" became promotional in 2025. Undefined when the category names no route (`TEXT`, `Banking & Services`): then

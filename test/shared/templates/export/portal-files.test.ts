@@ -76,6 +76,15 @@ describe('templates/csv: what spreadsheets and portals make of a file', () => {
     ['Suspended by PE,', 'rejected'],
     ['Pending,Active', 'submitted'],
     [',', 'approved'],
+    ['Registered - De-activated,', 'rejected'],
+    ['Black listed,', 'rejected'],
+    ['Non-active,', 'rejected'],
+    ['Approved,Not Blacklisted', 'approved'],
+    ['Approval Pending,', 'submitted'],
+    ['In Process,Active', 'submitted'],
+    ['Registered via Airtel,Approved by registrar', 'approved'],
+    ['Active: No,', undefined],
+    ['Constructor,', undefined],
     ['Approved,Perhaps', undefined],
   ];
   for (const [cells, status] of states) {
