@@ -3,7 +3,7 @@ import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
 import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
 import type { SenderDocument } from '../../shared/senders/sender.ts';
 import { findSenders, type SenderKey, senderKey } from '../../shared/senders/store.ts';
-import { foldLineBreaks } from '../../shared/templates/line-breaks.ts';
+import { foldLineBreaks, placeBeforeFolding } from '../../shared/templates/line-breaks.ts';
 import type { Caller } from '../http/context.ts';
 import { fieldRefusal } from '../http/fields.ts';
 import { PROBLEMS } from '../http/problem.ts';
@@ -109,7 +109,8 @@ export class Approvals {
     if (template !== undefined) return approveTemplate(account, template);
     const others = await this.#templates.ofAccount(account);
     if (turnOver()) await nextTurn();
-    return templateMismatch(explainMismatch(own, others, compared));
+    const placeOf = (at: number) => (compared === text ? at : placeBeforeFolding(text, at));
+    return templateMismatch(explainMismatch(own, others, compared, placeOf));
   }
 }
 

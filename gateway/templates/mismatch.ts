@@ -50,9 +50,14 @@ const COMPARED_WORK_MAX = 400_000;
 /**
  * Explains why `matchTemplate(own, text)` found nothing. `account` has the templates of all senders of the account:
  * if one of them fits, the text was sent as the wrong sender. Takes some 0.3 ms for ordinary texts;
- * `COMPARED_WORK_MAX` bounds it.
+ * `COMPARED_WORK_MAX` bounds it. `placeOf`: the place in the caller's own text of a place in `text`.
  */
-export function explainMismatch(own: TemplateIndex, account: TemplateIndex, text: string): Mismatch {
+export function explainMismatch(
+  own: TemplateIndex,
+  account: TemplateIndex,
+  text: string,
+  placeOf: (at: number) => number = (at) => at,
+): Mismatch {
   const elsewhere = matchTemplate(account, text);
   if (elsewhere !== undefined) return otherSender(elsewhere);
   const alike = mostAlike(own.fingerprints, text, COMPARED_MAX).flatMap((t) => own.templates[t] ?? []);
@@ -66,7 +71,8 @@ export function explainMismatch(own: TemplateIndex, account: TemplateIndex, text
   // A template whose fixed text is complete in the text is nearer than one that only looks alike.
   const told = compared.find(({ difference }) => difference.kind !== 'text_differs') ?? compared[0];
   if (told === undefined) return differsSomewhere(nearest);
-  const { template, difference } = told;
+  const { template } = told;
+  const difference = { ...told.difference, at: placeOf(told.difference.at) };
   return difference.kind === 'text_differs' ? textDiffers(template, difference) : slotDiffers(template, difference);
 }
 

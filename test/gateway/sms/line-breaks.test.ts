@@ -40,6 +40,18 @@ describe('line breaks of DLT texts', () => {
     }
   }
 
+  it('where a text differs is told by its own places', async () => {
+    const { key } = await caller('Dear {#var#},\n\nbye now');
+
+    for (const lineBreak of ['\r\n', '\n']) {
+      const message = `Dear Asha,${lineBreak}${lineBreak}bye then`;
+      const { body } = await send(key, { ...BASE, message });
+      const at = message.indexOf('then');
+      expect(body.mismatch).to.include({ at });
+      expect(body.detail).to.include(`At character ${at + 1} `);
+    }
+  });
+
   it('a line break within a value counts as one character of it', async () => {
     const { key } = await caller('Dear {#var#}, bye');
 
