@@ -16,6 +16,8 @@ export interface TemplateDifference {
 
 export interface ComparedBy {
   readonly exactLineBreaks?: boolean | undefined;
+  /** The account's PE id, which a template without one has. */
+  readonly entityId?: string | undefined;
   /** The account itself imports. It may say that a template is not to be sent any more; all else waits for an operator. */
   readonly asRequests?: boolean | undefined;
 }
@@ -24,13 +26,13 @@ export interface ComparedBy {
 export function differenceOf(
   before: TemplateDocument,
   row: TemplateRow,
-  { exactLineBreaks, asRequests = false }: ComparedBy,
+  { exactLineBreaks, entityId, asRequests = false }: ComparedBy,
 ): { readonly told: TemplateDifference; readonly update: TemplateUpdate } | undefined {
   const text: Partial<Pick<TemplateDocument, Exclude<ChangedField, 'status'>>> = {
     ...(sameText(before.content, row.content, exactLineBreaks) ? {} : { content: row.content }),
     ...(sameSet(before.senders, row.senders) ? {} : { senders: row.senders }),
     ...(!row.told.includes('routes') || sameSet(before.routes, row.routes) ? {} : { routes: row.routes }),
-    ...(row.entityId === undefined || row.entityId === before.entityId ? {} : { entityId: row.entityId }),
+    ...(row.entityId === undefined || row.entityId === (before.entityId ?? entityId) ? {} : { entityId: row.entityId }),
   };
   const hasOtherText = Object.keys(text).length > 0;
   const wanted = row.told.includes('status') ? row.status : before.status;

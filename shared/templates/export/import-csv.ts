@@ -61,7 +61,7 @@ interface Stored {
 }
 
 /** The account that imports. */
-export type ImportingAccount = Pick<AccountDocument, '_id' | 'lineBreaks'>;
+export type ImportingAccount = Pick<AccountDocument, '_id' | 'entityId' | 'lineBreaks'>;
 
 /**
  * Registers an account's templates from an operator's export: all of them or, when any row is bad, none. Templates of headers
@@ -127,12 +127,13 @@ async function compare(
   );
   const [fresh, known]: [NewTemplate[], string[]] = [[], []];
   const [changed, updates]: [TemplateDifference[], TemplateUpdate[]] = [[], []];
+  const comparedBy = { asRequests, exactLineBreaks: account.lineBreaks === 'exact', entityId: account.entityId };
   for (const row of rows) {
     const before = stored.get(row.dltId);
     if (before === undefined) fresh.push(newTemplate(row, asRequests));
     else {
       known.push(row.dltId);
-      const found = differenceOf(before, row, { asRequests, exactLineBreaks: account.lineBreaks === 'exact' });
+      const found = differenceOf(before, row, comparedBy);
       if (found === undefined) continue;
       changed.push(found.told);
       updates.push(found.update);

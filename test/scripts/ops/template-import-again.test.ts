@@ -52,6 +52,18 @@ describe('npm run ops: an export that is imported again', () => {
     expect(await stored(B)).to.include({ content: 'Bye {#var#}' });
   });
 
+  it("the account's own PE id is what a template without one has, and another one is told", async () => {
+    const path = join(world.dir, 'entities.csv');
+    await world.json(`account update ${account} --entity-id 1101160000000000009`);
+    writeFileSync(path, `id,header,content,Entity ID\n${A},HARKRA,Hi {#var#},1101160000000000009\n`);
+    const same = await world.run(`template import ${account} ${path}`);
+    writeFileSync(path, `id,header,content,Entity ID\n${A},HARKRA,Hi {#var#},1101160000000000008\n`);
+    const other = await world.run(`template import ${account} ${path}`);
+
+    expect([same.code, other.code]).to.deep.equal([0, 1]);
+    expect(other.out).to.include('"1101160000000000008"');
+  });
+
   it('--update applies them, and ends well', async () => {
     const { code, out } = await imported('--update', `${A},HARKRA,Hi {#var#},Inactive`, `${B},HARKRA,Bye bye {#var#},`);
 
