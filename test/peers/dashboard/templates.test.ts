@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
+import { createTemplate, decideTemplate, findTemplate } from '../../../shared/templates/store.ts';
 import { makeTemplate } from '../../shared/templates/make.ts';
 import { builtDashboard } from '../../support/dashboard.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -84,6 +84,23 @@ describe('the dashboard: templates', () => {
     await page.getByRole('button', { name: 'Request 1 template' }).click();
 
     await rowOf(page, ID).getByText('In review').waitFor();
+  });
+
+  it('an export whose bytes do not tell their encoding is read as one says', async () => {
+    const page = await dashboard.visit(SMS, await developer());
+    await page.getByRole('button', { name: 'Import DLT export' }).click();
+    const buffer = Buffer.from(`id,header,content\n${ID},HARKRA,Café {#var#}\n`, 'latin1');
+    await page.getByLabel('CSV file').setInputFiles({ name: 'export.csv', mimeType: 'text/csv', buffer });
+    await page.getByText('is not UTF-8').waitFor();
+    expect(await dashboard.look(page, 'templates-import-encoding')).to.deep.equal([]);
+
+    await page.getByRole('button', { name: 'Read it as Windows-1252' }).click();
+    await page.getByText('1 new, 0 known already').waitFor();
+    await page.getByRole('button', { name: 'Request 1 template' }).click();
+
+    await rowOf(page, ID).getByText('In review').waitFor();
+    const stored = await findTemplate(db(), site.account, ID);
+    expect(stored?.content).to.equal('Café {#var#}');
   });
 
   it('an export that says something else is shown with old and new, and changes only what one ticks', async () => {

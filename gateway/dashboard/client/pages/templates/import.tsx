@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { decodeFile } from '../../../../../shared/sheets/encoding.ts';
 import { create } from '../../api/http.ts';
 import type { ApiProblem } from '../../api/problem.ts';
 import { asProblem } from '../../api/problem.ts';
@@ -16,6 +17,16 @@ import { TEMPLATES_PATH, type TemplateImport } from './template.ts';
 const PIECE_BYTES = 24_000;
 const SHOWN_MAX = 100;
 
+/** What Excel writes as plain "CSV". */
+const WINDOWS = 'windows-1252';
+
+/** The file in pieces; `encoding` is that of one whose bytes do not tell it. */
+interface Chosen {
+  readonly pieces: readonly string[];
+  readonly isUnclear: boolean;
+  readonly encoding?: typeof WINDOWS;
+}
+
 interface ImportDialogProps {
   readonly onClose: () => void;
   readonly onDone: () => void;
@@ -23,16 +34,16 @@ interface ImportDialogProps {
 
 /** Imports the operators' export: first a preview with the bad rows, then the import itself. */
 export function ImportDialog({ onClose, onDone }: ImportDialogProps) {
-  const [file, setFile] = useState<readonly string[]>();
+  const [file, setFile] = useState<Chosen>();
   const [preview, setPreview] = useState<TemplateImport>();
   const [problem, setProblem] = useState<ApiProblem>();
   const [busy, setBusy] = useState(false);
   const [update, setUpdate] = useState(false);
-  const run = async (pieces: readonly string[], dryRun: boolean) => {
+  const run = async ({ pieces, encoding }: Chosen, dryRun: boolean) => {
     setBusy(true);
     setProblem(undefined);
     try {
-      const body = { file: pieces, dry_run: dryRun, skip_bad: true, update: update && !dryRun };
+      const body = { file: pieces, dry_run: dryRun, skip_bad: true, update: update && !dryRun, encoding };
       const done = await create<TemplateImport>(`${TEMPLATES_PATH}/import`, body);
       setPreview(done);
       if (!dryRun) {
@@ -45,13 +56,14 @@ export function ImportDialog({ onClose, onDone }: ImportDialogProps) {
     }
     setBusy(false);
   };
-  const choose = (octets: Uint8Array) => {
+  const look = (chosen: Chosen) => {
     setPreview(undefined);
     setUpdate(false);
-    const pieces = piecesOf(octets);
-    setFile(pieces);
-    return run(pieces, true);
+    setFile(chosen);
+    return run(chosen, true);
   };
+  const choose = (octets: Uint8Array) =>
+    look({ pieces: piecesOf(octets), isUnclear: decodeFile(octets).kind !== 'text' });
   return (
     <Dialog title="Import the export of your DLT platform" side="right" onClose={onClose}>
       <p class="soft">
@@ -60,6 +72,11 @@ export function ImportDialog({ onClose, onDone }: ImportDialogProps) {
       </p>
       <FileField label="CSV file" onRead={choose} />
       {problem && <Problem problem={problem} />}
+      {problem && file?.isUnclear && file.encoding === undefined && (
+        <Button busy={busy} onClick={() => look({ ...file, encoding: WINDOWS })}>
+          Read it as Windows-1252
+        </Button>
+      )}
       {preview && <Preview of={preview} />}
       {preview && preview.changed_count > 0 && <Changes of={preview} update={update} onUpdate={setUpdate} />}
       {file && preview && (
