@@ -87,6 +87,32 @@ export const DIFFERENCES: readonly Difference[] = [
     right: [1, 2],
   },
   {
+    title: 'a document that leaves a partial unique index makes room in it',
+    servers: ['rust'],
+    manual: 'core/index-partial/',
+    ask: async (db) => {
+      const things = db.collection<{ _id: number; place?: number }>('things');
+      await things.createIndex({ place: 1 }, { unique: true, partialFilterExpression: { place: { $exists: true } } });
+      await things.insertOne({ _id: 1, place: 0 });
+      await things.updateOne({ _id: 1 }, { $unset: { place: '' } });
+      return things.insertOne({ _id: 2, place: 0 }).then(({ insertedId }) => insertedId, failure);
+    },
+    right: 2,
+  },
+  {
+    title: 'a sort and a limit read no more of a partial index than they show',
+    servers: ['rust'],
+    manual: 'tutorial/sort-results-with-indexes/',
+    ask: async (db) => {
+      const things = db.collection<{ _id: number; state: string; at: number }>('things');
+      await things.createIndex({ at: 1, _id: 1 }, { partialFilterExpression: { state: 'waits' } });
+      await things.insertMany(Array.from({ length: 50 }, (_, _id) => ({ _id, state: 'waits', at: 50 - _id })));
+      const page = things.find({ state: 'waits', at: { $gte: 0 } }).sort({ at: 1, _id: 1 });
+      return (await page.limit(2).explain('executionStats')).executionStats.totalDocsExamined;
+    },
+    right: 2,
+  },
+  {
     title: 'upserts that come together answer with their document',
     servers: ['python', 'rust'],
     manual: 'reference/command/findAndModify/',

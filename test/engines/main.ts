@@ -34,7 +34,9 @@ function run(files: readonly string[], env: Readonly<Record<string, string>>): P
 }
 
 async function runOn(engine: EngineRun): Promise<Totals> {
-  const files = filesOf(positionals.length > 0 ? positionals : values.all ? engine.tests : engine.chosen);
+  const { without = [] } = engine;
+  const wanted = positionals.length > 0 ? positionals : values.all ? engine.tests : engine.chosen;
+  const files = filesOf(wanted).filter((file) => !without.includes(file));
   const secantus = await Secantus.start(engine);
   const { uri } = secantus;
   const factor = await factorOf(uri);

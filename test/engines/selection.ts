@@ -9,7 +9,16 @@ export interface EngineRun extends SecantusOptions {
   readonly tests: readonly string[];
   /** The part of `tests` that `.ci/run` runs: about five minutes for all engines together. */
   readonly chosen: readonly string[];
+  /** Files that rest on what the server does otherwise than MongoDB's manual says (`known-differences.ts`). */
+  readonly without?: readonly string[];
 }
+
+/** Places are freed by an update, and the server in Rust keeps them in its partial unique index; the last one asks how a sort was read. */
+const NOT_IN_RUST = [
+  'test/shared/mongo/places.test.ts',
+  'test/shared/keys/store.test.ts',
+  'test/shared/templates/approval-queue.test.ts',
+];
 
 /**
  * Every folder of test/shared about one stored thing, and the tests in which several such things meet. Only `--all` runs the
@@ -28,6 +37,7 @@ export const RUNS: readonly EngineRun[] = [
   {
     name: 'Rust, replica set',
     server: 'rust',
+    without: NOT_IN_RUST,
     tests: ALL,
     chosen: [
       ...STORES,
@@ -40,6 +50,7 @@ export const RUNS: readonly EngineRun[] = [
   {
     name: 'Rust, standalone',
     server: 'rust',
+    without: NOT_IN_RUST,
     standalone: true,
     tests: ['test/shared'],
     chosen: ['test/shared/mongo'],
