@@ -56,8 +56,8 @@ export type Decision = 'decided' | 'unchanged' | 'changed' | 'not_found';
 
 /**
  * One atomic update from the states that `MAY_BECOME` allows; it also says what webhooks have to be told, and an approval frees the
- * place. Processes that match
- * texts see it seconds later. `read`: the text that the operator has read; if the stored one differs, nothing is decided.
+ * place. Processes that match texts see it seconds later. `read`: the text that the operator has read; if the stored one differs,
+ * nothing is decided.
  */
 export async function decideTemplate(
   db: Db,

@@ -1,5 +1,5 @@
 import { decodeFile, type Encoding } from '../../sheets/encoding.ts';
-import { type CsvOptions, type CsvProblem, readTemplateCsv, type TemplateRow } from './csv.ts';
+import { type CsvOptions, type ReadCsv, readTemplateCsv, type TemplateRow } from './csv.ts';
 
 export interface ReadFileJob extends CsvOptions {
   readonly file: Uint8Array;
@@ -7,19 +7,17 @@ export interface ReadFileJob extends CsvOptions {
   readonly encoding?: Encoding;
 }
 
+type Read = Extract<ReadCsv, { readonly kind: 'read' }>;
+
 export type ReadFile =
-  | {
-      readonly kind: 'read';
+  | (Omit<Read, 'templates'> & {
       /**
        * The templates as JSON, in groups. A gateway reads files in a thread, and 20,000 objects from there would hold its event loop
        * for 100 ms.
        */
       readonly groups: readonly string[];
-      readonly problems: readonly CsvProblem[];
-      readonly badRows: number;
-      readonly rowsBySender: readonly (readonly [sender: string, rows: number])[];
-    }
-  | { readonly kind: 'unreadable'; readonly detail: string };
+    })
+  | Exclude<ReadCsv, Read>;
 
 /** As many as are stored by one command: about 300 KB. */
 const GROUP = 500;

@@ -108,9 +108,11 @@ describe('what waits and what does not fit, for operators', () => {
       const account = await makeAccount(world.db, 0);
       await makeProvider(world.db, account);
       await addNumber(world.db, systemClock, { number: '56789', keyword: `शब्द${n}`, account });
-      const stray = { from: '919876543210', to: '919000000001', type: 'text', body: 'Hi' };
-      const kept = { _id: newId('inb'), carrier: 'airtel', at: new Date(), stray, expiresAt };
-      await world.db.collection<InboundDocument>('inbound').insertOne(kept as unknown as InboundDocument);
+      const stray = { from: '919876543210', to: '919000000001', type: 'text', body: 'Hi' } as const;
+      await world.db.collection<InboundDocument>('inbound').insertOne({
+        ...{ _id: newId('inb'), carrier: 'airtel', at: new Date(), from: stray.from, fromTon: 1, to: stray.to },
+        ...{ dataCoding: 0, octets: 'SGk=', fingerprint: String(n), stray, expiresAt },
+      });
       await insertCheck(world.db, {
         ...{ _id: newId('chk'), state: 'done', startedAt: new Date(), at: new Date(), done: 0, total: 0, entries: 0 },
         ...{ broken: [], expiresAt },
