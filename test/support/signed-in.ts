@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { hashSecret } from '../../shared/keys/key-secret.ts';
+import { takePlace } from '../../shared/mongo/places.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import type { SessionDocument } from '../../shared/users/session.ts';
-import type { Role, UserDocument } from '../../shared/users/user.ts';
+import { ofAccount } from '../../shared/users/store.ts';
+import { type Role, type UserDocument, USERS_PER_ACCOUNT } from '../../shared/users/user.ts';
 import { TEST_BOX } from './chatapp.ts';
 
 /** A browser with a session of its own: the headers that it sends with every request. */
@@ -12,8 +14,6 @@ export interface Browser {
   readonly user: UserDocument;
   readonly session: SessionDocument;
 }
-
-let nextPlace = 0;
 
 /**
  * A user of the account who has signed in, second factor included; without an account an operator:
@@ -33,14 +33,18 @@ export async function signedIn(
 ): Promise<Browser> {
   const now = changed.now ?? new Date();
   const _id = changed.user?._id ?? newId('usr');
-  const user: UserDocument = {
+  const made: Omit<UserDocument, 'place'> = {
     ...{ _id, username: `${newId('usr')}@example.com`, role, status: 'active', epoch: 1, createdAt: now },
     ...(account && { account }),
-    place: nextPlace++,
     totp: { seed: TEST_BOX.seal('JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', ['users', _id, 'totp.seed']), step: 0, since: now },
     ...changed.user,
   };
-  await db.collection<UserDocument>('users').insertOne(user);
+  const places = { db, collection: 'users', owner: ofAccount(account), most: USERS_PER_ACCOUNT };
+  const user = await takePlace(places, async (place) => {
+    const placed: UserDocument = { place, ...made };
+    await db.collection<UserDocument>('users').insertOne(placed);
+    return placed;
+  });
   return { user, ...(await newSession(db, user, { madeAt: now, seenAt: now, ...changed.session })) };
 }
 

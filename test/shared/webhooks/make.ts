@@ -27,7 +27,8 @@ export function makeMessage(override: Partial<MessageDocument>): MessageDocument
   };
 }
 
-let nextPlace = 0;
+/** Beyond the places that the product takes: what a test inserts and what it registers never meet. */
+let nextPlace = 1_000;
 
 export function makeEndpoint(override: Partial<EndpointDocument>): EndpointDocument {
   return {
