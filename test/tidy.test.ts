@@ -40,7 +40,7 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   'libphonenumber-js/max': /^shared\/(accounts\/number-check|routing\/country)\.ts$/,
   'ipaddr.js': /^shared\/(webhooks\/public-address|keys\/allowed-addresses)\.ts$|^gateway\/(http|access)\//,
   mongodb:
-    /^(shared|gateway|workers\/smpp)\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/payment\/pending\.ts$|^scripts\//,
+    /^(shared|gateway|workers\/smpp)\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/(payment\/pending|queue\/queue-document)\.ts$|^scripts\//,
   standardwebhooks: /^scripts\/simulator\//,
   agenda: /^workers\/schedules\/alarm\.ts$/,
   '@agendajs/mongo-backend': /^workers\/schedules\/alarm\.ts$/,

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import type { BatchDocument } from '../../shared/batches/batch.ts';
-import { hasStoppable, refundedCredits } from '../../shared/batches/progress.ts';
+import type { BatchCounts, BatchDocument } from '../../shared/batches/batch.ts';
+import { countBatch, refundedCredits } from '../../shared/batches/progress.ts';
 import { beginStop, readBatch } from '../../shared/batches/store.ts';
 import { isBatchId } from '../../shared/runtime/ids.ts';
 import { ReadQueue } from '../access/read-queue.ts';
@@ -25,7 +25,7 @@ const LOOK_MS = 25;
  */
 export function createStopBatch(deps: StopDeps): Handler {
   const { db, charge } = deps;
-  const counts = new ReadQueue<boolean>();
+  const counts = new ReadQueue<BatchCounts>();
   const looks = new ReadQueue<BatchDocument | undefined>();
   return async (req, res: Reply) => {
     const { batch_id: id } = req.params;
@@ -35,8 +35,8 @@ export function createStopBatch(deps: StopDeps): Handler {
     if (batch === undefined) return sendProblem(res, 'batch_not_found');
     if (batch.state === 'split') {
       if (!(await charge(res, countCost(batch)))) return;
-      const open = await counts.run(batch.account, id, () => hasStoppable(db, id));
-      if (!open) return sendProblem(res, 'batch_finished');
+      const { queued } = await counts.run(batch.account, id, () => countBatch(db, batch));
+      if (queued === 0) return sendProblem(res, 'batch_finished');
     }
 
     await beginStop(db, id);

@@ -8,7 +8,7 @@ import type { LogRecord } from '../../shared/settlement/message-log.ts';
 import { type DeliveryDocument, deliveryId } from '../../shared/webhooks/delivery.ts';
 import { deliveriesOf } from '../../shared/webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../../shared/webhooks/endpoint.ts';
-import { type JustAcceptedDeps, readAccepted } from './just-accepted.ts';
+import { readAccepted } from './just-accepted.ts';
 import type { TextlessMessage } from './view.ts';
 import { ALL_VIEWS, viewOf } from './views.ts';
 
@@ -30,13 +30,8 @@ export interface WholeMessage {
  * Reads a message and everything that belongs to it, each part by an index: the ids of ledger entries and deliveries
  * derive from the message. Undefined when the account has no such message.
  */
-export async function readWholeMessage(
-  deps: JustAcceptedDeps,
-  account: AccountId,
-  id: MessageId,
-): Promise<WholeMessage | undefined> {
-  const { db } = deps;
-  const message = await readAccepted<TextlessMessage>(deps, account, id, async () => {
+export async function readWholeMessage(db: Db, account: AccountId, id: MessageId): Promise<WholeMessage | undefined> {
+  const message = await readAccepted<TextlessMessage>(db, account, id, async () => {
     const found = await db
       .collection<AnyMessage>('messages')
       .findOne<TextlessMessage>({ _id: id, account }, { projection: WITHOUT_TEXT });

@@ -12,14 +12,14 @@ import { viewOf } from './views.ts';
  * GET /v2/messages/{id} (extension): everything that is known about one message, except its text. Another account's
  * message is answered like one that does not exist.
  */
-export function createMessage({ db, clock, answerRead }: ReadingDeps): Handler {
+export function createMessage({ db, answerRead }: ReadingDeps): Handler {
   return async (req, res: Reply) => {
     const { message_id: id } = req.params;
     if (typeof id !== 'string' || !isMessageId(id)) return sendProblem(res, 'message_not_found');
     res.locals.messageId = id;
     const account = callerOf(res).account._id;
     const read = async (): Promise<object | undefined> => {
-      const whole = await readWholeMessage({ db, clock }, account, id);
+      const whole = await readWholeMessage(db, account, id);
       return whole === undefined ? undefined : wholeRecord(whole);
     };
     await answerRead(res, 1, read, 'message_not_found');

@@ -9,12 +9,12 @@ import type { MessageStatus } from './view.ts';
 import { viewOf } from './views.ts';
 
 /** GET /v2/status/{message_id}. Another account's message is answered like one that does not exist. */
-export function createStatus(deps: Pick<GatewayDeps, 'db' | 'clock'>): Handler {
+export function createStatus({ db }: Pick<GatewayDeps, 'db'>): Handler {
   return async (req, res: Reply) => {
     const { message_id: id } = req.params;
     if (typeof id !== 'string' || !isMessageId(id)) return sendProblem(res, 'message_not_found');
     res.locals.messageId = id;
-    const message = await findMessageStatus(deps, callerOf(res).account._id, id);
+    const message = await findMessageStatus(db, callerOf(res).account._id, id);
     if (message === undefined) return sendProblem(res, 'message_not_found');
     sendJson(res, statusRecord(message));
   };

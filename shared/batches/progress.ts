@@ -6,9 +6,10 @@ import { type BatchId, batchMessageRange } from '../runtime/ids.ts';
 import type { BatchCounts, BatchDocument } from './batch.ts';
 
 /**
- * Counts a batch's messages by one range of `_id`. Entries that are not messages yet count as queued; entries that never become
- * messages count as rejected, as stopped messages do. The batch may move during the read, so a count may be a moment old. A batch
- * that ended long ago has its counts in its document, because its messages may be removed.
+ * Counts a batch's messages by one range of `_id`. Entries that are no messages yet, or only lines in the queue, count as queued;
+ * those that never become messages count as rejected, as stopped messages do. So what is queued may still be sent, and nothing else.
+ * The batch may move during the read, so a count may be a moment old. A batch that ended long ago has its counts in its document,
+ * because its messages may be removed.
  */
 export async function countBatch(db: Db, batch: BatchDocument): Promise<BatchCounts> {
   if (batch.counts !== undefined) return batch.counts;
@@ -27,8 +28,10 @@ export async function countBatch(db: Db, batch: BatchDocument): Promise<BatchCou
     counts[shown] += n;
     messages += n;
   }
-  const stopped = batch.state === 'stopping' || batch.state === 'stopped';
-  counts[stopped ? 'rejected' : 'queued'] += Math.max(0, batch.total - messages);
+  const { state, total, reserved } = batch;
+  const never = state === 'stopping' || state === 'stopped' ? total - reserved : 0;
+  counts.rejected += never;
+  counts.queued += Math.max(0, total - never - messages);
   return counts;
 }
 
@@ -67,14 +70,3 @@ export function groupRefundId(batch: BatchId, number: number): `ref_${BatchId}_$
 
 /** Sorts after `_`, all digits and all letters. */
 const BEHIND_GROUPS = '~';
-
-/** Whether a message of the batch may still be sent: it waits, or it is with a carrier and may come back. */
-export async function hasStoppable(db: Db, batch: BatchId): Promise<boolean> {
-  const found = await db
-    .collection<MessageDocument>('messages')
-    .findOne(
-      { _id: batchMessageRange(batch), batch, state: { $in: ['queued', 'waiting', 'submitting'] } },
-      { projection: { _id: 1 } },
-    );
-  return found !== null;
-}

@@ -68,17 +68,25 @@ export async function readChunk(db: Db, batch: BatchDocument, index: number): Pr
 }
 
 /**
- * Records that all reserved entries are messages, then reserves the next chunk or marks the batch as split. A compare-and-set:
- * false when another worker was faster, or the batch was stopped.
+ * Reserves the next entries: the batch as it is then. Call it when nothing reserved is left to be made. A compare-and-set: undefined
+ * when another worker was faster, or the batch was stopped. So only who gets an answer may take it that nobody has tried to make them.
  */
-export async function advance(db: Db, batch: BatchDocument): Promise<boolean> {
-  const { _id, reserved, total, perChunk } = batch;
-  const next =
-    reserved === total
-      ? { done: total, state: 'split' as const }
-      : { done: reserved, reserved: Math.min(reserved + perChunk, total) };
-  const { matchedCount } = await batchCollection(db).updateOne({ _id, state: 'paid', reserved }, { $set: next });
-  return matchedCount === 1;
+export async function reserveNext(db: Db, batch: BatchDocument): Promise<BatchDocument | undefined> {
+  const { _id, reserved: done, total, perChunk } = batch;
+  const reserved = Math.min(done + perChunk, total);
+  const { modifiedCount } = await batchCollection(db).updateOne(
+    { _id, state: 'paid', done, reserved: done },
+    { $set: { reserved } },
+  );
+  return modifiedCount === 1 ? { ...batch, done, reserved } : undefined;
+}
+
+/** Records that all reserved entries were made. With the last ones the batch is split. May be repeated. */
+export async function markMade(db: Db, { _id, reserved, total }: BatchDocument): Promise<void> {
+  await batchCollection(db).updateOne(
+    { _id, state: 'paid', reserved },
+    { $set: { done: reserved, ...(reserved === total ? { state: 'split' } : {}) } },
+  );
 }
 
 /** The batches among `ids` that are stopped or being stopped. */

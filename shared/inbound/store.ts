@@ -10,8 +10,8 @@ const SLICE = 1_000;
 /**
  * Stores received deliver_sm. Documents that exist already are not changed. Throws the driver's error; some may be stored then.
  */
-export function keepInbound(db: Db, documents: readonly InboundDocument[]): Promise<void> {
-  return insertNew(db, 'inbound', documents);
+export async function keepInbound(db: Db, documents: readonly InboundDocument[]): Promise<void> {
+  await insertNew(db, 'inbound', documents);
 }
 
 /** The carrier's deliver_sm that are not finished, after the id `after`, oldest first. */

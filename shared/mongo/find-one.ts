@@ -40,7 +40,7 @@ export async function findEachForSure<T extends Document>(
 }
 
 /** No document has a field of this name. */
-const NO_FIELD = 'nothing';
+const NOTHING = { $unset: { nothing: '' } } as object;
 
 /**
  * The document as a majority of the servers has it, or null when a majority has none: for decisions that must not be undone. It is
@@ -53,4 +53,17 @@ export const findForSure: FindOne = async <T extends Document>(
   collection: Collection<T>,
   filter: Filter<T>,
   projection: Document = {},
-) => (await collection.findOneAndUpdate(filter, { $unset: { [NO_FIELD]: '' } } as object, { projection })) as T | null; // As above.
+) => (await collection.findOneAndUpdate(filter, NOTHING, { projection })) as T | null; // As above.
+
+/**
+ * All documents that match, however many, by a filter that names no `_id`: none is missing that a majority of the servers has. The
+ * write that changes nothing goes to all servers that may have some, and counts them; a replaced primary may still answer the read,
+ * then it is read again. Of use for few documents that seldom change.
+ */
+export async function findAllForSure<T extends Document>(collection: Collection<T>, filter: Filter<T>): Promise<T[]> {
+  for (;;) {
+    const { matchedCount } = await collection.updateMany(filter, NOTHING);
+    const found = await collection.find(filter).toArray();
+    if (found.length >= matchedCount) return found as T[]; // As above.
+  }
+}

@@ -3,12 +3,14 @@ import { BATCH_INDEXES } from './batch-indexes.ts';
 import { type Building, buildIndexes } from './build-indexes.ts';
 import { MESSAGE_INDEXES } from './message-indexes.ts';
 import type { Index } from './product-index.ts';
+import { QUEUE_INDEXES } from './queue-indexes.ts';
 import { RECEIVED_INDEXES } from './received-indexes.ts';
 import { TEMPLATE_INDEXES } from './template-indexes.ts';
 import { WEBHOOK_INDEXES } from './webhook-indexes.ts';
 
 /** Every index of the product with the query that it serves. */
 export const INDEXES: readonly Index[] = [
+  ...QUEUE_INDEXES,
   {
     collection: 'accounts',
     key: { pendingAt: 1 },

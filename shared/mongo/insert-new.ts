@@ -10,9 +10,10 @@ const SLICE = 1_000;
  * acknowledged by a majority and journaled. Same as `insertMany` without its bulk machinery, which costs a client more than twice
  * the CPU (68 instead of 27 µs a document in groups of 8). It has no retries, so the caller must be able to repeat it. Throws the
  * driver's error (also when new documents may not be on a majority yet: that is not "exists already"), or the error of a
- * document that is no duplicate: of several, the one that says that the store had trouble.
+ * document that is no duplicate: of several, the one that says that the store had trouble. Returns how many were new.
  */
-export async function insertNew(db: Db, collection: string, documents: readonly object[]): Promise<void> {
+export async function insertNew(db: Db, collection: string, documents: readonly object[]): Promise<number> {
+  let inserted = 0;
   for (const slice of commandSlices(documents, SLICE)) {
     const answer = await db.command(
       {
@@ -26,5 +27,7 @@ export async function insertNew(db: Db, collection: string, documents: readonly 
     const errors: readonly { readonly code?: unknown }[] = Array.isArray(answer.writeErrors) ? answer.writeErrors : [];
     const { error: failed } = worstWriteError(errors.filter(({ code }) => code !== DUPLICATE_KEY));
     if (failed !== undefined) throw new MongoServerError(failed);
+    inserted += Number(answer.n);
   }
+  return inserted;
 }

@@ -23,9 +23,9 @@ export const MESSAGE_INDEXES: readonly Index[] = [
   },
   {
     collection: 'messages',
-    key: { path: 1, lane: 1, account: 1, _id: 1 },
-    options: { name: 'queue', partialFilterExpression: { state: 'queued' } },
-    serves: 'smpp claim: queued messages of a path and lane, account by account, oldest first',
+    key: { account: 1, _id: 1 },
+    options: { name: 'chat_queue', partialFilterExpression: { channel: 'chatapp', state: 'queued' } },
+    serves: 'chat-app claim: queued messages of an account, oldest first',
   },
   {
     collection: 'messages',

@@ -28,7 +28,7 @@ export async function acceptOnce(
   if (debit.kind === 'unknown') return { kind: 'outcome_unknown' };
   if (debit.kind === 'refused') return debit.why;
   crashPoint('accept:debited');
-  // Another process may be doing the same, so only the sweep clears the pending change.
+  // Another process may be doing the same, or may have done it.
   await within(REPEAT_MS, followUp.store(request, false));
   return { kind: 'accepted', credits: CREDITS_PER_MESSAGE };
 }

@@ -22,12 +22,12 @@ import { type BatchOrder, priceOf } from './pending.ts';
  *
  * While one debit of an account is in flight, new requests wait and share the next debit. The debits of several accounts go in
  * one command, and each request gets its own exact answer. The debit stores the messages too, in the account's `pending`: so it is
- * all that an answer waits for. They are inserted soon after, together with those of other accounts, and the ledger entry follows
- * (follow-up.ts). If a process dies in between, the whole group is in `pending`, and the sweep finishes it (finish-pending.ts).
+ * all that an answer waits for. They are put into the queue soon after, together with those of other accounts, and the ledger entry
+ * follows (follow-up.ts). If a process dies in between, the whole group is in `pending`, and the sweep finishes it (finish-pending.ts).
  */
 export interface Accepter {
   /**
-   * Accepts all drafts of one request or none. When it resolves, the messages are paid and safe, and perhaps not inserted yet.
+   * Accepts all drafts of one request or none. When it resolves, the messages are paid and safe, and perhaps not in the queue yet.
    * Rejects with the store's error when nothing happened because the store could not be reached; `outcome_unknown` when that
    * cannot be told. With `payBy` the account pays before that moment of the store's time or never, even if this process freezes or
    * the debit is delayed.

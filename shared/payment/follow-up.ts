@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 import { markPaid } from '../batches/store.ts';
 import { isStoreTrouble } from '../mongo/errors.ts';
-import { insertNew } from '../mongo/insert-new.ts';
 import { pauseMs, REPEAT_MS } from '../mongo/until-answered.ts';
+import { insertAgain, insertFirst, queueDocuments } from '../queue/queue-store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import { Grouper } from '../runtime/grouper.ts';
@@ -18,15 +18,26 @@ import type { Paid } from './pending.ts';
 export interface PaidGroup extends Partial<Pick<Paid, 'schedules'>>, Pick<Paid, 'messages'> {
   readonly group: GroupId;
   readonly batch?: { readonly id: BatchId } | undefined;
+  /** Nobody has tried to store it yet, and nobody else does meanwhile. */
+  readonly first?: boolean;
 }
 
-/** Stores what debits have paid for, many in one insert each for messages and schedules. Doing it twice writes the same. */
-export async function storePaid(db: Db, groups: readonly PaidGroup[]): Promise<void> {
-  const messages = groups.flatMap((group) => group.messages);
-  const schedules = groups.flatMap((group) => group.schedules ?? []);
+/**
+ * Stores what debits have paid for, that of many by one insert each for messages, as lines of the queue, and schedules. Doing it
+ * twice writes the same, if only the first attempt says that it is that.
+ */
+export async function storePaid(db: Db, groups: readonly PaidGroup[], now: Date): Promise<void> {
+  const documents = (first: boolean) =>
+    groups
+      .filter((group) => (group.first ?? false) === first)
+      .flatMap(({ group, messages }) => queueDocuments(group, messages, now));
   await Promise.all([
-    insertNew(db, 'messages', messages),
-    storeBooked(db, schedules),
+    insertFirst(db, documents(true)),
+    insertAgain(db, documents(false), now),
+    storeBooked(
+      db,
+      groups.flatMap(({ schedules = [] }) => schedules),
+    ),
     ...groups.map(({ group, batch }) => batch && markPaid(db, batch.id, group)),
   ]);
 }
@@ -47,15 +58,17 @@ const ENTRIES_MAX = 500;
 /** Most accounts for which the groups to be cleared are remembered. */
 const ACCOUNTS_MAX = 10_000;
 
+type Storing = DebitRequest & Pick<PaidGroup, 'first'>;
+
 /**
- * Follow-up of a debit: its messages are stored, then its ledger entry is written, then the account's next debit clears the
+ * Follow-up of a debit: its messages are stored in the queue, then its ledger entry is written, then the account's next debit clears the
  * pending change. Callers have their answers before: the debit has stored what must not be lost. If the process dies in between,
  * the group stays in the account's `pending`, and the sweep finishes it (workers/maintenance/finish-pending.ts).
  */
 export class FollowUp {
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #storing: Grouper<DebitRequest, boolean>;
+  readonly #storing: Grouper<Storing, boolean>;
   readonly #entering: Grouper<DebitRequest, boolean>;
   readonly #open = new OpenGroups();
   /** By account: groups whose follow-up is complete; the next debit clears them. */
@@ -64,13 +77,13 @@ export class FollowUp {
   constructor({ db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Log }) {
     this.#clock = clock;
     this.#log = log;
-    this.#storing = new Grouper<DebitRequest, boolean>({
+    this.#storing = new Grouper<Storing, boolean>({
       maxItems: GROUPS_MAX,
       gatherMs: 0,
       gapMs: STORE_GAP_MS,
       run: (groups) =>
-        this.#untilTaken(groups, async (some) => {
-          await storePaid(db, some);
+        this.#untilTaken(groups, async (some, repeated) => {
+          await storePaid(db, repeated ? some.map((group) => ({ ...group, first: false })) : some, clock.now());
           return some.map(() => true);
         }),
     });
@@ -102,15 +115,16 @@ export class FollowUp {
   }
 
   /**
-   * Resolves when the messages and the schedules are stored; the ledger entry follows later. Never rejects. `mayClear`: whether the
-   * next debit may clear the pending change once everything is done.
+   * Resolves when the messages and the schedules are stored; the ledger entry follows later. Never rejects. `first`: the debit was
+   * made by one attempt, and no other process makes it or stores what it paid for. Then the next debit may clear the pending change
+   * once everything is done.
    */
-  async store(request: DebitRequest, mayClear: boolean): Promise<void> {
+  async store(request: DebitRequest, first: boolean): Promise<void> {
     this.#open.paid(request);
-    const stored = await this.#storing.add(request);
+    const stored = await this.#storing.add({ ...request, first });
     this.#open.stored(request);
     if (stored) crashPoint('accept:inserted');
-    void this.#enter(request, stored, mayClear);
+    void this.#enter(request, stored, first);
   }
 
   /** Whether the account may be debited: not while too much that it has paid for waits for the store. */
@@ -136,18 +150,19 @@ export class FollowUp {
   }
 
   /**
-   * The results of `write`, which may be repeated, for each group; false for one that the sweep has to do. It is repeated for as
+   * The results of `write`, which is told when it is a repeat, for each group; false for one that the sweep has to do. It is repeated for as
    * long as the store has trouble: meanwhile the groups count as open, and the accounts are not debited without end. After another
    * error each group is written alone, so that one that the store refuses holds up no others, and repeated for some seconds.
    */
-  async #untilTaken(
-    groups: readonly DebitRequest[],
-    write: (some: readonly DebitRequest[]) => Promise<readonly boolean[]>,
+  async #untilTaken<Group extends DebitRequest>(
+    groups: readonly Group[],
+    write: (some: readonly Group[], repeated: boolean) => Promise<readonly boolean[]>,
+    apart = false,
   ): Promise<readonly boolean[]> {
     const deadline = this.#clock.monotonicMs() + REPEAT_MS;
     for (let failed = 1; ; failed++) {
       try {
-        return await write(groups);
+        return await write(groups, apart || failed > 1);
       } catch (error) {
         this.#log.warn('follow_up_failed', {
           groups: groups.length,
@@ -155,7 +170,9 @@ export class FollowUp {
           ...errorFields(error),
         });
         if (!isStoreTrouble(error)) {
-          if (groups.length > 1) return (await Promise.all(groups.map((one) => this.#untilTaken([one], write)))).flat();
+          if (groups.length > 1) {
+            return (await Promise.all(groups.map((one) => this.#untilTaken([one], write, true)))).flat();
+          }
           if (this.#clock.monotonicMs() >= deadline) return [false];
         }
         // A process without anything else to do may end: the sweep goes on.

@@ -27,6 +27,8 @@ export type TemplateRequestId = Id<'tpr'>;
 /** A deliver_sm with a handset's message. */
 export type InboundId = Id<'inb'>;
 export type OptOutId = Id<'opt'>;
+/** Lines that wait to be sent (queue/queue-document.ts). */
+export type QueueId = Id<'que'>;
 /** One grouped claim of a worker, stamped on what it took. */
 export type ClaimId = Id<'clm'>;
 export type RequestId = Id<'req'>;
@@ -160,6 +162,16 @@ export function receivedMessageId(inbound: InboundId): MessageId {
 export function optOutAnswerId(asked: MessageId): MessageId {
   const time = asked.slice(4, 4 + TIME_CHARACTERS);
   return `msg_${time}${hashText(`answer:${asked}`, RANDOM_CHARACTERS)}`;
+}
+
+/** The id of a queue document, from that of what brought its lines, and a number or version. Derived, so that it is inserted once. */
+export function queueId(from: GroupId | MessageId, number: number): QueueId {
+  return `que_${from.slice(4)}_${number}`;
+}
+
+/** A new id for messages that wait again. It has the time of this one: so they leave before what was accepted later. */
+export function returnedQueueId(first: MessageId): QueueId {
+  return `que_${first.slice(4)}_${newId('que').slice(4)}`;
 }
 
 /** The id of the debit that pays for this message and nothing else (payment/accept-once.ts). */

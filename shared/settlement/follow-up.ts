@@ -2,7 +2,8 @@ import type { Db } from 'mongodb';
 import { refundByChannel } from '../channels/channels.ts';
 import type { StateChange } from '../events/catalogue.ts';
 import type { AnyMessage } from '../messages/any-message.ts';
-import type { HistoryEntry } from '../messages/message.ts';
+import type { HistoryEntry, MessageDocument } from '../messages/message.ts';
+import { requeue } from '../queue/queue-store.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { MessageId } from '../runtime/ids.ts';
 import type { Announcer } from '../webhooks/announce.ts';
@@ -76,7 +77,7 @@ export class FollowUps {
   }
 }
 
-/** Follow-up of written changes: their events, then the refunds of `messages`. May be repeated. */
+/** Follow-up of written changes: their events, then the lines of `messages` that wait again, then refunds. May be repeated. */
 export async function followUp(
   { db, announcer }: FollowUpDeps,
   changes: readonly StateChange[],
@@ -84,5 +85,10 @@ export async function followUp(
 ): Promise<void> {
   await announcer.announce(changes);
   crashPoint('settle:announced');
+  await requeue(db, messages.filter(waitsAgain));
   await refundByChannel(db, messages);
+}
+
+function waitsAgain(message: AnyMessage): message is MessageDocument {
+  return message.channel === 'sms' && message.state === 'queued';
 }

@@ -3,6 +3,7 @@ import type { MessageDocument, StoredMessage } from '../messages/message.ts';
 import { isStoreTrouble } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Grouper } from '../runtime/grouper.ts';
+import type { MessageId } from '../runtime/ids.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
 import { decideOutcome } from './decide-outcome.ts';
 import { LeaseLostError } from './intents.ts';
@@ -19,6 +20,8 @@ export interface OutcomeSettlerOptions<M extends AnyMessage> {
   readonly messageLog?: MessageLog;
   /** Called for settled messages that have ids now: receipts for them may come, or may have come already. */
   onKeys(messages: readonly M[]): void;
+  /** Called when these outcomes are stored. */
+  onStored?(messages: readonly MessageId[]): void;
   onGroup(size: number): void;
 }
 
@@ -124,6 +127,7 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
         const settled = await settler.settle(decisions);
+        this.#options.onStored?.(items.map(({ claimed }) => claimed._id));
         const changed = settled.filter((message) => message !== undefined);
         this.#options.onKeys(changed.filter(({ parts, earlier }) => parts !== undefined || earlier !== undefined));
         for (const { claimed, outcome } of items) this.#log(claimed, outcome, at);

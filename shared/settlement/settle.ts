@@ -5,6 +5,7 @@ import type { HistoryEntry } from '../messages/message.ts';
 import { STATES } from '../messages/status.ts';
 import { storeTrouble } from '../mongo/errors.ts';
 import { findEachForSure } from '../mongo/find-one.ts';
+import { insertNew } from '../mongo/insert-new.ts';
 import { updateEach } from '../mongo/update-each.ts';
 import { crashPoint } from '../runtime/crash-point.ts';
 import type { MessageId } from '../runtime/ids.ts';
@@ -12,9 +13,9 @@ import { type FollowUpDeps, FollowUps, type Written } from './follow-up.ts';
 import { type Holder, type Stream, writeIntent } from './intents.ts';
 
 /**
- * A settle is one decision about a message and its follow-up: its events (deliveries to webhooks) and, if it ended without having
- * left, its refund. Many are settled at once: one intent, one command that updates the messages, one command that inserts their
- * events. If the process dies between two steps, the next holder of the lease finds the intent and repeats the steps, which
+ * A settle is one decision about a message and its follow-up: its events (deliveries to webhooks), its line in the queue if it is to
+ * be sent again, and, if it ended without having left, its refund. Many are settled at once: one intent, one command that updates the
+ * messages, or inserts those that nothing had become of, one command that inserts their events. If the process dies between two steps, the next holder of the lease finds the intent and repeats the steps, which
  * writes the same (redo-intents.ts).
  */
 export interface SettleItem<M extends AnyMessage> {
@@ -26,6 +27,8 @@ export interface SettleItem<M extends AnyMessage> {
 
 export interface SettlerOptions extends Holder, FollowUpDeps {
   readonly stream: Stream;
+  /** Whether the message is nowhere but in the queue yet: it is inserted as the change leaves it (docs/decisions/0117). */
+  isUnborn?(id: MessageId): boolean;
 }
 
 /** An item that is still to be settled. */
@@ -35,6 +38,8 @@ interface Open<M extends AnyMessage> {
   readonly index: number;
   /** As it was last read. */
   readonly message: M;
+  /** It is not in `messages`, as far as we know. */
+  readonly unborn: boolean;
 }
 
 interface Decided<M extends AnyMessage> extends Open<M> {
@@ -121,7 +126,11 @@ export class Settler {
     settled: (M | undefined)[],
     written: Written[],
   ): Promise<void> {
-    let open: readonly Open<M>[] = items.map((item, index) => ({ item, index, message: item.message }));
+    const { isUnborn } = this.#options;
+    let open: readonly Open<M>[] = items.map((item, index) => {
+      const { message } = item;
+      return { item, index, message, unborn: isUnborn?.(message._id) === true };
+    });
     let intended = false;
     for (let round = 0; open.length > 0; round++) {
       if (round === MAX_ROUNDS) throw storeTrouble('messages changed faster than they could be settled');
@@ -140,7 +149,8 @@ export class Settler {
       for (const { item, index, message, change, after } of decided) {
         const fresh = stored === undefined ? after : stored.get(message._id);
         if (fresh === undefined) continue; // It is gone.
-        if (fresh !== after && !isWritten(fresh, change, after)) changed.push({ item, index, message: fresh });
+        if (fresh !== after && !isWritten(fresh, change, after))
+          changed.push({ item, index, message: fresh, unborn: false });
         else {
           settled[index] = fresh;
           if (hasFollowUp({ change, after })) written.push({ message: fresh, entries: change.entries ?? [] });
@@ -153,9 +163,17 @@ export class Settler {
   /** Undefined: all were written. Else the messages as stored, to compare each with its decision. */
   async #write<M extends AnyMessage>(decided: readonly Decided<M>[]): Promise<Map<MessageId, M> | undefined> {
     try {
-      const updates = decided.map(({ message, change }) => changeUpdate(message, change));
-      const matched = await updateEach(this.#options.db, 'messages', updates);
-      return matched === decided.length ? undefined : await this.#read<M>(decided.map(({ message }) => message._id));
+      const { db } = this.#options;
+      const born = decided.filter(({ unborn }) => !unborn);
+      const updates = born.map(({ message, change }) => changeUpdate(message, change));
+      const inserts = decided.flatMap(({ unborn, after }) => (unborn ? after : []));
+      const written = await Promise.all([
+        updates.length === 0 ? 0 : updateEach(db, 'messages', updates),
+        inserts.length === 0 ? 0 : insertNew(db, 'messages', inserts),
+      ]);
+      return written[0] + written[1] === decided.length
+        ? undefined
+        : await this.#read<M>(decided.map(({ message }) => message._id));
     } catch (error) {
       this.#uncertain = decided.filter(hasFollowUp).map(({ message, change: { entries = [] } }) => ({
         message: message._id,
@@ -209,9 +227,13 @@ function decide<M extends AnyMessage>(open: Open<M>): Decided<M>[] {
   return [{ ...open, change, after: applyChange(open.message, change) }];
 }
 
-/** It has events; or it ended earlier, and its refund may have waited for this news about its copies. */
+/**
+ * It has events; or it waits again and needs a line in the queue; or it ended earlier, and its refund may have waited for this news
+ * about its copies.
+ */
 function hasFollowUp({ change, after }: Pick<Decided<AnyMessage>, 'change' | 'after'>): boolean {
-  return (change.entries ?? []).length > 0 || (change.set?.earlier !== undefined && STATES[after.state].final);
+  const isTold = (change.entries ?? []).length > 0;
+  return isTold || change.state === 'queued' || (change.set?.earlier !== undefined && STATES[after.state].final);
 }
 
 /** Whether we wrote the change (perhaps in a try whose answer was lost). Another stream may have changed the message since. */

@@ -1,10 +1,13 @@
 import type { Collection } from 'mongodb';
 import type { MessageDocument } from '../../shared/messages/message.ts';
+import type { QueueDocument } from '../../shared/queue/queue-document.ts';
+import { queueOf } from '../../shared/queue/queue-store.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { Claimer, type Room } from '../../workers/smpp/claim/claim.ts';
 import { openGates } from './gates.ts';
 import { makeMessage } from './make.ts';
 import { ManualClock } from './manual-clock.ts';
+import { enqueue, enqueueWritten } from './queue.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 /** A claimer whose paths are fixed. */
@@ -30,6 +33,10 @@ export class ClaimWorld {
     return this.store.db.collection<MessageDocument>('messages');
   }
 
+  get queue(): Collection<QueueDocument> {
+    return queueOf(this.store.db);
+  }
+
   /** A claimer that takes from these paths, whatever routes and other carriers say. */
   claimer(
     paths: readonly string[] = ['promotional', 'transactional'],
@@ -49,8 +56,15 @@ export class ClaimWorld {
     const made = Array.from({ length: count }, () =>
       makeMessage({ account, validUntil, ...overrides, _id: newId('msg') }),
     );
-    if (made.length > 0) await this.messages.insertMany(made);
+    if (made.length === 0) return made;
+    const { state = 'queued' } = overrides;
+    if (state === 'queued') await enqueue(this.store.db, made, this.clock.now());
+    else await enqueueWritten(this.store.db, made);
     return made;
+  }
+
+  async clear(): Promise<void> {
+    await Promise.all([this.messages.deleteMany({}), this.queue.deleteMany({})]);
   }
 }
 

@@ -158,6 +158,14 @@ export function crashCases(product: () => Product): readonly Case[] {
     },
     ends: [{ count: STOPPED, state: 'rejected', refunded: true }],
   };
+  /** The same one, while its lines are written out. */
+  const writtenOut: Pick<Case, 'act' | 'ends'> = {
+    async act(numbers) {
+      await stops.prepare?.(numbers);
+      await stops.act(numbers);
+    },
+    ends: stops.ends,
+  };
   // A message of an earlier case would reach the point too, perhaps before this one.
   const othersFinal = async (): Promise<void> => {
     const open = { channel: 'sms', state: { $in: ['queued', 'waiting', 'submitting', 'sent'] } };
@@ -192,6 +200,8 @@ export function crashCases(product: () => Product): readonly Case[] {
     { point: 'split:inserted', app: 'batches', ...sendsBulk },
     { point: 'stop:decided', app: 'batches', ...stops },
     { point: 'stop:cancelled', app: 'batches', ...stops },
+    { point: 'queue:marked', app: 'maintenance', ...writtenOut },
+    { point: 'queue:written', app: 'maintenance', ...writtenOut },
     { point: 'release:claimed', app: 'schedules', ...releases },
     { point: 'release:inserted', app: 'schedules', ...releases },
     { point: 'claim:taken', app: 'smpp', ...sendsOne(), prepare: othersFinal },

@@ -11,6 +11,8 @@ import { createChatAccepter } from '../../shared/conversations/open.ts';
 import type { KeyScope } from '../../shared/keys/key.ts';
 import { createKey } from '../../shared/keys/store.ts';
 import { type Accepter, type AcceptOutcome, GroupAccepter } from '../../shared/payment/accept.ts';
+import type { QueueDocument } from '../../shared/queue/queue-document.ts';
+import { writeOut } from '../../shared/queue/write-out.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
@@ -110,7 +112,7 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
   };
 }
 
-/** Answers only when the messages are stored, because tests look into the store then. The product answers earlier. */
+/** Answers only when the messages are written out, because tests look into the store then. The product answers earlier. */
 function answersWhenStored(deps: ConstructorParameters<typeof GroupAccepter>[0]): GroupAccepter {
   const waiting = new Map<string, () => void>();
   const db: Db = new Proxy(deps.db, {
@@ -118,6 +120,10 @@ function answersWhenStored(deps: ConstructorParameters<typeof GroupAccepter>[0])
       if (property !== 'command') return Reflect.get(target, property);
       return async (...[command, options]: Parameters<Db['command']>) => {
         const answer = await target.command(command, options);
+        if (command.insert === 'queue') {
+          const _id = { $in: command.documents.map(({ _id: id }: QueueDocument) => id) };
+          while ((await writeOut(db, new Date(), { _id })) > 0);
+        }
         if (command.insert === 'messages') for (const { _id } of command.documents) waiting.get(_id)?.();
         return answer;
       };

@@ -10,6 +10,7 @@ import { DueTurns } from '../../workers/schedules/due-turns.ts';
 import { releaseDue } from '../../workers/schedules/release.ts';
 import { balanceOf } from './balance.ts';
 import { ManualClock } from './manual-clock.ts';
+import { writeOutAll } from './queue.ts';
 import { silentLog } from './silent-log.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
@@ -40,7 +41,10 @@ export function scheduleWorld() {
     expect(outcomes.map(({ kind }) => kind)).to.deep.equal(bookings.map(() => 'accepted'));
   }
   const release = (turns = new DueTurns(store.db)) => releaseDue({ db: store.db, clock, turns }, clock.now());
-  const messagesOf = (account: AccountId) => messages().find({ account }).toArray();
+  const messagesOf = async (account: AccountId) => {
+    await writeOutAll(store.db);
+    return messages().find({ account }).toArray();
+  };
   const expectWholeLedger = async (account: AccountId, balance: number) =>
     expect(await verifyLedger(store.db, account)).to.deep.include({ balance, problems: [] });
   return {

@@ -7,6 +7,8 @@ import { createCarrier, type NewCarrier } from '../../shared/carriers/store.ts';
 import { type MessageDraft, queuedMessage } from '../../shared/messages/draft.ts';
 import type { MessageDocument, MessageState } from '../../shared/messages/message.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
+import { WRITE_OUT_MS } from '../../shared/queue/queue-document.ts';
+import { writeOut } from '../../shared/queue/write-out.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
@@ -16,6 +18,7 @@ import { type InboundSettings, SmppWorker } from '../../workers/smpp/worker.ts';
 import { eventually } from './eventually.ts';
 import { makeAccount, makeDraft } from './make.ts';
 import { startWireProxy, type WireProxy } from './mongo-wire/proxy.ts';
+import { enqueue } from './queue.ts';
 import { boxOf } from './secret-box.ts';
 import { silentLog } from './silent-log.ts';
 import { openTestStore, type TestStore } from './store.ts';
@@ -39,7 +42,7 @@ export interface World {
   readonly metrics: Metrics;
   /** The proxy between the workers and the store. */
   readonly proxy: WireProxy;
-  /** Puts a paid message into the queue. */
+  /** Puts a paid message into the queue. It is in `messages` when something became of it, or half a second later. */
   send(draft: Partial<MessageDraft>): Promise<MessageId>;
   sendMany(drafts: readonly Partial<MessageDraft>[]): Promise<MessageId[]>;
   message(id: MessageId): Promise<MessageDocument>;
@@ -102,6 +105,11 @@ export async function openWorld({
     workers.push(worker);
     return worker;
   };
+  // As maintenance does.
+  const writing = repeat(WRITE_OUT_MS / 4, async () => {
+    const now = systemClock.now();
+    await writeOut(db, now, { writeAt: { $lte: now } });
+  });
   const messages = db.collection<MessageDocument>('messages');
   const find = async (id: MessageId): Promise<MessageDocument> => {
     const found = await messages.findOne({ _id: id });
@@ -110,7 +118,7 @@ export async function openWorld({
   };
   const sendMany = async (drafts: readonly Partial<MessageDraft>[]): Promise<MessageId[]> => {
     const documents = drafts.map((draft) => queued(account, draft));
-    await messages.insertMany(documents);
+    await enqueue(db, documents);
     return documents.map((document) => document._id);
   };
   return {
@@ -146,6 +154,7 @@ export async function openWorld({
     anotherWorker: (identity) => start(new Metrics(), identity),
     close: async () => {
       await Promise.all(workers.map((worker) => worker.stop()));
+      await writing.end();
       await smsc.close();
       await proxied.close();
       await proxy.close();
@@ -170,6 +179,24 @@ export function worldPerTest(): (options?: WorldOptions) => Promise<World> {
 /** Drafts to so many different numbers. */
 export function numbered(count: number, more: Partial<MessageDraft> = {}): Partial<MessageDraft>[] {
   return Array.from({ length: count }, (_, i) => ({ to: `9198765${String(i * 1_000).padStart(5, '0')}`, ...more }));
+}
+
+/** Does something again and again until its end. Errors show at the end. */
+function repeat(pauseMs: number, work: () => Promise<void>): { end(): Promise<void> } {
+  let ended = false;
+  const running = (async () => {
+    while (!ended) {
+      await work();
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  })();
+  running.catch(() => undefined); // `end` throws it.
+  return {
+    end: () => {
+      ended = true;
+      return running;
+    },
+  };
 }
 
 /** A queued message, with encoding and segments as the gateway would have counted them. */

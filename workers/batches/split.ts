@@ -1,59 +1,114 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import type { BatchChunkDocument, BatchDocument } from '../../shared/batches/batch.ts';
-import { advance, readChunk } from '../../shared/batches/store.ts';
+import { batchCollection, markMade, readChunk, reserveNext } from '../../shared/batches/store.ts';
 import { queuedMessage } from '../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
-import { insertNew } from '../../shared/mongo/insert-new.ts';
+import { findForSure } from '../../shared/mongo/find-one.ts';
+import { type QueueDocument, queueDocument } from '../../shared/queue/queue-document.ts';
+import { insertEnded, insertFirst, readQueued, requeue } from '../../shared/queue/queue-store.ts';
+import { writeAllOut } from '../../shared/queue/write-out.ts';
 import { placementOf } from '../../shared/routing/placement.ts';
 import { readTable } from '../../shared/routing/routes.ts';
+import type { Clock } from '../../shared/runtime/clock.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { batchMessageIds } from '../../shared/runtime/ids.ts';
+import { batchMessageIds, queueId } from '../../shared/runtime/ids.ts';
 import type { RenderedText, RenderJob } from './render-slice.ts';
 
 export interface SplitDeps {
   readonly db: Db;
+  readonly clock: Clock;
   render(job: RenderJob): Promise<readonly RenderedText[]>;
 }
 
-/** The most messages in one insert. The store runs it in one piece, so other commands wait some 10 ms. */
-const GROUP_MAX = 250;
+/**
+ * Lines of one queue document. It has the id of its first entry whoever makes it, so a repeat makes the same one, also with other
+ * routes.
+ */
+const RANGE = 100;
 
 /**
- * Takes a paid batch one step further: makes the messages of the reserved entries, then reserves the next chunk or
- * finds that there is none. If a worker dies in between, the next one makes the same messages again; their ids derive
- * from the entries. Returns how many entries became messages.
+ * Takes a paid batch one step further: reserves the next chunk, and its entries wait in the queue. What a worker has reserved that
+ * died, or that failed, is made first, and in another way, because some of it may have been sent. Returns how many entries were made.
  */
 export async function splitNext(deps: SplitDeps, batch: BatchDocument): Promise<number> {
-  const made = await makeReserved(deps, batch);
+  const left = batch.done < batch.reserved;
+  const reserved = left ? batch : await reserveNext(deps.db, batch);
+  if (reserved === undefined) return 0;
+  const made = left ? await makeAgain(deps, reserved) : await makeFirst(deps, reserved);
   if (made > 0) crashPoint('split:inserted');
-  await advance(deps.db, batch);
+  await markMade(deps.db, reserved);
   return made;
 }
 
-/** Makes the messages of the reserved entries. Messages that exist already are not changed. */
-export async function makeReserved(deps: SplitDeps, batch: BatchDocument): Promise<number> {
-  const { done, reserved } = batch;
-  if (done === reserved) return 0;
-  const chunk = await readChunk(deps.db, batch, done);
-  if (chunk === undefined) {
-    // Usually another worker has made them, and finished the batch. If not, they are paid for and cannot be made.
-    if ((await countMade(deps.db, batch)) === reserved - done) return 0;
-    throw new Error(`recipients ${done} to ${reserved} of the batch are not found`);
-  }
-  const first = done % batch.perChunk;
-  for (let start = 0; start < reserved - done; start += GROUP_MAX) {
-    const end = Math.min(start + GROUP_MAX, reserved - done);
-    await insertNew(deps.db, 'messages', await makeMessages(deps, batch, chunk, first + start, first + end));
-  }
-  return reserved - done;
+/** For what this worker has just reserved: nobody has tried to make it. */
+async function makeFirst(deps: SplitDeps, batch: BatchDocument): Promise<number> {
+  const ranges = await rangesOf(deps, batch);
+  await insertFirst(deps.db, ranges.filter(isOnePath).map(documentOf(deps.clock.now())));
+  // A document has one path, and the others could not be made again if some had been sent.
+  await insertLines(
+    deps,
+    ranges.filter((range) => !isOnePath(range)),
+  );
+  return batch.reserved - batch.done;
 }
 
-/** How many of the reserved entries are messages. */
-function countMade(db: Db, { _id, done, reserved }: BatchDocument): Promise<number> {
-  const idOf = batchMessageIds(_id);
-  const range = { $gte: idOf(done), $lte: idOf(reserved - 1) };
-  return db.collection<MessageDocument>('messages').countDocuments({ _id: range });
+async function makeAgain(deps: SplitDeps, batch: BatchDocument): Promise<number> {
+  const ranges = await rangesOf(deps, batch);
+  await insertLines(deps, ranges);
+  return ranges.flat().length;
+}
+
+async function insertLines(deps: SplitDeps, ranges: readonly Range[]): Promise<void> {
+  await insertMessages(deps, ranges);
+  await requeue(deps.db, await readQueued(deps.db, ranges.flat()));
+}
+
+/**
+ * Makes messages of the reserved entries, also of those that wait in the queue; a worker that is late puts none there. Messages that
+ * exist already are not changed.
+ */
+export async function makeReserved(deps: SplitDeps, batch: BatchDocument): Promise<void> {
+  await insertMessages(deps, await rangesOf(deps, batch));
+}
+
+async function insertMessages({ db, clock }: SplitDeps, ranges: readonly Range[]): Promise<void> {
+  if (ranges.length === 0) return;
+  const now = clock.now();
+  const documents = ranges.map(documentOf(now));
+  await insertEnded(db, documents, now);
+  await writeAllOut(db, now, { _id: { $in: documents.map(({ _id }) => _id) } });
+}
+
+type Range = readonly [MessageDocument, ...MessageDocument[]];
+
+function documentOf(now: Date): (range: Range) => QueueDocument {
+  return (range) => queueDocument(queueId(range[0]._id, 0), range, now);
+}
+
+function isOnePath([first, ...others]: Range): boolean {
+  return others.every(({ path }) => path === first.path);
+}
+
+/** The messages of the reserved entries. None if another worker has made them, and has gone on. */
+async function rangesOf(deps: SplitDeps, batch: BatchDocument): Promise<readonly Range[]> {
+  const { _id, state, done, reserved, perChunk } = batch;
+  if (done === reserved) return [];
+  const chunk = await readChunk(deps.db, batch, done);
+  if (chunk === undefined) {
+    const found = await findForSure(batchCollection(deps.db), { _id, state, done, reserved });
+    if (found === null) return [];
+    // They are paid for and cannot be made.
+    throw new Error(`recipients ${done} to ${reserved} of the batch are not found`);
+  }
+  const first = done % perChunk;
+  const messages = await makeMessages(deps, batch, chunk, first, first + reserved - done);
+  const ranges: Range[] = [];
+  for (let start = 0; start < messages.length; start += RANGE) {
+    const [one, ...others] = messages.slice(start, start + RANGE);
+    if (one !== undefined) ranges.push([one, ...others]);
+  }
+  return ranges;
 }
 
 /** The messages of a chunk's entries from `start` up to, not including, `end`. */

@@ -7,15 +7,14 @@ import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { CANCELLED } from '../../shared/messages/cancelled.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import { findForSure } from '../../shared/mongo/find-one.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
+import { removeEnded } from '../../shared/queue/queue-store.ts';
+import { writeAllOut } from '../../shared/queue/write-out.ts';
 import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import { type BatchId, batchMessageRange } from '../../shared/runtime/ids.ts';
 import { type CancelDeps, cancelGroup, WAITING } from './cancel-group.ts';
 import { makeReserved, type SplitDeps } from './split.ts';
 
-export interface StopDeps extends SplitDeps, CancelDeps {
-  readonly clock: Clock;
-}
+export type StopDeps = SplitDeps & CancelDeps;
 
 /** The most messages that a group names. Their ids are stored in the batch. */
 const LISTED_MAX = 500;
@@ -25,17 +24,18 @@ const LISTED_MAX = 500;
  *
  * `reserved` no longer grows, so the entries after it never become messages. They are refunded together, once, under
  * the batch's id. The entries before it are made into messages, if they are missing, before any is cancelled: a frozen
- * worker then finds them when it wakes and makes none after their refund. Messages that wait are cancelled in groups.
- * One update of the batch fixes each group before it is cancelled, and one change refunds it. If a carrier's worker
- * claims a message at the same moment, the filters of both updates let only one of them succeed.
+ * worker then finds them when it wakes and makes none after their refund. What waits in the queue only is written out, so from
+ * then on the messages decide. Those that wait are cancelled in groups. One update of the batch fixes each group before it is
+ * cancelled, and one change refunds it. If a carrier's worker claims a message at the same moment, the filters of both updates let
+ * only one of them succeed.
  *
  * `found` may come from a primary that was replaced. Credits are given back only for a stop that is not undone.
  */
 export async function stopBatch(deps: StopDeps, found: Pick<BatchDocument, '_id'>): Promise<void> {
-  const { db } = deps;
+  const { db, clock } = deps;
   const batch = await findForSure(batchCollection(db), { _id: found._id, state: 'stopping' });
   if (batch === null) return;
-  const { _id, account, total, reserved } = batch;
+  const { _id, account, path, lane, total, reserved } = batch;
   const never = total - reserved;
   if (never > 0) {
     const credit = {
@@ -47,8 +47,16 @@ export async function stopBatch(deps: StopDeps, found: Pick<BatchDocument, '_id'
     await applyCredits(db, account, [credit]);
   }
   await makeReserved(deps, batch);
+  await writeAllOut(db, clock.now(), { batch: _id });
   const groups = await cancelWaiting(deps, batch);
-  if (groups !== undefined) await endStop(db, _id, groups, never + (await countCancelled(deps, batch)));
+  if (groups === undefined) return;
+  // Nothing is lost with those that were not found, because the routes have moved them: their messages are cancelled.
+  await removeEnded(
+    db,
+    { open: true, path, lane, account, batch: _id, written: true, 'claims.0': { $exists: false } },
+    clock.now(),
+  );
+  await endStop(db, _id, groups, never + (await countCancelled(deps, batch)));
 }
 
 /**

@@ -14,6 +14,8 @@ export interface Look {
   readonly page: readonly BatchDocument[];
   /** The oldest batch that can be taken of each account of the page, at most `SIDE_BY_SIDE`. */
   readonly turns: readonly BatchDocument[];
+  /** Some that could be taken had no room. */
+  readonly crowded: boolean;
   /** The page has everything that there is. */
   readonly whole: boolean;
   /** The next look goes on behind this one. Otherwise it begins with the first account again. */
@@ -28,13 +30,21 @@ export interface Look {
 export class Turns {
   readonly #batches: (place: Place) => FindCursor<BatchDocument>;
   #place = BEGINNING;
+  /** Who had the last turn. Where accounts must wait for their turns, the walk begins anew meanwhile, and those behind this one go first. */
+  #last: AccountId | '' = '';
 
   constructor(batches: (place: Place) => FindCursor<BatchDocument>) {
     this.#batches = batches;
   }
 
-  /** Throws the driver's error; the next look begins at the same place. */
-  async look(takes: (batch: BatchDocument) => boolean): Promise<Look> {
+  /**
+   * `takes`: whether a batch can be taken. `prepare`, called when one can: whether there is room for it beside those before it.
+   * Throws the driver's error; the next look begins at the same place.
+   */
+  async look(
+    takes: (batch: BatchDocument) => boolean,
+    prepare: () => Promise<(batch: BatchDocument) => boolean> = async () => () => true,
+  ): Promise<Look> {
     const from = this.#place;
     // All in one answer: the server's own first batch holds 101.
     const page = await this.#batches(from)
@@ -43,9 +53,22 @@ export class Turns {
       .toArray();
     const oldest = new Map<AccountId, BatchDocument>();
     for (const batch of page) if (!oldest.has(batch.account) && takes(batch)) oldest.set(batch.account, batch);
-    const turns = [...oldest.values()].slice(0, SIDE_BY_SIDE);
+    const inOrder = [...oldest.values()];
+    const fits = inOrder.length === 0 ? () => true : await prepare();
+    const behind = inOrder.filter(({ account }) => account > this.#last);
+    const turns = [...behind, ...inOrder.filter((batch) => !behind.includes(batch))]
+      .filter(fits)
+      .slice(0, SIDE_BY_SIDE);
+    this.#last = turns.at(-1)?.account ?? this.#last;
     this.#place = nextPlace(from, page, turns);
-    return { page, turns, whole: from === BEGINNING && page.length < PAGE, underway: this.#place !== BEGINNING };
+    const crowded = turns.length < Math.min(inOrder.length, SIDE_BY_SIDE);
+    return {
+      page,
+      turns,
+      crowded,
+      whole: from === BEGINNING && page.length < PAGE,
+      underway: this.#place !== BEGINNING,
+    };
   }
 }
 

@@ -9,6 +9,7 @@ import type { Found } from '../../shared/runtime/poll-loop.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
 import { openBatches, stoppingBatches } from './open-batches.ts';
 import { RenderThreads } from './render-threads.ts';
+import { roomInQueue } from './room.ts';
 import { splitNext } from './split.ts';
 import { type StopDeps, stopBatch, stopLeftovers } from './stop.ts';
 import { Turns } from './turns.ts';
@@ -38,6 +39,8 @@ export class BatchWorker extends LeasedWorker<BatchId> {
   readonly #stops: Turns;
   /** Whether any batch made progress since the first account had its turn. */
   #progressed = false;
+  /** Whether any batch was left for later since then, because enough of its path waits. */
+  #crowded = false;
   /** When to look again at batches that failed, or whose last messages are with a carrier. */
   readonly #againAtMs = new Map<BatchId, number>();
 
@@ -60,9 +63,11 @@ export class BatchWorker extends LeasedWorker<BatchId> {
       this.#inHand = [];
     }
     if (underway) return 'more';
-    const progressed = this.#progressed;
+    const [progressed, crowded] = [this.#progressed, this.#crowded];
     this.#progressed = false;
-    return progressed ? 'more' : 'idle';
+    this.#crowded = false;
+    if (progressed) return 'more';
+    return crowded ? 'waiting' : 'idle';
   }
 
   protected hasInHand(fits: (batch: BatchId) => boolean): boolean {
@@ -82,7 +87,11 @@ export class BatchWorker extends LeasedWorker<BatchId> {
     for (const [id, atMs] of this.#againAtMs) if (atMs <= nowMs) this.#againAtMs.delete(id);
     const mayTake = ({ _id }: BatchDocument) => this.partitions.owns(_id) && !this.#againAtMs.has(_id);
 
-    const open = await this.#open.look((batch) => batch.state === 'paid' && mayTake(batch));
+    const open = await this.#open.look(
+      (batch) => batch.state === 'paid' && mayTake(batch),
+      () => roomInQueue(this.#options.db, this.#options.clock.now()),
+    );
+    this.#crowded ||= open.crowded;
     const ending = open.page.filter((batch) => ['split', 'stopped'].includes(batch.state) && mayTake(batch));
     const noStops = open.whole && !open.page.some(({ state }) => state === 'stopping');
     const stops = noStops ? undefined : await this.#stops.look(mayTake);
@@ -127,11 +136,11 @@ export class BatchWorker extends LeasedWorker<BatchId> {
   }
 
   #splitDeps() {
-    return { db: this.#options.db, render: this.#threads.render.bind(this.#threads) };
+    return { db: this.#options.db, clock: this.#options.clock, render: this.#threads.render.bind(this.#threads) };
   }
 
   #stopDeps({ _id }: BatchDocument): StopDeps {
-    const { clock, announcer } = this.#options;
-    return { ...this.#splitDeps(), clock, announcer, held: () => this.partitions.owns(_id) };
+    const { announcer } = this.#options;
+    return { ...this.#splitDeps(), announcer, held: () => this.partitions.owns(_id) };
   }
 }

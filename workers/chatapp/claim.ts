@@ -1,8 +1,9 @@
 import type { Collection, Db } from 'mongodb';
-import { QueuedTaker } from '../../shared/claim/take-queued.ts';
-import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import { takeQueued } from '../../shared/claim/take-queued.ts';
+import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
+import type { Claim } from '../../shared/messages/message.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.ts';
 import type { SendKind } from './standings.ts';
 
 export interface ChatClaimerOptions {
@@ -14,8 +15,8 @@ export interface ChatClaimerOptions {
   readonly epoch: number;
 }
 
-const QUEUE = { path: CHAT_PATH, lane: CHAT_LANE, state: 'queued' } as const;
-const IN_ORDER = { lane: 1, account: 1, _id: 1 } as const;
+const QUEUE = { channel: 'chatapp', state: 'queued' } as const;
+const IN_ORDER = { account: 1, _id: 1 } as const;
 
 /**
  * Takes queued messages of one account: they change from queued to submitting. Only the holder of the partition claims, so there
@@ -24,13 +25,12 @@ const IN_ORDER = { lane: 1, account: 1, _id: 1 } as const;
 export class ChatClaimer {
   readonly #options: ChatClaimerOptions;
   readonly #messages: Collection<ChatMessageDocument>;
-  readonly #taker: QueuedTaker<ChatMessageDocument>;
+  /** A claim whose answer was lost; it may have been made. Nobody else looks for the messages that it took. */
+  #uncertain: { readonly ids: readonly MessageId[]; readonly claim: Claim } | undefined;
 
   constructor(options: ChatClaimerOptions) {
     this.#options = options;
     this.#messages = options.db.collection('messages');
-    const { db, clock, lease: holder, epoch } = options;
-    this.#taker = new QueuedTaker({ db, clock, holder, epoch });
   }
 
   /**
@@ -55,19 +55,30 @@ export class ChatClaimer {
     return [...first.values()];
   }
 
-  /** Claims the messages. Returns those that are ours now, as they are after the claim. */
-  take(messages: readonly ChatMessageDocument[]): Promise<ChatMessageDocument[]> {
-    return this.#taker.take(messages);
+  /** Claims the messages. Returns those that are ours now, as they are after the claim. After a driver's error, call `recover`. */
+  async take(messages: readonly ChatMessageDocument[]): Promise<ChatMessageDocument[]> {
+    const { lease: carrier, epoch, clock } = this.#options;
+    const claim = { id: newId('clm'), carrier, epoch, at: clock.now() };
+    this.#uncertain = { ids: messages.map(({ _id }) => _id), claim };
+    return this.#take(false);
   }
 
   /** Number of messages of a claim whose answer from the store is missing. */
   get uncertain(): number {
-    return this.#taker.uncertain;
+    return this.#uncertain?.ids.length ?? 0;
   }
 
-  /** Finds the messages of a claim whose answer from the store was lost. */
+  /** Makes the claim whose answer was lost once more. Returns what both attempts took together. */
   recover(): Promise<ChatMessageDocument[]> {
-    return this.#taker.recover();
+    return this.#take(true);
+  }
+
+  async #take(sure: boolean): Promise<ChatMessageDocument[]> {
+    if (this.#uncertain === undefined) return [];
+    const { ids, claim } = this.#uncertain;
+    const taken = await takeQueued<ChatMessageDocument>(this.#options.db, ids, claim, { sure });
+    this.#uncertain = undefined;
+    return taken;
   }
 }
 

@@ -74,7 +74,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
       name: 'chatapp',
       idleMs: IDLE_MS,
       gapMs: GAP_MS,
-      hears: ['messages/queue', 'chat_inbox', 'chat_template_requests'],
+      hears: ['messages/chat_queue', 'chat_inbox', 'chat_template_requests'],
       stopMs: STOP_MS,
     });
     const { db, clock, log } = options;

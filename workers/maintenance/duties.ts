@@ -1,8 +1,12 @@
 import type { Db } from 'mongodb';
 import { Lease } from '../../shared/leases/lease.ts';
+import { findAtOnce } from '../../shared/mongo/find-at-once.ts';
+import type { QueueDocument } from '../../shared/queue/queue-document.ts';
+import { writeOut } from '../../shared/queue/write-out.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { type Log, unexpectedErrorFields } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { Found } from '../../shared/runtime/poll-loop.ts';
 import { within } from '../../shared/runtime/within.ts';
 import { oldestOwed, redoIntents } from '../../shared/settlement/redo-intents.ts';
 import { Settler } from '../../shared/settlement/settle.ts';
@@ -18,6 +22,8 @@ import { sweepDue } from './sweep-due.ts';
 import { tellTemplates } from './tell-templates.ts';
 
 const LEASE = 'maintenance';
+/** Its name on lines that it has claimed. No carrier has such a name. */
+const HOLDER = '@maintenance';
 
 export interface DutiesDeps {
   readonly db: Db;
@@ -51,7 +57,10 @@ export class Duties {
   constructor(deps: DutiesDeps) {
     this.#deps = deps;
     this.#lease = new Lease({ name: LEASE, db: deps.db, clock: deps.clock });
-    this.#rerouting = new Reroute({ db: deps.db, clock: deps.clock, held: () => this.#mayGoOn });
+    this.#rerouting = new Reroute({
+      ...{ db: deps.db, clock: deps.clock, held: () => this.#mayGoOn },
+      holder: () => ({ carrier: HOLDER, epoch: this.#lease.epoch }),
+    });
     this.#counting = new HourCounter({
       ...{ db: deps.db, clock: deps.clock, messageDays: deps.retention.messages },
       held: () => this.#mayGoOn,
@@ -104,6 +113,23 @@ export class Duties {
       if (!this.#lease.held) return;
       while ((await tellTemplates(this.#deps.db, this.#deps.announcer)) > 0) if (!this.#mayGoOn) return;
     });
+  }
+
+  /** Inserts messages that have waited as lines for long. Unlike the others it rejects with the store's error. */
+  async writeOut(): Promise<Found> {
+    if (!this.#mayGoOn) return 'idle';
+    const { db, clock } = this.#deps;
+    const [next] = await findAtOnce<QueueDocument>(db, 'queue', {
+      filter: { writeAt: { $exists: true } },
+      projection: { writeAt: 1 },
+      sort: { writeAt: 1 },
+      limit: 1,
+    });
+    if (next?.writeAt === undefined) return 'idle';
+    const now = clock.now();
+    if (next.writeAt > now) return 'waiting';
+    await writeOut(db, now, { writeAt: { $lte: now } });
+    return 'more';
   }
 
   /** Finishes what dead gateways left pending in accounts. */

@@ -116,6 +116,7 @@ async function finish(db: Db, id: AccountId, before: Date, now: Date): Promise<b
       schedules,
       batch: batch && { id: batch },
     })),
+    now,
   );
   const openings = debits.flatMap(([group, { chatMessages }]) => {
     const [opening, pending] = [account.opening?.[group], account.pending?.[group]];

@@ -1,4 +1,5 @@
 import { runApp } from '../../shared/processes/run-app.ts';
+import { PollLoop } from '../../shared/runtime/poll-loop.ts';
 import { createAnnouncer } from '../../shared/webhooks/announce.ts';
 import { Duties } from './duties.ts';
 import { Timetable } from './timetable.ts';
@@ -6,7 +7,10 @@ import { Timetable } from './timetable.ts';
 /** Shorter than the time that a process has to stop (shared/runtime/lifecycle.ts). */
 const STOP_MS = 10_000;
 
-runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
+/** The longest extra delay of messages until lists show them. */
+const WRITE_OUT_POLL_MS = 200;
+
+runApp('maintenance', async ({ config, db, listen, clock, log, metrics, life }) => {
   const announcer = createAnnouncer({ db, clock });
   const duties = new Duties({
     db,
@@ -34,6 +38,16 @@ runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   timetable.every(5, () => duties.countHours());
   // Not more often, because a process reports its metrics every 10 s.
   timetable.every(10, () => duties.lookAtQueues());
+  const writing = new PollLoop({
+    name: 'write_out',
+    idleMs: WRITE_OUT_POLL_MS,
+    gapMs: { more: 0, idle: WRITE_OUT_POLL_MS },
+    listen: (wake) => listen?.('queue/write_at', wake),
+    log,
+    work: () => duties.writeOut(),
+  });
+  writing.start();
+  life.onStop('write_out', () => writing.stop());
   timetable.at('prune', '0 17 * * * *', () => duties.pruneOld());
   timetable.at('prune_conversations', '0 47 3 * * *', () => duties.pruneConversations());
   life.ready();

@@ -6,6 +6,7 @@ import { batchWalk } from './pruning/batches.ts';
 import { conversationWalk } from './pruning/conversations.ts';
 import { deliveryWalk } from './pruning/deliveries.ts';
 import { isRedoOpen, messageWalk } from './pruning/messages.ts';
+import { queueWalk } from './pruning/queue.ts';
 import { scheduleWalk } from './pruning/schedules.ts';
 import { strayChunkWalk } from './pruning/unpaid-batches.ts';
 import { type PrunePace, pruneAlong, type StoreKind } from './pruning/walk.ts';
@@ -52,6 +53,7 @@ export async function pruneOld(deps: PruneDeps): Promise<void> {
   const walks: Walks = {
     deliveries: pruneAlong(deliveryWalk(db, daysAgo(retention.deliveries)), pace),
     batch_chunks: pruneAlong(strayChunkWalk(db, clock), pace),
+    queue: pruneAlong(queueWalk(db, now), pace),
   };
   if (await isRedoOpen(db, now)) {
     log.warn('prune_waits', { reason: 'something that was begun long ago is not finished' });

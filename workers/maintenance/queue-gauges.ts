@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { readQueues } from '../../shared/claim/waiting-lanes.ts';
+import { readQueues } from '../../shared/queue/waiting-lanes.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 

@@ -1,26 +1,35 @@
 import type { Db } from 'mongodb';
-import type { MessageDocument } from '../../shared/messages/message.ts';
+import type { Claim, MessageDocument } from '../../shared/messages/message.ts';
 import { findAtOnce } from '../../shared/mongo/find-at-once.ts';
+import { type QueueDocument, unpackLines } from '../../shared/queue/queue-document.ts';
+import {
+  claimLines,
+  closeClaims,
+  queueOf,
+  readQueued,
+  requeue,
+  takeOverClaims,
+} from '../../shared/queue/queue-store.ts';
+import { writeAllOut } from '../../shared/queue/write-out.ts';
 import { listOfPath } from '../../shared/routing/path.ts';
 import { NOWHERE, placementOf } from '../../shared/routing/placement.ts';
 import { readTable } from '../../shared/routing/routes.ts';
 import type { RouteTable } from '../../shared/routing/table.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
+import { newId } from '../../shared/runtime/ids.ts';
 
 export interface RerouteDeps {
   readonly db: Db;
   readonly clock: Clock;
   held(): boolean;
+  /** The holder of the lines that are being moved: the lease, and its epoch. */
+  holder(): Pick<Claim, 'carrier' | 'epoch'>;
 }
 
-/** The fields of a message that are read to route it. */
-type Waiting = Pick<
-  MessageDocument,
-  '_id' | 'account' | 'to' | 'sender' | 'route' | 'lane' | 'path' | 'attempts' | 'routed'
->;
-
-/** The most messages in one update. The store runs it in one piece, so other commands wait some 20 ms. */
+/** About as many messages are moved together. The store runs an update of them in one piece: others wait some 20 ms. */
 const SLICE = 250;
+/** Most documents that are moved together. */
+const DOCUMENTS_MAX = 100;
 /**
  * A gateway follows a change of the routes within two seconds, and uses the earlier routes until then. So all paths are read once
  * more after this time.
@@ -29,9 +38,11 @@ const AGAIN_MS = 3_000;
 
 /**
  * Gives waiting messages the path that the current routes say. After a change of the routes this is done for all messages,
- * otherwise only for messages on a path that no carrier serves. A run looks at each path that has messages, by one read each. The
- * update changes a message only if it still waits on its old path. So it does not touch a message that a worker claims at the
- * same moment, and repeating it changes nothing.
+ * otherwise only for messages on a path that no carrier serves. A run looks at each path that has messages, by one read each.
+ *
+ * A queue document has one path. So one with messages that must move is written out, and its lines are claimed, as a carrier would
+ * do it. Then the messages that are still queued get their paths, and new lines there. If the process dies in between, the next run
+ * finds its claims and gives the lines back.
  */
 export class Reroute {
   readonly #deps: RerouteDeps;
@@ -44,7 +55,9 @@ export class Reroute {
 
   /** Returns how many messages got another path. Rejects with the store's error; the next run begins again. */
   async run(): Promise<number> {
-    const { db, clock, held } = this.#deps;
+    const { db, clock, held, holder } = this.#deps;
+    const { carrier, epoch } = holder();
+    await takeOverClaims(db, carrier, epoch, clock.now(), true);
     const table = await readTable(db);
     const routes = JSON.stringify(table.routes);
     const changed = routes !== this.#known;
@@ -63,10 +76,10 @@ export class Reroute {
     return moved;
   }
 
-  /** The next path after this one that has waiting messages. */
+  /** The next path after this one on which something waits. */
   async #next(behind: string): Promise<string | undefined> {
-    const [first] = await findAtOnce<MessageDocument>(this.#deps.db, 'messages', {
-      filter: { path: { $gt: behind }, state: 'queued' },
+    const [first] = await findAtOnce<QueueDocument>(this.#deps.db, 'queue', {
+      filter: { path: { $gt: behind }, open: true },
       projection: { path: 1 },
       sort: { path: 1, lane: 1, account: 1, _id: 1 },
       limit: 1,
@@ -76,28 +89,71 @@ export class Reroute {
 
   async #place(table: RouteTable, path: string): Promise<number> {
     const { db, held } = this.#deps;
-    const cursor = db
-      .collection<MessageDocument>('messages')
-      .find({ path, state: 'queued' }, { batchSize: SLICE })
-      .sort({ path: 1, lane: 1, account: 1, _id: 1 })
-      .project<Waiting>({ account: 1, to: 1, sender: 1, route: 1, lane: 1, path: 1, attempts: 1, routed: 1 });
+    const cursor = queueOf(db)
+      .find({ path, open: true }, { batchSize: DOCUMENTS_MAX })
+      .sort({ path: 1, lane: 1, account: 1, _id: 1 });
     let moved = 0;
-    let slice: Waiting[] = [];
-    for await (const message of cursor) {
-      slice.push(message);
-      if (slice.length < SLICE) continue;
-      moved += await this.#placeSlice(table, path, slice);
-      slice = [];
+    let some: QueueDocument[] = [];
+    let lines = 0;
+    for await (const document of cursor) {
+      some.push(document);
+      lines += document.n - document.next;
+      if (lines < SLICE && some.length < DOCUMENTS_MAX) continue;
+      moved += await this.#placeSome(table, path, some);
+      some = [];
+      lines = 0;
       if (!held()) return moved;
     }
-    return moved + (await this.#placeSlice(table, path, slice));
+    return moved + (await this.#placeSome(table, path, some));
   }
 
-  async #placeSlice(table: RouteTable, path: string, slice: readonly Waiting[]): Promise<number> {
-    const groups = new Map<string, Waiting[]>();
-    for (const message of slice) {
+  async #placeSome(table: RouteTable, path: string, documents: readonly QueueDocument[]): Promise<number> {
+    const { db } = this.#deps;
+    const some = documents.map((document) => ({ document, left: linesLeft(document) }));
+    const written = some.flatMap(({ document, left }) => (document.written ? left : []));
+    const stored = new Map((await readQueued(db, written)).map((message) => [message._id, message]));
+    const stale = some.filter(({ document, left }) => {
+      const waiting = document.written ? left.flatMap(({ _id }) => stored.get(_id) ?? []) : left;
+      if (waiting.some((message) => moves(message, placementOf(table, message)))) return true;
+      // Nothing waits here any more. Where no carrier takes from it, nobody else would remove the document.
+      return waiting.every((message) => message.path !== path);
+    });
+    return stale.length === 0
+      ? 0
+      : this.#move(
+          table,
+          path,
+          stale.map(({ document }) => document),
+        );
+  }
+
+  async #move(table: RouteTable, path: string, documents: readonly QueueDocument[]): Promise<number> {
+    const { db, clock, holder } = this.#deps;
+    const now = clock.now();
+    const ids = { _id: { $in: documents.map(({ _id }) => _id) } };
+    await writeAllOut(db, now, ids);
+    const heads = await queueOf(db)
+      .find({ ...ids, open: true, written: true })
+      .toArray();
+    const { carrier, epoch } = holder();
+    const picks = heads.map((head) => ({ head, to: head.n }));
+    const claim = { id: newId('clm'), carrier, epoch, at: now };
+    const ours = await claimLines(db, claim, picks);
+    const lines = heads.filter(({ _id }) => ours.has(_id)).flatMap(linesLeft);
+    const moved = await this.#placeMessages(table, path, await readQueued(db, lines));
+    await requeue(db, await readQueued(db, lines));
+    await closeClaims(db, [...ours], { id: claim.id }, now);
+    // A carrier has claimed some of them at the same moment.
+    const others = heads.filter(({ _id }) => !ours.has(_id));
+    return others.length === 0 ? moved : moved + (await this.#move(table, path, others));
+  }
+
+  /** Changes a message only if it still waits on its old path: not one that was cancelled or has expired at the same moment. */
+  async #placeMessages(table: RouteTable, path: string, waiting: readonly MessageDocument[]): Promise<number> {
+    const groups = new Map<string, MessageDocument[]>();
+    for (const message of waiting) {
       const place = placementOf(table, message);
-      if (place.path === path && place.routed?.route === message.routed?.route) continue;
+      if (!moves(message, place)) continue;
       const key = JSON.stringify(place);
       groups.set(key, [...(groups.get(key) ?? []), message]);
     }
@@ -116,4 +172,13 @@ export class Reroute {
     }
     return moved;
   }
+}
+
+function moves({ path, routed }: MessageDocument, place: Pick<MessageDocument, 'path' | 'routed'>): boolean {
+  return place.path !== path || place.routed?.route !== routed?.route;
+}
+
+/** Those that nobody has claimed. */
+function linesLeft({ lines, next }: QueueDocument): readonly MessageDocument[] {
+  return unpackLines(lines).slice(next);
 }

@@ -3,8 +3,8 @@ import type { Db } from 'mongodb';
 import { releaseBooked } from '../../shared/batches/store.ts';
 import { queuedMessage } from '../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
-import { insertNew } from '../../shared/mongo/insert-new.ts';
 import { refundCancelled } from '../../shared/payment/cancel-schedule.ts';
+import { readQueued, requeue } from '../../shared/queue/queue-store.ts';
 import { placementOf } from '../../shared/routing/placement.ts';
 import { readTable } from '../../shared/routing/routes.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
@@ -40,14 +40,11 @@ export async function releaseDue({ db, clock, turns }: ReleaseDeps, upTo: Date):
 
   if (claimed.length > 0) crashPoint('release:claimed');
   const sending = claimed.filter(({ state }) => state === 'sending');
-  // The routes may have changed since it was booked.
-  const messages = sending.flatMap(releasedMessage);
   const table = await readTable(db);
-  await insertNew(
-    db,
-    'messages',
-    messages.map((message) => ({ ...message, ...placementOf(table, message) })),
-  );
+  // The routes may have changed since it was booked.
+  const messages = sending.flatMap(releasedMessage).map((message) => ({ ...message, ...placementOf(table, message) }));
+  // Stored first, so that those that a dead worker released, and that have left, get no lines.
+  await requeue(db, await readQueued(db, messages));
   for (const schedule of sending) await releaseBatch(db, schedule);
   if (sending.length > 0) crashPoint('release:inserted');
   if (sending.length > 0) {

@@ -78,6 +78,7 @@ export class CarrierParts {
   readonly #supplies: CarrierSupplies;
   readonly #holding: Holding;
   readonly #dialect: ReceiptDialect;
+  readonly claimer: Claimer;
   readonly outcomes: OutcomeSettler;
   readonly receipts: ReceiptSettler;
   readonly inbound: Inbound;
@@ -96,6 +97,9 @@ export class CarrierParts {
     this.#holding = holding;
     const { clock, log, metrics, carrier, password } = supplies;
     this.#dialect = new ReceiptDialect(carrier);
+    const { db, gates } = supplies;
+    const { epoch, held } = holding;
+    this.claimer = new Claimer({ db, clock, carrier: carrier._id, epoch, gates, held });
     this.outcomes = this.#makeOutcomes();
     this.receipts = this.#makeReceipts();
     this.unknowns = this.#settler('unknowns');
@@ -159,6 +163,7 @@ export class CarrierParts {
       settler: this.#settler('outcomes'),
       messageLog,
       onKeys: (messages) => this.#onKeys(messages),
+      onStored: (messages) => this.claimer.stored(messages),
       onGroup: (size) => metrics.settleSize.observe({ stream: 'outcomes' }, size),
     });
   }
@@ -179,6 +184,7 @@ export class CarrierParts {
       settler: this.#settler('receipts'),
       messageLog,
       answersStored: () => this.outcomes.settled(ANSWERS_STORED_MS),
+      unborn: () => this.claimer.unborn,
       onGroup: (size) => metrics.settleSize.observe({ stream: 'receipts' }, size),
     });
   }
@@ -205,10 +211,9 @@ export class CarrierParts {
   }
 
   #makeDispatch(tokens: CarrierRate): Dispatch {
-    const { db, listen, clock, log, metrics, carrier, gates, serving, departures } = this.#supplies;
-    const { epoch, held } = this.#holding;
-    const { outcomes, answers, breaker, submitters } = this;
-    const claimer = new Claimer({ db, clock, carrier: carrier._id, epoch, gates, held });
+    const { db, listen, clock, log, metrics, carrier, serving, departures } = this.#supplies;
+    const { held } = this.#holding;
+    const { claimer, outcomes, answers, breaker, submitters } = this;
     const chains = new AccountChains({ db, clock, carrier });
     const wide = carrier.texts?.longText === 'udh16';
     const references = new References(clock.now().getTime() & 0xff, wide ? 65_536 : 256);
@@ -221,7 +226,7 @@ export class CarrierParts {
   #settler(stream: Stream): Settler {
     const { db, announcer } = this.#supplies;
     const { lease, epoch } = this.#holding;
-    return new Settler({ db, announcer, lease, epoch, stream });
+    return new Settler({ db, announcer, lease, epoch, stream, isUnborn: (id) => this.claimer.isUnborn(id) });
   }
 
   /** New answers brought ids. Receipts with these ids will come, or came earlier and wait as orphans. */

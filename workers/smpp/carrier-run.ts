@@ -1,5 +1,6 @@
 import type { CarrierMeasured } from '../../shared/carriers/bind-report.ts';
 import type { Lease } from '../../shared/leases/lease.ts';
+import { takeOverClaims } from '../../shared/queue/queue-store.ts';
 import { oldestOwed, redoIntents } from '../../shared/settlement/redo-intents.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
 import { CarrierParts, type CarrierSupplies } from './carrier-parts.ts';
@@ -80,8 +81,10 @@ export class CarrierRun {
     if (!(await this.#lease.keep())) return false;
     this.#rounds.every(LEASE_LOOK_MS, 'lease', () => this.#keep());
     const { name, epoch } = this.#lease;
+    // First what was claimed: then an earlier holder inserts nothing any more that its intents would not show.
+    const claimed = await takeOverClaims(db, carrier._id, epoch, clock.now(), true);
     await redoIntents(db, announcer, name, epoch, oldestOwed(clock.now()));
-    const unknown = await takeOverUnknowns(db, carrier._id, epoch, true);
+    const unknown = claimed + (await takeOverUnknowns(db, carrier._id, epoch, true));
     if (unknown > 0) metrics.takenOver.inc({ carrier: carrier._id }, unknown);
     const reporter = new BindReporter({ db, clock, log, carrier: carrier._id, epoch });
     const parts = new CarrierParts(this.#options, {
@@ -156,7 +159,9 @@ export class CarrierRun {
       STOP_STORE_MS,
     );
     parts.outcomes.giveUp();
-    if (this.#lease.held) await this.#rounds.guarded('inbound', () => parts.inbound.removeFinished());
+    if (!this.#lease.held) return;
+    await this.#rounds.guarded('inbound', () => parts.inbound.removeFinished());
+    await this.#rounds.guarded('queue', () => parts.claimer.removeEnded());
   }
 
   #onBindState(state: BindState): void {
@@ -197,6 +202,7 @@ export class CarrierRun {
     this.#gauges(parts);
     if (this.#connects && this.#phase.kind === 'running') this.#phase.reporter.measure(measured(parts));
     await parts.receipts.sweep();
+    await parts.claimer.removeEnded();
   }
 
   async #sweepInbound({ inbound }: CarrierParts): Promise<void> {
@@ -214,7 +220,8 @@ export class CarrierRun {
     await unknowns.finishFollowUps();
     // An earlier holder may have been frozen in the middle of a claim. It then stored the claim when it woke up, after we had
     // taken over.
-    const stray = await takeOverUnknowns(db, carrier._id, epoch);
+    const claimed = await takeOverClaims(db, carrier._id, epoch, clock.now());
+    const stray = claimed + (await takeOverUnknowns(db, carrier._id, epoch));
     if (stray > 0) metrics.takenOver.inc({ carrier: carrier._id }, stray);
     const decided = await decideUnknowns({ db, clock, holder: carrier, messageLog, settler: unknowns });
     for (const became of decided) {

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { readQueues } from '../../../shared/claim/waiting-lanes.ts';
 import { livingProcesses } from '../../../shared/processes/report.ts';
+import { readQueues } from '../../../shared/queue/waiting-lanes.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { readAccess } from '../../../shared/store-access/access-store.ts';
 import { countWaiting } from '../../../shared/templates/approval-queue.ts';

@@ -1,4 +1,4 @@
-import { readQueues, type WaitingLane } from '../../../shared/claim/waiting-lanes.ts';
+import { readQueues, type WaitingLane } from '../../../shared/queue/waiting-lanes.ts';
 import { listOfPath } from '../../../shared/routing/path.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import { sendJson } from '../../http/answer.ts';

@@ -1,5 +1,5 @@
-import type { WaitingLane } from '../../../shared/claim/waiting-lanes.ts';
 import { CHAT_PATH } from '../../../shared/messages/chat-message.ts';
+import type { WaitingLane } from '../../../shared/queue/waiting-lanes.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import type { AccessDocument } from '../../../shared/store-access/access-store.ts';
 import { accessWords, startRefusal } from '../../../shared/store-access/refusal.ts';

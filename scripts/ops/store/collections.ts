@@ -9,6 +9,7 @@ export const COLLECTIONS: Readonly<Record<string, { readonly copied: boolean; re
     ...['numbers', 'opt_outs', 'opt_out_words', 'chat_opt_ins', 'chat_templates', 'chat_template_requests'],
     ...['providers', 'endpoints', 'deliveries', 'webhook_replays', 'inbound', 'chat_inbox', 'orphans', 'audit'],
     ...['message_log', 'statistics', 'counted_hours', 'ledger_checks', 'key_uses', 'opt_out_answers', 'bind_reports'],
+    'queue',
   ]),
   sessions: { copied: true, why: 'people stay signed in' },
   sign_in_failures: { copied: true, why: 'a move gives nobody more tries at passwords' },

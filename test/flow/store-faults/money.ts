@@ -8,7 +8,9 @@ import { topUp } from '../../../shared/ledger/change.ts';
 import { refundMessages } from '../../../shared/ledger/refund.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { isStoreTrouble } from '../../../shared/mongo/errors.ts';
+import { insertNew } from '../../../shared/mongo/insert-new.ts';
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
+import { queueOf } from '../../../shared/queue/queue-store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
@@ -16,6 +18,7 @@ import { makeBatch, storeBatch } from '../../support/batches.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../support/chat.ts';
 import { makeAccount, makeDraft, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { claimAll } from '../../support/queue.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { type Scenario, untilDone } from './each-command.ts';
 
@@ -76,7 +79,9 @@ export const ACCEPTING: Scenario = {
       },
       async expectWhole() {
         await sweep(db);
-        await expectAnswered(db, account, answer, await db.collection('messages').countDocuments({ account }), 3);
+        const claimed = await claimAll(db, account);
+        expect(new Set(claimed.map(({ _id }) => _id)).size, 'each is claimed once').to.equal(claimed.length);
+        await expectAnswered(db, account, answer, claimed.length, 3);
       },
     };
   },
@@ -170,16 +175,40 @@ const finishing: Scenario = {
     await new GroupAccepter({ db, clock, log }).accept(account, [makeDraft(), makeDraft()]);
     await untilEntered(db, account);
     // As if the process had died right after the debit.
-    await db.collection('messages').deleteMany({ account });
+    await queueOf(db).deleteMany({ account });
     await db.collection('ledger').deleteMany({ account, reason: 'send' });
     return {
       act: async () => void (await untilDone(() => sweep(faulty))),
       async expectWhole() {
-        expect(await db.collection('messages').countDocuments({ account })).to.equal(2);
+        const claimed = await claimAll(db, account);
+        expect(new Set(claimed.map(({ _id }) => _id)).size).to.equal(2);
+        expect(claimed, 'each is claimed once').to.have.length(2);
         await expectCharged(db, account, 2);
       },
     };
   },
 };
 
-export const MONEY: readonly Scenario[] = [batch, conversation, credits, refunds, finishing];
+const finishingSent: Scenario = {
+  name: 'the sweep finishes what a gateway left, after a carrier took it: nothing is sent again',
+  async open(db, faulty) {
+    const account = await makeAccount(db, CREDITS);
+    await new GroupAccepter({ db, clock, log }).accept(account, [makeDraft(), makeDraft()]);
+    await untilEntered(db, account);
+    // As if the process had died between the lines and the ledger, and both were sent before the sweep.
+    await db.collection('ledger').deleteMany({ account, reason: 'send' });
+    const sent = (await claimAll(db, account)).map((message) => ({ ...message, state: 'sent' as const, v: 2 }));
+    await insertNew(db, 'messages', sent);
+    await queueOf(db).deleteMany({ account });
+    return {
+      act: async () => void (await untilDone(() => sweep(faulty))),
+      async expectWhole() {
+        expect(await claimAll(db, account)).to.deep.equal([]);
+        expect(await db.collection('messages').find({ account }).toArray()).to.have.deep.members(sent);
+        await expectCharged(db, account, 2);
+      },
+    };
+  },
+};
+
+export const MONEY: readonly Scenario[] = [batch, conversation, credits, refunds, finishing, finishingSent];

@@ -2,12 +2,13 @@ import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { batchCollection } from '../../../shared/batches/store.ts';
-import { QueuedTaker } from '../../../shared/claim/take-queued.ts';
 import { Lease, type LeaseDocument } from '../../../shared/leases/lease.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { claimLines, queueOf, takeOverClaims } from '../../../shared/queue/queue-store.ts';
+import { writeOut } from '../../../shared/queue/write-out.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, type BatchId, eventId, newId } from '../../../shared/runtime/ids.ts';
+import { type AccountId, type BatchId, eventId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { REDO_MS, type ScheduleDocument } from '../../../shared/schedules/schedule.ts';
 import { Settler } from '../../../shared/settlement/settle.ts';
 import { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
@@ -19,9 +20,12 @@ import { stopBatch } from '../../../workers/batches/stop.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { DueTurns } from '../../../workers/schedules/due-turns.ts';
 import { releaseDue } from '../../../workers/schedules/release.ts';
+import { Claimer } from '../../../workers/smpp/claim/claim.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';
+import { openGates } from '../../support/gates.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { claimAll, enqueue, enqueueWritten } from '../../support/queue.ts';
 import { paySchedule } from '../../support/schedules.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { type Scenario, untilDone } from './each-command.ts';
@@ -37,31 +41,136 @@ async function expectBalance(db: Db, account: AccountId, balance: number): Promi
 const messagesOf = (db: Db, filter: { readonly account: AccountId }): Promise<MessageDocument[]> =>
   db.collection<MessageDocument>('messages').find(filter).sort({ _id: 1 }).toArray();
 
+/** For the lines of one case, so that its claimer takes nothing of other cases. */
+const newPath = (): string => `path ${newId('req')}`;
+
+function makeLines(account: AccountId, path: string): MessageDocument[] {
+  return Array.from({ length: 4 }, () => makeMessage({ account, path, _id: newId('msg') }));
+}
+
+/** A claimer of a holder of the lease of carrier `c`, and a claim of it. */
+function claimerOf(db: Db, epoch: number, path: string) {
+  const claimer = new Claimer({ db, clock, carrier: 'c', epoch, gates: openGates(db, clock), held: () => true });
+  return { claimer, claim: () => claimer.claim({ messages: 100, segments: 100 }, { paths: [path], fromLane: 0 }) };
+}
+
+const idsOf = (some: readonly { readonly _id: MessageId }[]) => some.map(({ _id }) => _id).sort();
+
 const claim: Scenario = {
-  name: 'messages are claimed',
+  name: 'lines of the queue are claimed',
   async open(db, faulty) {
-    const account = newId('acc');
-    const queued = Array.from({ length: 4 }, () => makeMessage({ account }));
-    await db.collection<MessageDocument>('messages').insertMany(queued);
+    const path = newPath();
+    const lines = makeLines(newId('acc'), path);
+    await enqueue(db, lines);
     const taken: MessageDocument[] = [];
     return {
       async act() {
-        const taker = new QueuedTaker<MessageDocument>({ db: faulty, clock, holder: 'c', epoch: 1 });
-        // As claim.ts does: first the messages that a lost claim took, then those that still wait.
+        const { claim } = claimerOf(faulty, 1, path);
         await untilDone(async () => {
-          taken.push(...(await taker.recover()));
-          const waiting = (await messagesOf(db, { account })).filter(({ state }) => state === 'queued');
-          taken.push(...(await taker.take(waiting)));
-          return taken.length >= queued.length;
+          taken.push(...(await claim()));
+          return taken.length >= lines.length;
         });
       },
       async expectWhole() {
-        expect(taken.map(({ _id }) => _id).sort(), 'each is taken once').to.deep.equal(
-          queued.map(({ _id }) => _id).sort(),
-        );
+        expect(idsOf(taken), 'each is taken once').to.deep.equal(idsOf(lines));
+        const [document] = await queueOf(db).find({ path }).toArray();
+        expect(document).to.include({ next: 4 });
+        expect(document?.claims.map(({ id, from, to }) => ({ id, from, to }))).to.deep.equal([
+          { id: taken[0]?.claim?.id, from: 0, to: 4 },
+        ]);
+        expect(await claimerOf(db, 1, path).claim()).to.deep.equal([]);
+      },
+    };
+  },
+};
+
+const claimStored: Scenario = {
+  name: 'messages that are stored are claimed',
+  async open(db, faulty) {
+    const account = newId('acc');
+    const path = newPath();
+    const lines = makeLines(account, path);
+    await enqueueWritten(db, lines);
+    const taken: MessageDocument[] = [];
+    return {
+      async act() {
+        const { claim } = claimerOf(faulty, 1, path);
+        await untilDone(async () => {
+          taken.push(...(await claim()));
+          return taken.length >= lines.length;
+        });
+      },
+      async expectWhole() {
+        expect(idsOf(taken), 'each is taken once').to.deep.equal(idsOf(lines));
         const stored = await messagesOf(db, { account });
         expect(stored).to.have.deep.members(taken);
         expect(new Set(stored.map(({ state }) => state))).to.deep.equal(new Set(['submitting']));
+        expect(await claimerOf(db, 1, path).claim()).to.deep.equal([]);
+      },
+    };
+  },
+};
+
+const written: Scenario = {
+  name: 'what waits is written out, and what was claimed of it',
+  async open(db, faulty) {
+    const account = newId('acc');
+    const path = newPath();
+    const lines = makeLines(account, path);
+    const [document] = await enqueue(db, lines, new Date(0));
+    const old = { id: newId('clm'), carrier: 'c', epoch: 1, at: clock.now() };
+    if (document !== undefined) await claimLines(db, old, [{ head: document, to: 1 }]);
+    const later = new ManualClock(new Date());
+    return {
+      async act() {
+        await untilDone(async () => {
+          later.turn(60_000);
+          return (await writeOut(faulty, later.now(), { path })) === 0;
+        });
+      },
+      async expectWhole() {
+        const stored = await messagesOf(db, { account });
+        expect(idsOf(stored)).to.deep.equal(idsOf(lines));
+        expect(stored.map(({ state, claim }) => claim?.id ?? state)).to.have.members([
+          old.id,
+          ...Array(3).fill('queued'),
+        ]);
+        const { claim } = claimerOf(db, 2, path);
+        expect(idsOf(await claim()), 'the others are claimed once').to.deep.equal(idsOf(lines.slice(1)));
+        expect(await claim()).to.deep.equal([]);
+      },
+    };
+  },
+};
+
+const takeOver: Scenario = {
+  name: 'what a dead holder has claimed is taken over',
+  async open(db, faulty) {
+    const account = newId('acc');
+    const path = newPath();
+    const lines = makeLines(account, path);
+    const stored = makeLines(account, path);
+    await enqueue(db, lines);
+    await enqueueWritten(db, stored);
+    const heads = await queueOf(db).find({ path }).toArray();
+    // It dies before it has stamped the messages that are stored.
+    const old = { id: newId('clm'), carrier: 'c', epoch: 1, at: clock.now() };
+    await claimLines(
+      db,
+      old,
+      heads.map((head) => ({ head, to: 4 })),
+    );
+    return {
+      act: async () => void (await untilDone(async () => (await takeOverClaims(faulty, 'c', 2, clock.now())) >= 0)),
+      async expectWhole() {
+        const unknown = (await messagesOf(db, { account })).filter(({ outcome }) => outcome === 'unknown');
+        expect(idsOf(unknown)).to.deep.equal(idsOf(lines));
+        expect(new Set(unknown.map(({ claim, v }) => `${claim?.id} ${claim?.epoch} ${v}`))).to.deep.equal(
+          new Set([`${old.id} 2 2`]),
+        );
+        const { claim } = claimerOf(db, 2, path);
+        expect(idsOf(await claim()), 'what was not stamped waits again').to.deep.equal(idsOf(stored));
+        expect(await claim()).to.deep.equal([]);
       },
     };
   },
@@ -96,6 +205,52 @@ const settle: Scenario = {
         const ids = claimed.map(({ _id }, i) => `${eventId(_id, i === 1 ? 'rejected' : 'sent')}:${endpoint}`);
         expect(told.map(({ _id }) => _id).sort()).to.deep.equal(ids.sort());
         await expectBalance(db, account, CREDITS + 1);
+      },
+    };
+  },
+};
+
+const BORN: readonly SubmitOutcome[] = [...OUTCOMES, { kind: 'requeue' }];
+
+const settleUnborn: Scenario = {
+  name: 'answers about messages that are nowhere but in the queue are settled: inserts, events, refunds, lines',
+  async open(db, faulty) {
+    const account = await makeAccount(db, CREDITS);
+    const endpoint = await subscribe(db, account);
+    const path = newPath();
+    const lines = makeLines(account, path);
+    await enqueue(db, lines);
+    const { claim, claimer } = claimerOf(faulty, 1, path);
+    const claimed = await untilDone(claim);
+    return {
+      async act() {
+        const announcer = createAnnouncer({ db: faulty, clock });
+        const settler = new Settler({
+          ...{ db: faulty, announcer, lease: newId('req'), epoch: 1, stream: 'outcomes' },
+          isUnborn: (id) => claimer.isUnborn(id),
+        });
+        const onStored = (ids: readonly MessageId[]) => claimer.stored(ids);
+        const none = { onKeys: () => {}, onGroup: () => {} };
+        const outcomes = new OutcomeSettler({ settler, clock, log: silentLog, onStored, ...none });
+        await Promise.all(claimed.map((message, i) => outcomes.add(message, BORN[i] ?? { kind: 'requeue' })));
+        await untilDone(async () => {
+          await claimer.removeEnded();
+          return true;
+        });
+      },
+      async expectWhole() {
+        const states = (await messagesOf(db, { account })).map(({ state }) => state);
+        expect(states.sort()).to.deep.equal(['queued', 'rejected', 'sent', 'sent']);
+        const told = await db.collection<{ _id: string }>('deliveries').find({ endpoint }).toArray();
+        const ids = claimed
+          .slice(0, 3)
+          .map(({ _id }, i) => `${eventId(_id, i === 1 ? 'rejected' : 'sent')}:${endpoint}`);
+        expect(told.map(({ _id }) => _id).sort()).to.deep.equal(ids.sort());
+        await expectBalance(db, account, CREDITS + 1);
+        const again = claimerOf(db, 1, path);
+        expect(idsOf(await again.claim()), 'what came back is claimed once').to.deep.equal(idsOf(claimed.slice(3)));
+        expect(await again.claim()).to.deep.equal([]);
+        expect(await queueOf(db).countDocuments({ account, written: { $exists: false } })).to.equal(0);
       },
     };
   },
@@ -146,7 +301,7 @@ const lease: Scenario = {
 
 const RECIPIENTS = 30;
 const CHUNK = 20;
-const split = (db: Db) => ({ db, render: () => Promise.reject(new Error('a plain text needs no thread')) });
+const split = (db: Db) => ({ db, clock, render: () => Promise.reject(new Error('a plain text needs no thread')) });
 
 async function openBatch(db: Db): Promise<{ readonly account: AccountId; readonly id: BatchId }> {
   const account = await makeAccount(db, CREDITS);
@@ -172,9 +327,9 @@ const chunks: Scenario = {
     return {
       act: async () => void (await rounds(faulty, id, ['paid'], (batch) => splitNext(split(faulty), batch))),
       async expectWhole() {
-        const stored = await messagesOf(db, { account });
-        expect(new Set(stored.map(({ to }) => to)).size).to.equal(RECIPIENTS);
-        expect(stored).to.have.length(RECIPIENTS);
+        const claimed = await claimAll(db, account);
+        expect(new Set(claimed.map(({ to }) => to)).size).to.equal(RECIPIENTS);
+        expect(claimed, 'each is claimed once').to.have.length(RECIPIENTS);
         expect(await batchCollection(db).findOne({ _id: id })).to.include({ state: 'split', done: RECIPIENTS });
         await expectBalance(db, account, CREDITS - RECIPIENTS);
       },
@@ -190,13 +345,14 @@ const stop: Scenario = {
     if (paid !== null) await splitNext(split(db), paid);
     await batchCollection(db).updateOne({ _id: id }, { $set: { state: 'stopping' } });
     const announcer = createAnnouncer({ db: faulty, clock });
-    const deps = { ...split(faulty), clock, announcer, held: () => true };
+    const deps = { ...split(faulty), announcer, held: () => true };
     return {
       act: async () => void (await rounds(faulty, id, ['stopping'], (batch) => stopBatch(deps, batch))),
       async expectWhole() {
         const stored = await messagesOf(db, { account });
         expect(new Set(stored.map(({ state }) => state))).to.deep.equal(new Set(['rejected']));
         expect(stored).to.have.length(CHUNK);
+        expect(await claimAll(db, account), 'nothing leaves any more').to.deep.equal([]);
         await expectBalance(db, account, CREDITS);
       },
     };
@@ -228,11 +384,16 @@ const release: Scenario = {
       },
       async expectWhole() {
         expect(await states()).to.deep.equal(Array.from({ length: BOOKED }, () => 'sent'));
-        expect(await messagesOf(db, { account })).to.have.length(BOOKED);
+        const claimed = await claimAll(db, account);
+        expect(new Set(idsOf(claimed)).size).to.equal(BOOKED);
+        expect(claimed, 'each is claimed once').to.have.length(BOOKED);
         await expectBalance(db, account, CREDITS - BOOKED);
       },
     };
   },
 };
 
-export const WORK: readonly Scenario[] = [claim, settle, lease, chunks, stop, release];
+export const WORK: readonly Scenario[] = [
+  ...[claim, claimStored, written, takeOver, settle, settleUnborn],
+  ...[lease, chunks, stop, release],
+];

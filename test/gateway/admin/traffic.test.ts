@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import { insertCheck } from '../../../gateway/admin/ledger-checks/store.ts';
 import { findOrphans, placeOf } from '../../../gateway/admin/traffic/orphan-list.ts';
 import type { InboundDocument } from '../../../shared/inbound/inbound.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { insertNew } from '../../../shared/mongo/insert-new.ts';
 import { addNumber } from '../../../shared/numbers/store.ts';
 import { noteTrouble, stopProvider } from '../../../shared/providers/store.ts';
+import { insertFirst, queueDocuments } from '../../../shared/queue/queue-store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { createSender } from '../../../shared/senders/store.ts';
@@ -23,16 +24,15 @@ describe('what waits and what does not fit, for operators', () => {
     const waiting = (account: AccountId, minutes: number, lane: number, path = 'transactional') =>
       makeMessage({ ...makeDraft({ lane, path }), account, _id: newId('msg', Date.now() - minutes * 60_000) });
     // The oldest message belongs to the account that sorts last.
-    await world.db
-      .collection<MessageDocument>('messages')
-      .insertMany([
-        waiting(early as AccountId, 1, 1),
-        waiting(late as AccountId, 20, 1),
-        waiting(late as AccountId, 2, 1),
-        waiting(early as AccountId, 3, 0),
-        waiting(early as AccountId, 3, 1, '@30:airtel>jio'),
-        waiting(early as AccountId, 4, 0, 'chatapp'),
-      ]);
+    const lines = [
+      waiting(early as AccountId, 1, 1),
+      waiting(late as AccountId, 20, 1),
+      waiting(late as AccountId, 2, 1),
+      waiting(early as AccountId, 3, 0),
+      waiting(early as AccountId, 3, 1, '@30:airtel>jio'),
+    ];
+    await insertFirst(world.db, queueDocuments(newId('grp'), lines, new Date()));
+    await insertNew(world.db, 'messages', [{ ...waiting(early as AccountId, 4, 0, 'chatapp'), channel: 'chatapp' }]);
 
     const { queues } = (await world.get('/queues')).body;
     const lanes = queues.map(({ path, lane, waiting: count, accounts }: Record<string, unknown>) => [

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
-import { advance, batchCollection } from '../../../shared/batches/store.ts';
+import { batchCollection } from '../../../shared/batches/store.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
 import { batchMessageIds, newId } from '../../../shared/runtime/ids.ts';
 import { splitNext } from '../../../workers/batches/split.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
@@ -11,8 +12,9 @@ import { makeBatch, payBatch, startBatchWorker, storeBatch } from '../../support
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
+import { writeOutAll } from '../../support/queue.ts';
 
-const PLAIN = { render: () => Promise.reject(new Error('a plain text needs no thread')) };
+const PLAIN = { clock: systemClock, render: () => Promise.reject(new Error('a plain text needs no thread')) };
 
 describe('/v2/batches/{id}', () => {
   const site = accountAtGateway(2_000);
@@ -34,8 +36,8 @@ describe('/v2/batches/{id}', () => {
   const half = async (total: number, overrides: Partial<BatchDocument> = {}): Promise<BatchDocument> => {
     const batch = makeBatch(site.account, total, overrides);
     await payBatch(site.db, batch);
-    await advance(site.db, await now(batch));
     await splitNext({ db: site.db, ...PLAIN }, await now(batch));
+    await writeOutAll(site.db);
     return now(batch);
   };
   const move = async (
@@ -109,7 +111,6 @@ describe('/v2/batches/{id}', () => {
 
     it('200: finished when nothing waits any more', async () => {
       const batch = await half(20);
-      await advance(site.db, batch);
       await move(batch, 0, 20, 'sent');
 
       expect((await ask('get', batch._id)).body).to.include({ state: 'finished', progress: 1 });
@@ -192,7 +193,6 @@ describe('/v2/batches/{id}', () => {
 
     it('409: when everything has left', async () => {
       const batch = await half(20);
-      await advance(site.db, batch);
       await move(batch, 0, 20, 'delivered');
 
       expectProblem(await ask('delete', batch._id), 'batch_finished');

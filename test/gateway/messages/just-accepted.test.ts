@@ -21,7 +21,7 @@ describe('a message right after its 200, which is paid and not stored yet', () =
   let id: string;
   before(async () => {
     store = await openTestStore();
-    const { db } = holdInserts(store.db, 'messages');
+    const { db } = holdInserts(holdInserts(store.db, 'messages').db, 'queue');
     gateway = await openGateway(store.db, {
       accepter: new GroupAccepter({ db, clock: systemClock, log: silentLog }),
     });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MongoWriteConcernError } from 'mongodb';
-import { QueuedTaker } from '../../../shared/claim/take-queued.ts';
+import { takeQueued } from '../../../shared/claim/take-queued.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
@@ -14,8 +14,15 @@ describe('a claim whose answer was lost', () => {
 
   const CLAIM = { command: 'update', collection: 'messages' } as const;
   const messages = () => site.store.db.collection<MessageDocument>('messages');
-  const newTaker = () =>
-    new QueuedTaker<MessageDocument>({ db: site.cut.db, clock: systemClock, holder: 'c', epoch: 1 });
+  /** Takes them through the connection with faults: the first time, and again with the same claim. */
+  const takerOf = (queued: readonly MessageDocument[]) => {
+    const claim = { id: newId('clm'), carrier: 'c', epoch: 1, at: systemClock.now() };
+    const ids = queued.map(({ _id }) => _id);
+    return {
+      take: () => takeQueued<MessageDocument>(site.cut.db, ids, claim),
+      again: () => takeQueued<MessageDocument>(site.cut.db, ids, claim, { sure: true }),
+    };
+  };
   const queue = async (): Promise<MessageDocument[]> => {
     const account = newId('acc');
     const queued = [1, 2, 3].map(() => makeMessage({ account }));
@@ -40,10 +47,10 @@ describe('a claim whose answer was lost', () => {
       work = held;
     });
     site.proxy.inject({ ...CLAIM, happens: late });
-    const taker = newTaker();
-    expect(await rejectionOf(taker.take(queued))).to.be.instanceOf(Error);
+    const taker = takerOf(queued);
+    expect(await rejectionOf(taker.take())).to.be.instanceOf(Error);
 
-    const taken = await taker.recover();
+    const taken = await taker.again();
     const [first] = taken.map(({ _id }) => _id);
     if (first === undefined) throw new Error('it took nothing');
     await messages().updateOne({ _id: first }, { $set: { state: 'queued' }, $inc: { v: 1 } });
@@ -57,13 +64,13 @@ describe('a claim whose answer was lost', () => {
   it('gives nothing to send while it may be rolled back', async () => {
     const queued = await queue();
     site.proxy.inject({ ...CLAIM, happens: cutAfter });
-    const taker = newTaker();
-    await rejectionOf(taker.take(queued));
+    const taker = takerOf(queued);
+    await rejectionOf(taker.take());
     const stepsDown = unreplicated('InterruptedDueToReplStateChange');
     site.proxy.inject({ command: 'findAndModify', collection: 'messages', times: queued.length, happens: stepsDown });
 
-    expect(await rejectionOf(taker.recover())).to.be.instanceOf(MongoWriteConcernError);
-    const taken = await taker.recover();
+    expect(await rejectionOf(taker.again())).to.be.instanceOf(MongoWriteConcernError);
+    const taken = await taker.again();
 
     expect(taken.map(({ v, state }) => ({ v, state }))).to.deep.equal(
       queued.map(() => ({ v: 1, state: 'submitting' })),

@@ -4,9 +4,11 @@ import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { acceptOnce } from '../../../shared/payment/accept-once.ts';
 import { FollowUp } from '../../../shared/payment/follow-up.ts';
 import { systemClock as clock } from '../../../shared/runtime/clock.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
+import { linesOf } from '../../support/queue.ts';
 import { silentLog as log } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -20,7 +22,7 @@ describe('a message that is accepted again', () => {
   /** Each call acts as another process. */
   const accept = (account: Awaited<ReturnType<typeof makeAccount>>, draft: ReturnType<typeof makeDraft>) =>
     acceptOnce({ db: store.db, clock, followUp: new FollowUp({ db: store.db, clock, log }) }, account, draft);
-  const stored = (account: string) => store.db.collection('messages').countDocuments({ account });
+  const stored = async (account: AccountId) => (await linesOf(store.db, account)).length;
 
   it('by many processes at the same time, is paid for and stored once', async () => {
     const account = await makeAccount(store.db, 10);

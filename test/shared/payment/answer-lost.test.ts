@@ -7,6 +7,7 @@ import { balanceOf } from '../../support/balance.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
+import { linesOf } from '../../support/queue.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -29,7 +30,7 @@ describe('a write of an SMS whose answer is lost', () => {
 
   for (const [name, command, collection] of [
     ['the debit', 'update', 'accounts'],
-    ['the message', 'insert', 'messages'],
+    ['the message', 'insert', 'queue'],
     ['the ledger entry', 'insert', 'ledger'],
   ] as const) {
     it(`is done once: ${name}`, async () => {
@@ -44,7 +45,7 @@ describe('a write of an SMS whose answer is lost', () => {
       const entries = () => store.db.collection('ledger').countDocuments({ account });
       await eventually(async () => (await entries()) === 2, 'the top-up and the debit are entered');
       expect(await balanceOf(store.db, account)).to.equal(4);
-      expect(await store.db.collection('messages').countDocuments({ account })).to.equal(1);
+      expect(await linesOf(store.db, account)).to.have.length(1);
       expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
     });
   }

@@ -6,6 +6,7 @@ import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { holdInserts } from '../../support/held-inserts.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
+import { linesOf } from '../../support/queue.ts';
 import { makeBooking } from '../../support/schedules.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { debitWorld } from './world.ts';
@@ -15,11 +16,11 @@ const OPEN_MAX = 17;
 
 describe('an accept whose messages the store does not take yet', () => {
   const { store, accounts, balanceOf, problemsOf, sweep } = debitWorld();
-  const storedOf = (account: AccountId) => store.db.collection('messages').countDocuments({ account });
+  const storedOf = async (account: AccountId) => (await linesOf(store.db, account)).length;
   const pendingOf = async (account: AccountId): Promise<number> =>
     Object.keys((await accounts().findOne({ _id: account }))?.pending ?? {}).length;
   const open = () => {
-    const { db, release } = holdInserts(store.db, 'messages');
+    const { db, release } = holdInserts(store.db, 'queue');
     return { accepter: new GroupAccepter({ db, clock: systemClock, log: silentLog }), release };
   };
 

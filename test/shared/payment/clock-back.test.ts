@@ -51,7 +51,7 @@ describe('a time to pay, in a store whose clock goes back', () => {
    */
   async function always(begin: () => Promise<{ actors: Actors; check: () => Promise<void> }>): Promise<void> {
     for (clocks = 0; clocks < 2 ** LOOKS; clocks++) {
-      const orders = await everyOrder(store.db, ['accounts', 'messages', 'ledger'], async () => {
+      const orders = await everyOrder(store.db, ['accounts', 'messages', 'queue', 'ledger'], async () => {
         const world = await begin();
         looks = 0;
         return world;

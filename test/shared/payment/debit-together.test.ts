@@ -3,19 +3,21 @@ import { type Db, MongoNetworkError } from 'mongodb';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { debitEach } from '../../../shared/payment/debit.ts';
+import { queueOf } from '../../../shared/queue/queue-store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
+import { linesOf } from '../../support/queue.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { debitWorld } from './world.ts';
 
 describe('accounts that pay together', () => {
   const { store, accounts, balanceOf, problemsOf, makeRequest, debits, sweep } = debitWorld();
-  const storedOf = (account: AccountId) => store.db.collection('messages').countDocuments({ account });
+  const storedOf = async (account: AccountId) => (await linesOf(store.db, account)).length;
 
   /** The store does the first command of this name, but its answer never arrives. */
-  function losingAnswerOf(name: string): Db {
+  function losingAnswerOf(name: string, meanwhile: () => Promise<unknown> = async () => {}): Db {
     let lost = false;
     return new Proxy(store.db, {
       get(target, property) {
@@ -24,6 +26,7 @@ describe('accounts that pay together', () => {
           const answer = await target.command(command, options);
           if (lost || !(name in command)) return answer;
           lost = true;
+          await meanwhile();
           throw new MongoNetworkError('the connection broke');
         };
       },
@@ -76,6 +79,22 @@ describe('accounts that pay together', () => {
       for (const payer of payers) expect(await problemsOf(payer)).to.deep.equal([]);
     });
   }
+
+  it('have sent nothing again when their lines left before they were inserted again', async () => {
+    const payers = await Promise.all([1, 1].map((credits) => makeAccount(store.db, credits)));
+    const ended = () => queueOf(store.db).deleteMany({ account: { $in: payers } });
+    const accepter = new GroupAccepter({ db: losingAnswerOf('insert', ended), clock: systemClock, log: silentLog });
+
+    await Promise.all(payers.map((account) => accepter.accept(account, [makeDraft()])));
+    await accepter.settled();
+
+    const queued = await queueOf(store.db)
+      .find({ account: { $in: payers } })
+      .toArray();
+    expect(queued.map(({ written, keep }) => ({ written, keep }))).to.deep.equal(
+      payers.map(() => ({ written: true, keep: true })), // the messages decide
+    );
+  });
 
   it('lose no ledger entry when an old view of the account is read for it', async () => {
     const account = await makeAccount(store.db, 5);

@@ -6,6 +6,8 @@ import { applyCredits } from '../../../shared/ledger/change.ts';
 import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
 import { debitEach } from '../../../shared/payment/debit.ts';
 import { debitAgain } from '../../../shared/payment/debit-again.ts';
+import { insertFirst, queueDocuments } from '../../../shared/queue/queue-store.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
 import { makeAccount } from '../../support/make.ts';
 import { openScriptedMongo, type ScriptedMongo } from '../../support/scripted-mongo.ts';
 import { debitWorld } from './world.ts';
@@ -38,6 +40,27 @@ describe('what a replaced primary still shows', () => {
     const told = answers.map((answer) => (answer.kind === 'refused' ? answer.why.kind : answer.kind));
     expect(told).to.deep.equal(['paid', 'paid', 'paid', 'insufficient_credits']);
     for (const payer of payers) expect(await balanceOf(payer)).to.equal(0);
+  });
+
+  it('hides no line from whoever asks whether its message was accepted', async () => {
+    const account = await makeAccount(store.db, 0);
+    const { group, messages } = makeRequest(account);
+    await insertFirst(store.db, queueDocuments(group, messages, new Date()));
+    let hidden = 1;
+    const old = new Proxy(store.db, {
+      get(target, property) {
+        if (property !== 'collection') return Reflect.get(target, property);
+        return (name: string) => {
+          const collection = target.collection(name);
+          const find = (filter: Document) => collection.find(hidden-- > 0 ? { _id: 'shown by nobody' } : filter);
+          return name === 'queue' ? Object.create(collection, { find: { value: find } }) : collection;
+        };
+      },
+    });
+
+    expect(await findAccepted(old, account, messages[0]?._id ?? 'msg_none')).to.deep.include({ account, group });
+    expect(hidden).to.be.below(1);
+    expect(await findAccepted(store.db, account, newId('msg'))).to.equal(undefined);
   });
 
   describe('and is not on a majority', () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { MessageDocument, Part } from '../../../shared/messages/message.ts';
+import { queueOf } from '../../../shared/queue/queue-store.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { Settler } from '../../../shared/settlement/settle.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../../shared/settlement/unknowns.ts';
@@ -21,7 +22,7 @@ describe('unknown submits', () => {
   after(() => store.close());
   beforeEach(async () => {
     events = [];
-    await store.db.collection('messages').deleteMany({});
+    for (const name of ['messages', 'queue']) await store.db.collection(name).deleteMany({});
   });
 
   const announcer: Announcer = {
@@ -136,13 +137,17 @@ describe('unknown submits', () => {
     expect(events).to.deep.equal([`${message._id} sent`]);
   });
 
-  it('resend: goes back to the queue, without an event', async () => {
+  it('resend: goes back to the queue with a line, without an event', async () => {
     const message = await put({ outcome: 'unknown', parts: [{ state: 'unknown' }] });
     clock.turn(60_000);
 
     await decide({ unknownWaitMs: 60_000, unknownPolicy: 'resend' });
 
     const after = await stored(message);
+    const lines = await queueOf(store.db).find().toArray();
+    expect(lines.map(({ written, next, first, last }) => ({ written, next, first, last }))).to.deep.equal([
+      { written: true, next: 0, first: message._id, last: message._id },
+    ]);
     expect(after).to.include({ state: 'queued' });
     expect(after).not.to.have.any.keys('outcome', 'parts');
     expect(events).to.deep.equal([]);

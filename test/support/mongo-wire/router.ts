@@ -11,6 +11,7 @@ const SHARD_KEYS: Readonly<Record<string, readonly string[]>> = {
   conversations: ['_id'],
   idempotency: ['_id'],
   batch_chunks: ['_id'],
+  queue: ['_id'],
   accounts: ['_id'],
   ledger: ['account', 'change'],
 };

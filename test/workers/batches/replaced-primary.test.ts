@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { groupRefundId } from '../../../shared/batches/progress.ts';
-import { advance, batchCollection, beginStop, decideStopGroup } from '../../../shared/batches/store.ts';
+import { batchCollection, beginStop, decideStopGroup, reserveNext } from '../../../shared/batches/store.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type BatchId, batchMessageIds, type MessageId } from '../../../shared/runtime/ids.ts';
@@ -39,7 +39,7 @@ describe('the stop of a batch, while plain reads come to a replaced primary', ()
     const unpaid = makeBatch(await makeAccount(db, total), total);
     const { _id } = unpaid;
     await payBatch(db, unpaid);
-    await advance(db, await read(_id));
+    await reserveNext(db, await read(_id));
     await makeReserved({ db, ...PLAIN }, await read(_id));
     await beginStop(db, _id);
     return read(_id);

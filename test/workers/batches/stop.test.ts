@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import { readWholeMessage } from '../../../gateway/messages/read-whole.ts';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { countBatch, groupRefundId, refundedCredits } from '../../../shared/batches/progress.ts';
-import { advance, beginStop, decideStopGroup, removeChunks } from '../../../shared/batches/store.ts';
+import { beginStop, decideStopGroup, removeChunks, reserveNext } from '../../../shared/batches/store.ts';
 import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
 import { refundMessages } from '../../../shared/ledger/refund.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
@@ -38,7 +38,7 @@ describe('stopping a batch in groups', () => {
     await tellRejected(account);
     const unpaid = makeBatch(account, total, { perChunk: made });
     await payBatch(store.db, unpaid);
-    await advance(store.db, await read(unpaid._id));
+    await reserveNext(store.db, await read(unpaid._id));
     return read(unpaid._id);
   }
   /**
@@ -72,10 +72,7 @@ describe('stopping a batch in groups', () => {
       expect(cancelled.filter(({ refund }) => refund === change)).to.have.length(amount);
     }
     const [first] = cancelled;
-    const whole =
-      first === undefined
-        ? undefined
-        : await readWholeMessage({ db: store.db, clock: systemClock }, batch.account, first._id);
+    const whole = first === undefined ? undefined : await readWholeMessage(store.db, batch.account, first._id);
     expect(whole?.refunded).to.include({ change: groupRefundId(batch._id, 1) });
     expect(await read(batch._id)).to.include({ state: 'stopped', stopped: 1_200, stopGroups: 2 });
     expect(await refundedCredits(store.db, batch)).to.equal(1_200);

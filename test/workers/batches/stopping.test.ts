@@ -1,22 +1,42 @@
 import { expect } from 'chai';
 import { countBatch, refundedCredits } from '../../../shared/batches/progress.ts';
-import { advance, batchCollection, beginStop } from '../../../shared/batches/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, batchMessageIds } from '../../../shared/runtime/ids.ts';
+import { batchCollection, beginStop, reserveNext } from '../../../shared/batches/store.ts';
+import { unpackLines } from '../../../shared/queue/queue-document.ts';
+import { claimLines, queueOf } from '../../../shared/queue/queue-store.ts';
+import { type AccountId, batchMessageIds, newId } from '../../../shared/runtime/ids.ts';
 import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
 import { makeReserved, splitNext } from '../../../workers/batches/split.ts';
-import { Claimer } from '../../../workers/smpp/claim/claim.ts';
 import { ledgerBalanceOf } from '../../support/balance.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openGates } from '../../support/gates.ts';
+import { holdInserts } from '../../support/held-inserts.ts';
 import { makeAccount } from '../../support/make.ts';
+import { writeOutAll } from '../../support/queue.ts';
 import { batchesWorld, PLAIN } from './world.ts';
 
 describe('batches worker: stops', () => {
   const { store, messages, messagesOf, read, work, closed, stoppedOnce, tellRejected } = batchesWorld();
 
   const balanceOf = (account: AccountId) => ledgerBalanceOf(store.db, account);
+  /** Claims some lines of each document of the path. Returns how many messages are its own then. */
+  async function claimLikeACarrier(path: string): Promise<number> {
+    const claim = { id: newId('clm'), carrier: 'a', epoch: 1, at: new Date() };
+    const heads = await queueOf(store.db).find({ open: true, path }).toArray();
+    const picks = heads.map((head) => ({ head, to: Math.min(head.next + 3, head.n) }));
+    const ours = await claimLines(store.db, claim, picks);
+    let claimed = 0;
+    for (const { head, to } of picks.filter(({ head: { _id } }) => ours.has(_id))) {
+      const ids = unpackLines(head.lines)
+        .slice(head.next, to)
+        .map(({ _id }) => _id);
+      if (head.written) {
+        const set = { $set: { state: 'submitting', claim }, $inc: { v: 1 } } as const;
+        const { modifiedCount } = await messages().updateMany({ _id: { $in: ids }, state: 'queued' }, set);
+        claimed += modifiedCount;
+      } else claimed += ids.length;
+    }
+    return claimed;
+  }
 
   describe('stops', () => {
     it('a batch that nobody has begun: nothing becomes a message, all is refunded at once', async () => {
@@ -41,9 +61,10 @@ describe('batches worker: stops', () => {
       await tellRejected(account);
       const batch = makeBatch(account, 3_000);
       await payBatch(store.db, batch);
-      await advance(store.db, await read(batch._id));
       await splitNext({ db: store.db, ...PLAIN }, await read(batch._id));
+      await writeOutAll(store.db);
       // 1,000 are made and the next 1,000 reserved: their worker is dead, or frozen.
+      await reserveNext(store.db, await read(batch._id));
       const idOf = batchMessageIds(batch._id);
       const left = [idOf(0), idOf(1), idOf(2)];
       await messages().updateMany({ _id: { $in: left } }, { $set: { state: 'sent' }, $inc: { v: 1 } });
@@ -54,7 +75,7 @@ describe('batches worker: stops', () => {
       const stopped = await closed(batch._id);
       expect(stopped).to.include({ state: 'stopped', stopped: 2_997 });
       // The frozen worker wakes and makes the messages that it had in hand: all of them exist already, and are cancelled.
-      await makeReserved({ db: store.db, ...PLAIN }, { ...stopped, done: 1_000, reserved: 2_000 });
+      await makeReserved({ db: store.db, ...PLAIN }, { ...stopped, state: 'stopping', done: 1_000, reserved: 2_000 });
       const made = await messagesOf(batch._id);
       expect(made).to.have.length(2_000);
       expect(made.filter(({ state }) => state === 'sent').map(({ _id }) => _id)).to.deep.equal(left);
@@ -71,21 +92,10 @@ describe('batches worker: stops', () => {
       const account = await makeAccount(store.db, 1_000);
       const batch = makeBatch(account, 1_000, { path: 'race' });
       await payBatch(store.db, batch);
-      await advance(store.db, await read(batch._id));
       await splitNext({ db: store.db, ...PLAIN }, await read(batch._id));
-      const claimer = new Claimer({
-        db: store.db,
-        clock: systemClock,
-        carrier: 'a',
-        epoch: 1,
-        gates: openGates(store.db, systemClock),
-        held: () => true,
-      });
-      const from = { paths: ['race'], fromLane: 0 };
       let claimed = 0;
       const claims = (async () => {
-        for (let turn = 0; turn < 60; turn++)
-          claimed += (await claimer.claim({ messages: 10, segments: 10 }, from)).length;
+        for (let turn = 0; turn < 60; turn++) claimed += await claimLikeACarrier('race');
       })();
       await eventually(() => claimed > 0, 'a claim');
       await beginStop(store.db, batch._id);
@@ -100,12 +110,32 @@ describe('batches worker: stops', () => {
       expect(await balanceOf(account)).to.equal(1_000 - claimed);
     });
 
+    it('one whose worker freezes while it makes lines: those come too late, and none is sent', async () => {
+      const account = await makeAccount(store.db, 300);
+      const batch = makeBatch(account, 300);
+      await payBatch(store.db, batch);
+      const { db, release } = holdInserts(store.db, 'queue');
+      const frozen = splitNext({ db, ...PLAIN }, await read(batch._id));
+      await eventually(async () => (await read(batch._id)).reserved === 300, 'it has reserved them');
+      await beginStop(store.db, batch._id);
+      await work();
+      expect(await closed(batch._id)).to.include({ state: 'stopped', stopped: 300 });
+
+      release();
+      await frozen;
+
+      expect(await queueOf(store.db).countDocuments({ batch: batch._id, open: true })).to.equal(0);
+      const made = await messagesOf(batch._id);
+      expect(made.map(({ state }) => state)).to.deep.equal(Array(300).fill('rejected'));
+      expect(await balanceOf(account)).to.equal(300);
+    });
+
     it('what comes back from a carrier after the stop', async () => {
       const account = await makeAccount(store.db, 10);
       const batch = makeBatch(account, 10);
       await payBatch(store.db, batch);
-      await advance(store.db, await read(batch._id));
       await splitNext({ db: store.db, ...PLAIN }, await read(batch._id));
+      await writeOutAll(store.db);
       await messages().updateMany({ batch: batch._id }, { $set: { state: 'submitting' }, $inc: { v: 1 } });
       await beginStop(store.db, batch._id);
       await work();
@@ -131,7 +161,6 @@ describe('batches worker: stops', () => {
       const account = await makeAccount(store.db, 1_200);
       const batch = makeBatch(account, 1_200);
       await payBatch(store.db, batch);
-      await advance(store.db, await read(batch._id));
       await splitNext({ db: store.db, ...PLAIN }, await read(batch._id));
       await beginStop(store.db, batch._id);
       await work();

@@ -52,6 +52,24 @@ describe('batches worker: whose turn it is', () => {
     expect((await walk(turns))[0]).to.deep.equal(['a0000', 'b0000', 'c0000', 'd0000']);
   });
 
+  it('comes to an account first that had to wait for room, when the walk begins anew', async () => {
+    await insert({ a: 1, b: 1, c: 1, d: 1, e: 1 });
+    const turns = turnsOf();
+    const lookAt = async (room: boolean) => {
+      const look = await turns.look(
+        () => true,
+        async () => () => room,
+      );
+      return [look.crowded, ...look.turns.map(({ account }) => account.slice('acc_'.length))];
+    };
+
+    const looks = [true, false, false, true].map((room) => () => lookAt(room));
+    const found = [];
+    for (const look of looks) found.push(await look());
+
+    expect(found).to.deep.equal([[false, 'a', 'b', 'c', 'd'], [true], [true], [false, 'e', 'a', 'b', 'c']]);
+  });
+
   it('comes to an account in the second look, however much the one before it has', async () => {
     await insert({ a: 3 * PAGE, b: 1 });
 

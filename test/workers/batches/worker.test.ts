@@ -1,14 +1,17 @@
 import { expect } from 'chai';
 import { chunksOf } from '../../../shared/batches/batch.ts';
 import {
-  advance,
   batchCollection,
   beginStop,
   insertChunks,
   readChunk,
   removeChunks,
+  reserveNext,
 } from '../../../shared/batches/store.ts';
-import { type AccountId, batchMessageIds, batchMessageRange } from '../../../shared/runtime/ids.ts';
+import { unpackLines } from '../../../shared/queue/queue-document.ts';
+import { queueOf } from '../../../shared/queue/queue-store.ts';
+import type { RouteDocument } from '../../../shared/routing/route.ts';
+import { type AccountId, batchMessageIds, queueId } from '../../../shared/runtime/ids.ts';
 import { parseContent } from '../../../shared/templates/pattern.ts';
 import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/slot.ts';
 import { makeReserved, splitNext } from '../../../workers/batches/split.ts';
@@ -98,7 +101,7 @@ describe('batches worker', () => {
       const account = await makeAccount(store.db, 1_500);
       const batch = makeBatch(account, 1_500);
       await payBatch(store.db, batch);
-      await advance(store.db, await read(batch._id));
+      await reserveNext(store.db, await read(batch._id));
       const half = await read(batch._id);
       await makeReserved({ db: store.db, ...PLAIN }, { ...half, reserved: 300 });
       const idOf = batchMessageIds(batch._id);
@@ -110,6 +113,47 @@ describe('batches worker', () => {
       const made = await messagesOf(batch._id);
       expect(made).to.have.length(1_500);
       expect(made[7]).to.include({ state: 'submitting', v: 1 });
+    });
+
+    it('into lines of which nothing is written, if they have one path, by documents with the ids of their first entries', async () => {
+      const account = await makeAccount(store.db, 250);
+      const batch = makeBatch(account, 250);
+      await payBatch(store.db, batch);
+
+      await work();
+
+      await closed(batch._id);
+      expect(await messages().countDocuments({ batch: batch._id })).to.equal(0);
+      const queued = await queueOf(store.db).find({ batch: batch._id }).sort({ _id: 1 }).toArray();
+      const idOf = batchMessageIds(batch._id);
+      expect(queued.map(({ _id, n, written }) => ({ _id, n, written }))).to.deep.equal(
+        [100, 100, 50].map((n, i) => ({ _id: queueId(idOf(100 * i), 0), n, written: undefined })),
+      );
+    });
+
+    it('entries of several paths into written lines of each', async () => {
+      const routes = store.db.collection<RouteDocument>('routes');
+      const to = (_id: string, prefix: string, carrier: string): RouteDocument => ({
+        ...{ _id, order: 0, match: { prefixes: [prefix] }, waitSeconds: 30, createdAt: new Date(0) },
+        groups: [[{ carrier, weight: 1 }]],
+      });
+      await routes.insertMany([to('one', '91', 'a'), to('other', '44', 'b')]);
+      const account = await makeAccount(store.db, 120);
+      const batch = makeBatch(account, 120);
+      const entries = Array.from({ length: 120 }, (_, i) => ({ to: `${i % 3 === 0 ? '44' : '91'}700000${1_000 + i}` }));
+      await payBatch(store.db, batch, entries);
+
+      await work();
+
+      await closed(batch._id);
+      await routes.deleteMany({});
+      const open = await queueOf(store.db).find({ batch: batch._id, open: true }).toArray();
+      const lines = open.flatMap(({ path, written, lines }) =>
+        unpackLines(lines).map(({ _id }) => ({ _id, path, written })),
+      );
+      const made = await messages().find({ batch: batch._id }).sort({ _id: 1 }).toArray();
+      expect(made.map(({ path }) => path)).to.deep.equal(entries.map((_, i) => (i % 3 === 0 ? '@30:b' : '@30:a')));
+      expect(lines).to.have.deep.members(made.map(({ _id, path }) => ({ _id, path, written: true })));
     });
 
     it('the batches of several accounts side by side', async () => {
@@ -139,7 +183,12 @@ describe('batches worker', () => {
       };
       await Promise.all([play(), play()]);
 
-      expect(await messages().countDocuments({ _id: batchMessageRange(batch._id) })).to.equal(3_000);
+      const queued = await queueOf(store.db).find({ batch: batch._id }).toArray();
+      const decided = queued.filter(({ written }) => !written).flatMap(({ lines }) => unpackLines(lines));
+      const ids = decided.map(({ _id }) => _id);
+      expect(new Set(ids).size, 'no message is two lines that both decide').to.equal(ids.length);
+      expect(await messages().countDocuments({ _id: { $in: ids } }), 'nor in `messages`').to.equal(0);
+      expect(await messagesOf(batch._id)).to.have.length(3_000);
       expect(await read(batch._id)).to.include({ state: 'split', done: 3_000 });
     });
   });

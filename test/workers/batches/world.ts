@@ -2,16 +2,21 @@ import type { Db } from 'mongodb';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { batchCollection } from '../../../shared/batches/store.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, type BatchId, newId } from '../../../shared/runtime/ids.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import type { BatchWorker } from '../../../workers/batches/worker.ts';
 import { startBatchWorker } from '../../support/batches.ts';
 import { eventually } from '../../support/eventually.ts';
+import { writeOutAll } from '../../support/queue.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const SETTLED_MS = 60_000;
 
-export const PLAIN = { render: () => Promise.reject(new Error('a plain text needs no thread')) };
+export const PLAIN = {
+  clock: systemClock,
+  render: () => Promise.reject(new Error('a plain text needs no thread')),
+};
 
 /** A store for a suite, and the batch workers that a test starts on it. For the body of a `describe`. */
 export function batchesWorld() {
@@ -45,7 +50,11 @@ export function batchesWorld() {
   return {
     store: world,
     messages,
-    messagesOf: (batch: BatchId) => messages().find({ batch }).sort({ _id: 1 }).toArray(),
+    /** All that were made, also those that wait as lines only. */
+    async messagesOf(batch: BatchId): Promise<MessageDocument[]> {
+      await writeOutAll(world.db);
+      return messages().find({ batch }).sort({ _id: 1 }).toArray();
+    },
     read,
     closed: (id: BatchId) => readOnce(id, 'closed', ({ open }) => open === undefined),
     stoppedOnce: (id: BatchId) => readOnce(id, 'stopped', ({ state }) => state === 'stopped'),

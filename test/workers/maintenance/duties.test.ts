@@ -14,6 +14,7 @@ import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { Duties } from '../../../workers/maintenance/duties.ts';
 import { makeAccount, makeDraft, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { writeOutAll } from '../../support/queue.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -47,6 +48,7 @@ describe('maintenance duties', () => {
     const accepter = new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
     await accepter.accept(account, drafts);
     await accepter.settled();
+    await writeOutAll(store.db);
   };
   const accepted = async (account: AccountId, validUntil: Date): Promise<MessageId> => {
     const draft = makeDraft({ validUntil });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { claimLines, insertFirst, queueDocuments } from '../../../shared/queue/queue-store.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
 import { QueueGauges } from '../../../workers/maintenance/queue-gauges.ts';
@@ -17,7 +17,6 @@ describe('what waits, as metrics', () => {
   it('has a gauge for each path and lane, and none for what has left or is the business of another process', async () => {
     const metrics = new Metrics();
     const clock = new ManualClock(new Date());
-    const messages = store.db.collection<MessageDocument>('messages');
     const [one, two] = [await makeAccount(store.db, 0), await makeAccount(store.db, 0)];
     const waiting = (account: typeof one, seconds: number, lane: number, path: string) =>
       makeMessage({
@@ -25,11 +24,23 @@ describe('what waits, as metrics', () => {
         account,
         _id: newId('msg', clock.now().getTime() - seconds * 1_000),
       });
-    await messages.insertMany([
-      waiting(one, 400, 1, 'transactional'),
-      waiting(two, 700, 1, 'transactional'),
-      waiting(one, 100, 0, '@30:airtel>jio'),
-    ]);
+    const documents = queueDocuments(
+      newId('grp'),
+      [
+        waiting(one, 300, 1, 'transactional'),
+        waiting(one, 400, 1, 'transactional'),
+        waiting(two, 700, 1, 'transactional'),
+        waiting(one, 100, 0, '@30:airtel>jio'),
+      ],
+      clock.now(),
+    );
+    await insertFirst(store.db, documents);
+    const claim = async (path: string, account: typeof one, to: number) => {
+      const stamp = { id: newId('clm'), carrier: 'airtel', epoch: 1, at: clock.now() };
+      const found = documents.find((head) => head.path === path && head.account === account);
+      if (found === undefined) throw new Error('it was inserted');
+      expect((await claimLines(store.db, stamp, [{ head: found, to }])).size).to.equal(1);
+    };
     const gauges = new QueueGauges(store.db, clock, metrics);
     let held = true;
     const told = async (): Promise<readonly string[]> => {
@@ -40,15 +51,18 @@ describe('what waits, as metrics', () => {
 
     expect(await told()).to.have.members([
       'harkara_queue_messages{path="@30:airtel>jio",lane="otp"} 1',
-      'harkara_queue_messages{path="transactional",lane="transactional"} 2',
+      'harkara_queue_messages{path="transactional",lane="transactional"} 3',
       'harkara_queue_oldest_seconds{path="@30:airtel>jio",lane="otp"} 100',
       'harkara_queue_oldest_seconds{path="transactional",lane="transactional"} 700',
     ]);
 
-    await messages.updateMany({ path: 'transactional' }, { $set: { state: 'sent' } });
+    await claim('transactional', two, 1);
+    await claim('transactional', one, 1);
     clock.turn(60_000);
     expect(await told()).to.have.members([
       'harkara_queue_messages{path="@30:airtel>jio",lane="otp"} 1',
+      'harkara_queue_messages{path="transactional",lane="transactional"} 1',
+      'harkara_queue_oldest_seconds{path="transactional",lane="transactional"} 460',
       'harkara_queue_oldest_seconds{path="@30:airtel>jio",lane="otp"} 160',
     ]);
 

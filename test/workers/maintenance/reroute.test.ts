@@ -1,15 +1,33 @@
 import { expect } from 'chai';
+import type { Db } from 'mongodb';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { unpackLines } from '../../../shared/queue/queue-document.ts';
+import { claimLines, queueOf } from '../../../shared/queue/queue-store.ts';
 import type { RouteDocument } from '../../../shared/routing/route.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { Reroute } from '../../../workers/maintenance/reroute.ts';
+import { Reroute, type RerouteDeps } from '../../../workers/maintenance/reroute.ts';
+import { Died, dyingDb } from '../../support/dying-db.ts';
 import { makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { enqueue, enqueueWritten, writeOutAll } from '../../support/queue.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 function route(_id: string, match: RouteDocument['match'], carriers: readonly string[]): RouteDocument {
   const groups = carriers.map((carrier) => [{ carrier, weight: 1 }]);
   return { _id, order: 0, match, groups, waitSeconds: 30, createdAt: new Date(0) };
+}
+
+/** Calls back before each command of `db.command`. */
+function observed(db: Db, before: (command: Parameters<Db['command']>[0]) => unknown): Db {
+  return new Proxy(db, {
+    get(target, property) {
+      if (property !== 'command') return Reflect.get(target, property);
+      return async (...[command, options]: Parameters<Db['command']>) => {
+        await before(command);
+        return target.command(command, options);
+      };
+    },
+  });
 }
 
 describe('Reroute', () => {
@@ -23,9 +41,25 @@ describe('Reroute', () => {
 
   const routes = () => store.db.collection<RouteDocument>('routes');
   const messages = () => store.db.collection<MessageDocument>('messages');
-  const make = (): Reroute => new Reroute({ db: store.db, clock, held: () => true });
-  async function put(count: number, more: Partial<MessageDocument>): Promise<void> {
-    await messages().insertMany(Array.from({ length: count }, () => makeMessage({ _id: newId('msg'), ...more })));
+  const deps = (): RerouteDeps => ({
+    ...{ db: store.db, clock, held: () => true },
+    holder: () => ({ carrier: '@maintenance', epoch: 1 }),
+  });
+  const make = (): Reroute => new Reroute(deps());
+  const some = (count: number, more: Partial<MessageDocument>): MessageDocument[] =>
+    Array.from({ length: count }, () => makeMessage({ account: 'acc_1', _id: newId('msg'), ...more }));
+  const put = (count: number, more: Partial<MessageDocument>) => enqueueWritten(store.db, some(count, more));
+  /** Each message that is queued has a line on its path, where a carrier finds it. */
+  async function expectLines(): Promise<void> {
+    const open = await queueOf(store.db).find({ open: true }).toArray();
+    const lines = open.flatMap(({ path, lines: packed, next }) =>
+      unpackLines(packed)
+        .slice(next)
+        .map(({ _id }) => `${path} ${_id}`),
+    );
+    const queued = await messages().find({ state: 'queued' }).toArray();
+    // Two of one message do no harm: the message decides.
+    expect([...new Set(lines)]).to.have.members(queued.map(({ path, _id }) => `${path} ${_id}`));
   }
   async function paths(): Promise<Record<string, number>> {
     const counts: Record<string, number> = {};
@@ -52,6 +86,76 @@ describe('Reroute', () => {
     expect(await reroute.run()).to.equal(610);
     expect(await paths()).to.deep.equal({ transactional: 610 });
     expect(await messages().countDocuments({ routed: { $exists: true } })).to.equal(0);
+    await expectLines();
+    expect(await queueOf(store.db).countDocuments({ open: { $exists: false } })).to.equal(0);
+  });
+
+  it('what waits as lines only is written out if it moves, and is left alone if it does not', async () => {
+    await routes().insertMany([route('india', { prefixes: ['91'] }, ['a']), route('rest', {}, ['c'])]);
+    await enqueue(store.db, some(250, { to: '919876543210', path: 'transactional' }));
+    await enqueue(store.db, some(10, { to: '447911123456', path: '@30:c', routed: { route: 'rest' } }));
+
+    expect(await make().run()).to.equal(250);
+
+    expect(await paths()).to.deep.equal({ '@30:a': 250 });
+    await writeOutAll(store.db);
+    await expectLines();
+  });
+
+  it('what a carrier claims at the same moment stays with it', async () => {
+    await routes().insertOne(route('rest', {}, ['c']));
+    const [document] = await enqueue(store.db, some(150, { path: 'transactional' }));
+    if (document === undefined) throw new Error('nothing is queued');
+    const claim = { id: newId('clm'), carrier: 'a', epoch: 1, at: new Date() };
+    const take = (from: number) => claimLines(store.db, claim, [{ head: { ...document, next: from }, to: from + 10 }]);
+    await take(0);
+    let claimed = false;
+    const db = observed(store.db, async ({ update, updates }) => {
+      if (update !== 'queue' || claimed || updates[0].u.$set.written !== true) return;
+      claimed = true;
+      await take(10);
+    });
+
+    expect(await new Reroute({ ...deps(), db }).run()).to.equal(130);
+
+    expect(claimed).to.equal(true);
+    expect(await messages().countDocuments({ state: 'queued', path: '@30:c' })).to.equal(130);
+    expect(
+      await messages().countDocuments({ state: 'submitting', path: 'transactional', 'claim.carrier': 'a' }),
+    ).to.equal(20);
+  });
+
+  for (const when of ['before', 'after'] as const) {
+    it(`no message loses its line, whatever command is the last of a process that dies ${when} it`, async () => {
+      await routes().insertOne(route('rest', {}, ['c']));
+      for (let [last, died] = [1, true]; died; last++) {
+        await messages().deleteMany({});
+        await queueOf(store.db).deleteMany({});
+        await put(3, { path: 'transactional' });
+        await enqueue(store.db, some(3, { path: 'transactional' }));
+        const dying = new Reroute({ ...deps(), db: dyingDb(store.db, last, when) });
+        died = await dying.run().then(
+          () => false,
+          (error) => error instanceof Died,
+        );
+        if (last === 1) expect(died).to.equal(true);
+
+        await new Reroute({ ...deps(), holder: () => ({ carrier: '@maintenance', epoch: 2 }) }).run();
+
+        await writeOutAll(store.db);
+        expect(await paths()).to.deep.equal({ '@30:c': 6 });
+        await expectLines();
+      }
+    });
+  }
+
+  it('a path that no carrier serves keeps no documents of what does not wait there', async () => {
+    await put(20, { path: '@30:gone' });
+    await messages().updateMany({}, { $set: { state: 'rejected' }, $inc: { v: 1 } });
+
+    expect(await make().run()).to.equal(0);
+
+    expect(await queueOf(store.db).countDocuments({})).to.equal(0);
   });
 
   it('what a gateway puts on an earlier path a moment later is found, also when other messages lie there by right', async () => {

@@ -163,7 +163,12 @@ describe('smpp worker: one carrier after the other', () => {
     await world.reaches(await world.send({ path: '@5:healthy' }), 'delivered');
     answer.open();
     await eventually(async () => (await world.message(id)).state !== 'submitting', 'it is refused');
-    await new Reroute({ db: world.db, clock: systemClock, held: () => true }).run();
+    await new Reroute({
+      db: world.db,
+      clock: systemClock,
+      held: () => true,
+      holder: () => ({ carrier: '@maintenance', epoch: 1 }),
+    }).run();
 
     const { attempts, claim } = await world.reaches(id, 'delivered');
     expect([attempts?.[0]?.carrier, claim?.carrier]).to.deep.equal(['sim', 'healthy']);

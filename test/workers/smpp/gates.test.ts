@@ -2,9 +2,11 @@ import { expect } from 'chai';
 import { pauseAccount, setAccountStatus } from '../../../shared/accounts/store.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { queueOf } from '../../../shared/queue/queue-store.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
+import { enqueue } from '../../support/queue.ts';
 import { openWorld, type World } from '../../support/smpp-world.ts';
 
 describe('smpp worker: a paused account', () => {
@@ -19,9 +21,11 @@ describe('smpp worker: a paused account', () => {
     const made = Array.from({ length: count }, () =>
       queuedMessage(account, newId('grp'), makeDraft({ _id: newId('msg') })),
     );
-    await messages().insertMany(made);
+    await enqueue(world.db, made);
     return made;
   };
+  const waits = async (message: MessageDocument): Promise<boolean> =>
+    (await queueOf(world.db).findOne({ first: message._id, next: 0 })) !== null;
   const leftOf = (account: AccountId) => messages().countDocuments({ account, state: { $ne: 'queued' } });
 
   it('its backlog stays as it is and stands before nobody, until it is resumed', async () => {
@@ -33,8 +37,7 @@ describe('smpp worker: a paused account', () => {
       const [marker] = await put(other, 1);
       if (probe === undefined || marker === undefined) throw new Error('nothing was put');
       await world.reaches(marker._id, 'delivered');
-      const found = await messages().findOne({ _id: probe._id });
-      return found?.state === 'queued';
+      return waits(probe);
     }, 'the pause is known');
     const left = await leftOf(paused);
     const backlog = await put(paused, 500);
@@ -47,7 +50,10 @@ describe('smpp worker: a paused account', () => {
 
     expect(await leftOf(paused)).to.equal(left);
     const ids = backlog.map(({ _id }) => _id);
-    expect(await messages().countDocuments({ _id: { $in: ids }, state: 'queued', v: 0 })).to.equal(500);
+    await eventually(
+      async () => (await messages().countDocuments({ _id: { $in: ids }, state: 'queued', v: 0 })) === 500,
+      'it is written out as it was accepted',
+    );
     await setAccountStatus(world.db, paused, 'active');
     await world.allReach(ids, 'delivered');
   });

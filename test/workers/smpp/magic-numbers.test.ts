@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { MAGIC_NUMBERS } from '../../../scripts/simulator/magic-numbers.ts';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { requeue } from '../../../shared/queue/queue-store.ts';
 import type { MessageId } from '../../../shared/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openWorld, QUICK, type World } from '../../support/smpp-world.ts';
@@ -93,7 +94,12 @@ describe('smpp worker: every magic number of the simulator', () => {
 
 /** Makes a waiting message queued at once, as maintenance does when its time has come. */
 async function dueNow(world: World, id: MessageId): Promise<void> {
-  await world.db
+  const due = await world.db
     .collection<MessageDocument>('messages')
-    .updateOne({ _id: id, state: 'waiting' }, { $set: { state: 'queued' }, $inc: { v: 1 } });
+    .findOneAndUpdate(
+      { _id: id, state: 'waiting' },
+      { $set: { state: 'queued' }, $inc: { v: 1 } },
+      { returnDocument: 'after' },
+    );
+  await requeue(world.db, due === null ? [] : [due]);
 }

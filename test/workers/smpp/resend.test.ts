@@ -4,6 +4,7 @@ import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { isHeldOpen, UNCONFIRMED } from '../../../shared/messages/copies.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { claimLines, queueOf } from '../../../shared/queue/queue-store.ts';
 import { type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { readMessageLog } from '../../../shared/settlement/log-store.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -119,8 +120,9 @@ describe('smpp worker: what a resend may not forget', () => {
     const here = await open({ carrier: { ...RESEND, status: 'paused' }, smsc: { behaviour: () => REFUSED } });
     const id = await here.send({});
     const claim = { id: newId('clm'), carrier: 'sim', epoch: 0, at: new Date(Date.now() - 60_000) };
-    const messages = here.db.collection<MessageDocument>('messages');
-    await messages.updateOne({ _id: id }, { $set: { state: 'submitting', claim }, $inc: { v: 1 } });
+    const [head] = await queueOf(here.db).find({ first: id }).toArray();
+    if (head === undefined) throw new Error('it does not wait');
+    expect(await claimLines(here.db, claim, [{ head, to: 1 }])).to.have.property('size', 1);
     await here.db.collection('carriers').updateOne({}, { $set: { status: 'active' } });
 
     const { to, sender } = await becomesHeldOpen(here, id);

@@ -75,9 +75,11 @@ describe('smpp worker: submits whose answer never came', () => {
     const id = await here.send({ text: 'long '.repeat(80) });
     await eventually(() => here.smsc.stats().peakUnanswered === 1, 'it is unanswered');
     // So the next holder finds it (`takeOverUnknowns`).
-    await here.db
-      .collection<MessageDocument>('messages')
-      .updateOne({ _id: id }, { $set: { outcome: 'unknown' }, $inc: { v: 1 } });
+    const messages = here.db.collection<MessageDocument>('messages');
+    await eventually(async () => {
+      const { modifiedCount } = await messages.updateOne({ _id: id }, { $set: { outcome: 'unknown' }, $inc: { v: 1 } });
+      return modifiedCount === 1;
+    }, 'it is written out');
 
     here.smsc.release();
     const message = await here.reaches(id, 'delivered');

@@ -3,6 +3,7 @@ import type { Db } from 'mongodb';
 import { listCarriers } from '../../../shared/carriers/store.ts';
 import { TOO_LATE_V } from '../../../shared/conversations/rider-store.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
+import { queueOf } from '../../../shared/queue/queue-store.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, idTime, lowestId, type MessageId } from '../../../shared/runtime/ids.ts';
 import { HOUR_MS, type HourDocument, type HourName, hourStart } from '../../../shared/statistics/hour.ts';
@@ -18,6 +19,8 @@ const WRITE = 100;
 /** The pause after each command, as a multiple of what it took: a store that is busy gets less to do. */
 const PAUSE = 9;
 const DAY_MS = 24 * HOUR_MS;
+/** Messages of lines that should have been inserted so long ago: the maintenance was away, and an hour may lack many. */
+const LATE_MS = 5_000;
 /** Statistics show 30 days. */
 const COUNTED_DAYS = 31;
 const KEPT_MS = 400 * DAY_MS;
@@ -42,7 +45,7 @@ export class HourCounter {
     this.#deps = deps;
   }
 
-  /** The newest hours first, until none is left or the lease is lost. */
+  /** The newest hours first, until none is left or the lease is lost. None while accepted messages are missing in `messages`. */
   async run(): Promise<void> {
     const { db, clock, messageDays, held } = this.#deps;
     if (!held()) {
@@ -50,6 +53,8 @@ export class HourCounter {
       return;
     }
     const now = clock.now();
+    const late = { writeAt: { $lt: new Date(now.getTime() - LATE_MS) } };
+    if ((await queueOf(db).findOne(late, { projection: { _id: 1 } })) !== null) return;
     this.#known ??= new Map((await countedHourCollection(db).find().toArray()).map((hour) => [hour._id, hour]));
     this.#begin ??= await firstHour(db, now);
     const kept = now.getTime() - Math.min(COUNTED_DAYS, messageDays - 1) * DAY_MS;

@@ -14,7 +14,8 @@ const MINUTE_MS = 60_000;
 const RUNNING_MS = 15_000;
 const REST = 2_000;
 /**
- * Times after the end of an hour at which it is counted again, because receipts come late: within minutes mostly, within 72 hours
+ * Times after the end of an hour at which it is counted again, because receipts come late, and messages of a batch, whose ids have
+ * its time: within minutes mostly, within 72 hours
  * after the validity at the latest. That is 48 hours unless set (6 days), and 7 days at most (11 days).
  */
 const AFTER_MS = [3, 3 * 60, 24 * 60, 6 * 24 * 60, 11 * 24 * 60].map((minutes) => minutes * MINUTE_MS);

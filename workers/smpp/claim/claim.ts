@@ -1,10 +1,21 @@
 import type { Db } from 'mongodb';
 import type { ClaimGates } from '../../../shared/claim/claim-gates.ts';
-import { QueuedTaker, readQueued } from '../../../shared/claim/take-queued.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { HOURS_LANE } from '../../../shared/messages/routing.ts';
+import { takeQueued } from '../../../shared/claim/take-queued.ts';
+import type { Claim, MessageDocument } from '../../../shared/messages/message.ts';
+import { insertNew } from '../../../shared/mongo/insert-new.ts';
+import {
+  claimedMessage,
+  claimLines,
+  closeClaims,
+  insertMissing,
+  removeQueued,
+} from '../../../shared/queue/queue-store.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { Backlog } from './backlog.ts';
+import { crashPoint } from '../../../shared/runtime/crash-point.ts';
+import { type ClaimId, type MessageId, newId, type QueueId } from '../../../shared/runtime/ids.ts';
+import { type ClaimFrom, type Picked, type Room, Waiting } from './waiting.ts';
+
+export type { Room } from './waiting.ts';
 
 export interface ClaimerOptions {
   readonly db: Db;
@@ -17,62 +28,49 @@ export interface ClaimerOptions {
   held(): boolean;
 }
 
-/** Where messages are taken from. */
-export interface ClaimFrom {
-  /** The paths in sorted order. If it is the same array as last time, the paths are taken as unchanged. */
-  readonly paths: readonly string[];
-  /** The most urgent lane that may be taken, usually 0. */
-  readonly fromLane: number;
+/** A document that this carrier has claimed from. */
+interface Claimed {
+  /** Our claims of it that are not closed. */
+  claims: ClaimId[];
+  /** Claimed messages that are not in `messages` yet. */
+  open: number;
+  /** No line is left in it. */
+  ended: boolean;
+  /** It cannot simply be removed at its end: another carrier or an earlier holder has claimed from it, or it is kept. */
+  shared: boolean;
+  /** When all that was claimed was in `messages`. */
+  idleMs: number;
 }
 
-/** How much may be claimed, in messages and in segments. Both limits apply. */
-export interface Room {
-  readonly messages: number;
-  readonly segments: number;
-}
+/** A document that still has lines has its claims closed after this time without a new one. */
+const IDLE_MS = 3_000;
+/** Ended documents are removed together, at the next claim or after this time. */
+const REMOVE_MS = 50;
 
 /**
- * Takes queued messages for a carrier. Related files: shared/claim/take-queued.ts (how queued messages are read, and the update
- * that makes them ours, also used by the chat-app worker), shared/claim/claim-gates.ts (which messages may not leave now),
- * `backlog.ts` (which are next when more wait than there is room for).
+ * Takes waiting messages for a carrier: `waiting.ts` says which are next, shared/queue what a claim is. They become `submitting`, with
+ * the carrier, the lease's epoch and the claim's id. If two carriers want the same lines, one gets them.
  *
- * **What is taken.** Messages that are `queued` on one of the paths that the carrier serves now (`serving.ts`), have not expired,
- * and are not held by a gate. They become `submitting` with the carrier, the lease's epoch and the claim's id. One update does
- * this for the whole claim. If two carriers want the same message, one gets it. The other sees that its update matched fewer
- * messages, and asks which ones are its own. If the answer to a claim was lost, the next claim first looks for its messages, so
- * none is forgotten.
+ * A message that was never sent before is nowhere but in the queue; until its outcome is settled it is `unborn`, and the settle inserts
+ * it. What a carrier returned, or what waited for long, is in `messages`: there its claim is one more update, because its batch may
+ * have been stopped meanwhile, or its validity may have ended.
  *
- * **In which order.** If there is room for all waiting messages, all are taken in the order of lanes. In a backlog the highest
- * lane with messages gets 90 % of the room, and the lanes below it get 10 %. Inside a lane the paths are in rotation, and inside
- * a *queue* (one path and lane) the accounts, each with a quota of 5 to 15 messages. Inside an account the oldest message is
- * first. Messages that were read but not claimed are used for 50 ms.
- *
- * **What is fair.** No account waits for the backlog of another: each gets its quota in each round, however many messages it has
- * waiting. A quota that was cut off is made up for (start-time fair queueing, `Quotas`). Messages that a gate holds cost
- * nothing once this is known, because reads leave out their account. No lane starves, because of the 10 %.
- *
- * **What it costs.** Commands to the store for 1,000 claimed messages, at 50 messages a claim and at 10 (of these, the updates
- * are 20 and 100): one busy account 46 and 215; 50 busy accounts on one lane 96 and 289, on four lanes 122 and 272; a backlog of
- * 100,000 messages of one account beside 20 small ones 47 and 231. While all queues are empty, one read serves all paths.
- *
- * **Not chosen.**
- * - One `findOneAndUpdate` for each message: 1,000 commands for 1,000 messages, and no rotation.
- * - Ordering by age alone: one account's backlog would delay everyone.
- * - Several reads of a queue at once, each from where an earlier one had ended: the same commands and CPU as reads one after the
- *   other (docs/decisions/0044).
+ * Commands for 1,000 messages of a bulk send, at 100 a claim: 10 reads, 10 updates and some 5 removals.
  */
 export class Claimer {
   readonly #options: ClaimerOptions;
-  readonly #taker: QueuedTaker<MessageDocument>;
-  readonly #backlog: Backlog;
-  /** Whether more messages waited at the last claim than there was room for. */
-  #isBehind = false;
+  readonly #waiting: Waiting;
+  readonly #unborn = new Map<MessageId, Leaving>();
+  readonly #claimed = new Map<QueueId, Claimed>();
+  /** A claim that may have been made: its answer was lost, or the store failed before its messages were read. */
+  #uncertain: Taking | undefined;
   #tookAll = false;
+  #ended: QueueId[] = [];
+  #removing: NodeJS.Timeout | undefined;
 
   constructor(options: ClaimerOptions) {
     this.#options = options;
-    this.#taker = new QueuedTaker({ ...options, holder: options.carrier });
-    this.#backlog = new Backlog(options);
+    this.#waiting = new Waiting(options);
   }
 
   /** Whether the last claim saw everything that waited and got it. Then only a new entry of the queue brings more. */
@@ -80,67 +78,168 @@ export class Claimer {
     return this.#tookAll;
   }
 
+  /** Whether a claimed message is not in `messages` yet: its first settle inserts it. */
+  isUnborn(id: MessageId): boolean {
+    return this.#unborn.has(id);
+  }
+
+  /** All of them, as their claims left them. */
+  get unborn(): readonly MessageDocument[] {
+    return [...this.#unborn.values()].map(({ message }) => message);
+  }
+
   /** Claims messages, at most as many as there is room for. Returns those that are ours now, as they are after the claim. */
   async claim(room: Room, from: ClaimFrom): Promise<MessageDocument[]> {
     this.#tookAll = false;
     if (room.messages <= 0 || room.segments <= 0) return [];
-    const recovered = await this.#taker.recover();
-    if (recovered.length > 0) return recovered;
+    if (this.#uncertain !== undefined) return this.#take(this.#uncertain, true);
     this.#tookAll = from.paths.length === 0;
     if (this.#tookAll) return [];
-    this.#backlog.turnTo(from.paths, from.fromLane);
-    await this.#options.gates.refresh();
-    this.#backlog.readReleased();
-    const fairly = this.#isBehind || this.#backlog.goesAround;
-    const picked = fairly ? await this.#pickFairly(room) : await this.#pickAll(room, from);
+    const { gates, held, carrier, epoch, clock } = this.#options;
+    await gates.refresh();
+    const picked = await this.#waiting.next(room, from);
     // The process may have stood still while it read, and another holder may serve the carrier by now.
-    const taken = this.#options.held() ? await this.#taker.take(picked) : [];
-    // Another carrier serves the same path. What was read ahead is probably out of date too.
-    if (taken.length < picked.length) {
-      this.#tookAll = false;
-      this.#backlog.readAgain();
+    if (!held()) return [];
+    this.#tookAll = this.#waiting.empty;
+    if (picked.length === 0) return [];
+    return this.#take({ claim: { id: newId('clm'), carrier, epoch, at: clock.now() }, picked });
+  }
+
+  /** These outcomes are stored: the messages are in `messages`. */
+  stored(ids: readonly MessageId[]): void {
+    for (const id of ids) {
+      const unborn = this.#unborn.get(id);
+      if (unborn === undefined) continue;
+      this.#unborn.delete(id);
+      this.#close(unborn.document, 1);
+    }
+  }
+
+  /** Removes what has ended. Throws the driver's error; the next call tries again. */
+  async removeEnded(): Promise<void> {
+    clearTimeout(this.#removing);
+    this.#removing = undefined;
+    const { db, clock } = this.#options;
+    const idleMs = clock.monotonicMs() - IDLE_MS;
+    for (const [id, { open, ended, idleMs: since }] of this.#claimed) {
+      if (!ended && open === 0 && since <= idleMs) this.#ended.push(id);
+    }
+    const ids = this.#ended;
+    if (ids.length === 0) return;
+    this.#ended = [];
+    const ours = ids.filter((id) => !this.#claimed.get(id)?.shared && this.#claimed.get(id)?.ended);
+    const others = ids.filter((id) => !ours.includes(id));
+    const claims = others.flatMap((id) => this.#claimed.get(id)?.claims ?? []);
+    try {
+      await Promise.all([removeQueued(db, ours), closeClaims(db, others, { id: { $in: claims } }, clock.now())]);
+    } catch (error) {
+      this.#ended.push(...ids);
+      throw error;
+    }
+    for (const id of ids) {
+      const known = this.#claimed.get(id);
+      if (known === undefined) continue;
+      known.claims = known.claims.filter((claim) => !claims.includes(claim));
+      // Another claim of it may have been made meanwhile.
+      if (known.ended ? known.open === 0 : known.claims.length === 0) this.#claimed.delete(id);
+    }
+  }
+
+  async #take(taking: Taking, again = false): Promise<MessageDocument[]> {
+    const { db } = this.#options;
+    const { claim, picked } = taking;
+    this.#uncertain = taking;
+    const ours = await claimLines(
+      db,
+      claim,
+      picked.map(({ head, to }) => ({ head: head.document, to })),
+      again,
+    );
+    if (ours.size > 0) crashPoint('claim:taken');
+    // Another carrier serves the same path, or the lines were written out. What else was read is probably out of date too.
+    if (ours.size < picked.length) this.#waiting.forget();
+    this.#tookAll &&= ours.size === picked.length;
+    const got = picked.filter(({ head }) => ours.has(head.document._id));
+    const written = await this.#takeWritten(
+      claim,
+      got.filter(({ head }) => head.document.written === true),
+      again,
+    );
+    const leaving = await this.#leaving(got.filter(({ head }) => head.document.written !== true));
+    const fresh = leaving.map(({ message, document }) => ({ message: claimedMessage(message, claim), document }));
+    this.#uncertain = undefined;
+    this.#note(claim, got, fresh);
+    return [...fresh.map(({ message }) => message), ...written];
+  }
+
+  /** Those of messages in `messages` that are still `queued` on the path of their lines. */
+  async #takeWritten(claim: Claim, picked: readonly Picked[], sure: boolean): Promise<readonly MessageDocument[]> {
+    const { db, clock } = this.#options;
+    const taken: MessageDocument[] = [];
+    for (const { head, to } of picked) {
+      const { path, next } = head.document;
+      const lines = head.lines.slice(next, to);
+      await insertMissing(db, lines);
+      const filter = { path, validUntil: { $gt: clock.now() } };
+      const ids = lines.map(({ _id }) => _id);
+      taken.push(...(await takeQueued<MessageDocument>(db, ids, claim, { filter, sure })));
     }
     return taken;
   }
 
-  /** Reads all paths in the order of the index. If that gives less than there is room for, nothing else waits. */
-  async #pickAll(room: Room, { paths, fromLane }: ClaimFrom): Promise<MessageDocument[]> {
-    const { gates } = this.#options;
-    const lanes = {
-      ...(fromLane > 0 ? { $gte: fromLane } : {}),
-      ...(gates.promotionalOpen ? {} : { $lt: HOURS_LANE }),
-    };
-    const filter = { path: { $in: [...paths] }, ...(Object.keys(lanes).length === 0 ? {} : { lane: lanes }) };
-    const read = (await readQueued(this.#options, filter, room.messages)).sort((a, b) => a.lane - b.lane);
-    const free = read.filter((message) => !gates.holds(message));
-    if (free.length < read.length) this.#backlog.goAround(read);
-    this.#isBehind = read.length >= room.messages;
-    if (this.#isBehind) return this.#pickFairly(room);
-    const picked = fitting(free, room);
-    this.#tookAll = picked.length === read.length;
-    return picked;
+  /** What may leave. What has waited longer than it is valid is left to the maintenance, which finds it in `messages`. */
+  async #leaving(picked: readonly Picked[]): Promise<readonly Leaving[]> {
+    const now = this.#options.clock.now();
+    const lines = picked.flatMap(({ head: { document, lines }, to }) =>
+      lines.slice(document.next, to).map((message) => ({ message, document: document._id })),
+    );
+    const over = lines.filter(({ message }) => message.validUntil <= now);
+    if (over.length === 0) return lines;
+    await insertNew(
+      this.#options.db,
+      'messages',
+      over.map(({ message }) => message),
+    );
+    return lines.filter((line) => !over.includes(line));
   }
 
-  /** Picks messages in a backlog. */
-  async #pickFairly(room: Room): Promise<MessageDocument[]> {
-    const picked = fitting(await this.#backlog.inOrder(room.messages), room);
-    this.#backlog.picked(picked);
-    if (picked.length === 0) this.#isBehind = false;
-    return picked;
+  #note({ id, carrier, epoch }: Claim, picked: readonly Picked[], fresh: readonly Leaving[]): void {
+    for (const { head, to } of picked) {
+      const { _id, n, keep, claims } = head.document;
+      const known = this.#claimed.get(_id) ?? { claims: [], open: 0, ended: false, shared: false, idleMs: 0 };
+      known.claims.push(id);
+      known.ended = to === n;
+      known.shared ||= keep === true || claims.some((claim) => claim.carrier !== carrier || claim.epoch !== epoch);
+      this.#claimed.set(_id, known);
+      head.document = { ...head.document, next: to };
+    }
+    for (const unborn of fresh) {
+      this.#unborn.set(unborn.message._id, unborn);
+      const known = this.#claimed.get(unborn.document);
+      if (known !== undefined) known.open += 1;
+    }
+    for (const { head } of picked) this.#close(head.document._id, 0);
+  }
+
+  /** `stored` more of its messages are in `messages`. */
+  #close(id: QueueId, stored: number): void {
+    const known = this.#claimed.get(id);
+    if (known === undefined) return;
+    known.open -= stored;
+    if (known.open > 0) return;
+    known.idleMs = this.#options.clock.monotonicMs();
+    if (!known.ended) return;
+    this.#ended.push(id);
+    this.#removing ??= setTimeout(() => void this.removeEnded().catch(() => undefined), REMOVE_MS); // The next one tries again.
   }
 }
 
-/**
- * As many of the first messages as there is room for. The last one may have more segments than there is room for. Its last
- * segments then wait for a slot. Otherwise a long message could wait for ever while short ones pass it.
- */
-function fitting(messages: readonly MessageDocument[], room: Room): MessageDocument[] {
-  const picked: MessageDocument[] = [];
-  let segments = 0;
-  for (const message of messages) {
-    if (picked.length >= room.messages || segments >= room.segments) break;
-    picked.push(message);
-    segments += message.segments;
-  }
-  return picked;
+interface Taking {
+  readonly claim: Claim;
+  readonly picked: readonly Picked[];
+}
+
+interface Leaving {
+  readonly message: MessageDocument;
+  readonly document: QueueId;
 }

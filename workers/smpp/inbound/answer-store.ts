@@ -19,8 +19,8 @@ export interface OwedAnswer extends AnswerText, Pick<MessageDocument, 'account' 
 }
 
 /** Stores answers. One that is stored already is not changed. Throws the driver's error. */
-export function oweAnswers(db: Db, answers: readonly OwedAnswer[]): Promise<void> {
-  return insertNew(db, 'opt_out_answers', answers);
+export async function oweAnswers(db: Db, answers: readonly OwedAnswer[]): Promise<void> {
+  await insertNew(db, 'opt_out_answers', answers);
 }
 
 /** The owed answers of a carrier, oldest first, behind `after`. */

@@ -50,9 +50,13 @@ export class ReceiptLookup {
   /** Recent messages by key, as they were last stored. An outdated one does no harm, because a settle checks the version. */
   readonly #recent = new Map<string, MessageDocument>();
 
-  constructor(db: Db, carrier: string) {
+  readonly #unborn: () => readonly MessageDocument[];
+
+  /** `unborn`: claimed messages that are not in `messages` yet. */
+  constructor(db: Db, carrier: string, unborn: () => readonly MessageDocument[] = () => []) {
     this.#messages = db.collection('messages');
     this.#carrier = carrier;
+    this.#unborn = unborn;
   }
 
   /** Remembers a message as it is stored now. Final messages are forgotten, because they have had their receipt. */
@@ -127,7 +131,9 @@ export class ReceiptLookup {
         .find(filter, { batchSize: BATCH })
         .limit(MAX_UNANSWERED + 1)
         .toArray();
-    const found = (await Promise.all(filters.map(read))).flat();
+    // These first: what is inserted meanwhile is in one of them.
+    const unborn = this.#unborn();
+    const found = [...unborn, ...(await Promise.all(filters.map(read))).flat()];
     const byId = new Map(found.map((message) => [message._id, message]));
     this.#crowdedAtMs = byId.size > MAX_UNANSWERED ? now.getTime() : 0;
     return this.#crowdedAtMs === 0 ? [...byId.values()] : undefined;

@@ -37,6 +37,8 @@ export interface ReceiptSettlerOptions {
   onGroup(size: number): void;
   /** Resolves when the answers in progress are stored. So a receipt that comes right after its answer finds its message. */
   answersStored(): Promise<void>;
+  /** Messages that the carrier may have, and that are not in `messages` yet. Absent: there are none. */
+  unborn?(): readonly MessageDocument[];
 }
 
 const MAX_GROUP = 200;
@@ -58,7 +60,7 @@ export class ReceiptSettler {
   constructor(options: ReceiptSettlerOptions) {
     this.#options = options;
     const { carrier } = options.rules;
-    this.#lookup = new ReceiptLookup(options.db, carrier);
+    this.#lookup = new ReceiptLookup(options.db, carrier, options.unborn);
     this.#orphans = new Orphans({ ...options, carrier, lookup: this.#lookup });
     this.#grouper = new Grouper({
       maxItems: MAX_GROUP,

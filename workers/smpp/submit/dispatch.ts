@@ -83,7 +83,7 @@ export class Dispatch {
       idleMs: IDLE_MS,
       log: options.log,
       work: () => this.#round(),
-      listen: (wake) => options.listen?.('messages/queue', wake),
+      listen: (wake) => options.listen?.('queue/open', wake),
     });
   }
 

@@ -5,6 +5,8 @@ import { giveBackRefused } from '../../../../shared/conversations/void.ts';
 import type { AnyMessage } from '../../../../shared/messages/any-message.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/chat-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
+import { insertFirst, queueDocuments } from '../../../../shared/queue/queue-store.ts';
+import { writeOut } from '../../../../shared/queue/write-out.ts';
 import { type AccountId, newId } from '../../../../shared/runtime/ids.ts';
 import { countedHourCollection, hourCollection, readHours } from '../../../../shared/statistics/store.ts';
 import { type CountDeps, HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';
@@ -53,6 +55,20 @@ describe('maintenance: what became of the messages of each hour', () => {
       ...more,
     }) as ChatMessageDocument;
   const hours = () => readHours(db, account, new Date(0));
+
+  it('waits while accepted messages are lines only, after the maintenance was away, and then counts them all', async () => {
+    await put(made(2));
+    const lines = [made(70), made(5)];
+    await insertFirst(db, queueDocuments(newId('grp'), lines, clock.now()));
+    clock.turn(6_000);
+
+    await counter().run();
+    expect(await hours()).to.deep.equal([]);
+
+    await writeOut(db, clock.now(), { account });
+    await counter().run();
+    expect((await hours()).map(({ states }) => states.sms)).to.deep.equal([{ queued: 1 }, { queued: 2 }]);
+  });
 
   it('does not mix a carrier of SMS that is named like the chat-app channel with that channel', async () => {
     await put(delivered(10, 4, 'chatapp'), chat('read'), chat('failed'));

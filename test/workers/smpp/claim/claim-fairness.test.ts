@@ -10,7 +10,7 @@ describe('Claimer', () => {
   });
   after(() => world.store.close());
   beforeEach(async () => {
-    await world.messages.deleteMany({});
+    await world.clear();
   });
 
   it('takes higher lanes first', async () => {

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
+import type { MessageDocument } from '../../../../shared/messages/message.ts';
+import type { MessageId } from '../../../../shared/runtime/ids.ts';
 import { ClaimWorld, ids, room } from '../../../support/claim-world.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';
+import { writeOutAll } from '../../../support/queue.ts';
 
 describe('Claimer', () => {
   let world: ClaimWorld;
@@ -10,11 +13,25 @@ describe('Claimer', () => {
   });
   after(() => world.store.close());
   beforeEach(async () => {
-    await world.messages.deleteMany({});
+    await world.clear();
   });
 
-  it('marks what it takes with carrier, epoch and a claim of its own, and returns it as stored', async () => {
+  it('marks lines that it takes with carrier, epoch and a claim of its own; their messages are nowhere else', async () => {
+    await world.put(3);
+
+    const claimed = await world.claimer().claim(room(2));
+
+    const [document] = await world.queue.find().toArray();
+    const { claim } = claimed[0] ?? {};
+    expect(claim).to.include({ carrier: 'c', epoch: 7 });
+    expect(document).to.deep.include({ next: 2, open: true, claims: [{ ...claim, from: 0, to: 2 }] });
+    expect(claimed.every(({ state, v }) => state === 'submitting' && v === 1)).to.equal(true);
+    expect(await world.messages.countDocuments()).to.equal(0);
+  });
+
+  it('marks messages that were written out, and returns them as stored', async () => {
     await world.put(2);
+    await writeOutAll(world.store.db);
 
     const claimed = await world.claimer().claim(room(10));
 
@@ -22,6 +39,46 @@ describe('Claimer', () => {
     expect(claimed).to.have.deep.members(stored);
     expect(stored.every(({ state, v }) => state === 'submitting' && v === 1)).to.equal(true);
     expect(stored[0]?.claim).to.include({ carrier: 'c', epoch: 7 });
+  });
+
+  it('takes nothing of written lines whose messages are not queued on their path any more', async () => {
+    const [cancelled, moved, free] = ids(await world.put(3));
+    await writeOutAll(world.store.db);
+    await world.messages.updateOne({ _id: cancelled as MessageId }, { $set: { state: 'rejected' } });
+    await world.messages.updateOne({ _id: moved as MessageId }, { $set: { path: 'promotional' } });
+
+    const claimed = await world.claimer().claim(room(10));
+
+    expect(ids(claimed)).to.deep.equal([free]);
+  });
+
+  it('removes a document when all its messages are stored, not before', async () => {
+    await world.put(3);
+    const { claimer, claim } = world.claimer();
+    const claimed = await claim(room(10));
+
+    claimer.stored(claimed.slice(1).map(({ _id }) => _id));
+    await claimer.removeEnded();
+    expect(await world.queue.countDocuments()).to.equal(1);
+
+    claimer.stored(claimed.map(({ _id }) => _id));
+    await claimer.removeEnded();
+    expect(await world.queue.countDocuments()).to.equal(0);
+  });
+
+  it('a document from which two carriers claimed is removed by the last of them', async () => {
+    await world.put(6);
+    const [a, b] = [world.claimer(undefined, 'a'), world.claimer(undefined, 'b')];
+    const [first, rest] = [await a.claim(room(2)), await b.claim(room(10))];
+
+    b.claimer.stored(rest.map(({ _id }) => _id));
+    await b.claimer.removeEnded();
+    expect(await world.queue.countDocuments()).to.equal(1);
+
+    a.claimer.stored(first.map(({ _id }) => _id));
+    world.clock.turn(3_001);
+    await a.claimer.removeEnded();
+    expect(await world.queue.countDocuments()).to.equal(0);
   });
 
   it('takes no more than there is room for, the oldest of an account first', async () => {
@@ -51,7 +108,12 @@ describe('Claimer', () => {
 
     await world.put(10);
     await one.claim(room(10));
-    expect(one.claimer.tookAll, 'as many as there was room for').to.equal(false);
+    expect(one.claimer.tookAll, 'as many as there was room for').to.equal(true);
+
+    await world.put(11);
+    await one.claim(room(10));
+    expect(one.claimer.tookAll, 'one more than there was room for').to.equal(false);
+    await one.claim(room(10));
 
     await world.put(5, { segments: 3 });
     const other = world.claimer();
@@ -62,7 +124,7 @@ describe('Claimer', () => {
   it('takes nothing when the lease ran out while it read', async () => {
     const counting = openCountingDb(world.store);
     const queued = await world.put(3);
-    const one = world.claimer(undefined, undefined, counting.db, () => counting.sent('find', 'messages') === 0);
+    const one = world.claimer(undefined, undefined, counting.db, () => counting.sent('find', 'queue') === 0);
 
     const taken = await one.claim(room(10)).finally(() => counting.close());
 
@@ -72,14 +134,18 @@ describe('Claimer', () => {
   });
 
   it('has not taken all when another claimer took a part of it', async () => {
-    await world.put(6);
+    const queued = [...(await world.put(4)), ...(await world.put(2))];
     const other = world.claimer();
-    const late = aroundUpdates(world.store.db, { before: () => other.claim(room(4)) });
-    const one = world.claimer(undefined, undefined, late);
+    const early: MessageDocument[] = [];
+    const before = async () => early.push(...(await other.claim(room(4))));
+    const one = world.claimer(undefined, undefined, aroundClaims(world.store.db, { before }));
 
-    expect(await one.claim(room(10))).to.have.length(2);
+    const late = await one.claim(room(10));
 
     expect(one.claimer.tookAll).to.equal(false);
+    expect(early).to.have.length(4);
+    const rest = [...late, ...(await one.claim(room(10)))];
+    expect(ids([...early, ...rest])).to.have.members(ids(queued));
   });
 
   it('takes only from its paths', async () => {
@@ -88,12 +154,15 @@ describe('Claimer', () => {
     expect(await world.claimer(['transactional']).claim(room(10))).to.deep.equal([]);
   });
 
-  it('leaves alone what is not queued, and what has expired', async () => {
+  it('leaves alone what is not queued; what has expired goes to `messages`, for the maintenance', async () => {
     await world.put(2, { state: 'waiting' });
     await world.put(2, { state: 'sent' });
-    await world.put(2, { validUntil: world.clock.now() });
+    const expired = await world.put(2, { validUntil: world.clock.now() });
 
     expect(await world.claimer().claim(room(10))).to.deep.equal([]);
+
+    const left = { _id: { $in: expired.map(({ _id }) => _id) }, state: 'queued' } as const;
+    expect(await world.messages.countDocuments(left)).to.equal(2);
   });
 
   it('two claimers never get the same message, and together get all', async () => {
@@ -107,47 +176,60 @@ describe('Claimer', () => {
     expect(new Set(ids(taken.flat()))).to.deep.equal(new Set(ids(queued)));
   });
 
-  it('a claim whose answer was lost is found again: its messages are not forgotten', async () => {
+  for (const [what, written] of [
+    ['lines', false],
+    ['written lines', true],
+  ] as const) {
+    it(`a claim of ${what} whose answer was lost is found again: its messages are not forgotten`, async () => {
+      const queued = await world.put(5);
+      if (written) await writeOutAll(world.store.db);
+      let lost = true;
+      const after = () => {
+        if (lost) throw new Error('the answer was lost');
+      };
+      const worker = world.claimer(undefined, undefined, aroundClaims(world.store.db, { after }));
+
+      const failed = await worker.claim(room(5)).catch((error: unknown) => error);
+      lost = false;
+      const claimed = await worker.claim(room(5));
+
+      expect(failed).to.be.instanceOf(Error);
+      expect(ids(claimed)).to.have.members(ids(queued));
+      expect(await worker.claim(room(5))).to.deep.equal([]);
+    });
+  }
+
+  it('what was written out between its read and its claim is claimed in `messages`', async () => {
     const queued = await world.put(5);
-    let lost = true;
-    const worker = world.claimer(
-      undefined,
-      undefined,
-      aroundUpdates(world.store.db, {
-        after: () => {
-          if (lost) throw new Error('the answer was lost');
-        },
-      }),
-    );
+    let before: (() => Promise<unknown>) | undefined = () => writeOutAll(world.store.db);
+    const once = async () => {
+      const now = before;
+      before = undefined;
+      await now?.();
+    };
+    const worker = world.claimer(undefined, undefined, aroundClaims(world.store.db, { before: once }));
 
-    const failed = await worker.claim(room(5)).catch((error: unknown) => error);
-    lost = false;
-    const claimed = await worker.claim(room(5));
-
-    expect(failed).to.be.instanceOf(Error);
-    expect(ids(claimed)).to.have.members(ids(queued));
+    expect(await worker.claim(room(5))).to.deep.equal([]);
+    expect(ids(await worker.claim(room(5)))).to.have.members(ids(queued));
+    expect(await world.messages.countDocuments({ state: 'submitting' })).to.equal(5);
   });
 });
 
-/** A connection that does something before or after each `updateMany`. If `after` throws, the caller gets that as the answer. */
-function aroundUpdates(db: Db, around: { before?(): Promise<unknown>; after?(): void }): Db {
+/** A connection that does something before or after each update of the queue. If `after` throws, the caller gets that as the answer. */
+function aroundClaims(db: Db, around: { before?(): Promise<unknown>; after?(): void }): Db {
   return new Proxy(db, {
     get(target, name) {
-      if (name !== 'collection') return Reflect.get(target, name);
-      return (collection: string) =>
-        new Proxy(target.collection(collection), {
-          get(inner, method) {
-            const member: unknown = Reflect.get(inner, method);
-            if (typeof member !== 'function') return member;
-            if (method !== 'updateMany') return member.bind(inner);
-            return async (...args: unknown[]) => {
-              await around.before?.();
-              const answer: unknown = await member.apply(inner, args);
-              around.after?.();
-              return answer;
-            };
-          },
-        });
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      if (name !== 'command') return member.bind(target);
+      return async (...args: unknown[]) => {
+        const [command] = args;
+        const isClaim = typeof command === 'object' && command !== null && Reflect.get(command, 'update') === 'queue';
+        if (isClaim) await around.before?.();
+        const answer: unknown = await member.apply(target, args);
+        if (isClaim) around.after?.();
+        return answer;
+      };
     },
   });
 }

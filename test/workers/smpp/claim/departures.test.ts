@@ -17,6 +17,7 @@ import type { EndpointDocument } from '../../../../shared/webhooks/endpoint.ts';
 import { SmppWorker } from '../../../../workers/smpp/worker.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';
+import { enqueue, enqueueWritten } from '../../../support/queue.ts';
 import { boxOf } from '../../../support/secret-box.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 import { CARRIER, openWorld, type World } from '../../../support/smpp-world.ts';
@@ -39,7 +40,8 @@ describe('smpp worker: a message that waited', () => {
     const { group = longAgo(), ...rest } = more;
     const ids = rest.template === undefined ? {} : { entityId: ENTITY };
     const message = { ...queuedMessage(account, group, makeDraft()), ...ids, ...rest };
-    await messages().insertOne(message);
+    // What was claimed before came back from a carrier.
+    await (message.v > 0 ? enqueueWritten : enqueue)(world.db, [message]);
     return message;
   }
 
@@ -159,7 +161,7 @@ describe('smpp worker: a message that waited', () => {
     const { entityId: _, ...message } = {
       ...queuedMessage(await indian(), longAgo(), makeDraft({ to: '919876510014', template: TEMPLATE })),
     };
-    await messages().insertOne(message);
+    await enqueue(world.db, [message]);
 
     await expectRefused(message, 'entity_id_missing');
   });

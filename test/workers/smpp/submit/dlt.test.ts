@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { setChain } from '../../../../shared/carriers/chain-store.ts';
 import { queuedMessage } from '../../../../shared/messages/draft.ts';
-import type { MessageDocument } from '../../../../shared/messages/message.ts';
 import { type AccountId, newId } from '../../../../shared/runtime/ids.ts';
 import { dltTlvs } from '../../../../workers/smpp/submit/dlt.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';
+import { enqueue } from '../../../support/queue.ts';
 import { CARRIER, openWorld, type World } from '../../../support/smpp-world.ts';
 
 const fixture = new URL('../../../fixtures/dlt-hash.json', import.meta.url);
@@ -63,7 +63,7 @@ describe('DLT ids to the carrier', () => {
       world = await openWorld({ carrier: { dlt: { ...TAGS, hashTag: 0x1402, chain: [TELEMARKETER] } } });
       const send = async (account: AccountId, to: string): Promise<void> => {
         const message = queuedMessage(account, newId('grp'), makeDraft({ to, template: TEMPLATE, entityId: ENTITY }));
-        await world.db.collection<MessageDocument>('messages').insertOne(message);
+        await enqueue(world.db, [message]);
         await world.reaches(message._id, 'delivered');
       };
       const hashOf = (to: string) => {
@@ -94,7 +94,7 @@ describe('DLT ids to the carrier', () => {
         ),
       );
 
-      await world.db.collection<MessageDocument>('messages').insertMany(sent);
+      await enqueue(world.db, sent);
       await world.allReach(
         sent.map(({ _id }) => _id),
         'delivered',

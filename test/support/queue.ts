@@ -1,0 +1,59 @@
+import type { Db } from 'mongodb';
+import type { MessageDocument } from '../../shared/messages/message.ts';
+import { insertNew } from '../../shared/mongo/insert-new.ts';
+import { type QueueDocument, queueable, queueDocument, unpackLines } from '../../shared/queue/queue-document.ts';
+import { insertFirst, queueOf, requeue } from '../../shared/queue/queue-store.ts';
+import { writeAllOut } from '../../shared/queue/write-out.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
+import { type AccountId, queueId } from '../../shared/runtime/ids.ts';
+import { Claimer } from '../../workers/smpp/claim/claim.ts';
+import { openGates } from './gates.ts';
+
+/** Messages that wait as lines and are not in `messages`, as the gateway's follow-up leaves them. Returns the queue documents. */
+export async function enqueue(
+  db: Db,
+  messages: readonly MessageDocument[],
+  now = new Date(),
+): Promise<readonly QueueDocument[]> {
+  const documents = queueable(messages).map((piece) => queueDocument(queueId(firstOf(piece)._id, 0), piece, now));
+  await insertFirst(db, documents);
+  return documents;
+}
+
+/** Messages that wait in `messages` and have lines, as they are when they were written out or came back from a carrier. */
+export async function enqueueWritten(db: Db, messages: readonly MessageDocument[]): Promise<void> {
+  await insertNew(db, 'messages', messages);
+  await requeue(db, messages);
+}
+
+/** What waits of an account, also what is written, by id: every line of every queue document. */
+export async function linesOf(db: Db, account: AccountId): Promise<readonly MessageDocument[]> {
+  const documents = await queueOf(db).find({ account }).toArray();
+  return documents.flatMap(({ lines }) => unpackLines(lines)).sort((a, b) => (a._id < b._id ? -1 : 1));
+}
+
+/** Writes out everything that waits as lines only, so that `messages` has all messages. */
+export async function writeOutAll(db: Db, now = new Date()): Promise<void> {
+  await writeAllOut(db, now, {});
+}
+
+/** Claims everything that waits of an account, as a carrier with room for all of it would. A message may come twice: that is a fault. */
+export async function claimAll(db: Db, account: AccountId): Promise<readonly MessageDocument[]> {
+  const clock = systemClock;
+  const gates = openGates(db, clock);
+  const claimer = new Claimer({ db, clock, carrier: 'all', epoch: 1, gates, held: () => true });
+  const waiting = await queueOf(db)
+    .find({ account, open: true }, { projection: { path: 1 } })
+    .toArray();
+  const paths = [...new Set(waiting.map(({ path }) => path))];
+  const claimed: MessageDocument[] = [];
+  while ((await queueOf(db).countDocuments({ account, open: true })) > 0) {
+    claimed.push(...(await claimer.claim({ messages: 1_000, segments: 10_000 }, { paths, fromLane: 0 })));
+  }
+  return claimed.filter((message) => message.account === account);
+}
+
+function firstOf<T>([first]: readonly T[]): T {
+  if (first === undefined) throw new Error('nothing is queued');
+  return first;
+}
