@@ -1,4 +1,5 @@
-import { type AppName, type AppProcess, type Exit, type Setup, startApp } from './app-process.ts';
+import type { AppName } from '../../shared/processes/apps.ts';
+import { type AppProcess, type Exit, type Setup, startApp } from './app-process.ts';
 
 interface Slot {
   readonly app: AppName;

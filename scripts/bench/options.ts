@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { usualGateways } from '../../shared/processes/gateway-count.ts';
-import { APPS, type AppName } from './app-process.ts';
+import { APPS, type AppName, usualGateways } from '../../shared/processes/apps.ts';
 import type { CarrierHabits } from './world.ts';
 
 const PHASES = [

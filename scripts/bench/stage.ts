@@ -6,11 +6,14 @@ import { readEnvironment } from '../../shared/config/environment.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
 import { LIVE_KEYS_MAX } from '../../shared/keys/key.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
+import { ensureIndexes } from '../../shared/mongo/indexes.ts';
+import { APPS, type AppName } from '../../shared/processes/apps.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { newId } from '../../shared/runtime/ids.ts';
+import { createLog } from '../../shared/runtime/log.ts';
 import { createSecretBox } from '../../shared/runtime/secret-box.ts';
 import { loadSecretKeys } from '../../shared/runtime/secret-keys.ts';
-import type { AppName } from './app-process.ts';
+import { ensureSchema } from '../../shared/schema/migrate.ts';
 import { Fleet } from './fleet.ts';
 import { freePort } from './free-port.ts';
 import type { BenchOptions } from './options.ts';
@@ -47,8 +50,6 @@ export interface Stage extends Contender {
 const CREDITS = 100_000_000;
 const CARRIER = 'carrier + receiver';
 const LOAD = 'load';
-/** Apps of which one process runs. */
-const OTHERS = ['batches', 'schedules', 'webhooks', 'chatapp', 'maintenance'] as const;
 /** Names of the watched processes that do not belong to the product. */
 export const NOT_OURS: readonly string[] = [CARRIER, LOAD];
 const LONE_ACCOUNT_KEYS = 10;
@@ -87,14 +88,15 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
   if (mongodbUri === '') await fleet.start('embedded-db');
   const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
   const { db } = store;
+  // What the first process of the product does: keys find their places by an index.
+  await ensureSchema({ db, clock, log: createLog('bench', 'error') });
+  await ensureIndexes(db);
   const deps = { db, clock, box: createSecretBox(loadSecretKeys('', dataDir)) };
   // Before the other processes start, so that the phase `start` can follow at once.
   const seeded = await seedAll(deps, world, options);
-  await Promise.all([
-    fleet.start('gateway', options.gateways),
-    fleet.start('smpp', options.smppWorkers),
-    ...OTHERS.map((app) => fleet.start(app)),
-  ]);
+  const counts: Partial<Record<AppName, number>> = { gateway: options.gateways, smpp: options.smppWorkers };
+  const others = APPS.filter((app) => app !== 'embedded-db');
+  await Promise.all(others.map((app) => fleet.start(app, counts[app])));
 
   const product = fleet.pids().map(({ app, pid }, i, all) => ({ name: nameOf(app, i, all), pid }));
   return {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { AppName } from '../../scripts/bench/app-process.ts';
 import type { Outcome } from '../../scripts/simulator/smsc/outcome.ts';
 import { verifyLedger } from '../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
+import type { AppName } from '../../shared/processes/apps.ts';
 import { eventId } from '../../shared/runtime/ids.ts';
 import { parseIdentity } from '../../shared/runtime/process-identity.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { AppName } from '../../scripts/bench/app-process.ts';
 import { verifyLedger } from '../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
+import type { AppName } from '../../shared/processes/apps.ts';
 import { eventId } from '../../shared/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
-import { usualGateways } from '../../shared/processes/gateway-count.ts';
+import { usualGateways } from '../../shared/processes/apps.ts';
 import { isGone } from '../../shared/runtime/process-identity.ts';
 import { startEmbeddedStore } from '../../workers/embedded-db/server.ts';
 import { curlLines, doCurlLine } from '../support/curl-line.ts';

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type BuildOptions, build as bundle } from 'esbuild';
-import { APPS } from '../../scripts/bench/app-process.ts';
 import { build, ROOT } from '../../scripts/bench/build.ts';
 import { buildDashboard } from '../../scripts/dashboard/build.ts';
+import { APPS } from '../../shared/processes/apps.ts';
 
 /** Set by `npm test`, which builds before its processes start, so that none of them needs to ask the compiler again. */
 const BUILT = 'HARKARA_TEST_BUILT';

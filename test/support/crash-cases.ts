@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { expect } from 'chai';
-import type { AppName } from '../../scripts/bench/app-process.ts';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import type { AuditDocument } from '../../shared/audit/entry.ts';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
+import type { AppName } from '../../shared/processes/apps.ts';
 import type { CrashPoint } from '../../shared/runtime/crash-point.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { eventually } from './eventually.ts';
