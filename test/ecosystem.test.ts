@@ -61,7 +61,7 @@ describe('ecosystem.config.js', () => {
   const names = (env?: Record<string, string>) => apps(env).map((app) => app.name);
 
   it('starts the store first, and no simulator', () => {
-    const workers = ['batches', 'schedules', 'smpp', 'chatapp', 'webhooks', 'maintenance'];
+    const workers = ['smpp', 'webhooks', 'chatapp', 'background'];
     expect(names()).to.deep.equal(['embedded-db', 'gateway', ...workers]);
   });
 

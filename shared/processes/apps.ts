@@ -6,16 +6,7 @@ import { totalmem } from 'node:os';
  */
 
 /** In the order of their start: the store first, so that the others need not wait for it. */
-export const APPS = [
-  'embedded-db',
-  'gateway',
-  'batches',
-  'schedules',
-  'smpp',
-  'chatapp',
-  'webhooks',
-  'maintenance',
-] as const;
+export const APPS = ['embedded-db', 'gateway', 'smpp', 'webhooks', 'chatapp', 'background'] as const;
 export type AppName = (typeof APPS)[number];
 
 /** The build's file of an app, relative to `dist/`. */

@@ -189,11 +189,11 @@ export function crashCases(product: () => Product): readonly Case[] {
     { point: 'cancel:decided', app: 'gateway', ...cancels },
     { point: 'credit:applied', app: 'gateway', ...cancels },
     { point: 'credit:entered', app: 'smpp', ...refused, prepare: () => othersInserted().then(othersFinal) },
-    { point: 'split:inserted', app: 'batches', ...sendsBulk },
-    { point: 'stop:decided', app: 'batches', ...stops },
-    { point: 'stop:cancelled', app: 'batches', ...stops },
-    { point: 'release:claimed', app: 'schedules', ...releases },
-    { point: 'release:inserted', app: 'schedules', ...releases },
+    { point: 'split:inserted', app: 'background', ...sendsBulk },
+    { point: 'stop:decided', app: 'background', ...stops },
+    { point: 'stop:cancelled', app: 'background', ...stops },
+    { point: 'release:claimed', app: 'background', ...releases },
+    { point: 'release:inserted', app: 'background', ...releases },
     { point: 'claim:taken', app: 'smpp', ...sendsOne(), prepare: othersFinal },
     { point: 'submit:written', app: 'smpp', ...sendsOne(), prepare: othersFinal, resent: 1 },
     { point: 'settle:intended', app: 'smpp', ...sendsOne(), prepare: othersFinal, resent: 1 },
@@ -241,7 +241,7 @@ export function crashCases(product: () => Product): readonly Case[] {
     { point: 'audit:changed', app: 'gateway', ...registers('changed') },
     {
       point: 'pending:redone',
-      app: 'maintenance',
+      app: 'background',
       async act(numbers) {
         const died = await product().arm('gateway', 'accept:debited');
         await Promise.all([died(), send(numbers(1)[0])]);

@@ -74,7 +74,7 @@ export interface ProductOptions {
   readonly gateways?: number;
   readonly smppWorkers?: number;
   readonly webhookWorkers?: number;
-  /** Processes of batches, schedules and maintenance each. */
+  /** Processes of batches, schedules and maintenance. */
   readonly otherWorkers?: number;
   readonly credits?: number;
   /** Also the chat-app channel: workers, a provider of the account whose templates are copied, an endpoint for its events. */
@@ -140,9 +140,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     await Promise.all([
       fleet.start('smpp', options.smppWorkers ?? 1),
       fleet.start('webhooks', options.webhookWorkers ?? 1),
-      fleet.start('maintenance', options.otherWorkers),
-      fleet.start('batches', options.otherWorkers),
-      fleet.start('schedules', options.otherWorkers),
+      fleet.start('background', options.otherWorkers),
       ...(options.chatapp === undefined ? [] : [fleet.start('chatapp', options.chatapp.workers)]),
     ]);
 

@@ -1,4 +1,4 @@
-import { runApp } from '../../shared/processes/run-app.ts';
+import type { AppDeps } from '../../shared/processes/run-app.ts';
 import { createAnnouncer } from '../../shared/webhooks/announce.ts';
 import { Duties } from './duties.ts';
 import { Timetable } from './timetable.ts';
@@ -6,7 +6,7 @@ import { Timetable } from './timetable.ts';
 /** Shorter than the time that a process has to stop (shared/runtime/lifecycle.ts). */
 const STOP_MS = 10_000;
 
-runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
+export async function startMaintenance({ config, db, clock, log, metrics, life }: AppDeps): Promise<void> {
   const announcer = createAnnouncer({ db, clock });
   const duties = new Duties({
     db,
@@ -36,5 +36,4 @@ runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   timetable.every(10, () => duties.lookAtQueues());
   timetable.at('prune', '0 17 * * * *', () => duties.pruneOld());
   timetable.at('prune_conversations', '0 47 3 * * *', () => duties.pruneConversations());
-  life.ready();
-});
+}
