@@ -22,8 +22,7 @@ const { loadConfig, SETTINGS } = require('./dist/shared/config/settings.js');
 const { DAMAGED_EXIT_CODE } = require('./dist/shared/runtime/lifecycle.js');
 const { loadSecretKeys } = require('./dist/shared/runtime/secret-keys.js');
 const { openDirectory } = require('./dist/shared/runtime/own-directory.js');
-const { usualGateways } = require('./dist/shared/processes/gateway-count.js');
-const { NODE_FLAGS } = require('./dist/shared/processes/node-flags.js');
+const { APPS, appFile, nodeAdvice, nodeFlags, usualGateways } = require('./dist/shared/processes/apps.js');
 const { AddressGuard, guardOptions } = require('./dist/shared/webhooks/address-guard.js');
 
 /** Variables that PM2, Node, the loader and the C library read, and those of the simulator. */
@@ -32,6 +31,7 @@ const NEEDED =
 
 const { config, env } = settings();
 tellOpenDirectories();
+tellNode();
 leaveOnlyNeeded();
 // Not PM2's own 0, which is one for each core.
 const gateways = config.gatewayInstances || usualGateways(availableParallelism());
@@ -40,7 +40,6 @@ const gateways = config.gatewayInstances || usualGateways(availableParallelism()
 const common = {
   cwd: root,
   env,
-  node_args: NODE_FLAGS,
   // Ready is said by the process itself (runtime/lifecycle.ts); it may wait 30 s for its store.
   wait_ready: true,
   listen_timeout: 40_000,
@@ -58,26 +57,20 @@ const common = {
   vizion: false,
 };
 
-/** The store first, so that the others need not wait for it. */
-export const apps = [
+/** What only one app has. */
+const own = {
   // Damage that a start has found is found by the next one too: it stays stopped, and its log says what to do.
-  config.mongodbUri === '' && { ...worker('embedded-db'), stop_exit_codes: [DAMAGED_EXIT_CODE] },
-  config.simulator === 'on' && app('simulator', 'scripts/simulator'),
-  { ...app('gateway', 'gateway'), exec_mode: 'cluster', instances: gateways },
-  worker('batches'),
-  worker('schedules'),
-  worker('smpp'),
-  worker('chatapp'),
-  worker('webhooks'),
-  worker('maintenance'),
-].filter((entry) => entry !== false);
+  'embedded-db': { stop_exit_codes: [DAMAGED_EXIT_CODE] },
+  gateway: { exec_mode: 'cluster', instances: gateways },
+};
 
-function worker(name) {
-  return app(name, `workers/${name}`);
-}
+export const apps = [
+  ...APPS.filter((name) => name !== 'embedded-db' || config.mongodbUri === '').map((name) => app(name, appFile(name))),
+  ...(config.simulator === 'on' ? [app('simulator', 'scripts/simulator/main.js')] : []),
+];
 
-function app(name, folder) {
-  return { ...common, name, script: join(root, 'dist', folder, 'main.js') };
+function app(name, file) {
+  return { ...common, ...own[name], name, node_args: nodeFlags(name), script: join(root, 'dist', file) };
 }
 
 /**
@@ -126,6 +119,12 @@ function tellOpenDirectories() {
     const words = dir === '' ? undefined : openDirectory(dir);
     if (words !== undefined) process.stderr.write(`${words}\n`);
   }
+}
+
+/** In one line, which Node runs all this, when another would be better. */
+function tellNode() {
+  const advice = nodeAdvice(process.versions.node);
+  if (advice !== undefined) process.stderr.write(`${advice}\n`);
 }
 
 /**

@@ -13,12 +13,12 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { buildIfNeeded } from '../scripts/dev/build.ts';
-import { usualGateways } from '../shared/processes/gateway-count.ts';
-import { NODE_FLAGS } from '../shared/processes/node-flags.ts';
+import { nodeAdvice, nodeFlags, usualGateways } from '../shared/processes/apps.ts';
 import { DAMAGED_EXIT_CODE } from '../shared/runtime/lifecycle.ts';
 import { eventually } from './support/eventually.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+const ADVICE = nodeAdvice(process.versions.node);
 
 interface Shown {
   readonly status: number | null;
@@ -26,8 +26,8 @@ interface Shown {
   readonly stderr: string;
 }
 
-/** Reads the file as PM2 does (`require`) and prints its apps. */
-function read(folder: string, env: Record<string, string>): Shown {
+/** Reads the file as PM2 does (`require`) and prints its apps. What it says of this Node is left out: a test of its own looks. */
+function read(folder: string, env: Record<string, string>): Shown & { readonly advised: number } {
   const script = `console.log(JSON.stringify(require(${JSON.stringify(join(folder, 'ecosystem.config.js'))}).apps))`;
   // The file keeps the secrets of its environment in here, for the processes.
   const dataDir = mkdtempSync(join(tmpdir(), 'harkara-ecosystem-data-'));
@@ -41,7 +41,8 @@ function read(folder: string, env: Record<string, string>): Shown {
   };
   try {
     const run = { cwd: folder, env: { ...process.env, ...own }, encoding: 'utf8' } as const;
-    return spawnSync(process.execPath, ['--no-warnings', '-e', script], run);
+    const { stderr, ...said } = spawnSync(process.execPath, ['--no-warnings', '-e', script], run);
+    return { ...said, stderr: stderr.replace(`${ADVICE}\n`, ''), advised: stderr.split(`${ADVICE}\n`).length - 1 };
   } finally {
     rmSync(dataDir, { recursive: true });
   }
@@ -60,7 +61,7 @@ describe('ecosystem.config.js', () => {
   const names = (env?: Record<string, string>) => apps(env).map((app) => app.name);
 
   it('starts the store first, and no simulator', () => {
-    const workers = ['batches', 'schedules', 'smpp', 'chatapp', 'webhooks', 'maintenance'];
+    const workers = ['smpp', 'webhooks', 'chatapp', 'background'];
     expect(names()).to.deep.equal(['embedded-db', 'gateway', ...workers]);
   });
 
@@ -92,7 +93,31 @@ describe('ecosystem.config.js', () => {
   });
 
   it('starts every process with the options of Node that the benchmark measures', () => {
-    for (const app of apps()) expect(app.node_args).to.deep.equal(NODE_FLAGS);
+    for (const app of apps({ HARKARA_SIMULATOR: 'on' })) {
+      expect(app.node_args).to.deep.equal(nodeFlags(String(app.name)));
+    }
+  });
+
+  it('gives a larger young generation to what every message passes, on a machine that has the memory', () => {
+    const young = (app: string, gib: number) =>
+      nodeFlags(app, gib * 2 ** 30).flatMap((flag) => flag.match(/^--m\w+-semi-space-size=(\d+)$/)?.[1] ?? []);
+
+    for (const app of ['embedded-db', 'gateway', 'smpp', 'webhooks']) {
+      const [least, ...most] = [2, 3.7, 7.6, 64].map((gib) => young(app, gib));
+      expect(least).to.deep.equal([]);
+      expect(most).to.deep.equal([
+        ['16', '32'],
+        ['16', '64'],
+        ['16', '64'],
+      ]);
+    }
+    for (const app of ['chatapp', 'simulator']) expect(young(app, 64)).to.deep.equal([]);
+  });
+
+  it('says once which Node runs, unless it is the recommended one or a later one', () => {
+    expect(read(ROOT, {}).advised).to.equal(ADVICE === undefined ? 0 : 1);
+    expect(nodeAdvice('22.23.3')).to.match(/^Node 22\.23\.3 runs Harkara; .+ with Node 24 /);
+    expect(['24.0.0', '24.21.0', '25.1.0'].map(nodeAdvice)).to.deep.equal([undefined, undefined, undefined]);
   });
 
   it('gives every process longer to stop than it takes at most, and waits for its word that it is ready', () => {

@@ -3,20 +3,8 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { NODE_FLAGS } from '../../shared/processes/node-flags.ts';
+import { type AppName, appFile, nodeFlags } from '../../shared/processes/apps.ts';
 import { within } from '../../shared/runtime/within.ts';
-
-export const APPS = [
-  'embedded-db',
-  'gateway',
-  'batches',
-  'schedules',
-  'smpp',
-  'webhooks',
-  'chatapp',
-  'maintenance',
-] as const;
-export type AppName = (typeof APPS)[number];
 
 /** The build of the processes and their common settings. */
 export interface Setup {
@@ -78,8 +66,8 @@ function logFile(logDir: string, app: AppName): string {
 }
 
 function forkApp(app: AppName, { dist, env, logDir, nodeOptions }: Setup): ChildProcess {
-  const exec = join(dist, app === 'gateway' ? app : join('workers', app), 'main.js');
-  const execArgv = [...NODE_FLAGS, ...(nodeOptions?.(app) ?? [])];
+  const exec = join(dist, appFile(app));
+  const execArgv = [...nodeFlags(app), ...(nodeOptions?.(app) ?? [])];
   const log = openSync(logFile(logDir, app), 'a');
   const stdio: ['ignore', number, number, 'ipc'] = ['ignore', log, log, 'ipc'];
   try {

@@ -1,4 +1,6 @@
-import { type AppName, type AppProcess, type Exit, type Setup, startApp } from './app-process.ts';
+import type { ChildProcess } from 'node:child_process';
+import type { AppName } from '../../shared/processes/apps.ts';
+import { type AppProcess, type Exit, type Setup, startApp } from './app-process.ts';
 
 interface Slot {
   readonly app: AppName;
@@ -47,6 +49,13 @@ export class Fleet {
     return this.#slots
       .filter((slot) => (app === undefined || slot.app === app) && isAlive(slot))
       .map(({ app: name, process }) => ({ app: name, pid: process.child.pid ?? 0 }));
+  }
+
+  /** The living processes but the store, to talk with. */
+  children(): ChildProcess[] {
+    return this.#slots
+      .filter((slot) => slot.app !== 'embedded-db' && isAlive(slot))
+      .map(({ process }) => process.child);
   }
 
   /** Sends a signal to one process of an app, by default the first. Resolves when it is gone and its successor is ready. */

@@ -3,7 +3,7 @@ import { copyMessages } from './copy-messages.ts';
 import type { BenchOptions } from './options.ts';
 import { percentile } from './percentile.ts';
 import { bulk, type Times, wholePath } from './phases.ts';
-import { memoryMib } from './process-usage.ts';
+import { memoryMib, own } from './process-usage.ts';
 import { FIRST_ACCOUNT, type Stage } from './stage.ts';
 
 /** What was measured with `stored` messages in the store. */
@@ -80,7 +80,7 @@ async function look(stage: Stage, options: BenchOptions): Promise<GrowthLook> {
     stored,
     wholePerSecond,
     answerMs,
-    cpuMsPer1000: stage.product.reduce((sum, { name }) => sum + (cpuMsPer1000[name] ?? 0), 0),
+    cpuMsPer1000: own(cpuMsPer1000),
     readMs: await reads(stage),
     ...(pid !== undefined && existsSync(`/proc/${pid}`) && { storeMib: memoryMib(pid).own }),
   };

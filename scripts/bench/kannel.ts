@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { freePort } from './free-port.ts';
-import { configuration, KANNEL_USER } from './kannel-configuration.ts';
+import { configuration, KANNEL_USER, type KannelStore } from './kannel-configuration.ts';
 import type { BenchOptions } from './options.ts';
-import type { Contender } from './stage.ts';
+import { type Contender, withWorld } from './stage.ts';
 import { SENDER, type Target, TEXT } from './target.ts';
 import { World } from './world-process.ts';
 
@@ -22,39 +23,53 @@ export interface KannelStage extends Contender {
 const START_MS = 30_000;
 const LOOK_MS = 100;
 
-/** Starts bearerbox and smsbox (Debian's package `kannel`) on an empty file store. Throws a sentence when they are not installed. */
+const REDIS = '/usr/bin/redis-server';
+
+/** Whether that store can be compared with on this machine. */
+export function hasStore(store: KannelStore): boolean {
+  return store !== 'redis' || existsSync(REDIS);
+}
+
+/** Starts bearerbox and smsbox (Debian's package `kannel`) on an empty store. Throws a sentence when they are not installed. */
 export async function setKannelStage(
   dist: string,
+  store: KannelStore,
   { window, carrier }: Pick<BenchOptions, 'window' | 'carrier'>,
 ): Promise<KannelStage> {
   const folder = mkdtempSync(join(tmpdir(), 'harkara-bench-kannel-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const world = await World.start(dist, carrier);
-  const ports = { admin: await freePort(), box: await freePort(), sendsms: await freePort() };
+  const [admin, box, sendsms, redis] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+  const ports = { admin, box, sendsms, redis };
   const file = join(folder, 'kannel.conf');
-  writeFileSync(file, configuration({ ports, smscPort: world.smscPort, window, folder }));
-  const boxes: ChildProcess[] = [];
+  writeFileSync(file, configuration({ store, ports, smscPort: world.smscPort, window, folder }));
+  // The spool's folder.
+  if (store === 'spool') mkdirSync(join(folder, 'kannel.store'));
+  const programs: Program[] = [];
   process.on('exit', () => {
-    for (const box of boxes) box.kill('SIGKILL');
+    for (const { child } of programs) child.kill('SIGKILL');
   });
-  boxes.push(await startBox('bearerbox', file, folder));
-  await answers(ports.admin);
-  boxes.push(await startBox('smsbox', file, folder));
-  await answers(ports.sendsms);
-  const target = kannelTarget(`http://127.0.0.1:${ports.sendsms}`, world.callbackUrl);
-  const [bearerbox, smsbox] = boxes.map(({ pid = 0 }) => pid);
+  if (store === 'redis') {
+    // Appends what it is told before it answers; the system writes it to the disk within a second.
+    const settings = ['--port', `${redis}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'yes'];
+    programs.push(await startProgram(REDIS, [...settings, '--dir', folder], folder));
+    await listens(redis);
+  }
+  programs.push(await startProgram('/usr/sbin/bearerbox', ['-v', '4', file], folder));
+  await listens(admin);
+  programs.push(await startProgram('/usr/sbin/smsbox', ['-v', '4', file], folder));
+  await listens(sendsms);
+  const own = programs.map(({ name, child: { pid = 0 } }) => ({ name, pid }));
   return {
     world,
-    target,
-    all: [
-      { name: 'bearerbox', pid: bearerbox ?? 0 },
-      { name: 'smsbox', pid: smsbox ?? 0 },
-    ],
+    target: kannelTarget(`http://127.0.0.1:${sendsms}`, world.callbackUrl),
+    own,
+    all: withWorld(own, world),
     close: async () => {
-      for (const box of boxes.reverse()) {
-        if (box.exitCode !== null || box.signalCode !== null) continue;
-        box.kill('SIGKILL');
-        await once(box, 'exit');
+      for (const { child } of programs.reverse()) {
+        if (child.exitCode !== null || child.signalCode !== null) continue;
+        child.kill('SIGKILL');
+        await once(child, 'exit');
       }
       await world.stop();
     },
@@ -77,24 +92,32 @@ function kannelTarget(url: string, callbackUrl: string): Target {
   };
 }
 
-async function startBox(program: string, file: string, folder: string): Promise<ChildProcess> {
-  const box = spawn(`/usr/sbin/${program}`, ['-v', '4', file], { cwd: folder, stdio: 'ignore' });
-  const failed = once(box, 'error').then(() => {
-    throw new Error(`${program} does not start: install Debian's package kannel`);
-  });
-  await Promise.race([once(box, 'spawn'), failed]);
-  return box;
+interface Program {
+  readonly name: string;
+  readonly child: ChildProcess;
 }
 
-async function answers(port: number): Promise<void> {
+async function startProgram(path: string, args: readonly string[], folder: string): Promise<Program> {
+  const child = spawn(path, args, { cwd: folder, stdio: 'ignore' });
+  const failed = once(child, 'error').then(() => {
+    throw new Error(`${path} does not start: install Debian's package kannel`);
+  });
+  await Promise.race([once(child, 'spawn'), failed]);
+  return { name: basename(path), child };
+}
+
+async function listens(port: number): Promise<void> {
   const deadline = Date.now() + START_MS;
   for (;;) {
+    const socket = connect(port, '127.0.0.1');
     try {
-      await fetch(`http://127.0.0.1:${port}/`);
+      await once(socket, 'connect');
       return;
     } catch (error) {
-      if (Date.now() > deadline) throw new Error(`nothing answers on port ${port}`, { cause: error });
+      if (Date.now() > deadline) throw new Error(`nothing listens on port ${port}`, { cause: error });
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    } finally {
+      socket.destroy();
     }
   }
 }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { readEnvironment } from '../../shared/config/environment.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
 import { againstKannel } from './against.ts';
@@ -9,13 +10,16 @@ import { build, ROOT } from './build.ts';
 import { growth } from './growth.ts';
 import { hotSpots } from './hot-spots.ts';
 import { type BenchOptions, helpText, readOptions } from './options.ts';
-import { acceptAlone, bulk, firstSeconds, idle, loneMessages, steadyRate, wholePath } from './phases.ts';
+import { acceptAlone, bulk, firstSeconds, idle, lateReceipts, loneMessages, steadyRates, wholePath } from './phases.ts';
 import { memoryMib } from './process-usage.ts';
 import { type Report, reportText } from './report.ts';
 import { releaseTogether } from './schedule-load.ts';
 import { sideBySide } from './side-by-side.ts';
 import { type Stage, setStage } from './stage.ts';
 import { measureYardstick } from './yardstick.ts';
+
+/** After a start, until memory at rest is looked at. */
+const REST_MS = 2_000;
 
 /** `npm run bench`: what the product does per second, at what cost, and how long a message takes. See README.md. */
 async function bench(options: BenchOptions): Promise<void> {
@@ -44,6 +48,9 @@ async function bench(options: BenchOptions): Promise<void> {
 }
 
 async function measure(stage: Stage, options: BenchOptions, yardstickUs: number): Promise<Report> {
+  const memory = () => Object.fromEntries(stage.all.map(({ name, pid }) => [name, memoryMib(pid)]));
+  await setTimeout(REST_MS);
+  const memoryAtRestMib = memory();
   const has = (phase: BenchOptions['phases'][number]): boolean => options.phases.includes(phase);
   const start = has('start') ? await firstSeconds(stage, options) : undefined;
   if (options.warmUp > 0) await wholePath(stage, options, options.warmUp);
@@ -62,11 +69,13 @@ async function measure(stage: Stage, options: BenchOptions, yardstickUs: number)
     ...(has('one-account') && { oneAccount: await wholePath(stage, options, options.messages, stage.loneKeys) }),
     ...(has('bulk') && { bulk: await bulk(stage, options) }),
     ...(has('schedules') && { schedules: await releaseTogether(stage, options.connections, options.schedules) }),
-    ...(has('rate') && { rate: await steadyRate(stage, options) }),
+    ...(has('late') && { late: await lateReceipts(stage, options) }),
+    ...(has('rate') && { rates: await steadyRates(stage, options) }),
     ...(has('lone') && { lone: await loneMessages(stage, options) }),
     ...(has('idle') && { idle: await idle(stage, options) }),
+    memoryAtRestMib,
     // Before `growth`, which ends the store's process.
-    memoryMib: Object.fromEntries(stage.all.map(({ name, pid }) => [name, memoryMib(pid)])),
+    memoryMib: memory(),
     ...(has('growth') && { growth: await growth(stage, options) }),
   };
 }

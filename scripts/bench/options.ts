@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { usualGateways } from '../../shared/processes/gateway-count.ts';
-import { APPS, type AppName } from './app-process.ts';
+import { APPS, type AppName, usualGateways } from '../../shared/processes/apps.ts';
 import type { CarrierHabits } from './world.ts';
 
 const PHASES = [
@@ -11,6 +10,7 @@ const PHASES = [
   'one-account',
   'bulk',
   'schedules',
+  'late',
   'rate',
   'lone',
   'idle',
@@ -35,7 +35,8 @@ export interface BenchOptions {
   /** Events that each account's endpoint gets; each is one webhook per message. */
   readonly events: readonly ('message.sent' | 'message.delivered')[];
   readonly carrier: CarrierHabits;
-  readonly ratePerSecond: number;
+  /** Messages a second of the open loops, one after the other. */
+  readonly rates: readonly number[];
   readonly rateSeconds: number;
   /** Bulk sends, and recipients of each. */
   readonly batches: number;
@@ -68,8 +69,7 @@ const NUMBERS = {
   'response-delay': ['0', 'milliseconds from submit_sm to its answer'],
   'receipt-delay': ['100', 'milliseconds from submit_sm to its receipt'],
   'deliver-window': ['100', 'unanswered receipts of the carrier'],
-  rate: ['500', 'messages a second of the open loop'],
-  'rate-seconds': ['20', 'its length'],
+  'rate-seconds': ['20', 'length of each open loop'],
   batches: ['10', 'bulk sends'],
   'batch-size': ['10000', 'recipients of each'],
   schedules: ['10000', 'schedules that are due in one second'],
@@ -79,6 +79,7 @@ const NUMBERS = {
   rounds: ['3', 'with --against: how often both are measured'],
   cores: ['0', 'pin all processes to so many cores; 0 pins nothing'],
 } as const;
+const RATES = '50,500,1000';
 type NumberName = keyof typeof NUMBERS;
 
 /** `--quick`: shows in 15 seconds whether it works and roughly how fast. */
@@ -109,6 +110,7 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     options: {
       ...Object.fromEntries(Object.keys(NUMBERS).map((name) => [name, { type: 'string' as const }])),
       phases: { type: 'string', default: USUAL_PHASES.join(',') },
+      rate: { type: 'string', default: RATES },
       events: { type: 'string', default: 'delivered' },
       profile: { type: 'string', default: '' },
       against: { type: 'string' },
@@ -146,10 +148,10 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     events: values.events === 'both' ? ['message.sent', 'message.delivered'] : ['message.delivered'],
     carrier: {
       responseDelayMs: number('response-delay'),
-      receiptDelayMs: number('receipt-delay'),
+      receiptDelayMs: number('receipt-delay', 1), // what is later is a multiple of it
       deliverWindow: number('deliver-window', 1), // with 0 no receipt would ever come
     },
-    ratePerSecond: number('rate'),
+    rates: ratesIn(values.rate),
     rateSeconds: number('rate-seconds'),
     batches: number('batches'),
     batchSize: number('batch-size'),
@@ -170,6 +172,7 @@ export function helpText(): string {
   const rows = [
     ...Object.entries(NUMBERS).map(([name, [standard, meaning]]) => [`--${name} N`, `${meaning} (${standard})`]),
     ['--phases LIST', `any of ${PHASES.join(',')} (all but growth)`],
+    ['--rate LIST', `messages a second of the open loops, one after the other (${RATES})`],
     ['--events delivered|both', 'which events are posted: message.delivered alone, or message.sent too (delivered)'],
     ['--profile LIST', `take CPU profiles of these apps: ${APPS.join(',')}`],
     ['--against kannel', `measure Debian's Kannel in turn with the product and print the ratios`],
@@ -180,6 +183,12 @@ export function helpText(): string {
     ['--no-build', 'use dist/ as it is'],
   ];
   return rows.map(([flag = '', meaning]) => `  ${flag.padEnd(26)}${meaning}`).join('\n');
+}
+
+function ratesIn(text: string): number[] {
+  const rates = text.split(',').map(Number);
+  if (rates.every((rate) => Number.isInteger(rate) && rate > 0)) return rates;
+  throw new RangeError(`--rate must be whole numbers, at least 1, with commas between, not "${text}"`);
 }
 
 function namesIn<T extends string>(text: string, known: readonly T[], flag: string): T[] {

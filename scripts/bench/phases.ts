@@ -3,7 +3,7 @@ import { documentWrites, settledDocumentWrites } from './document-writes.ts';
 import { closedLoop, type LoadResult, openLoop } from './load.ts';
 import type { BenchOptions } from './options.ts';
 import { percentile } from './percentile.ts';
-import { measureCpu } from './process-usage.ts';
+import { type ByProcess, measureCpu, wakeUps } from './process-usage.ts';
 import type { Contender, Stage } from './stage.ts';
 import { productTarget, type Target } from './target.ts';
 import type { Counts } from './world.ts';
@@ -24,7 +24,7 @@ export interface LoopResult {
   /** Absent for a peer: only the product has a store that counts them. */
   readonly documentWritesPerMessage?: number;
   /** CPU milliseconds per 1,000 messages, by process. */
-  readonly cpuMsPer1000: Readonly<Record<string, number>>;
+  readonly cpuMsPer1000: ByProcess;
   /** Errors. `refused` must be empty, and `repeatedWebhooks` must be 0. */
   readonly refused: Readonly<Record<string, number>>;
   readonly repeatedWebhooks: number;
@@ -41,8 +41,20 @@ export interface LatencyResult {
 }
 
 export interface RateResult extends LatencyResult {
+  readonly perSecond: number;
   /** CPU milliseconds per 1,000 messages, by process. */
-  readonly cpuMsPer1000: Readonly<Record<string, number>>;
+  readonly cpuMsPer1000: ByProcess;
+  /** Each counted with all that goes on without messages, too. Commands are absent for a peer. */
+  readonly wakeUpsPerMessage: number;
+  readonly commandsPerMessage?: number;
+  /** Wake-ups by process. */
+  readonly wakeUpsBy: Readonly<Record<string, number>>;
+}
+
+/** Singles and bulk whose receipts come late, as they do on the networks: by then the next work has taken everything's place. */
+export interface LateResult {
+  readonly singles: LoopResult;
+  readonly bulk: LoopResult;
 }
 
 export interface IdleResult {
@@ -55,8 +67,11 @@ export interface IdleResult {
 /** Without a webhook for this long, a message is lost or something hangs. */
 const STALL_MS = 20_000;
 const LOOK_MS = 20;
-/** Length of the phase `start`. */
+/** Of the phase `start`: its length, and messages a second. */
 export const FIRST_SECONDS = 5;
+export const FIRST_RATE = 500;
+/** Of the phase `late`. */
+export const LATE_MS = 1_500;
 
 /** Closed loop on a route that no carrier serves: the speed of gateways and store alone. */
 export async function acceptAlone(stage: Stage, { connections, messages }: BenchOptions): Promise<LoopResult> {
@@ -110,28 +125,55 @@ async function toTheEnd(
   };
 }
 
-/** Open loop: how long messages take while the system is busy but not full. */
-export function steadyRate(stage: Stage, { ratePerSecond, rateSeconds, events }: BenchOptions): Promise<RateResult> {
-  const target = productTarget(stage.url, stage.keys);
-  return rate(stage, target, { ratePerSecond, rateSeconds, webhooksEach: events.length });
+/** The whole path of singles, then bulk, with receipts that come 1.5 s after the submit_sm. */
+export async function lateReceipts(stage: Stage, options: BenchOptions): Promise<LateResult> {
+  stage.world.delayReceipts(LATE_MS);
+  const singles = await wholePath(stage, options, options.messages);
+  const result = { singles, bulk: await bulk(stage, options) };
+  stage.world.delayReceipts(options.carrier.receiptDelayMs);
+  return result;
+}
+
+/** Open loops, one after the other: how long messages take, and what they cost, while the system is not full. */
+export async function steadyRates(stage: Stage, options: BenchOptions): Promise<readonly RateResult[]> {
+  const { rateSeconds: seconds, events } = options;
+  const results: RateResult[] = [];
+  for (const perSecond of options.rates) {
+    const asked = { perSecond, seconds, webhooksEach: events.length };
+    results.push(await rate(stage, productTarget(stage.url, stage.keys), asked));
+  }
+  return results;
 }
 
 /** Open loop in the first seconds of a product that has just started and has had no request yet. */
-export function firstSeconds(stage: Stage, options: BenchOptions): Promise<RateResult> {
-  return steadyRate(stage, { ...options, rateSeconds: FIRST_SECONDS });
+export function firstSeconds(stage: Stage, { events }: BenchOptions): Promise<RateResult> {
+  const asked = { perSecond: FIRST_RATE, seconds: FIRST_SECONDS, webhooksEach: events.length };
+  return rate(stage, productTarget(stage.url, stage.keys), asked);
 }
 
 export async function rate(
-  { world, all }: Contender,
+  contender: Contender,
   target: Target,
-  { ratePerSecond, rateSeconds, webhooksEach }: { ratePerSecond: number; rateSeconds: number; webhooksEach: number },
+  { perSecond, seconds, webhooksEach }: { perSecond: number; seconds: number; webhooksEach: number },
 ): Promise<RateResult> {
+  const { world, own, all } = contender;
   const { webhooks } = await world.counts();
+  const commandsBefore = await contender.commands?.();
+  const woken = own.map(({ pid }) => wakeUps(pid));
   const used = measureCpu(all);
-  const load = await openLoop(target, ratePerSecond, ratePerSecond * rateSeconds);
+  const load = await openLoop(target, perSecond, perSecond * seconds);
   await webhooksReach(world, webhooks + load.accepted * webhooksEach);
   const cpu = used();
-  return { ...(await latencies(world, [load])), cpuMsPer1000: per1000(cpu, load.accepted) };
+  const wakes = own.map(({ name, pid }, i) => [name, (wakeUps(pid) - (woken[i] ?? 0)) / load.accepted] as const);
+  const commands = await contender.commands?.();
+  return {
+    ...(await latencies(world, [load])),
+    perSecond,
+    cpuMsPer1000: per1000(cpu, load.accepted),
+    wakeUpsPerMessage: wakes.reduce((sum, [, each]) => sum + each, 0),
+    wakeUpsBy: Object.fromEntries(wakes),
+    ...(commands !== undefined && { commandsPerMessage: (commands - (commandsBefore ?? 0)) / load.accepted }),
+  };
 }
 
 /** One message at a time, each on a system that has become idle. */
@@ -149,7 +191,7 @@ export async function loneMessages(stage: Stage, options: BenchOptions): Promise
 
 export async function idle(stage: Stage, { idleSeconds }: BenchOptions): Promise<IdleResult> {
   await pause(2_000); // What the earlier phases left to do ends meanwhile.
-  const used = measureCpu(stage.product);
+  const used = measureCpu(stage.own);
   await pause(idleSeconds * 1000);
   const byProcess = new Map([...used()].map(([name, ms]) => [name, ms / idleSeconds / 10]));
   const percent = [...byProcess.values()].reduce((sum, each) => sum + each, 0);

@@ -7,25 +7,31 @@ import { loadConfig } from '../../shared/config/settings.ts';
 import { LIVE_KEYS_MAX } from '../../shared/keys/key.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { ensureIndexes } from '../../shared/mongo/indexes.ts';
+import { APPS, type AppName } from '../../shared/processes/apps.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { newId } from '../../shared/runtime/ids.ts';
+import { createLog } from '../../shared/runtime/log.ts';
 import { createSecretBox } from '../../shared/runtime/secret-box.ts';
 import { loadSecretKeys } from '../../shared/runtime/secret-keys.ts';
-import type { AppName } from './app-process.ts';
+import { ensureSchema } from '../../shared/schema/migrate.ts';
 import { Fleet } from './fleet.ts';
 import { freePort } from './free-port.ts';
 import type { BenchOptions } from './options.ts';
-import type { Watched } from './process-usage.ts';
+import { LOAD, type Watched, WORLD } from './process-usage.ts';
 import { type SeedDeps, seedAccount, seedCarrier } from './seed.ts';
+import { storeCommands } from './store-commands.ts';
 import { World } from './world-process.ts';
 
 /** What is measured: the product, or a peer. */
 export interface Contender {
   readonly world: World;
-  /** The processes whose CPU is measured. For the product also the simulated world, and this process, which makes the load. */
+  /** Its own processes. */
+  readonly own: readonly Watched[];
+  /** These, the simulated world, and this process, which makes the load. */
   readonly all: readonly Watched[];
-  /** The product's store. */
+  /** The product's store, and how many commands its processes have sent to it; absent for a peer. */
   readonly db?: Db;
+  commands?(): Promise<number>;
 }
 
 /** Everything that a measurement needs: the running product with its accounts, and the simulated world around it. */
@@ -35,8 +41,7 @@ export interface Stage extends Contender {
   readonly keys: readonly string[];
   readonly loneKeys: readonly string[];
   readonly db: Db;
-  /** The product's processes. */
-  readonly product: readonly Watched[];
+  commands(): Promise<number>;
   /** Ends the embedded store with kill -9. Resolves with the milliseconds until it is ready again. */
   killStore(): Promise<number>;
   /** Undefined when the store is not ours but the server that `MONGODB_URI` names. */
@@ -46,12 +51,6 @@ export interface Stage extends Contender {
 }
 
 const CREDITS = 100_000_000;
-const CARRIER = 'carrier + receiver';
-const LOAD = 'load';
-/** Apps of which one process runs. */
-const OTHERS = ['batches', 'schedules', 'webhooks', 'chatapp', 'maintenance'] as const;
-/** Names of the watched processes that do not belong to the product. */
-export const NOT_OURS: readonly string[] = [CARRIER, LOAD];
 const LONE_ACCOUNT_KEYS = 10;
 /** The account of the first key. */
 export const FIRST_ACCOUNT = 'account-0';
@@ -82,31 +81,34 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
       WEBHOOK_ALLOW_HTTP: 'yes',
       WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
     },
-    nodeOptions: (app) => (options.profile.includes(app) ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] : []),
+    nodeOptions: (app) => [
+      ...(app === 'embedded-db' ? [] : ['--import', join(dist, 'scripts/bench/command-counter.js')]),
+      ...(options.profile.includes(app) ? ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] : []),
+    ],
   });
   const world = await World.start(dist, options.carrier);
   if (mongodbUri === '') await fleet.start('embedded-db');
   const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
   const { db } = store;
-  const deps = { db, clock, box: createSecretBox(loadSecretKeys('', dataDir)) };
-  // The keys of one account are made side by side: the index keeps each from the place of another.
+  // What the first process of the product does: keys find their places by an index.
+  await ensureSchema({ db, clock, log: createLog('bench', 'error') });
   await ensureIndexes(db);
+  const deps = { db, clock, box: createSecretBox(loadSecretKeys('', dataDir)) };
   // Before the other processes start, so that the phase `start` can follow at once.
   const seeded = await seedAll(deps, world, options);
-  await Promise.all([
-    fleet.start('gateway', options.gateways),
-    fleet.start('smpp', options.smppWorkers),
-    ...OTHERS.map((app) => fleet.start(app)),
-  ]);
+  const counts: Partial<Record<AppName, number>> = { gateway: options.gateways, smpp: options.smppWorkers };
+  const others = APPS.filter((app) => app !== 'embedded-db');
+  await Promise.all(others.map((app) => fleet.start(app, counts[app])));
 
-  const product = fleet.pids().map(({ app, pid }, i, all) => ({ name: nameOf(app, i, all), pid }));
+  const own = fleet.pids().map(({ app, pid }, i, all) => ({ name: nameOf(app, i, all), pid }));
   return {
     url: `http://127.0.0.1:${port}`,
     ...seeded,
     db,
     world,
-    product,
-    all: [...product, { name: CARRIER, pid: world.pid }, { name: LOAD, pid: process.pid }],
+    own,
+    all: withWorld(own, world),
+    commands: () => storeCommands(fleet.children()),
     killStore: async () => {
       const beganMs = performance.now();
       await fleet.kill('embedded-db');
@@ -123,6 +125,11 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
       if (bad.length > 0) throw new Error(`processes that ended badly: ${JSON.stringify(bad)}`);
     },
   };
+}
+
+/** A contender's processes, and those around it. */
+export function withWorld(own: readonly Watched[], world: World): readonly Watched[] {
+  return [...own, { name: WORLD, pid: world.pid }, { name: LOAD, pid: process.pid }];
 }
 
 /** Accounts with their keys, and the carriers. */

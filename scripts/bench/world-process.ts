@@ -34,6 +34,11 @@ export class World {
     return this.#ask({ ask: 'seen' }, 'seen');
   }
 
+  /** From now on receipts come that late. */
+  delayReceipts(delayMs: number): void {
+    this.#child.send({ ask: 'receipts', delayMs } satisfies Question);
+  }
+
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null) return;
     this.#child.disconnect();

@@ -10,6 +10,8 @@ import { machineMs } from './machine-time.ts';
  * each destination's submit_sm and its `message.delivered` arrived. Talks over IPC: `Question` in, `Answer` out.
  */
 export type Question =
+  /** From now on receipts come that late, in milliseconds; not answered. */
+  | { readonly ask: 'receipts'; readonly delayMs: number }
   | { readonly ask: 'counts' }
   /** Asks for the arrival times since the last such question. The world then forgets them. */
   | { readonly ask: 'seen' };
@@ -45,6 +47,7 @@ export type Answer = Started | Counts | Seen;
 async function run(carrier: CarrierHabits): Promise<void> {
   let submits = new Map<string, number>();
   let delivered = new Map<string, number>();
+  let { receiptDelayMs } = carrier;
   const counts = { submits: 0, webhooks: 0, lastWebhookMs: 0, repeatedWebhooks: 0 };
 
   const smsc = await startSmsc({
@@ -52,7 +55,7 @@ async function run(carrier: CarrierHabits): Promise<void> {
     keepMessages: 0,
     behaviour: ({ to }) => {
       submits.set(to, machineMs());
-      return undefined; // Leaves the answer to the magic numbers.
+      return { receipts: [{ stat: 'DELIVRD', delays: receiptDelayMs / carrier.receiptDelayMs }] };
     },
   });
   const count = (): void => {
@@ -77,8 +80,11 @@ async function run(carrier: CarrierHabits): Promise<void> {
   });
   const callbackPort = await listenLocally(callbacks, 0);
 
-  process.on('message', ({ ask }: Question) => {
-    switch (ask) {
+  process.on('message', (question: Question) => {
+    switch (question.ask) {
+      case 'receipts':
+        receiptDelayMs = question.delayMs;
+        return;
       case 'counts':
         return tell({ kind: 'counts', ...counts, submits: smsc.stats().submits.accepted });
       case 'seen':
@@ -87,7 +93,7 @@ async function run(carrier: CarrierHabits): Promise<void> {
         delivered = new Map();
         return;
       default:
-        return ask satisfies never;
+        return question satisfies never;
     }
   });
   // The process that started this one is gone or wants it to end. Nothing here needs saving.

@@ -5,6 +5,7 @@ import type { Db } from 'mongodb';
 import { listChatTemplates } from '../../shared/chat-templates/store.ts';
 import { eventsOf } from '../../shared/events/catalogue.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
+import { APPS } from '../../shared/processes/apps.ts';
 import { setProvider } from '../../shared/providers/store.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
@@ -43,7 +44,7 @@ const WINDOW = 50;
 const UNKNOWN = { unknownPolicy: 'resend', unknownWaitMs: 15_000 } as const;
 const KEPT = 1_000_000;
 /** Two processes of each, so that one takes over from the other. */
-const DOUBLED = ['gateway', 'smpp', 'webhooks', 'chatapp', 'batches', 'schedules', 'maintenance'] as const;
+const DOUBLED = APPS.filter((app) => app !== 'embedded-db');
 
 /**
  * A store that is no process of the product: a server that speaks MongoDB's protocol. If it has a pid, it may be killed like a

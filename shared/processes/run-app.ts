@@ -128,7 +128,7 @@ async function openStore(base: Base) {
 }
 
 /** Only this app logs warnings about the deployment, so that operators read them once on each machine. */
-const TELLING_APP = 'maintenance';
+const TELLING_APP = 'background';
 
 /**
  * Throws `StartError` when the product cannot run on the store. Before anything else that writes: the error of another write would

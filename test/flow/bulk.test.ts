@@ -60,7 +60,7 @@ describe('bulk requests while gateway and batches worker are killed', function (
         'messages',
         SETTLED_MS,
       );
-      await product.kill('batches');
+      await product.kill('background');
     }
     await settled(product);
     batches = await stored.find({ state: { $ne: 'unpaid' } }).toArray();
@@ -118,7 +118,7 @@ describe('a batch that is stopped while it leaves and the worker is killed', fun
       'a cancelled message',
       SETTLED_MS,
     );
-    await product.kill('batches');
+    await product.kill('background');
     await asked;
     // Each answer waits for the worker some seconds at most.
     await eventually(async () => (await product.delete(path)).body.state === 'stopped', 'the stop', SETTLED_MS);

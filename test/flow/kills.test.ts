@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { AppName } from '../../scripts/bench/app-process.ts';
 import { verifyLedger } from '../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
+import type { AppName } from '../../shared/processes/apps.ts';
 import { eventId } from '../../shared/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
@@ -10,7 +10,7 @@ const MESSAGES = 500;
 /** 100 messages a second: sending all of them takes several times as long as a restart. */
 const PACE_MS = 10;
 const IN_FLIGHT_MAX = 32;
-const VICTIMS: readonly AppName[] = ['smpp', 'webhooks', 'gateway', 'maintenance', 'embedded-db'];
+const VICTIMS: readonly AppName[] = ['smpp', 'webhooks', 'gateway', 'background', 'embedded-db'];
 
 /** Longer than a receipt needs to come on the new bind, so that only what never left the worker is submitted again. */
 const UNKNOWN_WAIT_MS = 10_000;

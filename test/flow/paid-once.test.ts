@@ -199,8 +199,7 @@ describe('four gateways and two of each worker on one account', function () {
       () => product.db.collection<Stored>('batches').findOne({ _id: batchId, state: { $ne: 'paid' } }),
       'the stop is decided',
     );
-    await product.kill('batches');
-    await product.kill('maintenance');
+    await product.kill('background');
     await Promise.all([...cancels, ...stops]);
     const refusedIds = (await refused).map(({ message_id: one }) => String(one));
     const expiringIds = (await expiring).map(({ message_id: one }) => String(one));

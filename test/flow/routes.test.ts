@@ -62,7 +62,7 @@ describe('three carriers, one dying, one refusing everything, one slow, while ro
     await product.ops('route set all --carriers refusing:50,sim:50;slow');
     await product.kill('smpp');
     await product.ops('route add some --prefix 9198760 --carriers refusing;slow --wait-seconds 2');
-    await product.kill('maintenance');
+    await product.kill('background');
     await product.ops('route remove some');
     await load;
 

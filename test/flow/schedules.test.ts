@@ -70,7 +70,7 @@ describe('schedules while gateway and schedules worker are killed', function () 
         'releasing',
         SETTLED_MS,
       );
-      await product.kill('schedules');
+      await product.kill('background');
     }
     await eventually(
       async () => {

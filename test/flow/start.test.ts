@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
-import { usualGateways } from '../../shared/processes/gateway-count.ts';
+import { usualGateways } from '../../shared/processes/apps.ts';
 import { isGone } from '../../shared/runtime/process-identity.ts';
 import { startEmbeddedStore } from '../../workers/embedded-db/server.ts';
 import { curlLines, doCurlLine } from '../support/curl-line.ts';
@@ -54,8 +54,8 @@ describe('npm start', function () {
 
     expect(openFiles(run.dataDir)).to.deep.equal([]);
     const processes = run.processes();
-    // npm, starter, guard, PM2, 7 workers, the simulator, and the gateways
-    expect(processes).to.have.length(12 + usualGateways(availableParallelism()));
+    // npm, starter, guard, PM2, the store, 4 workers, the simulator, and the gateways
+    expect(processes).to.have.length(10 + usualGateways(availableParallelism()));
     run.ctrlC();
     expect(await run.exited).to.equal(0);
     await eventually(() => processes.every((one) => isGone(one)), 'no process of it', STOP_MS);

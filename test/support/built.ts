@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { type BuildOptions, build as bundle } from 'esbuild';
-import { APPS } from '../../scripts/bench/app-process.ts';
 import { build, ROOT } from '../../scripts/bench/build.ts';
 import { buildDashboard } from '../../scripts/dashboard/build.ts';
+import { APPS, appFile } from '../../shared/processes/apps.ts';
 
 /** Set by `npm test`, which builds before its processes start, so that none of them needs to ask the compiler again. */
 const BUILT = 'HARKARA_TEST_BUILT';
@@ -61,7 +61,7 @@ export async function buildForAll(): Promise<void> {
 
 async function bundled(): Promise<string> {
   const dist = await build();
-  const mains = APPS.map((app) => (app === 'gateway' ? `${app}/main` : `workers/${app}/main`));
+  const mains = APPS.map((app) => appFile(app).slice(0, -'.js'.length));
   await bundleAll(
     mains.map((main) => ({ in: join(dist, `${main}.js`), out: main })),
     SCRIPT,
@@ -69,7 +69,7 @@ async function bundled(): Promise<string> {
   await bundleAll([
     ...mains.map((main) => ({ in: join(ROOT, 'test/support/start-kept.ts'), out: main })),
     // Files of ours that start as threads, where the bundles of their processes look for them. `watched-gateway` is one.
-    { in: join(dist, 'workers/batches/render-slice.js'), out: 'workers/batches/render-slice' },
+    { in: join(dist, 'workers/batches/render-slice.js'), out: 'workers/background/render-slice' },
     ...['gateway', 'programs'].map((beside) => ({
       in: join(dist, 'gateway/process/in-thread.js'),
       out: `${beside}/in-thread`,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { expect } from 'chai';
-import type { AppName } from '../../scripts/bench/app-process.ts';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import type { AuditDocument } from '../../shared/audit/entry.ts';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
+import type { AppName } from '../../shared/processes/apps.ts';
 import type { CrashPoint } from '../../shared/runtime/crash-point.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { eventually } from './eventually.ts';
@@ -197,13 +197,13 @@ export function crashCases(product: () => Product): readonly Case[] {
     { point: 'cancel:decided', app: 'gateway', ...cancels },
     { point: 'credit:applied', app: 'gateway', ...cancels },
     { point: 'credit:entered', app: 'smpp', ...refused, prepare: () => othersInserted().then(othersFinal) },
-    { point: 'split:inserted', app: 'batches', ...sendsBulk },
-    { point: 'stop:decided', app: 'batches', ...stops },
-    { point: 'stop:cancelled', app: 'batches', ...stops },
-    { point: 'queue:marked', app: 'maintenance', ...writtenOut },
-    { point: 'queue:written', app: 'maintenance', ...writtenOut },
-    { point: 'release:claimed', app: 'schedules', ...releases },
-    { point: 'release:inserted', app: 'schedules', ...releases },
+    { point: 'split:inserted', app: 'background', ...sendsBulk },
+    { point: 'stop:decided', app: 'background', ...stops },
+    { point: 'stop:cancelled', app: 'background', ...stops },
+    { point: 'queue:marked', app: 'background', ...writtenOut },
+    { point: 'queue:written', app: 'background', ...writtenOut },
+    { point: 'release:claimed', app: 'background', ...releases },
+    { point: 'release:inserted', app: 'background', ...releases },
     { point: 'claim:taken', app: 'smpp', ...sendsOne(), prepare: othersFinal },
     { point: 'submit:written', app: 'smpp', ...sendsOne(), prepare: othersFinal, resent: 1 },
     { point: 'settle:intended', app: 'smpp', ...sendsOne(), prepare: othersFinal, resent: 1 },
@@ -251,7 +251,7 @@ export function crashCases(product: () => Product): readonly Case[] {
     { point: 'audit:changed', app: 'gateway', ...registers('changed') },
     {
       point: 'pending:redone',
-      app: 'maintenance',
+      app: 'background',
       async act(numbers) {
         const died = await product().arm('gateway', 'accept:debited');
         await Promise.all([died(), send(numbers(1)[0])]);

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Db } from 'mongodb';
-import { type AppName, type Exit, logTail, type Setup } from '../../scripts/bench/app-process.ts';
+import { type Exit, logTail, type Setup } from '../../scripts/bench/app-process.ts';
 import { Fleet } from '../../scripts/bench/fleet.ts';
 import { freePort } from '../../scripts/bench/free-port.ts';
 import { seedAccount, seedCarrier } from '../../scripts/bench/seed.ts';
@@ -18,6 +18,7 @@ import { listChatTemplates } from '../../shared/chat-templates/store.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
 import { eventsOf } from '../../shared/events/catalogue.ts';
 import { connectStore, storeUri } from '../../shared/mongo/connect.ts';
+import type { AppName } from '../../shared/processes/apps.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 import { setProvider } from '../../shared/providers/store.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
@@ -73,7 +74,7 @@ export interface ProductOptions {
   readonly gateways?: number;
   readonly smppWorkers?: number;
   readonly webhookWorkers?: number;
-  /** Processes of batches, schedules and maintenance each. */
+  /** Processes of batches, schedules and maintenance. */
   readonly otherWorkers?: number;
   readonly credits?: number;
   /** Also the chat-app channel: workers, a provider of the account whose templates are copied, an endpoint for its events. */
@@ -139,9 +140,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     await Promise.all([
       fleet.start('smpp', options.smppWorkers ?? 1),
       fleet.start('webhooks', options.webhookWorkers ?? 1),
-      fleet.start('maintenance', options.otherWorkers),
-      fleet.start('batches', options.otherWorkers),
-      fleet.start('schedules', options.otherWorkers),
+      fleet.start('background', options.otherWorkers),
       ...(options.chatapp === undefined ? [] : [fleet.start('chatapp', options.chatapp.workers)]),
     ]);
 

@@ -8,7 +8,7 @@ export class WorkerProcesses {
   readonly #worker: string;
   readonly #children = new Set<ChildProcess>();
 
-  constructor(worker: 'chatapp' | 'schedules' | 'webhooks') {
+  constructor(worker: 'chatapp' | 'background' | 'webhooks') {
     this.#worker = worker;
   }
 

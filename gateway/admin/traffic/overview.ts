@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { APPS } from '../../../shared/processes/apps.ts';
 import { livingProcesses } from '../../../shared/processes/report.ts';
 import { readQueues } from '../../../shared/queue/waiting-lanes.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
@@ -60,4 +61,4 @@ async function waitingApprovals(db: Db) {
 }
 
 /** The workers that every installation needs. */
-const WORKERS = ['smpp', 'webhooks', 'batches', 'schedules', 'chatapp', 'maintenance'] as const;
+const WORKERS = APPS.filter((app) => app !== 'embedded-db' && app !== 'gateway');

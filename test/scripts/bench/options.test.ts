@@ -17,4 +17,13 @@ describe('npm run bench: options', () => {
       expect(readOptions([`--${name}`, '1'])).to.include({ [name]: 1 });
     });
   }
+
+  it('take several rates, and refuse one at which nothing is sent', () => {
+    expect(readOptions(['--rate', '50,1000'])).to.deep.include({ rates: [50, 1_000] });
+    for (const rate of ['0', '500,', 'fast']) {
+      expect(() => readOptions(['--rate', rate])).to.throw(
+        `--rate must be whole numbers, at least 1, with commas between, not "${rate}"`,
+      );
+    }
+  });
 });

@@ -48,7 +48,7 @@ describe('a process that builds indexes when the store becomes read-only', () =>
       ),
     });
     const env = { MONGODB_URI: proxy.uri, MONGODB_DATABASE: db.databaseName, HARKARA_DATA_DIR: dir };
-    const app = startApp('maintenance', { dist: await builtProduct(), env, logDir: dir });
+    const app = startApp('background', { dist: await builtProduct(), env, logDir: dir });
     app.ready.catch(() => {});
     await eventually(() => building.met === 1, 'it builds indexes');
 
@@ -58,7 +58,7 @@ describe('a process that builds indexes when the store becomes read-only', () =>
     goOn();
     const { period } = await closing;
 
-    expect(known).to.include({ app: 'maintenance' });
+    expect(known).to.include({ app: 'background' });
     expect(others).to.deep.equal([]);
     expect(await closedProcesses(db, period)).to.deep.equal(new Set([known?._id]));
     app.child.kill('SIGTERM');

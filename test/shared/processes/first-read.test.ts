@@ -12,7 +12,7 @@ import { openScriptedMongo, type ScriptedAnswer } from '../../support/scripted-m
 async function said(answer: ScriptedAnswer): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'harkara-first-read-'));
   const server = await openScriptedMongo({ answer: () => answer });
-  const child = spawn(process.execPath, [join(await builtProduct(), 'workers', 'maintenance', 'main.js')], {
+  const child = spawn(process.execPath, [join(await builtProduct(), 'workers', 'background', 'main.js')], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, MONGODB_URI: server.uri, HARKARA_DATA_DIR: folder, LOG_LEVEL: 'silent' },
   });

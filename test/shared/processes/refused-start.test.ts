@@ -34,7 +34,7 @@ describe('a start on a server without `$$NOW`', function () {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  for (const app of ['gateway', 'workers/batches']) {
+  for (const app of ['gateway', 'workers/background']) {
     it(`${app} ends with one sentence that says what is missing`, async () => {
       const main = join(await builtProduct(), app, 'main.js');
       const child = spawn(process.execPath, [main], {

@@ -133,7 +133,7 @@ describe('the maintenance process', () => {
 
   it('writes nothing into its error log when it was suspended', async () => {
     const env = { ...process.env, MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, LOG_LEVEL: 'info' };
-    const worker = spawn(process.execPath, [join(await builtProduct(), 'workers/maintenance/main.js')], {
+    const worker = spawn(process.execPath, [join(await builtProduct(), 'workers/background/main.js')], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env,
     });

@@ -17,7 +17,7 @@ import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
 const DAY_MS = 24 * 3_600_000;
 
 describe('schedules worker: process', () => {
-  const workers = new WorkerProcesses('schedules');
+  const workers = new WorkerProcesses('background');
   let store: TestStore;
 
   beforeEach(async () => {

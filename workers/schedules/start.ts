@@ -1,9 +1,8 @@
-import { runApp } from '../../shared/processes/run-app.ts';
+import type { AppDeps } from '../../shared/processes/run-app.ts';
 import { ScheduleWorker } from './worker.ts';
 
-runApp('schedules', async ({ db, clock, log, metrics, life }) => {
+export async function startSchedules({ db, clock, log, metrics, life }: AppDeps): Promise<void> {
   const worker = new ScheduleWorker({ db, clock, log, metrics });
   life.onStop('worker', () => worker.stop());
   await worker.start();
-  life.ready();
-});
+}

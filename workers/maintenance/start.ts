@@ -1,4 +1,4 @@
-import { runApp } from '../../shared/processes/run-app.ts';
+import type { AppDeps } from '../../shared/processes/run-app.ts';
 import { PollLoop } from '../../shared/runtime/poll-loop.ts';
 import { createAnnouncer } from '../../shared/webhooks/announce.ts';
 import { Duties } from './duties.ts';
@@ -10,7 +10,7 @@ const STOP_MS = 10_000;
 /** The longest extra delay of messages until lists show them. */
 const WRITE_OUT_POLL_MS = 200;
 
-runApp('maintenance', async ({ config, db, listen, clock, log, metrics, life }) => {
+export async function startMaintenance({ config, db, listen, clock, log, metrics, life }: AppDeps): Promise<void> {
   const announcer = createAnnouncer({ db, clock });
   const duties = new Duties({
     db,
@@ -50,5 +50,4 @@ runApp('maintenance', async ({ config, db, listen, clock, log, metrics, life }) 
   life.onStop('write_out', () => writing.stop());
   timetable.at('prune', '0 17 * * * *', () => duties.pruneOld());
   timetable.at('prune_conversations', '0 47 3 * * *', () => duties.pruneConversations());
-  life.ready();
-});
+}

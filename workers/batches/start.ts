@@ -1,0 +1,12 @@
+import type { AppDeps } from '../../shared/processes/run-app.ts';
+import { startLeased } from '../../shared/processes/run-leased.ts';
+import { createAnnouncer } from '../../shared/webhooks/announce.ts';
+import { BatchWorker } from './worker.ts';
+
+/** Number of partitions that the batches are divided into. */
+const PARTITIONS = 4;
+
+export function startBatches(deps: AppDeps): Promise<void> {
+  const work = { app: 'background', name: 'batches', partitions: PARTITIONS };
+  return startLeased(deps, work, (given) => new BatchWorker({ ...given, announcer: createAnnouncer(given) }));
+}
