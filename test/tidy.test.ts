@@ -67,6 +67,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'gateway/account/deliveries/delivery-list.ts DELIVERY_WALK_MAX',
     'gateway/messages/message-list.ts WALK_MAX',
     'gateway/sms/unpaid-store.ts UNPAID_BYTES_MAX',
+    'shared/queue/queue-document.ts WRITE_OUT_MS',
     'workers/maintenance/decide-due.ts RECEIPT_WAIT_MS',
     'workers/webhooks/endpoint-queues.ts COMPLETING_MAX',
     'workers/webhooks/quota.ts IN_FLIGHT_MAX',

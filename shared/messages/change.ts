@@ -100,6 +100,23 @@ export function joinChanges(first: Change, second: Change): Change {
   };
 }
 
+/** The one change that several decisions make, each about the message as those before it leave it. Undefined: none changes it. */
+export function decideInTurn<M extends AnyMessage>(
+  message: M,
+  decisions: readonly ((message: M) => Change | undefined)[],
+): Change | undefined {
+  let change: Change | undefined;
+  let after = message;
+  for (const [i, decide] of decisions.entries()) {
+    const next = decide(after);
+    if (next === undefined) continue;
+    change = change === undefined ? next : joinChanges(change, next);
+    // All are written by one update, so the version rises only once.
+    if (i < decisions.length - 1) after = { ...applyChange(after, next), v: message.v };
+  }
+  return change;
+}
+
 /** A history entry that is at least 1 ms later than the one before it, so that entries made at the same moment stay in order. */
 export function entryAt(state: HistoryEntry['state'], at: Date, before: readonly HistoryEntry[]): HistoryEntry {
   const last = before.at(-1);

@@ -131,7 +131,7 @@ interface Packed<M> {
 }
 
 /** The lines as one BSON document. The store copies it as bytes. */
-export function packLines<M extends object>(messages: readonly M[]): Binary {
+function packLines<M extends object>(messages: readonly M[]): Binary {
   const [one, ...others] = messages;
   if (one === undefined) throw new Error('no lines');
   const same: Record<string, unknown> = {};

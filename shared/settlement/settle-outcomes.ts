@@ -1,10 +1,12 @@
 import type { AnyMessage } from '../messages/any-message.ts';
+import { type Change, decideInTurn } from '../messages/change.ts';
 import type { MessageDocument, StoredMessage } from '../messages/message.ts';
 import { isStoreTrouble } from '../mongo/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { Grouper } from '../runtime/grouper.ts';
 import type { MessageId } from '../runtime/ids.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
+import { within } from '../runtime/within.ts';
 import { decideOutcome } from './decide-outcome.ts';
 import { LeaseLostError } from './intents.ts';
 import type { MessageLog } from './log-store.ts';
@@ -13,7 +15,7 @@ import type { Settler } from './settle.ts';
 import type { SubmitOutcome } from './submit-outcome.ts';
 
 export interface OutcomeSettlerOptions<M extends AnyMessage> {
-  readonly settler: Settler;
+  readonly settler: Pick<Settler, 'change' | 'finishFollowUps'>;
   readonly clock: Clock;
   readonly log: Log;
   /** Absent: nothing is kept for timelines. */
@@ -25,9 +27,23 @@ export interface OutcomeSettlerOptions<M extends AnyMessage> {
   onGroup(size: number): void;
 }
 
+/** A receipt that may come before its message's outcome is stored. */
+export interface EarlyReceipt<M> {
+  /** Whether it can mean the message that its id is of. */
+  fits(claimed: M): boolean;
+  /** What it changes, once the outcome and the receipts before it have changed the message. */
+  decide(message: M): Change | undefined;
+}
+
 interface Item<M> {
   readonly claimed: M;
   readonly outcome: SubmitOutcome;
+  readonly receipts: JoinedReceipt<M>[];
+}
+
+interface JoinedReceipt<M> extends EarlyReceipt<M> {
+  /** Whether it was stored with the outcome. */
+  resolve(stored: boolean): void;
 }
 
 const MAX_GROUP = 200;
@@ -47,11 +63,11 @@ const MAX_REFUSED = 3;
 export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
   readonly #options: OutcomeSettlerOptions<M>;
   readonly #grouper: Grouper<Item<M>, M | undefined>;
+  /** Those that receipts may still join. */
+  readonly #byKey = new Map<string, Item<M>>();
   #open = 0;
-  /** Number of outcomes added, and of those whose group has ended. Groups end in order. */
-  #added = 0;
-  #ended = 0;
-  #waiting: { readonly until: number; readonly resolve: () => void }[] = [];
+  /** Ends when the outcome that was added last is stored or given up. Groups end in order. */
+  #last: Promise<unknown> = Promise.resolve();
   #givenUp = false;
 
   constructor(options: OutcomeSettlerOptions<M>) {
@@ -60,7 +76,7 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
       maxItems: MAX_GROUP,
       gatherMs: GATHER_MS,
       pauseMs: PAUSE_MS,
-      run: (items) => this.#run(items),
+      run: (items) => this.#settle(items),
     });
   }
 
@@ -71,29 +87,31 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
 
   /** Resolves with the message as stored when its outcome is; undefined when there was nothing to change. */
   async add(claimed: M, outcome: SubmitOutcome): Promise<M | undefined> {
+    const item: Item<M> = { claimed, outcome, receipts: [] };
+    for (const key of keysIn(outcome)) this.#byKey.set(key, item);
     this.#open += 1;
-    this.#added += 1;
+    const stored = this.#grouper.add(item);
+    this.#last = stored.catch(() => undefined);
     try {
-      return await this.#grouper.add({ claimed, outcome });
+      return await stored;
     } finally {
       this.#open -= 1;
     }
   }
 
+  /**
+   * Has a receipt stored by the same write as the outcome that brought this id. False: there is none, or it was stored without the
+   * receipt, or the store failed. The receipt must then be settled by itself.
+   */
+  async join(key: string, receipt: EarlyReceipt<M>): Promise<boolean> {
+    const item = this.#byKey.get(key);
+    if (item === undefined || !receipt.fits(item.claimed)) return false;
+    return new Promise((resolve) => item.receipts.push({ ...receipt, resolve }));
+  }
+
   /** Resolves when everything added so far is stored or given up, after `waitMs` at the latest. */
   async settled(waitMs: number): Promise<void> {
-    if (this.#ended >= this.#added) return;
-    const until = this.#added;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, waitMs);
-      this.#waiting.push({
-        until,
-        resolve: () => {
-          clearTimeout(timer);
-          resolve();
-        },
-      });
-    });
+    if (this.#open > 0) await within(waitMs, this.#last);
   }
 
   /** Ends retries. Called when the process must end although the store is away. */
@@ -101,43 +119,48 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
     this.#givenUp = true;
   }
 
-  async #run(items: readonly Item<M>[]): Promise<readonly (M | undefined)[]> {
-    try {
-      return await this.#settle(items);
-    } finally {
-      this.#ended += items.length;
-      for (const waiting of this.#waiting) if (waiting.until <= this.#ended) waiting.resolve();
-      this.#waiting = this.#waiting.filter(({ until }) => until > this.#ended);
-    }
-  }
-
   async #settle(items: readonly Item<M>[]): Promise<readonly (M | undefined)[]> {
     const { settler, clock, log } = this.#options;
     this.#options.onGroup(items.length);
-    const decisions = items.map(({ claimed, outcome }) => ({
-      message: claimed,
-      random: Math.random(),
-      decide(message: M) {
-        if (claimed.claim === undefined) return undefined;
-        return decideOutcome(message, claimed.claim, outcome, clock.now(), this.random);
-      },
-    }));
+    let joined = new Set(items.flatMap(({ receipts }) => receipts));
+    const decisions = items.map(({ claimed, outcome, receipts }) => {
+      const random = Math.random();
+      const ofOutcome = (message: M): Change | undefined =>
+        claimed.claim && decideOutcome(message, claimed.claim, outcome, clock.now(), random);
+      return {
+        message: claimed,
+        decide: (message: M) =>
+          decideInTurn(message, [ofOutcome, ...receipts.filter((one) => joined.has(one)).map(({ decide }) => decide)]),
+      };
+    });
     const at = clock.now();
     let refused = 0;
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       try {
-        const settled = await settler.settle(decisions);
+        const settled = await settler.change(decisions);
         this.#options.onStored?.(items.map(({ claimed }) => claimed._id));
         const changed = settled.filter((message) => message !== undefined);
         this.#options.onKeys(changed.filter(({ parts, earlier }) => parts !== undefined || earlier !== undefined));
+        this.#endJoining(items, joined);
+        await settler.finishFollowUps();
         for (const { claimed, outcome } of items) this.#log(claimed, outcome, at);
         return settled;
       } catch (error) {
+        // No receipt waits for a store that is away. The next try is the outcomes' alone.
+        joined = new Set();
+        this.#endJoining(items, joined);
         log.warn('outcomes_not_stored', { messages: items.length, ...errorFields(error) });
         if (error instanceof LeaseLostError || this.#givenUp) throw error;
         if (!isStoreTrouble(error) && ++refused >= MAX_REFUSED) return this.#settleApart(items, error);
         await new Promise((resolve) => setTimeout(resolve, waitMs));
       }
+    }
+  }
+
+  #endJoining(items: readonly Item<M>[], stored: ReadonlySet<JoinedReceipt<M>>): void {
+    for (const item of items) {
+      for (const key of keysIn(item.outcome)) if (this.#byKey.get(key) === item) this.#byKey.delete(key);
+      for (const receipt of item.receipts.splice(0)) receipt.resolve(stored.has(receipt));
     }
   }
 
@@ -164,4 +187,9 @@ export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
     for (const item of items) settled.push(...(await this.#settle([item])));
     return settled;
   }
+}
+
+/** The ids that the carrier gave. */
+function keysIn(outcome: SubmitOutcome): string[] {
+  return 'parts' in outcome ? outcome.parts.flatMap(({ key }) => key ?? []) : [];
 }

@@ -1,12 +1,14 @@
-import type { Collection } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
 import type { ReceiptParts } from '../../shared/carriers/settings/receipts.ts';
 import type { Claim, FinalState, MessageDocument } from '../../shared/messages/message.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { MessageLog } from '../../shared/settlement/log-store.ts';
 import type { OrphanDocument } from '../../shared/settlement/orphan.ts';
 import { Settler } from '../../shared/settlement/settle.ts';
+import { OutcomeSettler } from '../../shared/settlement/settle-outcomes.ts';
 import type { Announcer } from '../../shared/webhooks/announce.ts';
 import { candidateKeys } from '../../workers/smpp/dialect/message-ids.ts';
+import type { AnswersInFlight } from '../../workers/smpp/receipts/orphans.ts';
 import type { IncomingReceipt } from '../../workers/smpp/receipts/receipt-match.ts';
 import { ReceiptSettler } from '../../workers/smpp/receipts/settle-receipts.ts';
 import { makeMessage } from './make.ts';
@@ -17,6 +19,9 @@ import { openTestStore, type TestStore } from './store.ts';
 export const TO = '919876543210';
 export const SENDER = 'HARKRA';
 
+/** No answer waits to be stored. */
+export const noAnswers: AnswersInFlight = { join: async () => false, settled: async () => {} };
+
 /** The code of a receipt that cannot be stored. */
 export const POISON = 'poison';
 
@@ -26,6 +31,8 @@ export class ReceiptWorld {
   readonly store: TestStore;
   /** States that were announced. */
   readonly events: string[] = [];
+  /** Messages that the carrier may have, and that are not stored yet. */
+  unborn: readonly MessageDocument[] = [];
   /** Which receipts decide about a message of several segments. A change takes effect with the next settler. */
   parts: ReceiptParts = 'perPart';
   receipts: ReceiptSettler;
@@ -38,7 +45,11 @@ export class ReceiptWorld {
   }
 
   static async open(): Promise<ReceiptWorld> {
-    return new ReceiptWorld(await openTestStore());
+    return ReceiptWorld.in(await openTestStore());
+  }
+
+  static in(store: TestStore): ReceiptWorld {
+    return new ReceiptWorld(store);
   }
 
   get messages(): Collection<MessageDocument> {
@@ -53,15 +64,12 @@ export class ReceiptWorld {
   async begin(): Promise<void> {
     this.events.length = 0;
     this.eventsFailure = undefined;
+    this.unborn = [];
     for (const name of ['messages', 'intents', 'orphans']) await this.store.db.collection(name).deleteMany({});
     this.receipts = this.settler();
   }
 
-  settler(db = this.store.db): ReceiptSettler {
-    const announce = async (changes: Parameters<Announcer['announce']>[0]): Promise<void> => {
-      if (this.eventsFailure !== undefined) throw this.eventsFailure;
-      for (const change of changes) if ('entry' in change) this.events.push(change.entry.state);
-    };
+  settler(db = this.store.db, answers = noAnswers): ReceiptSettler {
     return new ReceiptSettler({
       db,
       clock: this.clock,
@@ -74,10 +82,32 @@ export class ReceiptWorld {
         },
       },
       messageLog: new MessageLog({ db, clock: this.clock, log: silentLog, days: 30 }),
-      settler: new Settler({ db, announcer: { announce }, lease: 'carrier:c', epoch: 1, stream: 'receipts' }),
+      settler: this.#stream('receipts', db),
       onGroup: () => {},
-      answersStored: async () => {},
+      unborn: () => this.unborn,
+      answers,
     });
+  }
+
+  /** What settles the carrier's answers. */
+  outcomes(onAnswer: (message: MessageDocument) => void, db = this.store.db): OutcomeSettler {
+    return new OutcomeSettler({
+      settler: this.#stream('outcomes', db),
+      clock: this.clock,
+      log: silentLog,
+      onKeys: (messages) => {
+        for (const message of messages) onAnswer(message);
+      },
+      onGroup: () => {},
+    });
+  }
+
+  #stream(stream: 'receipts' | 'outcomes', db: Db): Settler {
+    const announce = async (changes: Parameters<Announcer['announce']>[0]): Promise<void> => {
+      if (this.eventsFailure !== undefined) throw this.eventsFailure;
+      for (const change of changes) if ('entry' in change) this.events.push(change.entry.state);
+    };
+    return new Settler({ db, announcer: { announce }, lease: 'carrier:c', epoch: 1, stream });
   }
 
   claim(carrier = 'c'): Claim {

@@ -64,8 +64,6 @@ export interface Holding {
   guarded(what: string, work: () => Promise<void>): Promise<void>;
 }
 
-/** A receipt may come right after its answer. It waits at most this long until the answer is stored. */
-const ANSWERS_STORED_MS = 250;
 /** After a receipt could not be stored, no receipts are read for this long. */
 const SLOW_DOWN_MS = 1_000;
 
@@ -183,8 +181,8 @@ export class CarrierParts {
       },
       settler: this.#settler('receipts'),
       messageLog,
-      answersStored: () => this.outcomes.settled(ANSWERS_STORED_MS),
       unborn: () => this.claimer.unborn,
+      answers: this.outcomes,
       onGroup: (size) => metrics.settleSize.observe({ stream: 'receipts' }, size),
     });
   }

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 import { faultAtEachCommand } from './each-command.ts';
 import { ACCEPTING, MONEY } from './money.ts';
+import { SENDING } from './sending.ts';
 import { WORK } from './work.ts';
 
 /**
@@ -21,7 +22,7 @@ describe('a fault of the store at each command', function () {
     expect(await faultAtEachCommand(store, ACCEPTING, 'all')).to.be.greaterThan(0);
   });
 
-  for (const scenario of [...MONEY, ...WORK]) {
+  for (const scenario of [...MONEY, ...SENDING, ...WORK]) {
     it(scenario.name, async () => {
       expect(await faultAtEachCommand(store, scenario)).to.be.greaterThan(0);
     });

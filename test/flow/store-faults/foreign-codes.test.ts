@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 import { faultAtEachCommand } from './each-command.ts';
 import { ACCEPTING, MONEY } from './money.ts';
+import { SENDING } from './sending.ts';
 import { WORK } from './work.ts';
 
 /**
@@ -16,7 +17,7 @@ describe('an answer that nobody knows at each command', function () {
   });
   after(() => store.close());
 
-  for (const scenario of [ACCEPTING, ...MONEY, ...WORK]) {
+  for (const scenario of [ACCEPTING, ...MONEY, ...SENDING, ...WORK]) {
     it(scenario.name, async () => {
       expect(await faultAtEachCommand(store, scenario, 'foreign')).to.be.greaterThan(0);
     });

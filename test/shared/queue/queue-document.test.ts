@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import {
-  packLines,
   queueable,
   queueDocument,
   unpackLines,
@@ -14,6 +13,7 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const HINDI = 'नमस्ते, आपका OTP 123456 है। 🙏';
 const NOW = new Date('2026-11-21T10:00:00Z');
+const linesOf = (messages: readonly MessageDocument[]) => queueDocument(queueId(newId('grp'), 0), messages, NOW).lines;
 
 describe('lines of a queue document', () => {
   const cases: readonly (readonly [string, () => readonly Partial<MessageDocument>[]])[] = [
@@ -41,7 +41,7 @@ describe('lines of a queue document', () => {
       const account = newId('acc');
       const messages = make().map((own) => makeMessage({ account, _id: newId('msg'), ...own }));
 
-      expect(unpackLines(packLines(messages))).to.deep.equal(messages);
+      expect(unpackLines(linesOf(messages))).to.deep.equal(messages);
     });
   }
 
@@ -52,7 +52,7 @@ describe('lines of a queue document', () => {
       { ...second, ref: 'x' },
     ];
 
-    const [one, other] = unpackLines<object>(packLines(messages));
+    const [one, other] = unpackLines<object>(linesOf(messages as never));
 
     expect(one).to.deep.equal(first);
     expect(other).to.deep.equal({ ...second, ref: 'x' });

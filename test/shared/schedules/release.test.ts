@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { queueOf } from '../../../shared/queue/queue-store.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { REDO_MS, scheduledMessageId } from '../../../shared/schedules/schedule.ts';
 import { claimDue, findDue } from '../../../shared/schedules/store.ts';
@@ -33,6 +34,8 @@ describe('schedules: release', () => {
       text: 'hello',
       state: 'queued',
     });
+    const [queued] = await queueOf(world.store.db).find({ account }).toArray();
+    expect(queued).to.deep.include({ path: 'promotional', lane: 3, open: true, written: true, first: message?._id });
     const schedule = await schedules().findOne({ _id: booking._id });
     expect(schedule).to.include({ state: 'sent' });
     expect(schedule).to.not.have.any.keys('due', 'content');

@@ -17,6 +17,7 @@ import { eventually } from '../../support/eventually.ts';
 import { latch } from '../../support/latch.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { noAnswers } from '../../support/receipt-world.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -75,7 +76,7 @@ describe('the message log', () => {
       messageLog,
       settler: settler('receipts'),
       onGroup: () => {},
-      answersStored: async () => {},
+      answers: noAnswers,
     });
     outcomes = new OutcomeSettler({
       clock,

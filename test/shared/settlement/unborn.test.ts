@@ -4,10 +4,11 @@ import type { StateChange } from '../../../shared/events/catalogue.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { unpackLines } from '../../../shared/queue/queue-document.ts';
 import { queueOf, takeOverClaims } from '../../../shared/queue/queue-store.ts';
-import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { type AccountId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { decideOutcome } from '../../../shared/settlement/decide-outcome.ts';
 import { redoIntents } from '../../../shared/settlement/redo-intents.ts';
 import { type SettleItem, Settler } from '../../../shared/settlement/settle.ts';
+import { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
 import type { SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
 import { Claimer } from '../../../workers/smpp/claim/claim.ts';
 import { balanceOf } from '../../support/balance.ts';
@@ -15,6 +16,7 @@ import { openGates } from '../../support/gates.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { enqueue, writeOutAll } from '../../support/queue.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const LEASE = 'carrier:c';
@@ -205,6 +207,25 @@ describe('Settler: a message of which nothing had become yet', () => {
     expect(await waiting()).to.deep.equal([]);
   });
 
+  it('one that cannot be settled holds up no other; the next holder finds it unknown', async () => {
+    const { messages: three, settler, claimer } = await claimed(3);
+    const [bad] = three;
+    const outcomes = new OutcomeSettler({
+      settler: {
+        settle: (items) => (items.some(({ message }) => message._id === bad?._id) ? refuse() : settler.settle(items)),
+      },
+      ...{ clock, log: silentLog, onStored: (ids) => claimer.stored(ids), onKeys: () => {}, onGroup: () => {} },
+    });
+
+    await Promise.all(three.map((message) => outcomes.add(message, SENT)));
+    await claimer.removeEnded();
+
+    expect(await messages().countDocuments({ state: 'sent' })).to.equal(2);
+    expect(three.filter(({ _id }) => claimer.isUnborn(_id)).map(({ _id }) => _id)).to.deep.equal([bad?._id]);
+    expect(await takeOverClaims(store.db, 'c', 2, clock.now())).to.equal(1);
+    expect(await messages().findOne({ _id: bad?._id as MessageId })).to.include({ outcome: 'unknown' });
+  });
+
   it('its holder dies between the insert and the line: the next one puts the line there', async () => {
     const { messages: two, settler } = await claimed(2);
     const [back, sent] = two as [MessageDocument, MessageDocument];
@@ -236,6 +257,8 @@ describe('Settler: a message of which nothing had become yet', () => {
     expect(await balanceOf(store.db, account)).to.equal(0);
   });
 });
+
+const refuse = (): Promise<never> => Promise.reject(new TypeError('not storable'));
 
 /** A database that does the first such command, or does not (`before`), and whose answer never arrives. */
 function losingAnswerOf(db: Db, name: string, collection: string, when: 'before' | 'after' = 'after'): Db {

@@ -5,6 +5,8 @@ import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { MessageDraft } from '../../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
+import { WRITE_OUT_MS } from '../../../shared/queue/queue-document.ts';
+import { claimLines } from '../../../shared/queue/queue-store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
@@ -14,7 +16,7 @@ import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { Duties } from '../../../workers/maintenance/duties.ts';
 import { makeAccount, makeDraft, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { writeOutAll } from '../../support/queue.ts';
+import { enqueue, writeOutAll } from '../../support/queue.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
@@ -56,6 +58,29 @@ describe('maintenance duties', () => {
     return draft._id;
   };
   const inHours = (hours: number): Date => new Date(Date.now() + hours * 3_600_000);
+
+  it('inserts messages that have waited as lines for long, with what a carrier has claimed of them', async () => {
+    const clock = new ManualClock();
+    const duties = await dutiesAt(clock);
+    expect(await duties.writeOut()).to.equal('idle');
+    const account = newId('acc');
+    const made = Array.from({ length: 3 }, () => makeMessage({ account, _id: newId('msg') }));
+    const [head] = await enqueue(store.db, made, clock.now());
+    if (head === undefined) throw new Error('nothing is queued');
+    expect(await duties.writeOut()).to.equal('waiting');
+    const claim = { id: newId('clm'), carrier: 'a', epoch: 1, at: clock.now() };
+    await claimLines(store.db, claim, [{ head, to: 1 }]);
+    clock.turn(WRITE_OUT_MS);
+
+    expect(await duties.writeOut()).to.equal('more');
+
+    expect(await duties.writeOut()).to.equal('idle');
+    const [first, ...others] = made;
+    expect(await messages().find().sort({ _id: 1 }).toArray()).to.deep.equal([
+      { ...first, state: 'submitting', claim, v: 1 },
+      ...others,
+    ]);
+  });
 
   it('expires a queued message when its validity is over: refunded once, told to the endpoint once', async () => {
     const account = await makeAccount(store.db, 1);

@@ -17,6 +17,7 @@ import { ReceiptSettler } from '../../../workers/smpp/receipts/settle-receipts.t
 import { Died, dyingDb } from '../../support/dying-db.ts';
 import { makeAccount } from '../../support/make.ts';
 import { LEASE, pruneWorld } from '../../support/prune-world.ts';
+import { noAnswers } from '../../support/receipt-world.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
 describe('maintenance: what ended long ago is removed', () => {
@@ -187,7 +188,7 @@ describe('maintenance: what ended long ago is removed', () => {
       messageLog: new MessageLog({ db: world.store.db, clock, log: silentLog, days: 30 }),
       settler: new Settler({ db: world.store.db, announcer, lease: LEASE, epoch: 1, stream: 'receipts' }),
       onGroup: () => {},
-      answersStored: async () => {},
+      answers: noAnswers,
     });
 
     const result = await receipts.add({

@@ -1,18 +1,27 @@
 import type { Db } from 'mongodb';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { FreshOrphans, MAX_FRESH } from './fresh-orphans.ts';
+import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
 import { OrphanStore } from './orphan-store.ts';
 import type { Hit, ReceiptLookup } from './receipt-lookup.ts';
 import { awaitsAnswer, type IncomingReceipt, isAnswerDue, onlyUnknown } from './receipt-match.ts';
+
+/** The answers that came and are not stored yet. */
+export type AnswersInFlight = Pick<OutcomeSettler, 'join' | 'settled'>;
 
 export interface OrphansOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly carrier: string;
   readonly lookup: ReceiptLookup;
-  /** Resolves when the answers in progress are stored. So a receipt that comes right after its answer finds its message. */
-  answersStored(): Promise<void>;
+  readonly answers: AnswersInFlight;
 }
+
+/** For this long a new orphan is tried again every few seconds. After that, only an answer with its id can find it. */
+const FRESH_MS = 5 * 60_000;
+const MAX_FRESH = 5_000;
+
+/** A receipt may come right after its answer. It waits at most this long until the answer is stored. */
+const ANSWERS_STORED_MS = 250;
 
 /** What became of those receipts of a group that the first look found no message for. They are named by their place in it. */
 interface Looked {
@@ -84,8 +93,8 @@ export class Orphans {
    */
   async #lookAgain(receipts: readonly IncomingReceipt[], found: (Hit | undefined)[]): Promise<readonly number[]> {
     const { clock, carrier, lookup } = this.#options;
-    await this.#options.answersStored();
-    for (const [i, hit] of lookup.recent(receipts).entries()) found[i] ??= hit;
+    await this.#options.answers.settled(ANSWERS_STORED_MS);
+    for (const [i, receipt] of receipts.entries()) found[i] ??= lookup.recent(receipt);
     const missing = receipts.flatMap((receipt, i) => (found[i] === undefined ? [{ receipt, i }] : []));
     if (missing.length === 0) return [];
     const unanswered = await lookup.unanswered(clock.now());
@@ -138,5 +147,54 @@ export class Orphans {
       if (found[i] === undefined) this.#fresh.add(id, { ...receipt, orphan: id, arrivedAt });
     }
     return kept;
+  }
+}
+
+interface FreshOrphan {
+  readonly receipt: IncomingReceipt;
+  readonly atMs: number;
+  nextMs: number;
+}
+
+/** Recent receipts that fit no message yet, and the time at which each is tried again. */
+class FreshOrphans {
+  readonly #clock: Clock;
+  /** By their ids, in the order in which they came. */
+  readonly #orphans = new Map<string, FreshOrphan>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get size(): number {
+    return this.#orphans.size;
+  }
+
+  /** Orphans that came before this time are not fresh. */
+  since(): Date {
+    return new Date(this.#clock.now().getTime() - FRESH_MS);
+  }
+
+  add(id: string | undefined, receipt: IncomingReceipt): void {
+    if (id === undefined || this.#orphans.size >= MAX_FRESH) return;
+    const atMs = this.#clock.monotonicMs();
+    this.#orphans.set(id, { receipt, atMs, nextMs: atMs });
+  }
+
+  remove(id: string): void {
+    this.#orphans.delete(id);
+  }
+
+  /** The orphans that must be tried now. */
+  due(): IncomingReceipt[] {
+    const nowMs = this.#clock.monotonicMs();
+    for (const [id, { atMs }] of this.#orphans) {
+      if (nowMs - atMs < FRESH_MS) break;
+      this.#orphans.delete(id);
+    }
+    const due = [...this.#orphans.values()].filter(({ nextMs }) => nextMs <= nowMs);
+    // Tries after 3, 6, 12 … seconds. So thousands of orphans that never fit do not keep the worker busy.
+    for (const orphan of due) orphan.nextMs = nowMs + (nowMs - orphan.atMs);
+    return due.map(({ receipt }) => receipt);
   }
 }

@@ -81,7 +81,7 @@ export class ReceiptLookup {
   async find(receipts: readonly IncomingReceipt[]): Promise<(Hit | undefined)[]> {
     if (this.#changesCase) return this.findAnyForm(receipts, () => true);
     const likely = receipts.map((receipt) => this.#likely(receipt));
-    const recent = this.recent(receipts);
+    const recent = receipts.map((receipt) => this.recent(receipt));
     const read = await this.#find(
       receipts,
       likely.map((candidate, i) => (recent[i] === undefined && candidate !== undefined ? [candidate] : [])),
@@ -139,14 +139,16 @@ export class ReceiptLookup {
     return this.#crowdedAtMs === 0 ? [...byId.values()] : undefined;
   }
 
+  /** The id that a receipt most likely means, in the carrier's usual form. */
+  likelyKey(receipt: IncomingReceipt): string {
+    return this.#likely(receipt)?.key ?? '';
+  }
+
   /** Looks among the remembered messages only, in the learned form. Reads nothing from the store. */
-  recent(receipts: readonly IncomingReceipt[]): (Hit | undefined)[] {
-    return receipts.map((receipt) => {
-      const key = this.#likely(receipt)?.key;
-      const message = key === undefined ? undefined : this.#recent.get(key);
-      if (key === undefined || message === undefined || !fits(message, key, receipt)) return undefined;
-      return { message, key };
-    });
+  recent(receipt: IncomingReceipt): Hit | undefined {
+    const key = this.likelyKey(receipt);
+    const message = this.#recent.get(key);
+    return message !== undefined && fits(message, key, receipt) ? { message, key } : undefined;
   }
 
   /** An orphan may have been found by its addresses, so nothing is learned from it. */

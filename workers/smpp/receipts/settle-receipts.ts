@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { Change } from '../../../shared/messages/change.ts';
+import { type Change, decideInTurn } from '../../../shared/messages/change.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { Grouper } from '../../../shared/runtime/grouper.ts';
@@ -8,16 +8,22 @@ import type { MessageLog } from '../../../shared/settlement/log-store.ts';
 import { isUnusualReceipt, type ReceiptRecord, receiptRecord } from '../../../shared/settlement/message-log.ts';
 import type { Settler } from '../../../shared/settlement/settle.ts';
 import { isOfDeliver } from '../session/deliver-refusals.ts';
-import { changeOf, type MatchedReceipt, type ReceiptRules } from './group-change.ts';
-import { Orphans } from './orphans.ts';
+import { type AnswersInFlight, Orphans } from './orphans.ts';
+import { changeOf, type MatchedReceipt, type ReceiptRules } from './receipt-change.ts';
 import { type Hit, ReceiptLookup } from './receipt-lookup.ts';
-import type { IncomingReceipt } from './receipt-match.ts';
+import { fits, type IncomingReceipt, keysOf } from './receipt-match.ts';
 
 /**
  * `matched`: it settled a part. `unknown_settled`: it fitted the only submit without an answer. `not_receipt`: a text with
  * esm_class 0 that means no message of ours.
  */
 export type ReceiptResult = ReceiptRecord['result'] | 'orphan' | 'not_receipt';
+
+/** A receipt with its place in its group. */
+interface InGroup {
+  readonly i: number;
+  readonly matched: MatchedReceipt;
+}
 
 /** The receipt itself cannot be stored, for this reason; the others of its group are. */
 class Unstorable {
@@ -35,10 +41,10 @@ export interface ReceiptSettlerOptions {
   readonly rules: ReceiptRules;
   readonly messageLog: MessageLog;
   onGroup(size: number): void;
-  /** Resolves when the answers in progress are stored. So a receipt that comes right after its answer finds its message. */
-  answersStored(): Promise<void>;
   /** Messages that the carrier may have, and that are not in `messages` yet. Absent: there are none. */
   unborn?(): readonly MessageDocument[];
+  /** The answers that are not stored yet. A receipt that comes right after its answer is stored with it. */
+  readonly answers: AnswersInFlight;
 }
 
 const MAX_GROUP = 200;
@@ -85,7 +91,8 @@ export class ReceiptSettler {
   }
 
   async add(receipt: IncomingReceipt): Promise<ReceiptResult> {
-    const result = await this.#grouper.add(receipt);
+    const early = this.#lookup.recent(receipt) === undefined ? await this.#addToAnswer(receipt) : undefined;
+    const result = early ?? (await this.#grouper.add(receipt));
     if (result instanceof Unstorable) throw result.reason;
     return result;
   }
@@ -105,6 +112,30 @@ export class ReceiptSettler {
   async sweep(): Promise<void> {
     await Promise.all(this.#orphans.due().map((receipt) => this.#grouper.add(receipt)));
     await this.#options.settler.finishFollowUps();
+  }
+
+  /** Settles a receipt together with the answer that brought its id. Undefined: it has to be settled by itself. */
+  async #addToAnswer(receipt: IncomingReceipt): Promise<ReceiptResult | undefined> {
+    // Some carriers send a receipt just before its answer. Both are then read in one turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    const key = this.#lookup.likelyKey(receipt);
+    const at = this.#options.clock.now();
+    let decided: { readonly matched: MatchedReceipt; readonly result: ReceiptRecord['result'] } | undefined;
+    const isStored = await this.#options.answers.join(key, {
+      fits: (claimed) => fits(claimed, key, receipt),
+      decide: (message) => {
+        decided = undefined;
+        // The answer came too late to bring its id.
+        if (!keysOf(message).has(key)) return undefined;
+        const matched = { receipt, hit: { message, key } };
+        const { change, result } = this.#decide(message, matched);
+        decided = { matched, result };
+        return change;
+      },
+    });
+    if (!isStored || decided === undefined) return undefined;
+    this.#log(decided.matched, decided.result, at);
+    return decided.result;
   }
 
   async #run(receipts: readonly IncomingReceipt[]): Promise<readonly (ReceiptResult | Unstorable)[]> {
@@ -151,45 +182,47 @@ export class ReceiptSettler {
   async #settle(receipts: readonly IncomingReceipt[], found: readonly (Hit | undefined)[]): Promise<ReceiptResult[]> {
     const results: ReceiptResult[] = receipts.map(() => 'orphan');
     const at = this.#options.clock.now();
-    const byMessage = new Map<MessageId, { readonly message: MessageDocument; readonly matched: MatchedReceipt[] }>();
+    const byMessage = new Map<MessageId, { readonly message: MessageDocument; readonly ofOne: InGroup[] }>();
     for (const [i, receipt] of receipts.entries()) {
       const hit = found[i];
       if (hit === undefined) continue;
-      const entry = byMessage.get(hit.message._id) ?? { message: hit.message, matched: [] };
-      entry.matched.push({ i, receipt, hit });
+      const entry = byMessage.get(hit.message._id) ?? { message: hit.message, ofOne: [] };
+      entry.ofOne.push({ i, matched: { receipt, hit } });
       byMessage.set(hit.message._id, entry);
     }
-    const items = [...byMessage.values()].map(({ message, matched }) => ({
+    const items = [...byMessage.values()].map(({ message, ofOne }) => ({
       message,
-      decide: (stored: MessageDocument): Change | undefined => this.#decide(stored, matched, results),
+      decide: (stored: MessageDocument): Change | undefined =>
+        decideInTurn(
+          stored,
+          ofOne.map(({ i, matched }) => (after) => {
+            const { change, result } = this.#decide(after, matched);
+            results[i] = result;
+            return change;
+          }),
+        ),
     }));
     const settled = items.length === 0 ? [] : await this.#options.settler.change(items);
     for (const message of settled) if (message !== undefined) this.#lookup.remember(message);
-    for (const { message, matched } of byMessage.values()) this.#log(message, matched, results, at);
+    for (const { i, matched } of [...byMessage.values()].flatMap(({ ofOne }) => ofOne))
+      this.#log(matched, results[i], at);
     return results;
   }
 
   /** Logs after everything else. The receipts are stored, and their answers do not wait for this. */
-  #log(
-    message: MessageDocument,
-    matched: readonly MatchedReceipt[],
-    results: readonly ReceiptResult[],
-    at: Date,
-  ): void {
+  #log(matched: MatchedReceipt, result: ReceiptResult | undefined, at: Date): void {
     const { messageLog, rules } = this.#options;
-    for (const { i, receipt, hit } of matched) {
-      const result = results[i];
-      if (result === undefined || !isRecorded(result)) continue;
-      if (!isUnusualReceipt(message, receipt, result) && !messageLog.wantsUsual(message.account)) continue;
-      messageLog.add([receiptRecord(rules.carrier, message._id, hit.key, receipt, result, at)]);
-    }
+    const {
+      receipt,
+      hit: { message, key },
+    } = matched;
+    if (result === undefined || !isRecorded(result)) return;
+    if (!isUnusualReceipt(message, receipt, result) && !messageLog.wantsUsual(message.account)) return;
+    messageLog.add([receiptRecord(rules.carrier, message._id, key, receipt, result, at)]);
   }
 
-  #decide(message: MessageDocument, matched: readonly MatchedReceipt[], results: ReceiptResult[]): Change | undefined {
-    const { rules, clock } = this.#options;
-    const decided = changeOf(message, matched, rules, clock.now());
-    for (const [{ i }, result] of decided.results) results[i] = result;
-    return decided.change;
+  #decide(message: MessageDocument, matched: MatchedReceipt): ReturnType<typeof changeOf> {
+    return changeOf(message, matched, this.#options.rules, this.#options.clock.now());
   }
 }
 

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import { ReceiptWorld, receipt } from '../../../support/receipt-world.ts';
+import { newId } from '../../../../shared/runtime/ids.ts';
+import { makeMessage } from '../../../support/make.ts';
+import { ReceiptWorld, receipt, SENDER, TO } from '../../../support/receipt-world.ts';
 import { openTestStore } from '../../../support/store.ts';
 
 describe('ReceiptSettler: receipts whose id nobody knows', () => {
@@ -49,6 +51,27 @@ describe('ReceiptSettler: receipts whose id nobody knows', () => {
     expect(results).to.deep.equal(['orphan', 'orphan', 'orphan']);
     expect(kept).to.have.length(1);
     expect((kept[0]?.expiresAt.getTime() ?? 0) - world.clock.now().getTime()).to.equal(72 * 3_600_000);
+  });
+
+  describe('of a submit that is not answered and nowhere but in the queue', () => {
+    const claimed = () =>
+      makeMessage({ to: TO, sender: SENDER, state: 'submitting', claim: world.claim(), v: 1, _id: newId('msg') });
+
+    it('a plain text that is its receipt is kept for its answer, and is no SMS of a customer', async () => {
+      expect(await world.receipts.add({ ...receipt('5'), plain: true })).to.equal('not_receipt');
+      world.unborn = [claimed()];
+
+      expect(await world.receipts.add({ ...receipt('5'), plain: true })).to.equal('orphan');
+    });
+
+    it('a receipt with an unknown id may be its own: no other submit to that number is settled by it', async () => {
+      const message = await world.unknown();
+      world.unborn = [claimed()];
+
+      expect(await world.receipts.add(receipt('5'))).to.equal('orphan');
+
+      expect(await world.state(message)).to.equal('submitting');
+    });
   });
 
   it('the one submit to that number that was never answered is what the receipt means', async () => {

@@ -16,6 +16,7 @@ import type { Deliver } from '../../../../workers/smpp/session/deliver-sm.ts';
 import { dialect } from '../../../support/dialect.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeMessage } from '../../../support/make.ts';
+import { noAnswers } from '../../../support/receipt-world.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../../support/store.ts';
 
@@ -70,7 +71,7 @@ describe('Receive', () => {
         },
         messageLog: new MessageLog({ db: store.db, clock: systemClock, log: silentLog, days: 30 }),
         onGroup: () => {},
-        answersStored: async () => {},
+        answers: noAnswers,
       }),
       slowDown: () => {
         slowed += 1;

@@ -1,14 +1,13 @@
 import type { ReceiptParts } from '../../../shared/carriers/settings/receipts.ts';
-import { applyChange, type Change, joinChanges } from '../../../shared/messages/change.ts';
+import type { Change } from '../../../shared/messages/change.ts';
 import type { Claim, MessageDocument } from '../../../shared/messages/message.ts';
 import type { ReceiptRecord } from '../../../shared/settlement/message-log.ts';
 import type { Hit } from './receipt-lookup.ts';
 import { type IncomingReceipt, keysOf, mayMeanCopy } from './receipt-match.ts';
 import { decideHeld, decideReceipt, decideUnknown, failedPart, type ReceiptDecision } from './receipt-outcome.ts';
 
-/** A receipt and the message that it means. `i` is the receipt's place in the group. */
+/** A receipt and the message that it means. */
 export interface MatchedReceipt {
-  readonly i: number;
   readonly receipt: IncomingReceipt;
   readonly hit: Hit;
 }
@@ -24,26 +23,18 @@ export interface ReceiptRules {
   reasonOf(state: string, error: string | undefined, word: string): string | undefined;
 }
 
-/** The one change that several receipts make to one message, and what each receipt did. Pure. */
+/** The change that a receipt makes to its message, and what it did. Pure. */
 export function changeOf(
   message: MessageDocument,
-  matched: readonly MatchedReceipt[],
+  matched: MatchedReceipt,
   rules: ReceiptRules,
   now: Date,
-): { readonly change: Change | undefined; readonly results: ReadonlyMap<MatchedReceipt, ReceiptRecord['result']> } {
-  const results = new Map<MatchedReceipt, ReceiptRecord['result']>();
-  let change: Change | undefined;
-  let after = message;
-  for (const [i, one] of matched.entries()) {
-    const decision = withReason(decide(after, one, rules, now), rules);
-    results.set(one, resultOf(one, decision));
-    if (decision.kind === 'none') continue;
-    change = change === undefined ? decision.change : joinChanges(change, decision.change);
-    if (i === matched.length - 1) break;
-    // All changes are written by one update, so the version rises only once.
-    after = { ...applyChange(after, decision.change), v: message.v };
-  }
-  return { change, results };
+): { readonly change: Change | undefined; readonly result: ReceiptRecord['result'] } {
+  const decision = withReason(decide(message, matched, rules, now), rules);
+  return {
+    change: decision.kind === 'none' ? undefined : decision.change,
+    result: resultOf(matched, decision),
+  };
 }
 
 /** Adds the reason of the error code. The code may be that of another segment, whose receipt came earlier. */
