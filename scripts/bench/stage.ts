@@ -6,6 +6,7 @@ import { readEnvironment } from '../../shared/config/environment.ts';
 import { loadConfig } from '../../shared/config/settings.ts';
 import { LIVE_KEYS_MAX } from '../../shared/keys/key.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
+import { ensureIndexes } from '../../shared/mongo/indexes.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { newId } from '../../shared/runtime/ids.ts';
 import { createSecretBox } from '../../shared/runtime/secret-box.ts';
@@ -88,6 +89,8 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
   const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
   const { db } = store;
   const deps = { db, clock, box: createSecretBox(loadSecretKeys('', dataDir)) };
+  // The keys of one account are made side by side: the index keeps each from the place of another.
+  await ensureIndexes(db);
   // Before the other processes start, so that the phase `start` can follow at once.
   const seeded = await seedAll(deps, world, options);
   await Promise.all([
