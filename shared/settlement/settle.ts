@@ -143,7 +143,9 @@ export class Settler {
         if (fresh !== after && !isWritten(fresh, change, after)) changed.push({ item, index, message: fresh });
         else {
           settled[index] = fresh;
-          if (hasFollowUp({ change, after })) written.push({ message: fresh, entries: change.entries ?? [] });
+          if (hasFollowUp({ change, after })) {
+            written.push({ message: fresh, entries: change.entries ?? [], again: fresh !== after });
+          }
         }
       }
       open = changed;
@@ -190,7 +192,7 @@ export class Settler {
       const message = stored.get(id);
       return message === undefined
         ? []
-        : [{ message, entries: message.history.filter(({ state }) => states.includes(state)) }];
+        : [{ message, entries: message.history.filter(({ state }) => states.includes(state)), again: true }];
     });
     this.#followUps.add(written);
     if (this.#uncertain === uncertain) this.#uncertain = [];

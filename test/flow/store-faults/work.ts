@@ -13,6 +13,7 @@ import { Settler } from '../../../shared/settlement/settle.ts';
 import { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
 import type { SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
+import { deliveriesIn, type Stored } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { splitNext } from '../../../workers/batches/split.ts';
 import { stopBatch } from '../../../workers/batches/stop.ts';
@@ -92,7 +93,8 @@ const settle: Scenario = {
       async expectWhole() {
         const states = (await messagesOf(db, { account })).map(({ state }) => state);
         expect(states.sort()).to.deep.equal(['rejected', 'sent', 'sent']);
-        const told = await db.collection<{ _id: string }>('deliveries').find({ endpoint }).toArray();
+        const stored = await db.collection('deliveries').find({ endpoint }).project<Stored>({}).toArray();
+        const told = stored.flatMap(deliveriesIn);
         const ids = claimed.map(({ _id }, i) => `${eventId(_id, i === 1 ? 'rejected' : 'sent')}:${endpoint}`);
         expect(told.map(({ _id }) => _id).sort()).to.deep.equal(ids.sort());
         await expectBalance(db, account, CREDITS + 1);
