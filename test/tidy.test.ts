@@ -69,9 +69,10 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'gateway/sms/unpaid-store.ts UNPAID_BYTES_MAX',
     'shared/queue/queue-document.ts WRITE_OUT_MS',
     'workers/maintenance/decide-due.ts RECEIPT_WAIT_MS',
-    'workers/webhooks/endpoint-queues.ts COMPLETING_MAX',
-    'workers/webhooks/quota.ts IN_FLIGHT_MAX',
-    'workers/webhooks/quota.ts SLOW_MAX',
+    'shared/webhooks/announce.ts GROUP_MAX',
+    'workers/webhooks/endpoint-queues.ts HOSTS_PER_ACCOUNT',
+    'workers/webhooks/endpoint-queues.ts IN_FLIGHT_MAX',
+    'workers/webhooks/endpoint-queues.ts OPEN_MAX',
     'workers/webhooks/retry-schedule.ts RETRY_PAUSES_MS',
   ],
   'a table that its tests walk entry by entry': [

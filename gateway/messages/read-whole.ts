@@ -6,7 +6,7 @@ import { type AccountId, eventId, type MessageId } from '../../shared/runtime/id
 import { readMessageLog } from '../../shared/settlement/log-store.ts';
 import type { LogRecord } from '../../shared/settlement/message-log.ts';
 import { type DeliveryDocument, deliveryId } from '../../shared/webhooks/delivery.ts';
-import { deliveriesOf } from '../../shared/webhooks/delivery-store.ts';
+import { findDeliveries } from '../../shared/webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../../shared/webhooks/endpoint.ts';
 import { readAccepted } from './just-accepted.ts';
 import type { TextlessMessage } from './view.ts';
@@ -73,8 +73,5 @@ async function readDeliveries(
   const ids = history.flatMap(({ state }) =>
     endpoints.map((endpoint) => deliveryId(eventId(_id, state), endpoint._id)),
   );
-  return deliveriesOf(db)
-    .find({ _id: { $in: ids } })
-    .project<Omit<DeliveryDocument, 'body'>>({ body: 0 })
-    .toArray();
+  return findDeliveries(db, ids, { bodies: false });
 }

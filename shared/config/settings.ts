@@ -223,7 +223,7 @@ export const SETTINGS = {
     60_000,
     'How long one webhook post may take, in milliseconds.',
   ),
-  webhookConcurrency: integer('WEBHOOK_CONCURRENCY', 64, 1, 100, 'Most posts in flight to one endpoint; 8 at first.'),
+  webhookConcurrency: integer('WEBHOOK_CONCURRENCY', 32, 1, 100, 'Most posts in flight to one host.'),
   webhookAllowHttp: choice(
     'WEBHOOK_ALLOW_HTTP',
     'no',

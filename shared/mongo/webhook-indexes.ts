@@ -4,7 +4,7 @@ import type { Index } from './product-index.ts';
 export const FAILED_STATES = { waiting: 'failed_tries', exhausted: 'failed_tries', discarded: 'discarded' } as const;
 export type FailedState = keyof typeof FAILED_STATES;
 
-/** What webhooks and their deliveries are found by. Every index on `deliveries` costs a write per event and webhook. */
+/** What webhooks and their deliveries are found by. Every index on `deliveries` costs a write per document. */
 export const WEBHOOK_INDEXES: readonly Index[] = [
   {
     collection: 'endpoints',
@@ -48,6 +48,12 @@ export const WEBHOOK_INDEXES: readonly Index[] = [
     key: { endpoint: 1, state: 1, _id: 1 },
     options: { name: 'discarded', partialFilterExpression: { state: 'discarded' } },
     serves: 'the delivery log: what was not posted, because its endpoint was disabled',
+  },
+  {
+    collection: 'deliveries',
+    key: { 'items.eventId': 1 },
+    options: { name: 'grouped', sparse: true },
+    serves: 'one event of a group: the delivery log, the timeline of a message, a redo of a settle',
   },
   {
     collection: 'webhook_replays',

@@ -34,6 +34,7 @@ export const CRASH_POINTS = {
   'inbound:inserted': "A handset's message is a message of its account; its event does not exist.",
   'inbound:told': "A handset's message is told; the carrier has no answer.",
   'webhook:posted': 'An endpoint has answered; the delivery is still due.',
+  'webhook:taken_apart': 'What failed of a group has a delivery of its own; the group is still due.',
   'chat:paid': 'The account has paid for a conversation; it lies in `pending` and `opening` only.',
   'chat:stored': 'A conversation, its messages and the ledger entry are stored; `pending` still has it.',
   'chat:voided': 'A refused conversation is void; its credits are not back.',

@@ -90,6 +90,11 @@ export function eventId(message: MessageId, state: string): EventId {
   return `evt_${message.slice(4)}_${state}` as const;
 }
 
+/** The message of such an event. */
+export function messageOfEvent(event: EventId): MessageId {
+  return `msg_${event.slice(4, 4 + TIME_CHARACTERS + RANDOM_CHARACTERS)}`;
+}
+
 /** The id of the event "this template reached this state then". Derived, so that telling it twice writes the same. */
 export function templateEventId(template: string, state: string, at: Date): EventId {
   return `evt_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(`${template}:${state}`, RANDOM_CHARACTERS)}_${state}`;

@@ -17,15 +17,25 @@ export interface FollowUpDeps {
 export interface Written {
   readonly message: AnyMessage;
   readonly entries: readonly HistoryEntry[];
+  /** Whether this was learned by reading: then it may have been written, and told, before. */
+  readonly again: boolean;
+}
+
+/** What is to be announced: changes that were surely never announced, and others. */
+interface Told {
+  readonly fresh: readonly StateChange[];
+  readonly again: readonly StateChange[];
 }
 
 /**
  * The follow-up of the groups of one stream: one at a time, in their order, beside the next group's change. A follow-up that fails is
- * repeated together with the next one. Until it is done its messages are `open`: every new intent must name them too.
+ * repeated before the next one. Until it is done its messages are `open`: every new intent must name them too.
  */
 export class FollowUps {
   readonly #deps: FollowUpDeps;
   #owed: readonly Written[] = [];
+  /** The first of `owed` that a follow-up has begun with. A repeat has the same ones: they are announced in groups. */
+  #begun: (Told & { readonly count: number }) | undefined;
   #inProgress: Promise<void> | undefined;
 
   constructor(deps: FollowUpDeps) {
@@ -65,25 +75,34 @@ export class FollowUps {
   }
 
   async #doOwed(): Promise<void> {
-    const owed = this.#owed;
-    if (owed.length === 0) return;
-    const changes = owed.flatMap(({ message, entries }) => entries.map((entry) => ({ message, entry })));
-    await followUp(
-      this.#deps,
-      changes,
-      owed.map(({ message }) => message),
-    );
-    this.#owed = this.#owed.slice(owed.length);
+    for (let left = this.#owed.length; left > 0; ) {
+      const owed = this.#owed.slice(0, this.#begun?.count ?? left);
+      this.#begun ??= {
+        count: left,
+        fresh: owed.filter(({ again }) => !again).flatMap(changesOf),
+        again: owed.filter(({ again }) => again).flatMap(changesOf),
+      };
+      const messages = owed.map(({ message }) => message);
+      await followUp(this.#deps, this.#begun, messages);
+      this.#begun = undefined;
+      this.#owed = this.#owed.slice(owed.length);
+      left -= owed.length;
+    }
   }
+}
+
+function changesOf({ message, entries }: Written): readonly StateChange[] {
+  return entries.map((entry) => ({ message, entry }));
 }
 
 /** Follow-up of written changes: their events, then the lines of `messages` that wait again, then refunds. May be repeated. */
 export async function followUp(
   { db, announcer }: FollowUpDeps,
-  changes: readonly StateChange[],
+  { fresh, again }: Told,
   messages: readonly AnyMessage[],
 ): Promise<void> {
-  await announcer.announce(changes);
+  if (again.length > 0) await announcer.announce(again, 'again');
+  if (fresh.length > 0) await announcer.announce(fresh, 'grouped');
   crashPoint('settle:announced');
   await requeue(db, messages.filter(waitsAgain));
   await refundByChannel(db, messages);

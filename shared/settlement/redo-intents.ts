@@ -37,9 +37,5 @@ export async function redoIntents(
     [...new Set(ids)].map((_id) => ({ _id })),
   );
   const changes = messages.flatMap((message) => message.history.map((entry) => ({ message, entry })));
-  await followUp(
-    { db, announcer: { announce: (owed) => announcer.announce(owed, true) } },
-    changes.filter(({ entry }) => entry.at >= since),
-    messages,
-  );
+  await followUp({ db, announcer }, { fresh: [], again: changes.filter(({ entry }) => entry.at >= since) }, messages);
 }

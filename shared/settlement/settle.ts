@@ -153,7 +153,9 @@ export class Settler {
           changed.push({ item, index, message: fresh, unborn: false });
         else {
           settled[index] = fresh;
-          if (hasFollowUp({ change, after })) written.push({ message: fresh, entries: change.entries ?? [] });
+          if (hasFollowUp({ change, after })) {
+            written.push({ message: fresh, entries: change.entries ?? [], again: fresh !== after });
+          }
         }
       }
       open = changed;
@@ -208,7 +210,7 @@ export class Settler {
       const message = stored.get(id);
       return message === undefined
         ? []
-        : [{ message, entries: message.history.filter(({ state }) => states.includes(state)) }];
+        : [{ message, entries: message.history.filter(({ state }) => states.includes(state)), again: true }];
     });
     this.#followUps.add(written);
     if (this.#uncertain === uncertain) this.#uncertain = [];

@@ -173,7 +173,7 @@ export async function changeUser(
 }
 
 /** `undefined`: the operators, who have none. */
-export function ofAccount(account: AccountId | undefined): Filter<UserDocument> {
+function ofAccount(account: AccountId | undefined): Filter<UserDocument> {
   return { account: account ?? { $exists: false } };
 }
 

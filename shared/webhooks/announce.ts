@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import { type EventName, eventBody, eventName, type StateChange, templateEvent } from '../events/catalogue.ts';
 import type { TemplateChange } from '../events/template-change.ts';
@@ -12,23 +13,38 @@ import {
   type MessageId,
   templateEventId,
 } from '../runtime/ids.ts';
-import { type DeliveryDocument, deliveryId } from './delivery.ts';
+import { type DeliveryDocument, deliveriesIn, deliveryId, type Stored } from './delivery.ts';
+import { findDeliveries } from './delivery-store.ts';
 import { createSubscriptions } from './subscriptions.ts';
+
+type AnyChange = StateChange | TemplateChange;
+
+/**
+ * How changes are announced, by what the caller knows of them.
+ *
+ * - `each`: one delivery for each change and endpoint. Ids are derived (`<event id>:<endpoint id>`), so announcing the same changes
+ *   again, after a crash or by another process, adds nothing.
+ * - `grouped`: states of messages that nobody has announced. Those for one endpoint are one document (`DeliveryGroup`). To repeat a
+ *   call that failed, give the same array: it stores the same documents.
+ * - `again`: these changes may be old, and may have been announced in either way. Adds those that are missing. An endpoint that was
+ *   registered, enabled or given further events since gets none of them.
+ */
+export type Announcing = 'each' | 'grouped' | 'again';
 
 /** Part of a settle's follow-up: turns state changes into deliveries. */
 export interface Announcer {
   /**
    * Stores one delivery for each change and each matching endpoint: active, of the change's account and channel, and subscribed
-   * to the event. All in one unordered insert. Ids are derived (`<event id>:<endpoint id>`), so announcing the same changes
-   * again, after a crash or by another process, adds nothing. Throws the driver's error when the store fails. Some may be stored
-   * then; the caller repeats the call.
-   *
-   * `again`: these changes may be old, and may have been announced. An endpoint that was registered, enabled or given further
-   * events since gets none of them.
+   * to the event. All in one unordered insert. Throws the driver's error when the store fails. Some may be stored then; the caller
+   * repeats the call.
    */
-  announce(changes: readonly (StateChange | TemplateChange)[], again?: boolean): Promise<void>;
+  announce(changes: readonly AnyChange[], how?: Announcing): Promise<void>;
 }
 
+/** The most events of one group. After a crash those of a group are posted again that were not completed. */
+export const GROUP_MAX = 100;
+/** The most characters of its bodies: a hundred usual events have 35,000. One larger event is alone. */
+const GROUP_CHARACTERS_MAX = 64_000;
 /** How far the clocks of two machines may differ. Rather an event from before its subscription than none from after it. */
 const CLOCKS_APART_MS = 15_000;
 
@@ -47,26 +63,86 @@ interface Announced {
 /** Create one per process: it caches the endpoints of accounts for half a second. */
 export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock: Clock }): Announcer {
   const subscriptions = createSubscriptions(db, clock);
-  return {
-    async announce(changes, again = false) {
-      const all = changes.map((change) => ('message' in change ? ofMessage(change) : ofTemplate(change)));
-      const byAccount = await subscriptions.getMany(all.map(({ account }) => account));
-      const now = clock.now();
-      const documents: DeliveryDocument[] = [];
-      for (const one of all) {
-        const endpoints = (byAccount.get(one.account) ?? []).filter(
-          ({ channel, events, createdAt, subscribedSince = createdAt }) =>
-            channel === one.channel &&
-            events.includes(one.event) &&
-            !(again && subscribedSince.getTime() - one.at.getTime() > CLOCKS_APART_MS),
-        );
-        if (endpoints.length === 0) continue;
-        const body = one.body();
-        for (const { _id } of endpoints) documents.push(deliveryOf(one, _id, body, now));
+  /** What was made of changes, for a repeat. */
+  const made = new WeakMap<readonly AnyChange[], readonly Stored[]>();
+  const make = async (changes: readonly AnyChange[], how: Announcing): Promise<readonly Stored[]> => {
+    const all = changes.map((change) => ('message' in change ? ofMessage(change) : ofTemplate(change)));
+    const byAccount = await subscriptions.getMany(all.map(({ account }) => account));
+    const now = clock.now();
+    const byEndpoint = new Map<EndpointId, DeliveryDocument[]>();
+    for (const one of all) {
+      const endpoints = (byAccount.get(one.account) ?? []).filter(
+        ({ channel, events, createdAt, subscribedSince = createdAt }) =>
+          channel === one.channel &&
+          events.includes(one.event) &&
+          !(how === 'again' && subscribedSince.getTime() - one.at.getTime() > CLOCKS_APART_MS),
+      );
+      if (endpoints.length === 0) continue;
+      const body = one.body();
+      for (const { _id } of endpoints) {
+        const delivery = deliveryOf(one, _id, body, now);
+        const others = byEndpoint.get(_id);
+        if (others === undefined) byEndpoint.set(_id, [delivery]);
+        else others.push(delivery);
       }
+    }
+    const deliveries = [...byEndpoint.values()];
+    return how === 'grouped' ? deliveries.flatMap(grouped) : deliveries.flat();
+  };
+  return {
+    async announce(changes, how = 'each') {
+      let documents = made.get(changes) ?? (await make(changes, how));
+      if (how === 'grouped') made.set(changes, documents);
+      if (how === 'again') documents = await withoutGrouped(db, documents);
       await insertNew(db, 'deliveries', documents);
     },
   };
+}
+
+/** Deliveries to one endpoint in groups. One that is alone stays as it is. */
+function grouped(deliveries: readonly DeliveryDocument[]): readonly Stored[] {
+  const inOrder = deliveries.toSorted((a, b) => Number(a.due) - Number(b.due));
+  const groups: DeliveryDocument[][] = [];
+  let characters = 0;
+  for (const delivery of inOrder) {
+    const group = groups.at(-1);
+    characters += delivery.body.length;
+    if (group !== undefined && group.length < GROUP_MAX && characters <= GROUP_CHARACTERS_MAX) group.push(delivery);
+    else {
+      groups.push([delivery]);
+      characters = delivery.body.length;
+    }
+  }
+  return groups.map(groupOf);
+}
+
+function groupOf(deliveries: readonly DeliveryDocument[]): Stored {
+  const [first] = deliveries;
+  assert(first?.due !== undefined, 'a group has events that are due');
+  if (deliveries.length === 1) return first;
+  const { _id, account, endpoint, due, createdAt } = first;
+  return {
+    _id: `${_id}:${deliveries.length}`,
+    account,
+    endpoint,
+    items: deliveries.map(({ eventId, event, body }) => ({ eventId, event, body })),
+    due,
+    state: 'due',
+    attempts: [],
+    createdAt,
+  };
+}
+
+/** Those that are not in a group already. One that has a document of its own is not inserted again anyway. */
+async function withoutGrouped(db: Db, documents: readonly Stored[]): Promise<readonly Stored[]> {
+  const deliveries = documents.flatMap(deliveriesIn);
+  const known = await findDeliveries(
+    db,
+    deliveries.map(({ _id }) => _id),
+    { bodies: false },
+  );
+  const ids = new Set(known.map(({ _id }) => _id));
+  return deliveries.filter(({ _id }) => !ids.has(_id));
 }
 
 function ofMessage(change: StateChange): Announced {

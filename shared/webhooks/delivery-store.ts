@@ -1,15 +1,37 @@
-import type { Collection, Db, UpdateFilter } from 'mongodb';
+import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
+import { isDuplicateKey } from '../mongo/errors.ts';
 import { findAtOnce } from '../mongo/find-at-once.ts';
+import { insertNew } from '../mongo/insert-new.ts';
 import { updateEach } from '../mongo/update-each.ts';
 import { FAILED_STATES, type FailedState } from '../mongo/webhook-indexes.ts';
+import { crashPoint } from '../runtime/crash-point.ts';
 import type { EndpointId } from '../runtime/ids.ts';
-import type { DeliveryAttempt, DeliveryDocument, DeliveryId } from './delivery.ts';
+import {
+  type DeliveryAttempt,
+  type DeliveryDocument,
+  type DeliveryGroup,
+  type DeliveryId,
+  deliveriesIn,
+  eventOf,
+  type GroupedId,
+  type Stored,
+} from './delivery.ts';
 
 /** The result that ends a delivery's state `due`. `discarded` may happen without a try. */
-export type Completion = { readonly id: DeliveryId; readonly attempt?: DeliveryAttempt } & (
+export type Outcome = { readonly id: DeliveryId; readonly attempt?: DeliveryAttempt } & (
   | { readonly state: 'done' | 'exhausted' | 'discarded' }
   | { readonly state: 'waiting'; readonly retryAt: Date }
 );
+
+/** What ends the state `due` of a document. */
+export type Completion = Outcome | GroupCompletion;
+
+/** All items of a group are posted, or never will be as a part of it. */
+export interface GroupCompletion extends Pick<DeliveryGroup, 'attempts'> {
+  readonly id: GroupedId;
+  /** Deliveries of what was not acknowledged. */
+  readonly apart: readonly DeliveryDocument[];
+}
 
 export function deliveriesOf(db: Db): Collection<DeliveryDocument> {
   return db.collection<DeliveryDocument>('deliveries');
@@ -21,36 +43,91 @@ export interface EndpointRange {
   readonly before?: string | undefined;
 }
 
-/** Due deliveries of the endpoints in a range, endpoint by endpoint, oldest first: a plain walk along the index `due`. */
-export function findDueInRange(db: Db, range: EndpointRange, limit: number): Promise<DeliveryDocument[]> {
+/**
+ * What is due for the endpoints in a range, endpoint by endpoint, oldest first: a plain walk along the index `due`. Without the groups
+ * `inHand`.
+ */
+export function findDueInRange(
+  db: Db,
+  range: EndpointRange,
+  limit: number,
+  inHand: readonly GroupedId[] = [],
+): Promise<Stored[]> {
   const endpoint = {
     $gt: range.after as EndpointId, // only compared with
     ...(range.before === undefined ? {} : { $lt: range.before as EndpointId }),
   };
-  const filter = { endpoint, due: { $exists: true } };
-  return findAtOnce<DeliveryDocument>(db, 'deliveries', { filter, sort: { endpoint: 1, due: 1 }, limit });
+  return findDue(db, endpoint, limit, inHand);
 }
 
-/** Due deliveries of these endpoints, endpoint by endpoint, oldest first. */
-export function findDueOf(db: Db, endpoints: readonly EndpointId[], limit: number): Promise<DeliveryDocument[]> {
-  const filter = { endpoint: { $in: [...endpoints] }, due: { $exists: true } };
-  return findAtOnce<DeliveryDocument>(db, 'deliveries', { filter, sort: { endpoint: 1, due: 1 }, limit });
+/** What is due for these endpoints, endpoint by endpoint, oldest first. Without the groups `inHand`. */
+export function findDueOf(
+  db: Db,
+  endpoints: readonly EndpointId[],
+  limit: number,
+  inHand: readonly GroupedId[] = [],
+): Promise<Stored[]> {
+  return findDue(db, { $in: [...endpoints] }, limit, inHand);
 }
 
-/** One update each, in one command. May be repeated: it only completes deliveries that are `due`. */
-export async function completeDeliveries(db: Db, completions: readonly Completion[]): Promise<void> {
-  const updates = completions.map((completion) => {
-    const update: UpdateFilter<DeliveryDocument> = {
-      $set:
-        completion.state === 'waiting'
-          ? { state: completion.state, retryAt: completion.retryAt }
-          : { state: completion.state },
-      $unset: { due: '' },
-      ...(completion.attempt === undefined ? {} : { $push: { attempts: completion.attempt } }),
-    };
-    return { filter: { _id: completion.id, state: 'due' }, update };
-  });
+function findDue(db: Db, endpoint: object, limit: number, inHand: readonly GroupedId[]): Promise<Stored[]> {
+  const others = inHand.length === 0 ? {} : { _id: { $nin: [...inHand] } };
+  const filter: Filter<Stored> = { endpoint, due: { $exists: true }, ...others };
+  return findAtOnce<Stored>(db, 'deliveries', { filter, sort: { endpoint: 1, due: 1 }, limit });
+}
+
+/**
+ * One update each, in one command; before it those deliveries that come out of groups. May be repeated: it only completes what is
+ * `due`.
+ */
+export async function complete(db: Db, completions: readonly Completion[]): Promise<void> {
+  const apart = completions.flatMap((completion) => ('apart' in completion ? completion.apart : []));
+  if (apart.length > 0) {
+    await insertNew(db, 'deliveries', apart);
+    crashPoint('webhook:taken_apart');
+  }
+  const updates = completions.map((completion) => ({
+    filter: { _id: completion.id, state: 'due' },
+    update: 'apart' in completion ? groupUpdate(completion) : updateOf(completion),
+  }));
   await updateEach(db, 'deliveries', updates);
+}
+
+function groupUpdate({ attempts }: GroupCompletion): UpdateFilter<DeliveryGroup> {
+  return { $set: { state: 'done', attempts }, $unset: { due: '' } };
+}
+
+function updateOf(completion: Outcome): UpdateFilter<DeliveryDocument> {
+  const { state, attempt } = completion;
+  return {
+    $set: state === 'waiting' ? { state, retryAt: completion.retryAt } : { state },
+    $unset: { due: '' },
+    ...(attempt === undefined ? {} : { $push: { attempts: attempt } }),
+  };
+}
+
+/**
+ * These deliveries, also as items of groups, in the order of their ids. With their bodies only if `bodies` is true. Two reads by index.
+ */
+export async function findDeliveries(
+  db: Db,
+  ids: readonly DeliveryId[],
+  { bodies }: { readonly bodies: boolean },
+): Promise<readonly DeliveryDocument[]> {
+  const wanted = new Set(ids);
+  const events = new Set(ids.map(eventOf));
+  const [single, grouped] = await Promise.all([
+    deliveriesOf(db)
+      .find({ _id: { $in: [...wanted] } }, { projection: bodies ? {} : { body: 0 } })
+      .toArray(),
+    db
+      .collection<DeliveryGroup>('deliveries')
+      .find({ 'items.eventId': { $in: [...events] } }, { projection: bodies ? {} : { 'items.body': 0 } })
+      .toArray(),
+  ]);
+  for (const { _id } of single) wanted.delete(_id);
+  const others = grouped.flatMap(deliveriesIn).filter(({ _id }) => wanted.has(_id));
+  return [...single, ...others].sort((a, b) => (a._id < b._id ? -1 : 1));
 }
 
 /**
@@ -73,13 +150,26 @@ const REPLAYABLE = ['done', 'exhausted', 'discarded'] as const;
 /** Keeps the log of one delivery well below the largest document; a replay adds at most nine tries. */
 const ATTEMPTS_MAX = 200;
 
-/** Posts one delivery again, whatever its result was. False when no such delivery can be replayed. */
+/**
+ * Posts one delivery again, whatever its result was. One that was acknowledged in a group gets a document of its own. False when no
+ * such delivery can be replayed.
+ */
 export async function replayDelivery(db: Db, id: DeliveryId, now: Date): Promise<boolean> {
+  const again = { state: 'due', due: now, replayedAt: now } as const;
   const { matchedCount } = await deliveriesOf(db).updateOne(
     { _id: id, state: { $in: REPLAYABLE }, [`attempts.${ATTEMPTS_MAX}`]: { $exists: false } },
-    { $set: { state: 'due', due: now, replayedAt: now } },
+    { $set: again },
   );
-  return matchedCount === 1;
+  if (matchedCount === 1) return true;
+  const [found] = await findDeliveries(db, [id], { bodies: true });
+  if (found === undefined || found.state !== 'done') return false;
+  try {
+    await deliveriesOf(db).insertOne({ ...found, ...again });
+    return true;
+  } catch (error) {
+    if (isDuplicateKey(error)) return false; // It is replayed already, or cannot be replayed any more.
+    throw error;
+  }
 }
 
 const REPLAY_PAGE = 500;

@@ -1,8 +1,9 @@
 import type { EventName } from '../events/catalogue.ts';
-import type { AccountId, EndpointId, EventId, MessageId } from '../runtime/ids.ts';
+import { type AccountId, type EndpointId, type EventId, type MessageId, messageOfEvent } from '../runtime/ids.ts';
 
 /**
- * One event for one endpoint, and its log. `_id` is `<event id>:<endpoint id>`, so a second insert is a duplicate key.
+ * One event for one endpoint, and its log. `_id` is `<event id>:<endpoint id>`, so a second insert is a duplicate key. Events of one
+ * settle are in one document at first (`DeliveryGroup`).
  *
  * `due` (`due` set) → `done` | `exhausted` | `discarded`, or `waiting` (`retryAt` set) and back to `due` at that time. Waiting
  * ones have a field and an index of their own. So thousands of later retries of a dead endpoint do not slow down the search for
@@ -36,8 +37,54 @@ export type DeliveryState = 'due' | 'waiting' | 'done' | 'exhausted' | 'discarde
 
 export type DeliveryId = `${EventId}:${EndpointId}`;
 
+/**
+ * Several events of one settle for one endpoint: one insert, and one update when all were posted. Its `_id` is that of the first
+ * event's delivery, and how many there are.
+ *
+ * `due` → `done`. An event that was not acknowledged gets a delivery of its own before the group is done, and so does one that is
+ * replayed. That delivery, where there is one, is what counts; the group's item is then only its origin.
+ */
+export interface DeliveryGroup {
+  readonly _id: GroupedId;
+  readonly account: AccountId;
+  readonly endpoint: EndpointId;
+  /** Events of messages, in the order in which they are posted. */
+  readonly items: readonly GroupItem[];
+  /** Set in state `due` only: the time of the first event. */
+  readonly due?: Date;
+  readonly state: 'due' | 'done';
+  /** Empty until it is done. Then the post of each item, in their order; null for one that was not posted. */
+  readonly attempts: readonly (DeliveryAttempt | null)[];
+  readonly createdAt: Date;
+}
+
+export type GroupItem = Pick<DeliveryDocument, 'eventId' | 'event' | 'body'>;
+
+export type GroupedId = `${DeliveryId}:${number}`;
+
+/** What is stored in `deliveries`. */
+export type Stored = DeliveryDocument | DeliveryGroup;
+
+/** A document's events, each as the delivery that it is. */
+export function deliveriesIn(stored: Stored): readonly DeliveryDocument[] {
+  if (!('items' in stored)) return [stored];
+  const { account, endpoint, state, due, createdAt } = stored;
+  return stored.items.map((item, i) => {
+    const attempt = stored.attempts[i];
+    return {
+      ...{ _id: deliveryId(item.eventId, endpoint), account, endpoint, ...item, message: messageOfEvent(item.eventId) },
+      ...(due === undefined ? {} : { due }),
+      ...{ state, attempts: attempt ? [attempt] : [], createdAt },
+    };
+  });
+}
+
 export function deliveryId(event: EventId, endpoint: EndpointId): DeliveryId {
   return `${event}:${endpoint}`;
+}
+
+export function eventOf(id: DeliveryId): EventId {
+  return id.slice(0, id.indexOf(':')) as EventId; // as in `deliveryId`
 }
 
 export interface DeliveryAttempt {

@@ -39,11 +39,3 @@ export function inSubnets(text: string, subnets: readonly Subnet[]): boolean {
   const address = ipaddr.process(text);
   return subnets.some((subnet) => subnet[0].kind() === address.kind() && address.match(subnet));
 }
-
-/**
- * The address range of one machine: an IPv4 address, or the /64 of an IPv6 one (RFC 4291 §2.5.4). Throws when it is no address.
- */
-export function networkOf(text: string): string {
-  const address = ipaddr.process(text);
-  return address instanceof ipaddr.IPv6 ? address.parts.slice(0, 4).join(':') : address.toString();
-}

@@ -3,7 +3,7 @@ import { verifyLedger } from '../../shared/ledger/verify.ts';
 import type { AnyMessage } from '../../shared/messages/any-message.ts';
 import { CRASH_POINTS } from '../../shared/runtime/crash-point.ts';
 import { eventId } from '../../shared/runtime/ids.ts';
-import { type Case, crashCases, type Numbers, SETTLED_MS } from '../support/crash-cases.ts';
+import { type Case, crashCases, FIRST_POST_FAILS, type Numbers, SETTLED_MS } from '../support/crash-cases.ts';
 import { inboundCases } from '../support/crash-cases-inbound.ts';
 import { templateCases } from '../support/crash-cases-templates.ts';
 import { eventually } from '../support/eventually.ts';
@@ -20,6 +20,10 @@ describe('kill at every named place between two effects', function () {
       // Statuses settle what was sent within this time; the rest was claimed and not sent when a later case killed its worker.
       chatapp: { unknowns: { unknownPolicy: 'resend', unknownWaitMs: 30_000 } },
       smsc: { receiptDelayMs: 100 },
+      receiver: {
+        respond: ({ json, tries }) =>
+          String(json.to).endsWith(FIRST_POST_FAILS) && tries === 1 ? { status: 500 } : undefined,
+      },
       carrier: { paths: ['transactional'], responseTimeoutMs: 30_000, unknownWaitMs: 4_000, unknownPolicy: 'resend' },
     });
   });

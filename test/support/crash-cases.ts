@@ -39,6 +39,10 @@ export type Numbers = (count: number, ending?: string) => readonly string[];
 export const SETTLED_MS = 120_000;
 const BULK = 300;
 const STOPPED = 50;
+/** Some of their receipts are settled together. */
+const GROUPED = 40;
+/** The ending of numbers of whose events the receiver does not acknowledge the first post. */
+export const FIRST_POST_FAILS = '777';
 const DELIVERED = 'delivered';
 
 /** For each crash point: what makes a process reach it, and what must be true in the end. `product` is called inside a case. */
@@ -213,6 +217,12 @@ export function crashCases(product: () => Product): readonly Case[] {
     { point: 'settle:announced', app: 'smpp', pass: 2, ...sendsOne(), prepare: othersFinal }, // the receipt's
     { point: 'receipt:stored', app: 'smpp', ...sendsOne() },
     { point: 'webhook:posted', app: 'webhooks', ...sendsOne() },
+    {
+      point: 'webhook:taken_apart',
+      app: 'webhooks',
+      act: (numbers) => bulk(numbers(GROUPED, FIRST_POST_FAILS)),
+      ends: [{ count: GROUPED, state: DELIVERED }],
+    },
     { point: 'chat:paid', app: 'gateway', ...sendsTemplate() },
     { point: 'chat:stored', app: 'gateway', ...sendsTemplate() },
     { point: 'chat:voided', app: 'chatapp', ...sendsTemplate('302', { count: 1, state: 'rejected', refunded: true }) },

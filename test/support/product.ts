@@ -10,7 +10,7 @@ import { enterApp, seedProvider } from '../../scripts/dev/seed-provider.ts';
 import { runOps } from '../../scripts/ops/run.ts';
 import type { ProviderOptions } from '../../scripts/simulator/provider/options.ts';
 import { type Provider, startProvider } from '../../scripts/simulator/provider.ts';
-import { type Receiver, startReceiver } from '../../scripts/simulator/receiver.ts';
+import { type Receiver, type ReceiverOptions, startReceiver } from '../../scripts/simulator/receiver.ts';
 import type { SmscOptions } from '../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../scripts/simulator/smsc.ts';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
@@ -85,6 +85,7 @@ export interface ProductOptions {
     readonly unknowns?: Pick<ProviderDocument, 'unknownPolicy' | 'unknownWaitMs'>;
   };
   readonly smsc?: Partial<SmscOptions>;
+  readonly receiver?: ReceiverOptions;
   /** Where the gateways show metrics; nowhere when left out. */
   readonly metricsPort?: number;
   readonly carrier?: Partial<CarrierDocument>;
@@ -132,7 +133,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   try {
     const smsc = await startSmsc({ receiptDelayMs: 50, ...options.smsc });
     closers.push(() => smsc.close());
-    const receiver = await startReceiver();
+    const receiver = await startReceiver(options.receiver);
     closers.push(() => receiver.close());
 
     if (mongodbUri === '') await fleet.start('embedded-db');

@@ -4,7 +4,6 @@ import { hashSecret } from '../../shared/keys/key-secret.ts';
 import { takePlace } from '../../shared/mongo/places.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import type { SessionDocument } from '../../shared/users/session.ts';
-import { ofAccount } from '../../shared/users/store.ts';
 import { type Role, USERS_PER_ACCOUNT, type UserDocument } from '../../shared/users/user.ts';
 import { TEST_BOX } from './chatapp.ts';
 
@@ -39,7 +38,12 @@ export async function signedIn(
     totp: { seed: TEST_BOX.seal('JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP', ['users', _id, 'totp.seed']), step: 0, since: now },
     ...changed.user,
   };
-  const places = { db, collection: 'users', owner: ofAccount(account), most: USERS_PER_ACCOUNT };
+  const places = {
+    db,
+    collection: 'users',
+    owner: { account: account ?? { $exists: false } },
+    most: USERS_PER_ACCOUNT,
+  };
   const user = await takePlace(places, async (place) => {
     const placed: UserDocument = { place, ...made };
     await db.collection<UserDocument>('users').insertOne(placed);

@@ -3,12 +3,12 @@ import { crashPoint } from '../../shared/runtime/crash-point.ts';
 import type { EndpointId } from '../../shared/runtime/ids.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import type { DeliveryDocument } from '../../shared/webhooks/delivery.ts';
-import type { Completion } from '../../shared/webhooks/delivery-store.ts';
+import type { Completion, Outcome } from '../../shared/webhooks/delivery-store.ts';
 import type { Poster, PostResult } from '../../shared/webhooks/posting/post.ts';
 import { signedPost } from '../../shared/webhooks/posting/signed-post.ts';
 import { isAcknowledged } from '../../shared/webhooks/result-words.ts';
 import type { Completer } from './complete.ts';
-import type { EndpointQueues } from './endpoint-queues.ts';
+import type { EndpointQueues, InHand, Post } from './endpoint-queues.ts';
 import type { Health } from './health.ts';
 import { judge } from './judge.ts';
 import type { WebhookMetrics } from './metrics.ts';
@@ -30,8 +30,8 @@ export interface DelivererOptions {
 }
 
 /**
- * Takes a delivery from its queue to the stored result: signs and posts it, judges the answer, and completes it by
- * one update. Each step that frees a place starts the next delivery.
+ * Takes what is due from its queue to the stored result: signs and posts each event, judges the answers, and completes the document by
+ * one update when all have come. Each step that frees a place starts the next posts.
  */
 export class Deliverer {
   readonly #options: DelivererOptions;
@@ -45,11 +45,15 @@ export class Deliverer {
   /** Starts all posts that the queues allow now. */
   pump(): void {
     while (!this.#closed) {
-      const delivery = this.#options.queues.next();
-      if (delivery === undefined) return;
-      const running: Promise<void> = this.#deliver(delivery).finally(() => this.#running.delete(running));
-      this.#running.add(running);
+      const post = this.#options.queues.next();
+      if (post === undefined) return;
+      this.#run(this.#deliver(post));
     }
+  }
+
+  /** Drops what is queued for these endpoints. What was posted of a group is completed, and its other events get their own deliveries. */
+  drop(fits: (endpoint: EndpointId) => boolean): void {
+    for (const begun of this.#options.queues.dropQueued(fits)) this.#run(this.#complete(begun));
   }
 
   /** Starts no more posts. */
@@ -59,32 +63,46 @@ export class Deliverer {
 
   /** Resolves when no post is in flight and all results are stored. Call it after `close`. */
   async drained(): Promise<void> {
-    await Promise.all(this.#running);
+    while (this.#running.size > 0) await Promise.all(this.#running);
     await this.#options.health.settled();
   }
 
-  /** Never rejects. */
-  async #deliver(delivery: DeliveryDocument): Promise<void> {
-    const { queues, completer, log } = this.#options;
-    try {
-      const completion = await this.#attempt(delivery).finally(() => queues.posted(delivery));
-      if (completion !== undefined) crashPoint('webhook:posted');
-      this.pump();
-      if (completion !== undefined) await completer.complete(completion);
-      queues.completed(delivery);
-      this.pump();
-    } catch (error) {
-      // The delivery is not posted again before the next start. Posting it again and again would be worse than a missing attempt in
-      // the delivery log.
-      log.error('completion_failed', { delivery: delivery._id, ...errorFields(error) });
-      queues.refused(delivery);
-      this.pump();
-    }
+  #run(work: Promise<void>): void {
+    const running: Promise<void> = work.finally(() => this.#running.delete(running));
+    this.#running.add(running);
   }
 
-  /** Posts one delivery. Undefined when this process must not post it, or not yet. */
-  async #attempt(delivery: DeliveryDocument): Promise<Completion | undefined> {
-    const { clock, health, log, metrics, owns, queues, random, targets } = this.#options;
+  /** Never rejects. */
+  async #deliver(post: Post): Promise<void> {
+    const { queues } = this.#options;
+    const { of, index, delivery } = post;
+    const outcome = await this.#attempt(delivery);
+    if (outcome !== undefined) crashPoint('webhook:posted');
+    of.outcomes[index] = outcome;
+    const isLast = queues.posted(post);
+    this.pump();
+    if (isLast) await this.#complete(of);
+  }
+
+  /** Never rejects. */
+  async #complete(of: InHand): Promise<void> {
+    const { queues, completer, log } = this.#options;
+    const completion = completionOf(of);
+    try {
+      if (completion !== undefined) await completer.complete(completion);
+      queues.completed(of);
+    } catch (error) {
+      // It is not posted again before the next start. Posting it again and again would be worse than a missing attempt in the
+      // delivery log.
+      log.error('completion_failed', { delivery: of.stored._id, ...errorFields(error) });
+      queues.refused(of);
+    }
+    this.pump();
+  }
+
+  /** Posts one event. Undefined when this process must not post it, or not yet. Never rejects. */
+  async #attempt(delivery: DeliveryDocument): Promise<Outcome | undefined> {
+    const { clock, health, log, metrics, owns, random, targets } = this.#options;
     const target = targets.get(delivery.endpoint);
     if (target === undefined || !owns(delivery.endpoint)) return undefined;
     if (!target.active) {
@@ -97,18 +115,43 @@ export class Deliverer {
     const posted = await this.#post(target, delivery, startedAt);
     const now = clock.now();
     metrics.post(posted.result, posted.durationMs);
-    const isSuccess = isAcknowledged(posted.result);
-    queues.answered(delivery, isSuccess ? posted.durationMs : undefined);
-    health.note(target, posted.result, isSuccess, now);
-    const completion = judge(delivery, posted, { startedAt, now, random: random() });
-    if (completion.state === 'exhausted') {
+    health.note(target, posted.result, isAcknowledged(posted.result), now);
+    const outcome = judge(delivery, posted, { startedAt, now, random: random() });
+    if (outcome.state === 'exhausted') {
       log.info('delivery_exhausted', { delivery: delivery._id, endpoint: target.id, host: target.host });
     }
-    return completion;
+    return outcome;
   }
 
   async #post(target: Target, delivery: DeliveryDocument, at: Date): Promise<PostResult> {
     if (target.problem !== undefined) return { result: target.problem, durationMs: 0 };
     return this.#options.poster.post(signedPost(target, delivery, at));
   }
+}
+
+/** Undefined when nothing was posted or decided: it stays due. */
+function completionOf({ stored, deliveries, outcomes }: InHand): Completion | undefined {
+  if (!('items' in stored)) return outcomes[0];
+  if (outcomes.every((outcome) => outcome === undefined)) return undefined;
+  return {
+    id: stored._id,
+    attempts: deliveries.map((_, i) => {
+      const attempt = outcomes[i]?.attempt;
+      return attempt === undefined ? null : { at: attempt.at, result: attempt.result, durationMs: attempt.durationMs };
+    }),
+    apart: deliveries.flatMap((delivery, i) => (outcomes[i]?.state === 'done' ? [] : [apart(delivery, outcomes[i])])),
+  };
+}
+
+/** The delivery of an event that was not acknowledged as a part of its group: it goes on from here, or is still due. */
+function apart(delivery: DeliveryDocument, outcome: Outcome | undefined): DeliveryDocument {
+  if (outcome === undefined) return delivery;
+  const { due: _, ...rest } = delivery;
+  const { state, attempt } = outcome;
+  return {
+    ...rest,
+    state,
+    ...(outcome.state === 'waiting' ? { retryAt: outcome.retryAt } : {}),
+    attempts: attempt === undefined ? [] : [attempt],
+  };
 }

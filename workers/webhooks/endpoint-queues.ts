@@ -1,247 +1,300 @@
 import type { AccountId, EndpointId } from '../../shared/runtime/ids.ts';
-import type { DeliveryDocument, DeliveryId } from '../../shared/webhooks/delivery.ts';
-import { type EndpointPosts, InFlightCounts } from './in-flight.ts';
-import { Paces } from './pace.ts';
-import { reachedLimit, SHARED } from './quota.ts';
-import { type Rotating, Rotation } from './rotation.ts';
+import { type DeliveryDocument, deliveriesIn, type GroupedId, type Stored } from '../../shared/webhooks/delivery.ts';
+import type { Outcome } from '../../shared/webhooks/delivery-store.ts';
 
 /**
- * The deliveries that this process holds, in one queue per endpoint. A delivery goes through queued → in flight →
- * completing → forgotten, and is not read again meanwhile. Accounts are served in rotation, and so are the queues of
- * each account. quota.ts limits the posts in flight of an endpoint, an account and an address, so that a slow or dead
- * receiver delays no other.
+ * What this process holds of what is due, in one queue per endpoint, and how many posts are in flight. A document goes through
+ * queued → begun → completing → forgotten, and is not read again meanwhile.
+ *
+ * Accounts have their turns, and of an account its endpoints. A host, an account and the process have fixed limits. But an account
+ * that has no post in flight may always begin one, and one at each host: so nobody waits for the slow receivers of others.
  */
 export interface EndpointQueuesOptions {
-  /** The most posts in flight to one endpoint (pace.ts). */
-  readonly perEndpoint: number;
+  /** The most posts in flight to one host. */
+  readonly perHost: number;
   /** Whether an endpoint's last post failed. Then it gets one post at a time, to find out whether it is back. */
   isFailing(endpoint: EndpointId): boolean;
-  /** The host of an endpoint's posts. It never changes. Undefined while it is not known. */
+  /** The host of an endpoint's posts. Undefined while it is not known. */
   hostOf(endpoint: EndpointId): string | undefined;
-  nowMs(): number;
 }
 
-interface EndpointQueue extends EndpointPosts, Rotating {
+/** A document that was read. Its events are posted in their order. */
+export interface InHand {
+  readonly stored: Stored;
+  readonly deliveries: readonly DeliveryDocument[];
+  /** What became of each delivery; undefined before its post, and when it must not be posted by this process. */
+  readonly outcomes: (Outcome | undefined)[];
+  /** How many posts have begun. */
+  begun: number;
+  inFlight: number;
+  /** No further ones begin. */
+  dropped: boolean;
+}
+
+/** One event that is to be posted. */
+export interface Post {
+  readonly of: InHand;
+  readonly index: number;
+  readonly delivery: DeliveryDocument;
+  /** What it counts for. */
+  readonly host: string;
+}
+
+interface EndpointQueue {
+  readonly account: AccountId;
   readonly endpoint: EndpointId;
-  readonly waiting: DeliveryDocument[];
-  host: string;
-  completing: number;
+  /** Documents whose posts have not all begun. */
+  readonly waiting: InHand[];
+  /** Documents in hand, in any stage, and their events; of those the ones whose posts have not begun. */
+  documents: number;
+  events: number;
+  queued: number;
+  /** Events of documents that are begun and not completed. */
+  open: number;
+  inFlight: number;
   /** Whether a post has begun since the endpoint's deliveries were last read. */
   begunSinceRead: boolean;
 }
 
+/** The most posts in flight of a process, but for accounts that have none. Each costs a socket and some 20 KB. */
+export const IN_FLIGHT_MAX = 1_024;
+/** An account has as many as this many hosts: one that is slow leaves the rest to its other endpoints. */
+export const HOSTS_PER_ACCOUNT = 4;
 /**
- * The most posts whose completion is not written yet. If there are more, the store is slow, and no new post starts.
- * After a crash at most these posts, and those in flight, are repeated.
+ * The most events of an endpoint that are posted, or begun as part of a group, and not completed in the store: after a crash they are
+ * repeated. Two full groups, so that one is posted while the other one's completion is written.
  */
-export const COMPLETING_MAX = 256;
-/**
- * Queued deliveries for each post that the endpoint may have in flight. A queue is filled again when only a quarter
- * is left.
- */
-const QUEUED_PER_SLOT = 32;
-/** Queued deliveries of all endpoints together; each has some kilobytes. An endpoint may always have a few. */
+export const OPEN_MAX = 200;
+/** Queued events for each post that the host may have in flight. A queue is filled again when only a quarter is left. */
+const QUEUED_PER_POST = 32;
+/** The most documents to read for an endpoint that has nothing in hand: they may be groups. */
+const FIRST_READ = 64;
+/** A read leaves out groups in hand of so many events, as their bodies cost more than ids in a filter; and so many groups. */
+const LARGE = 20;
+const LEFT_OUT_MAX = 100;
+/** Queued events of all endpoints together; each has some kilobytes. An endpoint may always have a few. */
 const QUEUED_MAX = 20_000;
 const QUEUED_ALWAYS = 8;
 
 export class EndpointQueues {
   readonly #options: EndpointQueuesOptions;
   readonly #queues = new Map<EndpointId, EndpointQueue>();
-  readonly #inHand = new Set<DeliveryId>();
-  readonly #completed: DeliveryId[] = [];
-  /** How many deliveries of an endpoint can never be completed. A read for the endpoint returns them before the others. */
+  /** In the order of their turns, and of each account its queues. */
+  readonly #turns = new Map<AccountId, Map<EndpointId, EndpointQueue>>();
+  readonly #inHand = new Set<Stored['_id']>();
+  readonly #groups = new Set<GroupedId>();
+  readonly #completed: Stored[] = [];
+  /** How many documents of an endpoint can never be completed. A read for the endpoint returns them before the others. */
   readonly #refused = new Map<EndpointId, number>();
-  readonly #rotation = new Rotation<EndpointQueue>();
-  readonly #inFlight = new InFlightCounts();
-  readonly #paces: Paces;
+  /** Posts in flight of an account, to a host, and of an account to a host. */
+  readonly #counts = new Map<string, number>();
   #queued = 0;
-  #completing = 0;
+  #inFlight = 0;
 
   constructor(options: EndpointQueuesOptions) {
     this.#options = options;
-    this.#paces = new Paces(options.perEndpoint);
   }
 
+  /** Events whose post has not begun. */
   get queued(): number {
     return this.#queued;
   }
 
   get inFlight(): number {
-    return this.#inFlight.all;
+    return this.#inFlight;
   }
 
   endpoints(): Iterable<EndpointId> {
     return this.#queues.keys();
   }
 
-  /** Deliveries in any stage of the endpoints for which `fits` is true. */
+  /** Documents in any stage of the endpoints for which `fits` is true. */
   inHand(fits: (endpoint: EndpointId) => boolean): number {
     let count = 0;
-    for (const queue of this.#queues.values()) {
-      if (fits(queue.endpoint)) count += queue.waiting.length + queue.startedMs.size + queue.completing;
-    }
+    for (const { endpoint, documents } of this.#queues.values()) if (fits(endpoint)) count += documents;
     return count;
   }
 
   /**
-   * How many of the endpoint's oldest due deliveries to read so that its queue is full; 0 while it has enough. Do
-   * that read after this call: if the receiver is slow, the next one is only wanted after some deliveries have left.
+   * How many of the endpoint's oldest due documents to read so that its queue is full; 0 while it has enough. Do that after this
+   * call: if the receiver is slow, the next read is only wanted after some events have left.
    */
   wanted(endpoint: EndpointId): number {
     const queue = this.#queues.get(endpoint);
-    const full = this.#slots(endpoint) * QUEUED_PER_SLOT;
+    const full = this.#full(endpoint);
     const refused = this.#refused.get(endpoint) ?? 0;
-    if (queue === undefined) return full + refused;
-    if (queue.waiting.length > 0 && !queue.begunSinceRead) return 0;
+    if (queue === undefined) return Math.min(full, FIRST_READ) + refused;
+    if (queue.queued > 0 && !queue.begunSinceRead) return 0;
     queue.begunSinceRead = false;
-    // Deliveries in flight are still due in the store, so a read returns them before the new ones.
-    return queue.waiting.length < full / 4 ? full + queue.startedMs.size + queue.completing + refused : 0;
+    // What is in hand is still due in the store, so a read returns it before the new.
+    const documents = Math.ceil((full * queue.documents) / queue.events);
+    return queue.queued < full / 4 ? documents + queue.documents + refused : 0;
   }
 
-  /** Adds a due delivery to the end of its queue. False when it is already held or the queue is full. */
-  add(delivery: DeliveryDocument): boolean {
-    const { _id, account, endpoint } = delivery;
+  /** Adds a due document to the end of its queue. False when it is already held or the queue is full. */
+  add(stored: Stored): boolean {
+    const { _id, account, endpoint } = stored;
     if (this.#inHand.has(_id)) return false;
     const queue = this.#queues.get(endpoint) ?? emptyQueue(account, endpoint);
-    if (
-      queue.waiting.length >= QUEUED_ALWAYS &&
-      (queue.waiting.length >= this.#slots(endpoint) * QUEUED_PER_SLOT || this.#queued >= QUEUED_MAX)
-    ) {
-      return false;
-    }
+    const isFull = queue.queued >= this.#full(endpoint) || this.#queued >= QUEUED_MAX;
+    if (isFull && queue.queued >= QUEUED_ALWAYS) return false;
     this.#queues.set(endpoint, queue);
     this.#inHand.add(_id);
-    queue.waiting.push(delivery);
-    this.#queued++;
-    this.#rotation.list(queue);
+    if ('items' in stored && stored.items.length >= LARGE) this.#groups.add(stored._id);
+    const deliveries = deliveriesIn(stored);
+    queue.waiting.push({ stored, deliveries, outcomes: [], begun: 0, inFlight: 0, dropped: false });
+    queue.documents++;
+    queue.events += deliveries.length;
+    this.#queue(queue, deliveries.length);
+    const turns = this.#turns.get(account) ?? new Map<EndpointId, EndpointQueue>();
+    this.#turns.set(account, turns.set(endpoint, queue));
     return true;
   }
 
-  /** The next delivery to post; it counts as in flight from now on. Undefined when none may start. */
-  next(): DeliveryDocument | undefined {
-    while (this.#completing < COMPLETING_MAX) {
-      const queue = this.#rotation.next();
-      const [delivery] = queue?.waiting ?? [];
-      if (queue === undefined) return undefined;
-      if (delivery === undefined) continue;
-      if (queue.startedMs.size === 0) queue.host = this.#options.hostOf(queue.endpoint) || queue.endpoint;
-      const limit = reachedLimit(this.#inFlight.of(queue), this.#slots(queue.endpoint), queue.slow);
-      if (limit === undefined) {
-        queue.waiting.shift();
-        this.#queued--;
-        this.#inFlight.begin(queue, delivery._id, this.#options.nowMs());
-        queue.begunSinceRead = true;
-        this.#rotation.list(queue);
-        return delivery;
+  /** Large groups in hand, not more than a filter may have. */
+  groups(): readonly GroupedId[] {
+    return [...this.#groups].slice(0, LEFT_OUT_MAX);
+  }
+
+  /** The next event to post; it counts as in flight from now on. Undefined when none may begin. */
+  next(): Post | undefined {
+    for (const [account, queues] of this.#turns) {
+      for (const queue of queues.values()) {
+        const host = this.#options.hostOf(queue.endpoint) || queue.endpoint;
+        const of = queue.waiting[0];
+        if (of === undefined || !this.#mayBegin(queue, of, host)) continue;
+        const post = this.#begin(queue, of, host);
+        // Both go to the end.
+        queues.delete(queue.endpoint);
+        this.#turns.delete(account);
+        if (queue.waiting.length > 0) queues.set(queue.endpoint, queue);
+        if (queues.size > 0) this.#turns.set(account, queues);
+        return post;
       }
-      // If only the endpoint's own limit is reached, no other endpoint is affected. Its queue returns to the rotation
-      // when one of its posts ends.
-      if (limit !== 'endpoint') this.#rotation.hold(queue, this.#inFlight.nameOf(limit, queue));
-      if (limit === 'process') return undefined;
     }
     return undefined;
   }
 
-  /** The receiver has answered a post in flight. `acknowledgedMs`: how long that took; undefined when it was no success. */
-  answered({ endpoint }: DeliveryDocument, acknowledgedMs: number | undefined): void {
-    if (acknowledgedMs === undefined) {
-      this.#paces.failed(endpoint);
-      return;
-    }
-    const queue = this.#queues.get(endpoint);
-    const isFull = queue !== undefined && queue.waiting.length > 0 && queue.startedMs.size >= this.#slots(endpoint);
-    this.#paces.acknowledged(endpoint, acknowledgedMs, isFull, this.#options.nowMs());
-  }
-
-  /** The post has ended. The delivery is held until its completion is written. */
-  posted({ _id, endpoint }: DeliveryDocument): void {
-    const queue = this.#queues.get(endpoint);
-    if (queue === undefined || !this.#inFlight.end(queue, _id, this.#options.nowMs())) return;
-    queue.completing++;
-    this.#completing++;
-    // Queues that were held are released before its own queue, because they have waited longer.
-    for (const limit of SHARED) this.#rotation.release(this.#inFlight.nameOf(limit, queue), 1);
-    this.#rotation.list(queue);
+  /** The post has ended. Returns whether all posts of its document have: then it is to be completed. */
+  posted({ of, host }: Post): boolean {
+    const queue = this.#queues.get(of.stored.endpoint);
+    of.inFlight--;
+    this.#count(of.stored.account, host, -1);
+    if (queue !== undefined) queue.inFlight--;
+    return of.inFlight === 0 && (of.dropped || of.begun === of.deliveries.length);
   }
 
   /**
-   * Call it often. Detects endpoints that have become slow. Also returns all held queues to the rotation, because a
-   * quota grows when others use less.
+   * The completion is written. The document is remembered until `forgetCompleted`: a read that began before the write can still
+   * return it, and it would be posted again.
    */
-  review(): void {
-    for (const queue of this.#queues.values()) this.#inFlight.review(queue, this.#options.nowMs());
-    this.#rotation.releaseAll();
-    this.#paces.forgetIdle(this.#options.nowMs());
+  completed(of: InHand): void {
+    this.#completed.push(of.stored);
+    this.#endOpen(of);
   }
 
-  /** Notes that the host was connected to this address. Posts are counted by address. */
-  connected(host: string, address: string): void {
-    this.#inFlight.connected(host, address);
-  }
-
-  /**
-   * The completion is written. The delivery is remembered until `forgetCompleted`: a read that began before the write
-   * can still return it, and it would be posted again.
-   */
-  completed({ _id, endpoint }: DeliveryDocument): void {
-    this.#completed.push(_id);
-    this.#endCompleting(endpoint);
-  }
-
-  /** The store refuses the completion. The delivery is still due there, and is never taken again. */
-  refused({ endpoint }: DeliveryDocument): void {
+  /** The store refuses the completion. The document is still due there, and is never taken again. */
+  refused(of: InHand): void {
+    const { endpoint } = of.stored;
     this.#refused.set(endpoint, (this.#refused.get(endpoint) ?? 0) + 1);
-    this.#endCompleting(endpoint);
+    this.#endOpen(of);
   }
 
   /**
-   * Call it when no read is in progress. Deliveries that are found due from now on may be taken, even again, because
-   * they were replayed.
+   * Call it when no read is in progress. Documents that are found due from now on may be taken, even again, because they were
+   * replayed.
    */
   forgetCompleted(): void {
-    for (const id of this.#completed) this.#inHand.delete(id);
+    for (const stored of this.#completed) this.#forget(stored);
     this.#completed.length = 0;
   }
 
-  /** Drops the queued deliveries of the endpoints for which `fits` is true. Posts in flight continue. */
-  dropQueued(fits: (endpoint: EndpointId) => boolean): void {
+  /**
+   * Drops what is queued for the endpoints for which `fits` is true. Posts in flight continue. Returns the documents that were begun and
+   * have none in flight: they are to be completed as they are.
+   */
+  dropQueued(fits: (endpoint: EndpointId) => boolean): readonly InHand[] {
+    const ended: InHand[] = [];
     for (const queue of this.#queues.values()) {
       if (queue.waiting.length === 0 || !fits(queue.endpoint)) continue;
-      for (const { _id } of queue.waiting) this.#inHand.delete(_id);
-      this.#queued -= queue.waiting.length;
-      queue.waiting.length = 0;
-      this.#dropEmpty(queue);
+      for (const of of queue.waiting.splice(0)) {
+        this.#queue(queue, of.begun - of.deliveries.length);
+        of.dropped = true;
+        if (of.begun === 0) {
+          this.#forget(of.stored);
+          this.#leave(queue, of);
+        } else if (of.inFlight === 0) ended.push(of);
+      }
+    }
+    return ended;
+  }
+
+  #forget(stored: Stored): void {
+    this.#inHand.delete(stored._id);
+    if ('items' in stored) this.#groups.delete(stored._id);
+  }
+
+  #mayBegin({ account, endpoint, inFlight, open }: EndpointQueue, of: InHand, host: string): boolean {
+    if (of.begun === 0 && open > 0 && open + of.deliveries.length > OPEN_MAX) return false;
+    const { perHost, isFailing } = this.#options;
+    if (isFailing(endpoint)) return inFlight === 0;
+    const ofAccount = this.#counts.get(account) ?? 0;
+    if (ofAccount >= perHost * HOSTS_PER_ACCOUNT) return false;
+    if (this.#inFlight >= IN_FLIGHT_MAX && ofAccount > 0) return false;
+    return (this.#counts.get(host) ?? 0) < perHost || !this.#counts.has(`${account} ${host}`);
+  }
+
+  #begin(queue: EndpointQueue, of: InHand, host: string): Post {
+    const index = of.begun++;
+    const delivery = of.deliveries[index];
+    if (delivery === undefined) throw new RangeError('a document that waits has an event to post');
+    if (index === 0) queue.open += of.deliveries.length;
+    if (of.begun === of.deliveries.length) queue.waiting.shift();
+    of.inFlight++;
+    queue.inFlight++;
+    queue.begunSinceRead = true;
+    this.#queue(queue, -1);
+    this.#count(queue.account, host, 1);
+    return { of, index, delivery, host };
+  }
+
+  #count(account: AccountId, host: string, by: 1 | -1): void {
+    this.#inFlight += by;
+    for (const of of [account, host, `${account} ${host}`]) {
+      const count = (this.#counts.get(of) ?? 0) + by;
+      if (count === 0) this.#counts.delete(of);
+      else this.#counts.set(of, count);
     }
   }
 
-  #endCompleting(endpoint: EndpointId): void {
-    const queue = this.#queues.get(endpoint);
+  #queue(queue: EndpointQueue, events: number): void {
+    queue.queued += events;
+    this.#queued += events;
+  }
+
+  #endOpen(of: InHand): void {
+    const queue = this.#queues.get(of.stored.endpoint);
     if (queue === undefined) return;
-    queue.completing--;
-    this.#completing--;
-    this.#dropEmpty(queue);
+    queue.open -= of.deliveries.length;
+    this.#leave(queue, of);
   }
 
-  #slots(endpoint: EndpointId): number {
-    return this.#options.isFailing(endpoint) ? 1 : this.#paces.slots(endpoint);
-  }
-
-  #dropEmpty(queue: EndpointQueue): void {
-    if (queue.waiting.length + queue.startedMs.size + queue.completing > 0) return;
+  #leave(queue: EndpointQueue, { deliveries }: InHand): void {
+    queue.documents--;
+    queue.events -= deliveries.length;
+    if (queue.documents > 0) return;
     this.#queues.delete(queue.endpoint);
+    const turns = this.#turns.get(queue.account);
+    turns?.delete(queue.endpoint);
+    if (turns?.size === 0) this.#turns.delete(queue.account);
+  }
+
+  #full(endpoint: EndpointId): number {
+    return (this.#options.isFailing(endpoint) ? 1 : this.#options.perHost) * QUEUED_PER_POST;
   }
 }
 
 function emptyQueue(account: AccountId, endpoint: EndpointId): EndpointQueue {
-  return {
-    endpoint,
-    account,
-    waiting: [],
-    startedMs: new Map(),
-    host: '',
-    completing: 0,
-    begunSinceRead: false,
-    listed: false,
-    slow: false,
-  };
+  const counts = { documents: 0, events: 0, queued: 0, open: 0, inFlight: 0 };
+  return { account, endpoint, waiting: [], ...counts, begunSinceRead: false };
 }

@@ -1,16 +1,16 @@
 import type { EndpointId } from '../../shared/runtime/ids.ts';
-import type { DeliveryDocument } from '../../shared/webhooks/delivery.ts';
+import type { Stored } from '../../shared/webhooks/delivery.ts';
 import type { EndpointRange } from '../../shared/webhooks/delivery-store.ts';
 
 export interface DueFinderOptions {
-  findInRange(range: EndpointRange, limit: number): Promise<readonly DeliveryDocument[]>;
-  findOf(endpoints: readonly EndpointId[], limit: number): Promise<readonly DeliveryDocument[]>;
+  findInRange(range: EndpointRange, limit: number): Promise<readonly Stored[]>;
+  findOf(endpoints: readonly EndpointId[], limit: number): Promise<readonly Stored[]>;
   /** Whether this process posts to the endpoint. */
   owns(endpoint: EndpointId): boolean;
-  /** How many deliveries to read for an endpoint; 0 when it has enough. */
+  /** How many documents to read for an endpoint; 0 when it has enough. */
   wanted(endpoint: EndpointId): number;
-  /** Takes a delivery. False when it is already held or there is no room. */
-  take(delivery: DeliveryDocument): boolean;
+  /** Takes a document: one delivery, or a group. False when it is already held or there is no room. */
+  take(delivery: Stored): boolean;
 }
 
 /** Deliveries per read of the walk. Most endpoints have one or two due, so a page serves a hundred of them. */
@@ -156,7 +156,7 @@ export class DueFinder {
   }
 
   /** Takes what a read of several endpoints found, and learns which of them are heavy. */
-  #takeFrom(due: readonly DeliveryDocument[], limit: number): Read {
+  #takeFrom(due: readonly Stored[], limit: number): Read {
     const left = this.#take(due);
     const isFull = due.length === limit;
     for (const [endpoint, count] of countsOf(isFull ? due : left)) {
@@ -167,7 +167,7 @@ export class DueFinder {
   }
 
   /** Returns those that could not be taken. */
-  #take(due: readonly DeliveryDocument[]): readonly DeliveryDocument[] {
+  #take(due: readonly Stored[]): readonly Stored[] {
     return due.filter((delivery) => {
       if (!this.#options.owns(delivery.endpoint) || !this.#options.take(delivery)) return true;
       this.#remember(delivery.endpoint);
@@ -188,7 +188,7 @@ function sumOf(reads: readonly Read[]): Read {
 }
 
 /** How many of these deliveries each endpoint has. */
-function countsOf(deliveries: readonly DeliveryDocument[]): ReadonlyMap<EndpointId, number> {
+function countsOf(deliveries: readonly Stored[]): ReadonlyMap<EndpointId, number> {
   const counts = new Map<EndpointId, number>();
   for (const { endpoint } of deliveries) counts.set(endpoint, (counts.get(endpoint) ?? 0) + 1);
   return counts;

@@ -1,18 +1,18 @@
 import { type DeliveryDocument, triesMade } from '../../shared/webhooks/delivery.ts';
-import type { Completion } from '../../shared/webhooks/delivery-store.ts';
+import type { Outcome } from '../../shared/webhooks/delivery-store.ts';
 import type { PostResult } from '../../shared/webhooks/posting/post.ts';
 import { isAcknowledged } from '../../shared/webhooks/result-words.ts';
 import { nextTry } from './retry-schedule.ts';
 
 /**
- * Decides what happens to a delivery after a post: one update. The post took place between `startedAt` and `now`.
+ * Decides what happens to a delivery after a post: one update, or a part of its group's. The post took place between `startedAt` and `now`.
  * `random` is from 0 to 1.
  */
 export function judge(
   delivery: DeliveryDocument,
   { result, durationMs, excerpt, retryAfter }: PostResult,
   { startedAt, now, random }: { readonly startedAt: Date; readonly now: Date; readonly random: number },
-): Completion {
+): Outcome {
   const success = isAcknowledged(result);
   const attempt = {
     at: startedAt,

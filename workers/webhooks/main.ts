@@ -13,7 +13,7 @@ runLeased('webhooks', PARTITIONS, async (deps) => {
     box: await openSecretBox(config, deps.db),
     guard: new AddressGuard(guardOptions(config)),
     timeoutMs: config.webhookTimeoutMs,
-    perEndpoint: config.webhookConcurrency,
+    perHost: config.webhookConcurrency,
     random: Math.random,
   });
 });

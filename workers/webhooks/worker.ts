@@ -3,7 +3,7 @@ import type { EndpointId } from '../../shared/runtime/ids.ts';
 import type { Found } from '../../shared/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
 import type { AddressGuard } from '../../shared/webhooks/address-guard.ts';
-import { completeDeliveries, findDueInRange, findDueOf, promoteRetries } from '../../shared/webhooks/delivery-store.ts';
+import { complete, findDueInRange, findDueOf, promoteRetries } from '../../shared/webhooks/delivery-store.ts';
 import { disableEndpoint, findEndpoints, noteHealth } from '../../shared/webhooks/endpoint-store.ts';
 import { Poster } from '../../shared/webhooks/posting/post.ts';
 import { Completer } from './complete.ts';
@@ -20,8 +20,8 @@ export interface WebhookWorkerOptions extends LeasedWorkerOptions {
   readonly guard: AddressGuard;
   /** Limit of one post as a whole. */
   readonly timeoutMs: number;
-  /** The most posts in flight to one endpoint. */
-  readonly perEndpoint: number;
+  /** The most posts in flight to one host. */
+  readonly perHost: number;
   /** From 0 to 1. */
   random(): number;
 }
@@ -61,29 +61,25 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
       gapMs: { more: GAP_MS, idle: GAP_MS },
       hears: ['deliveries/due'],
     });
-    const { db, clock, log } = options;
+    const { db, log } = options;
     this.#options = options;
     this.#metrics = createWebhookMetrics(options.metrics);
     this.#replays = new Replays(options);
     this.#targets = new Targets({ ...options, findEndpoints: (ids) => findEndpoints(db, ids) });
     this.#queues = new EndpointQueues({
-      perEndpoint: options.perEndpoint,
+      perHost: options.perHost,
       isFailing: (endpoint) => this.#targets.get(endpoint)?.failingSince !== undefined,
       hostOf: (endpoint) => this.#targets.get(endpoint)?.hostname,
-      nowMs: () => clock.monotonicMs(),
     });
     this.#finder = new DueFinder({
-      findInRange: (range, limit) => findDueInRange(db, range, limit),
-      findOf: (endpoints, limit) => findDueOf(db, endpoints, limit),
+      findInRange: (range, limit) => findDueInRange(db, range, limit, this.#queues.groups()),
+      findOf: (endpoints, limit) => findDueOf(db, endpoints, limit, this.#queues.groups()),
       owns: (endpoint) => this.#owned.has(this.partitions.of(endpoint)) && this.partitions.owns(endpoint),
       wanted: (endpoint) => this.#queues.wanted(endpoint),
-      take: (delivery) => this.#queues.add(delivery),
+      take: (due) => this.#queues.add(due),
     });
-    this.#poster = new Poster({
-      ...options,
-      onConnected: (host, address) => this.#queues.connected(host, address),
-    });
-    this.#completer = new Completer({ log, write: (completions) => completeDeliveries(db, completions) });
+    this.#poster = new Poster(options);
+    this.#completer = new Completer({ log, write: (completions) => complete(db, completions) });
     this.#deliverer = new Deliverer({
       ...options,
       queues: this.#queues,
@@ -107,18 +103,17 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
   protected async round(): Promise<Found> {
     await this.#promoteRetries();
     const replays = this.partitions.first && (await this.#replays.round());
-    this.#queues.dropQueued((endpoint) => !this.partitions.owns(endpoint));
+    this.#deliverer.drop((endpoint) => !this.partitions.owns(endpoint));
     this.#queues.forgetCompleted();
     this.#owned = this.partitions.owned();
     this.#targets.outdate();
     const found = await this.#finder.round();
     await this.#targets.refresh(this.#queues.endpoints());
-    this.#queues.review();
     this.#deliverer.pump();
     const { queued, inFlight } = this.#queues;
     this.#metrics.now({ queued, inFlight, partitions: this.partitions.held });
     if (found > 0 || replays) return 'more';
-    // A queue is read again when it is nearly empty, and quotas grow when others use less: both are seen by a round only.
+    // Only a round sees that a queue is nearly empty.
     return queued > 0 || this.#finder.underway ? 'waiting' : 'idle';
   }
 
@@ -131,7 +126,7 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
   }
 
   protected override drain(): Promise<void> {
-    this.#queues.dropQueued(() => true);
+    this.#deliverer.drop(() => true);
     return this.#deliverer.drained();
   }
 

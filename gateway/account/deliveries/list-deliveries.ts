@@ -2,7 +2,7 @@ import { EVENT_NAMES } from '../../../shared/events/catalogue.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import { isMessageId } from '../../../shared/runtime/ids.ts';
 import type { DeliveryDocument, DeliveryId } from '../../../shared/webhooks/delivery.ts';
-import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
+import { findDeliveries } from '../../../shared/webhooks/delivery-store.ts';
 import { findOwnEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendProblem } from '../../http/answer.ts';
@@ -11,7 +11,7 @@ import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
 import { parseQuery, parseQueryChoice } from '../../http/query.ts';
 import { attemptRecord } from '../webhooks/webhook-record.ts';
-import { type ListedDelivery, listDeliveries } from './delivery-list.ts';
+import { isPlace, type ListedDelivery, listDeliveries } from './delivery-list.ts';
 
 /** This many entries of a page count as one request. */
 const ENTRIES_PER_REQUEST = 100;
@@ -37,7 +37,7 @@ export function createDeliveries({ db, answerRead }: ReadingDeps): Handler {
       message: messageOf(query.message_id, problems),
     };
     const limit = parseLimit(query.limit, problems);
-    const after = parseCursor(query.cursor, 'deliveries', isDeliveryId, problems);
+    const after = parseCursor(query.cursor, 'deliveries', isPlace, problems);
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     await answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
       const { deliveries, next } = await listDeliveries(db, endpoint._id, filter, after, limit);
@@ -53,8 +53,8 @@ export function createShowDelivery({ db, answerRead }: ReadingDeps): Handler {
     if (endpoint === undefined) return sendProblem(res, 'webhook_not_found');
     const _id = `${req.params.event_id}:${endpoint._id}` as DeliveryId; // only compared with
     const read = async () => {
-      const found = await deliveriesOf(db).findOne({ _id });
-      return found === null ? undefined : whole(found);
+      const [found] = await findDeliveries(db, [_id], { bodies: true });
+      return found && whole(found);
     };
     await answerRead(res, 1, read, 'delivery_not_found');
   };
@@ -87,8 +87,4 @@ function common({ eventId, event, message, state, createdAt, retryAt, replayedAt
 function messageOf(text: string | undefined, problems: FieldProblems) {
   if (text === undefined || isMessageId(text)) return text;
   return problems.add('message_id', 'invalid_value', 'It must be a message_id, `msg_` and 26 characters.');
-}
-
-function isDeliveryId(text: string): text is DeliveryId {
-  return /^evt_[0-9a-z_]{1,100}:whk_[0-9a-f]{26}$/.test(text);
 }

@@ -1,6 +1,6 @@
 import type { EventId } from '../../../shared/runtime/ids.ts';
 import { deliveryId } from '../../../shared/webhooks/delivery.ts';
-import { deliveriesOf, replayDelivery } from '../../../shared/webhooks/delivery-store.ts';
+import { findDeliveries, replayDelivery } from '../../../shared/webhooks/delivery-store.ts';
 import { findOwnEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
@@ -19,8 +19,8 @@ export function createReplayDelivery(deps: Pick<GatewayDeps, 'db' | 'clock' | 'c
     if (endpoint === undefined) return sendProblem(res, 'webhook_not_found');
     const event = String(req.params.event_id) as EventId; // only compared with
     const id = deliveryId(event, endpoint._id);
-    const found = await deliveriesOf(db).findOne({ _id: id }, { projection: { _id: 1 } });
-    if (found === null) return sendProblem(res, 'delivery_not_found');
+    const [found] = await findDeliveries(db, [id], { bodies: false });
+    if (found === undefined) return sendProblem(res, 'delivery_not_found');
     // Its posts would be discarded at once.
     if (endpoint.status !== 'active') return sendProblem(res, 'webhook_disabled');
     const replay = changeAudited(deps, caller, {

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import type { EndpointId } from '../../../shared/runtime/ids.ts';
-import type { DeliveryAttempt, DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
+import type { DeliveryAttempt, Stored } from '../../../shared/webhooks/delivery.ts';
 import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { disabledWords, resultWords } from '../../../shared/webhooks/result-words.ts';
@@ -46,8 +46,8 @@ async function lastAttempt(db: Db, endpoint: EndpointId): Promise<DeliveryAttemp
     .sort({ _id: -1 })
     .hint('log')
     .limit(LOOKED_AT)
-    .project<Pick<DeliveryDocument, 'attempts'>>({ 'attempts.at': 1, 'attempts.result': 1, 'attempts.durationMs': 1 })
+    .project<Pick<Stored, 'attempts'>>({ 'attempts.at': 1, 'attempts.result': 1, 'attempts.durationMs': 1 })
     .toArray();
-  const attempts = found.flatMap((delivery) => delivery.attempts.slice(-1));
+  const attempts = found.flatMap((stored) => stored.attempts.flatMap((attempt) => attempt ?? []).slice(-1));
   return attempts.reduce<DeliveryAttempt | undefined>((a, b) => (a === undefined || b.at > a.at ? b : a), undefined);
 }

@@ -7,8 +7,6 @@ export interface ConnectorOptions {
   readonly timeoutMs: number;
   /** Limit of one answer, counting all bytes that come over the connection. */
   readonly answerBytesMax: number;
-  /** Called after each connection, with the host (IPv6 without brackets) and the address that it currently has. */
-  onConnected(host: string, address: string): void;
 }
 
 /** Connections to any origin, each made by the connector of its port. */
@@ -25,7 +23,7 @@ export function guardedAgent(connector: ConnectorOptions, options: Agent.Options
  * before the socket is made. Limits what is received.
  */
 function guardedConnector(
-  { guard, timeoutMs, answerBytesMax, onConnected }: ConnectorOptions,
+  { guard, timeoutMs, answerBytesMax }: ConnectorOptions,
   port: number,
 ): buildConnector.connector {
   const connect = buildConnector({
@@ -51,10 +49,7 @@ function guardedConnector(
     }
     connect(options, (...result) => {
       const [error, socket] = result;
-      if (error === null) {
-        new LimitedReading(socket, answerBytesMax);
-        if (socket.remoteAddress !== undefined) onConnected(literal ?? options.hostname, socket.remoteAddress);
-      }
+      if (error === null) new LimitedReading(socket, answerBytesMax);
       callback(...result);
     });
   };

@@ -35,7 +35,7 @@ const CONNECT_MS = 10_000;
 export async function openGet(url: string, { guard, bytesMax, headers, signal }: GuardedGet): Promise<Opened> {
   const answerBytesMax = bytesMax + HEAD_BYTES_MAX + FRAMING_BYTES_MAX;
   const agent = guardedAgent(
-    { guard, timeoutMs: CONNECT_MS, answerBytesMax, onConnected: () => {} },
+    { guard, timeoutMs: CONNECT_MS, answerBytesMax },
     { maxHeaderSize: HEAD_BYTES_MAX, headersTimeout: 0, bodyTimeout: 0 },
   );
   try {

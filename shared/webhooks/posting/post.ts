@@ -35,8 +35,6 @@ export interface PosterOptions {
   readonly clock: Clock;
   /** Limit of one post as a whole, from the look-up of the name to the end of the answer. */
   readonly timeoutMs: number;
-  /** A connection was made (connect.ts). */
-  onConnected(host: string, address: string): void;
 }
 
 type ExcerptOf = 'failures' | 'all';
@@ -82,11 +80,11 @@ export class Poster {
   }
 
   #agentFor(account: AccountId | undefined): Agent {
-    const { timeoutMs, onConnected } = this.#options;
+    const { timeoutMs } = this.#options;
     const guard = account === undefined ? this.#options.guard : this.#options.guard.for(account);
     const known = this.#agents.get(guard);
     if (known !== undefined) return known;
-    const connector = { guard, timeoutMs, answerBytesMax: ANSWER_BYTES_MAX, onConnected };
+    const connector = { guard, timeoutMs, answerBytesMax: ANSWER_BYTES_MAX };
     const agent = guardedAgent(connector, {
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,

@@ -19,7 +19,7 @@ export async function postTestEvent(deps: TestDeps, endpoint: EndpointDocument):
   const posted = testEvent(endpoint, clock.now());
   const target = openTarget(endpoint, deps);
   if (target.problem !== undefined) return { ...posted, result: target.problem, durationMs: 0 };
-  const poster = new Poster({ guard, clock, timeoutMs, onConnected: () => {} });
+  const poster = new Poster({ guard, clock, timeoutMs });
   try {
     return { ...posted, ...(await poster.post(signedPost(target, posted, clock.now()), 'all')) };
   } finally {

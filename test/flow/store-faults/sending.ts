@@ -10,6 +10,7 @@ import { Settler } from '../../../shared/settlement/settle.ts';
 import { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
 import type { SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
+import { deliveriesIn, type Stored } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { Claimer } from '../../../workers/smpp/claim/claim.ts';
 import { openGates } from '../../support/gates.ts';
@@ -190,7 +191,8 @@ const settle: Scenario = {
       async expectWhole() {
         const states = (await messagesOf(db, { account })).map(({ state }) => state);
         expect(states.sort()).to.deep.equal(['rejected', 'sent', 'sent']);
-        const told = await db.collection<{ _id: string }>('deliveries').find({ endpoint }).toArray();
+        const stored = await db.collection('deliveries').find({ endpoint }).project<Stored>({}).toArray();
+        const told = stored.flatMap(deliveriesIn);
         const ids = claimed.map(({ _id }, i) => `${eventId(_id, i === 1 ? 'rejected' : 'sent')}:${endpoint}`);
         expect(told.map(({ _id }) => _id).sort()).to.deep.equal(ids.sort());
         await expectBalance(db, account, CREDITS + 1);
@@ -230,7 +232,8 @@ const settleUnborn: Scenario = {
       async expectWhole() {
         const states = (await messagesOf(db, { account })).map(({ state }) => state);
         expect(states.sort()).to.deep.equal(['queued', 'rejected', 'sent', 'sent']);
-        const told = await db.collection<{ _id: string }>('deliveries').find({ endpoint }).toArray();
+        const stored = await db.collection('deliveries').find({ endpoint }).project<Stored>({}).toArray();
+        const told = stored.flatMap(deliveriesIn);
         const ids = claimed
           .slice(0, 3)
           .map(({ _id }, i) => `${eventId(_id, i === 1 ? 'rejected' : 'sent')}:${endpoint}`);

@@ -3,6 +3,7 @@ import type { HistoryEntry } from '../../../shared/messages/message.ts';
 import { type AccountId, eventId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+import { groupsOf, makeGroup } from '../../shared/webhooks/make.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
@@ -158,6 +159,25 @@ describe('GET /v2/messages/{message_id}', () => {
           duration_ms: 10_000,
         },
       ]);
+    });
+
+    it('an event that was posted with those of other messages is shown like any other', async () => {
+      const endpoint = await makeEndpoint(site.account);
+      const [id, other] = [await sent({ history: [{ state: 'sent', at: soon(2) }] }), await sent()];
+      const attempts = [7, 8].map((durationMs) => ({ at: soon(3), result: 200, durationMs }));
+      const items = [other, id].map((message) => {
+        return { eventId: eventId(message, 'sent'), event: 'message.sent', body: '{}' } as const;
+      });
+      await groupsOf(site.db).insertOne(
+        makeGroup({ endpoint, account: site.account, state: 'done', attempts, items }, 2),
+      );
+
+      const { body } = await ask(id);
+
+      expect(body.webhooks).to.deep.equal([
+        { event_id: eventId(id, 'sent'), event: 'message.sent', webhook_id: endpoint, state: 'done', attempts: 1 },
+      ]);
+      expect(body.timeline.at(-1)).to.include({ what: 'webhook', webhook_id: endpoint, result: 200, duration_ms: 8 });
     });
 
     it('an unknown outcome, and a message that nothing more will be heard of', async () => {

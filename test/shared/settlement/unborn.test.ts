@@ -212,7 +212,8 @@ describe('Settler: a message of which nothing had become yet', () => {
     const [bad] = three;
     const outcomes = new OutcomeSettler({
       settler: {
-        settle: (items) => (items.some(({ message }) => message._id === bad?._id) ? refuse() : settler.settle(items)),
+        change: (items) => (items.some(({ message }) => message._id === bad?._id) ? refuse() : settler.change(items)),
+        finishFollowUps: () => settler.finishFollowUps(),
       },
       ...{ clock, log: silentLog, onStored: (ids) => claimer.stored(ids), onKeys: () => {}, onGroup: () => {} },
     });

@@ -2,8 +2,13 @@ import { expect } from 'chai';
 import type { StateChange } from '../../../shared/events/catalogue.ts';
 import type { HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
-import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
+import { createAnnouncer, GROUP_MAX } from '../../../shared/webhooks/announce.ts';
+import {
+  type DeliveryDocument,
+  type DeliveryGroup,
+  deliveriesIn,
+  type Stored,
+} from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/webhooks/subscriptions.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -100,6 +105,88 @@ describe('webhooks/announce', () => {
     await createAnnouncer({ db: store.db, clock }).announce([]);
 
     expect(await deliveriesTo(account)).to.deep.equal([]);
+  });
+
+  describe('the changes of a settle', () => {
+    const stored = (account: AccountId): Promise<Stored[]> =>
+      store.db.collection('deliveries').find({ account }).sort({ _id: 1 }).project<Stored>({}).toArray();
+    const many = (account: AccountId, count: number) =>
+      Array.from({ length: count }, () => makeMessage({ account })).map((message) => change(message, 'sent'));
+    const eventsIn = (documents: readonly Stored[]) => documents.flatMap(deliveriesIn).map(({ _id }) => _id);
+
+    it('are one document for each endpoint, with the events in the order of their times', async () => {
+      const account = newId('acc');
+      const [both, one] = [await endpoint({ account }), await endpoint({ account, events: ['message.delivered'] })];
+      const [first, second] = [makeMessage({ account }), makeMessage({ account })];
+      const later = { message: first, entry: { state: 'delivered', at: new Date(+AT + 5) } } as const;
+
+      await createAnnouncer({ db: store.db, clock }).announce(
+        [later, change(first, 'sent'), change(second, 'sent')],
+        'grouped',
+      );
+
+      const [single, group] = (await stored(account)).sort((a) => ('items' in a ? 1 : -1)) as [Stored, DeliveryGroup];
+      const events = [first, second].map(({ _id }) => `evt_${_id.slice(4)}_sent`);
+      const delivered = `evt_${first._id.slice(4)}_delivered`;
+      expect(single).to.include({ _id: `${delivered}:${one._id}`, eventId: delivered, state: 'due' });
+      expect(group).to.deep.include({ _id: `${events[0]}:${both._id}:3`, endpoint: both._id, due: AT, state: 'due' });
+      expect(group.items.map(({ eventId }) => eventId)).to.deep.equal([...events, delivered]);
+      expect(group.items.map(({ body }) => JSON.parse(body).message_id)).to.deep.equal(
+        [first, second, first].map(({ _id }) => _id),
+      );
+      expect(deliveriesIn(group)[1]).to.include({ eventId: events[1], message: second._id, event: 'message.sent' });
+    });
+
+    it('are several documents when they are many, or large', async () => {
+      const account = newId('acc');
+      await endpoint({ account });
+      const announcer = createAnnouncer({ db: store.db, clock });
+
+      await announcer.announce(many(account, 2 * GROUP_MAX + 1), 'grouped');
+      expect((await stored(account)).map((one) => deliveriesIn(one).length)).to.have.members([GROUP_MAX, GROUP_MAX, 1]);
+
+      const other = newId('acc');
+      await endpoint({ account: other });
+      const reference = 'x'.repeat(30_000);
+      const large = Array.from({ length: 3 }, () => change(makeMessage({ account: other, reference }), 'sent'));
+      await announcer.announce(large, 'grouped');
+      expect((await stored(other)).map((one) => deliveriesIn(one).length)).to.have.members([2, 1]);
+    });
+
+    it('the same call again stores the same, whatever became of subscriptions since', async () => {
+      const account = newId('acc');
+      const { _id } = await endpoint({ account });
+      const announcer = createAnnouncer({ db: store.db, clock });
+      const changes = [change(makeMessage({ account }), 'delivered'), ...many(account, 3)];
+      await announcer.announce(changes, 'grouped');
+      const before = await stored(account);
+      await store.db
+        .collection<EndpointDocument>('endpoints')
+        .updateOne({ _id }, { $set: { events: ['message.sent'] } });
+      clock.turn(SUBSCRIPTIONS_FRESH_MS);
+
+      await announcer.announce(changes, 'grouped');
+
+      expect(await stored(account)).to.deep.equal(before);
+    });
+
+    it('a redo by another process adds what is missing and repeats no event, however it was stored', async () => {
+      const account = newId('acc');
+      await endpoint({ account });
+      const [grouped, alone, missing] = [many(account, 3), many(account, 1), many(account, 2)];
+      const announcer = createAnnouncer({ db: store.db, clock });
+      await announcer.announce(grouped, 'grouped');
+      await announcer.announce(alone, 'grouped');
+
+      for (let n = 0; n < 2; n++) {
+        const redoing = createAnnouncer({ db: store.db, clock });
+        await redoing.announce([...missing, ...alone, ...grouped].reverse(), 'again');
+      }
+
+      const documents = await stored(account);
+      expect(documents.map((one) => deliveriesIn(one).length)).to.have.members([3, 1, 1, 1]);
+      expect(new Set(eventsIn(documents))).to.have.property('size', 6);
+    });
   });
 
   it('a new endpoint gets its events half a second later at the latest', async () => {

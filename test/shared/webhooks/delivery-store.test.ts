@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { type EndpointId, newId } from '../../../shared/runtime/ids.ts';
-import type { DeliveryAttempt, DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
+import { type DeliveryAttempt, type DeliveryDocument, deliveriesIn } from '../../../shared/webhooks/delivery.ts';
 import {
-  completeDeliveries,
+  complete,
+  findDeliveries,
   findDueInRange,
   findDueOf,
   promoteRetries,
@@ -10,7 +11,7 @@ import {
   replaySince,
 } from '../../../shared/webhooks/delivery-store.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
-import { makeDelivery } from './make.ts';
+import { groupsOf, makeDelivery, makeGroup, present } from './make.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const DAY_MS = 86_400_000;
@@ -64,7 +65,7 @@ describe('webhooks/delivery-store', () => {
       await stored({ endpoint }),
     ];
 
-    await completeDeliveries(store.db, [
+    await complete(store.db, [
       { id: done._id, state: 'done', attempt: { at: NOW, result: 200, durationMs: 3 } },
       { id: waiting._id, state: 'waiting', retryAt: seconds(5), attempt: ATTEMPT },
       { id: exhausted._id, state: 'exhausted', attempt: ATTEMPT },
@@ -91,8 +92,8 @@ describe('webhooks/delivery-store', () => {
     const delivery = await stored({ endpoint: newId('whk') });
     const completion = { id: delivery._id, state: 'exhausted', attempt: ATTEMPT } as const;
 
-    await completeDeliveries(store.db, [completion]);
-    await completeDeliveries(store.db, [completion, { ...completion, state: 'done' }]);
+    await complete(store.db, [completion]);
+    await complete(store.db, [completion, { ...completion, state: 'done' }]);
 
     expect(await read(delivery)).to.deep.include({ state: 'exhausted', attempts: [ATTEMPT] });
   });
@@ -119,6 +120,67 @@ describe('webhooks/delivery-store', () => {
 
       expect(await read(delivery)).to.deep.include({ state: 'due', due: NOW, replayedAt: NOW, attempts: [ATTEMPT] });
     }
+  });
+
+  it('replays one of a group: it gets a document of its own, which counts from then on', async () => {
+    const endpoint = newId('whk');
+    const attempts = [1, 2].map((durationMs) => ({ at: NOW, result: 200, durationMs }));
+    const group = makeGroup({ endpoint, state: 'done', attempts }, 2);
+    await groupsOf(store.db).insertOne(group);
+    const [, second] = deliveriesIn(group);
+    const id = present(second)._id;
+
+    expect(await replayDelivery(store.db, id, NOW)).to.equal(true);
+    expect(await replayDelivery(store.db, id, NOW)).to.equal(false);
+
+    expect(await findDeliveries(store.db, [id], { bodies: true })).to.deep.equal([
+      { ...second, state: 'due', due: NOW, replayedAt: NOW },
+    ]);
+    expect(present(second).attempts).to.deep.equal([attempts[1]]);
+    expect(await groupsOf(store.db).findOne({ _id: group._id })).to.deep.equal(group);
+    expect((await findDueOf(store.db, [endpoint], 10)).map(({ _id }) => _id)).to.deep.equal([id]);
+  });
+
+  it('does not replay one of a group that is still due', async () => {
+    const group = makeGroup({ endpoint: newId('whk') }, 2);
+    await groupsOf(store.db).insertOne(group);
+
+    for (const { _id } of deliveriesIn(group)) {
+      expect(await replayDelivery(store.db, _id, NOW)).to.equal(false);
+    }
+  });
+
+  it('completing a group twice writes once, and its events’ own deliveries are left as they have become', async () => {
+    const group = makeGroup({ endpoint: newId('whk') }, 2);
+    await groupsOf(store.db).insertOne(group);
+    const [first, second] = deliveriesIn(group).map(({ due: _, ...one }) => one);
+    const apart = { ...present(second), state: 'waiting', retryAt: seconds(5), attempts: [ATTEMPT] } as const;
+    const completion = { id: group._id, attempts: [ATTEMPT, ATTEMPT], apart: [apart] };
+    await complete(store.db, [completion]);
+    await complete(store.db, [{ id: apart._id, state: 'done', attempt: ATTEMPT }]);
+    await promoteRetries(store.db, seconds(5), 10);
+
+    await complete(store.db, [{ ...completion, attempts: [] }]);
+
+    const found = await findDeliveries(store.db, [present(first)._id, apart._id], { bodies: false });
+    expect(found.map(({ _id, state, attempts }) => [_id, state, attempts.length])).to.have.deep.members([
+      [first?._id, 'done', 1],
+      [apart._id, 'due', 1],
+    ]);
+  });
+
+  it('finds groups that are due with the others, but for those in hand', async () => {
+    const endpoint = newId('whk');
+    const groups = [1, 3].map((second) => makeGroup({ endpoint, due: seconds(second) }, 2));
+    await groupsOf(store.db).insertMany(groups);
+    const single = await stored({ endpoint, due: seconds(2) });
+    const [first, last] = groups.map(({ _id }) => _id);
+    const inHand = groups.slice(0, 1).map(({ _id }) => _id);
+
+    const idsOf = (found: readonly { readonly _id: string }[]) => found.map(({ _id }) => _id);
+    expect(idsOf(await findDueOf(store.db, [endpoint], 10))).to.deep.equal([first, single._id, last]);
+    expect(idsOf(await findDueOf(store.db, [endpoint], 10, inHand))).to.deep.equal([single._id, last]);
+    expect(idsOf(await findDueInRange(store.db, { after: '' }, 10, inHand))).to.deep.equal([single._id, last]);
   });
 
   it('does not replay what is posted anyway, or does not exist', async () => {

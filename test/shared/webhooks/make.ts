@@ -1,6 +1,7 @@
+import type { Collection, Db } from 'mongodb';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
-import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/delivery.ts';
+import { eventId, newId } from '../../../shared/runtime/ids.ts';
+import { type DeliveryDocument, type DeliveryGroup, deliveryId } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 
 /** A message as it stands in state `sent`; what a test cares about overrides. */
@@ -49,14 +50,39 @@ export function makeEndpoint(override: Partial<EndpointDocument>): EndpointDocum
 export function makeDelivery(
   override: Partial<DeliveryDocument> & Pick<DeliveryDocument, 'endpoint'>,
 ): DeliveryDocument {
-  const eventId = override.eventId ?? newId('evt');
+  const event = override.eventId ?? newId('evt');
   return {
-    _id: deliveryId(eventId, override.endpoint),
+    _id: deliveryId(event, override.endpoint),
     account: 'acc_1',
-    eventId,
+    eventId: event,
     event: 'message.sent',
     message: newId('msg'),
-    body: `{"event":"message.sent","n":"${eventId}"}`,
+    body: `{"event":"message.sent","n":"${event}"}`,
+    ...(override.state === undefined ? { due: new Date('2026-11-21T00:00:00Z') } : {}),
+    state: 'due',
+    attempts: [],
+    createdAt: new Date('2026-11-21T00:00:00Z'),
+    ...override,
+  };
+}
+
+export function groupsOf(db: Db): Collection<DeliveryGroup> {
+  return db.collection('deliveries');
+}
+
+/** Events of messages of their own, due in one document. */
+export function makeGroup(
+  override: Partial<DeliveryGroup> & Pick<DeliveryGroup, 'endpoint'>,
+  size: number,
+): DeliveryGroup {
+  const items = Array.from({ length: size }, () => {
+    const id = eventId(newId('msg'), 'sent');
+    return { eventId: id, event: 'message.sent', body: `{"event":"message.sent","n":"${id}"}` } as const;
+  });
+  return {
+    _id: `${deliveryId(items[0]?.eventId ?? newId('evt'), override.endpoint)}:${size}`,
+    account: 'acc_1',
+    items,
     ...(override.state === undefined ? { due: new Date('2026-11-21T00:00:00Z') } : {}),
     state: 'due',
     attempts: [],

@@ -12,7 +12,7 @@ import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
 import { MessageLog } from '../../../shared/settlement/log-store.ts';
 import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
-import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
+import { deliveriesIn, type Stored } from '../../../shared/webhooks/delivery.ts';
 import { createEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
 import { checkDeparture } from '../../../workers/chatapp/depart.ts';
 import { HeaderSamples } from '../../../workers/chatapp/samples/header-samples.ts';
@@ -146,11 +146,8 @@ export function chatWorld(): ChatWorld {
       );
     },
     async events({ id }) {
-      const found = await opened()
-        .db.collection<DeliveryDocument>('deliveries')
-        .find({ account: id })
-        .sort({ _id: 1 })
-        .toArray();
+      const stored = await opened().db.collection('deliveries').find({ account: id }).project<Stored>({}).toArray();
+      const found = stored.flatMap(deliveriesIn).sort((a, b) => (a._id < b._id ? -1 : 1));
       return found.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
     },
   };

@@ -24,8 +24,7 @@ describe('webhooks worker: a delivery to an endpoint that was disabled', () => {
     const guard = new AddressGuard({ allowHttp: false, allowSubnets: [] });
     const targets = new Targets({ clock, box: TEST_BOX, guard, log, findEndpoints });
     const queues = new EndpointQueues({
-      ...{ perEndpoint: 1, nowMs: () => clock.monotonicMs() },
-      ...{ isFailing: () => false, hostOf: () => undefined },
+      ...{ perHost: 1, isFailing: () => false, hostOf: () => undefined },
     });
     const deliverer = new Deliverer({
       ...{ queues, targets, clock, log, poster: poster(), owns: () => true, random: () => 0.5 },

@@ -12,7 +12,7 @@ describe('webhooks worker: endpoints that fail or are gone', () => {
     const target = await world().receiver((_, res) => res.writeHead(410).end());
     const registered = await world().register(target.url);
     const deliveries = await world().deliver(registered, 20);
-    await world().startWorker({ perEndpoint: 1 });
+    await world().startWorker({ perHost: 1 });
 
     for (const delivery of deliveries) await world().inState(delivery, 'discarded');
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { EndpointId } from '../../../shared/runtime/ids.ts';
-import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
+import type { Stored } from '../../../shared/webhooks/delivery.ts';
 import { deliveriesOf, findDueInRange, findDueOf } from '../../../shared/webhooks/delivery-store.ts';
 import { DueFinder } from '../../../workers/webhooks/find-due.ts';
 import { makeDelivery } from '../../shared/webhooks/make.ts';
@@ -10,7 +10,7 @@ describe('webhooks worker: find due', () => {
   let store: TestStore;
   let reads: number;
   let readOver: number;
-  let taken: Map<string, DeliveryDocument>;
+  let taken: Map<string, Stored>;
   let full: Set<EndpointId>;
   let foreign: Set<EndpointId>;
   let finder: DueFinder;

@@ -15,7 +15,7 @@ describe('webhooks worker: answers without an end', () => {
 
   beforeEach(() => {
     const guard = new AddressGuard({ allowHttp: true, allowSubnets: ['127.0.0.0/8'] });
-    poster = new Poster({ guard, clock: systemClock, timeoutMs: 20_000, onConnected: () => {} });
+    poster = new Poster({ guard, clock: systemClock, timeoutMs: 20_000 });
     closing.push(() => poster.close());
   });
 

@@ -20,7 +20,7 @@ export function posterWorld() {
   const onClose = (close: () => Promise<unknown>): void => void closing.push(close);
 
   function guarded(guard: AddressGuard, timeoutMs = 10_000): Poster {
-    const made = new Poster({ guard, clock: systemClock, timeoutMs, onConnected: () => {} });
+    const made = new Poster({ guard, clock: systemClock, timeoutMs });
     onClose(() => made.close());
     return made;
   }

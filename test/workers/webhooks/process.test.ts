@@ -10,7 +10,7 @@ import { eventId, newId } from '../../../shared/runtime/ids.ts';
 import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
 import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
 import { createEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
-import { COMPLETING_MAX } from '../../../workers/webhooks/endpoint-queues.ts';
+import { OPEN_MAX } from '../../../workers/webhooks/endpoint-queues.ts';
 import { makeMessage } from '../../shared/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { boxOf } from '../../support/secret-box.ts';
@@ -77,7 +77,7 @@ describe('webhooks worker: process', () => {
     const ids = target.received.map(({ headers }) => String(headers['webhook-id']));
     expect(new Set(ids)).to.deep.equal(new Set(changes.map(({ message }) => eventId(message._id, 'sent'))));
     // Only deliveries that were in flight or not yet stored as done when a process was killed came again.
-    const atRisk = COMPLETING_MAX + SETTINGS.webhookConcurrency.fallback;
+    const atRisk = OPEN_MAX + SETTINGS.webhookConcurrency.fallback;
     expect(ids.length - changes.length).to.be.at.most(killed * atRisk);
     const webhook = new Webhook(secret);
     for (const { body, headers } of target.received) {

@@ -5,7 +5,7 @@ import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 import { newSecret } from '../../../shared/webhooks/sign.ts';
-import { IN_FLIGHT_MAX } from '../../../workers/webhooks/quota.ts';
+import { IN_FLIGHT_MAX } from '../../../workers/webhooks/endpoint-queues.ts';
 import { makeDelivery, makeEndpoint, present } from '../../shared/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Receiver } from './receiver.ts';

@@ -86,7 +86,7 @@ export class WebhookWorld {
       leaseRoundMs: 20,
       countWorkers: async () => 1,
       timeoutMs: 60_000,
-      perEndpoint: 4,
+      perHost: 4,
       random: () => 0.5,
       ...override,
     });

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { DELIVERY_WALK_MAX } from '../../../../gateway/account/deliveries/delivery-list.ts';
 import { systemClock } from '../../../../shared/runtime/clock.ts';
 import { eventId, newId } from '../../../../shared/runtime/ids.ts';
-import type { DeliveryDocument } from '../../../../shared/webhooks/delivery.ts';
+import type { DeliveryDocument, DeliveryGroup } from '../../../../shared/webhooks/delivery.ts';
 import { deliveriesOf } from '../../../../shared/webhooks/delivery-store.ts';
 import { createEndpoint, disableEndpoint } from '../../../../shared/webhooks/endpoint-store.ts';
-import { makeDelivery } from '../../../shared/webhooks/make.ts';
+import { groupsOf, makeDelivery, makeGroup } from '../../../shared/webhooks/make.ts';
 import { TEST_BOX } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { settingsWorld } from '../settings-world.ts';
@@ -96,6 +96,71 @@ describe("a webhook's deliveries", () => {
 
     expect(await all('state=exhausted')).to.deep.equal({ ids: [failed?.eventId], pages: 1 });
     expect(await all('event=message.failed')).to.deep.equal({ ids: [other?.eventId], pages: 2 });
+  });
+
+  describe('that were announced together', () => {
+    const attempts = (count: number) =>
+      Array.from({ length: count }, (_, i) => ({ at: new Date('2026-11-22T14:02:00Z'), result: 200, durationMs: i }));
+    async function storeGroup(size: number, more: Partial<DeliveryGroup> = {}): Promise<DeliveryGroup> {
+      const group = makeGroup({ endpoint, account: site.account, ...more }, size);
+      await groupsOf(site.db).insertOne(group);
+      return group;
+    }
+    const eventsOf = ({ items }: DeliveryGroup) => items.map(({ eventId }) => eventId);
+
+    it('are listed one by one among the others, newest first, over pages of any size', async () => {
+      const [before] = await store(1, { state: 'done' });
+      const done = await storeGroup(5, { state: 'done', attempts: attempts(5) });
+      const [between] = await store(1);
+      const due = await storeGroup(3);
+      const all3 = [...[before?.eventId], ...eventsOf(done), between?.eventId, ...eventsOf(due)].reverse();
+
+      for (const limit of [1, 2, 4, 500]) expect((await all(`limit=${limit}`)).ids).to.deep.equal(all3);
+      expect((await all('limit=2&state=due')).ids).to.deep.equal(
+        [...eventsOf(due).reverse(), between?.eventId].sort().reverse(),
+      );
+      expect((await all('limit=2&state=done')).ids).to.deep.equal([...eventsOf(done).reverse(), before?.eventId]);
+      const { body } = await ask('get', `${path}?state=done&limit=1`).expect(200);
+      expect(body.data[0]).to.include({ event: 'message.sent', state: 'done', tries: 1 });
+      expect(body.data[0].message_id).to.equal(`msg_${eventsOf(done)[4]?.slice(4, 30)}`);
+      expect(body.data[0].last_attempt).to.include({ result: 200, duration_ms: 4 });
+    });
+
+    it('are shown, found by their message and posted again like any other', async () => {
+      const group = await storeGroup(3, { state: 'done', attempts: attempts(3) });
+      const event = eventsOf(group)[1] ?? 'evt_';
+      const message = `msg_${event.slice(4, 30)}`;
+
+      const { body } = await ask('get', `${path}/${event}`).expect(200);
+      expect(body).to.include({ event_id: event, message_id: message, state: 'done', body: group.items[1]?.body });
+      expect(body.attempts).to.have.length(1);
+      expect((await all(`message_id=${message}`)).ids).to.deep.equal([event]);
+      await ask('post', `${path}/${event}/replay`).expect(200);
+
+      expect((await ask('get', `${path}/${event}`)).body).to.include({ state: 'due', tries: 1 });
+      const listed = (await all('limit=2')).ids;
+      expect(listed).to.have.members(eventsOf(group)).and.to.have.length(3);
+      expect((await all('state=due')).ids).to.deep.equal([event]);
+      expectProblem(await ask('post', `${path}/${event}/replay`), 'delivery_pending');
+    });
+
+    it('and failed are listed once, as what became of them', async () => {
+      const group = await storeGroup(4, { state: 'done', attempts: attempts(4) });
+      const event = eventsOf(group)[2] ?? 'evt_';
+      await store(1, { eventId: event, state: 'exhausted', attempts: attempts(2) });
+
+      const listed = (await all('limit=1')).ids;
+      expect(listed).to.have.members(eventsOf(group)).and.to.have.length(4);
+      expect((await all('state=exhausted')).ids).to.deep.equal([event]);
+      expect((await all('state=done')).ids).not.to.include(event);
+    });
+
+    it('a page looks at no more of them either', async () => {
+      const [first] = await store(1, { event: 'message.failed', state: 'done' });
+      for (let n = 0; n < 11; n++) await storeGroup(100);
+
+      expect(await all('event=message.failed')).to.deep.equal({ ids: [first?.eventId], pages: 2 });
+    });
   });
 
   it('are posted again, whatever became of them; the audit says who wished it', async () => {

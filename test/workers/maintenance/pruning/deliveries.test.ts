@@ -3,10 +3,10 @@ import { eventId, newId } from '../../../../shared/runtime/ids.ts';
 import { oldestOwed, redoIntents } from '../../../../shared/settlement/redo-intents.ts';
 import { Settler } from '../../../../shared/settlement/settle.ts';
 import { createAnnouncer } from '../../../../shared/webhooks/announce.ts';
-import { type DeliveryDocument, deliveryId } from '../../../../shared/webhooks/delivery.ts';
+import { type DeliveryDocument, type DeliveryGroup, deliveryId } from '../../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../../shared/webhooks/endpoint.ts';
 import { pruneOld } from '../../../../workers/maintenance/prune.ts';
-import { makeEndpoint } from '../../../shared/webhooks/make.ts';
+import { groupsOf, makeEndpoint, makeGroup } from '../../../shared/webhooks/make.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { LEASE, pruneWorld } from '../../../support/prune-world.ts';
@@ -43,6 +43,20 @@ describe('maintenance: what ended long ago is removed, deliveries', () => {
 
     expect(await world.messages().countDocuments({})).to.equal(0);
     expect(await deliveries().countDocuments({})).to.be.within(1, 349);
+  });
+
+  const group = (days: number, overrides: Partial<DeliveryGroup> = {}): DeliveryGroup => {
+    const { _id, endpoint, createdAt } = delivery(days);
+    return makeGroup({ _id: `${_id}:2`, endpoint, createdAt, ...overrides }, 2);
+  };
+
+  it('go in groups too: when all were posted long ago', async () => {
+    const stay = [group(100), group(29, { state: 'done' })];
+    await groupsOf(world.store.db).insertMany([...stay, group(31, { state: 'done' })]);
+
+    await pruneOld(deps());
+
+    expect(await idsIn('deliveries')).to.have.members(stay.map(({ _id }) => _id));
   });
 
   it('go when they were posted or given up long ago; what is due, waits or is younger stays', async () => {

@@ -1,0 +1,36 @@
+import type { AccountId, EndpointId } from '../../../shared/runtime/ids.ts';
+import type { Stored } from '../../../shared/webhooks/delivery.ts';
+import { EndpointQueues, type EndpointQueuesOptions, type Post } from '../../../workers/webhooks/endpoint-queues.ts';
+import { makeDelivery } from '../../shared/webhooks/make.ts';
+
+/** Every endpoint has a host of its own unless told otherwise. */
+export function openQueues(options: Partial<EndpointQueuesOptions> = {}): EndpointQueues {
+  return new EndpointQueues({
+    perHost: 8,
+    isFailing: () => false,
+    hostOf: (endpoint) => `${endpoint}.example`,
+    ...options,
+  });
+}
+
+/** Each endpoint has an account of its own unless one is given. */
+export function filled(queues: EndpointQueues, endpoint: EndpointId, count: number, account?: AccountId): Stored[] {
+  return Array.from({ length: count }, () => {
+    const delivery = makeDelivery({ endpoint, account: account ?? `acc_of_${endpoint}` });
+    queues.add(delivery);
+    return delivery;
+  });
+}
+
+export function drain(queues: EndpointQueues): Post[] {
+  const all: Post[] = [];
+  for (let next = queues.next(); next !== undefined; next = queues.next()) all.push(next);
+  return all;
+}
+
+/** Ends a post; completes its document when it was the last. */
+export function end(queues: EndpointQueues, post: Post): void {
+  if (queues.posted(post)) queues.completed(post.of);
+}
+
+export const endpointsOf = (posts: readonly Post[]) => posts.map(({ delivery }) => delivery.endpoint);
