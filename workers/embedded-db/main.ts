@@ -20,7 +20,6 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
     full: (error) => log.error('disk_full', errorFields(error)),
     room: () => log.info('disk_has_room', { dir }),
     notStored: (error) => log.error('tables_not_stored', errorFields(error)),
-    notNoted: (error) => log.error('checksums_not_stored', errorFields(error)),
     notExpired: (error) => log.error('expired_not_removed', errorFields(error)),
     fatal: (error) => {
       failed = true;

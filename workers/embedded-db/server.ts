@@ -19,7 +19,7 @@ import { beginPatterns } from './query/regex.ts';
 import { DroppedRemover } from './remove-dropped.ts';
 import type { Durability } from './storage/database.ts';
 import type { Recovery } from './storage/read-log.ts';
-import { narrowModes } from './storage/store-files.ts';
+import { narrowModes, tellDamage } from './storage/store-files.ts';
 import { takeStore } from './take-store.ts';
 import { TtlSweeper } from './ttl.ts';
 import { Connection } from './wire/connection.ts';
@@ -52,7 +52,7 @@ export interface EmbeddedStore {
 }
 
 const TTL_EVERY_MS = 60_000;
-const UNHEARD: DiskEvents = { full() {}, room() {}, notStored() {}, notNoted() {}, notExpired() {}, fatal() {} };
+const UNHEARD: DiskEvents = { full() {}, room() {}, notStored() {}, notExpired() {}, fatal() {} };
 
 /**
  * Starts the store in this process. Throws `StartError` when the directory cannot be used, or when another living process uses
@@ -65,7 +65,7 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
   const socketPath = options.socketPath ?? embeddedSocketPath(dir);
   const lock = await takeStore(dir, socketPath);
   try {
-    return await serve({ ...options, dir, socketPath }, lock);
+    return await tellDamage(dir, () => serve({ ...options, dir, socketPath }, lock));
   } catch (error) {
     await lock.release();
     throw error;

@@ -26,7 +26,6 @@ describe('embedded-db command that meets a fault in the midst of its writes', ()
       full: () => {},
       room: () => {},
       notStored: () => {},
-      notNoted: () => {},
       notExpired: () => {},
       fatal: (error) => void fatal.push(error),
     });

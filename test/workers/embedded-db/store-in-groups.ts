@@ -17,8 +17,6 @@ export class StoreInGroups {
   readonly dir: string;
   readonly store: Store;
   readonly commits: GroupCommit;
-  /** Why checksums could not be noted, as often as it was told. */
-  readonly notNoted: unknown[] = [];
 
   constructor(dir = tempDir()) {
     this.dir = dir;
@@ -27,7 +25,6 @@ export class StoreInGroups {
       full: () => {},
       room: () => {},
       notStored: () => {},
-      notNoted: (error: unknown) => this.notNoted.push(error),
       notExpired: () => {},
       fatal: () => {},
     };
