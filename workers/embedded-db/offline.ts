@@ -1,6 +1,5 @@
 import { copyFileSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { embeddedSocketPath } from '../../shared/mongo/embedded-socket.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { makeOwnDirectory } from '../../shared/runtime/own-directory.ts';
 import { unsealBackup } from './storage/backup-file.ts';
@@ -74,7 +73,7 @@ export function restoreStore(dir: string, file: string): Promise<void> {
 
 async function alone<Result>(dir: string, action: () => Promise<Result>): Promise<Result> {
   if (!existsSync(dir)) throw new StartError(`There is no store in ${dir}. Is HARKARA_DATA_DIR set to its directory?`);
-  const lock = await takeStore(dir, embeddedSocketPath(dir));
+  const lock = await takeStore(dir);
   try {
     return await tellDamage(dir, action);
   } finally {

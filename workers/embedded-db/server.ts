@@ -63,7 +63,7 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
   makeOwnDirectory(dir);
   narrowModes(dir);
   const socketPath = options.socketPath ?? embeddedSocketPath(dir);
-  const lock = await takeStore(dir, socketPath);
+  const lock = await takeStore(dir);
   try {
     return await tellDamage(dir, () => serve({ ...options, dir, socketPath }, lock));
   } catch (error) {
