@@ -47,10 +47,7 @@ export class Store {
     this.catalog.removeBuild(collection, build);
   }
 
-  /**
-   * Builds that ended with the process: whoever wants the index asks again. Not continued, because an older version may have
-   * written meanwhile, which knows nothing of them.
-   */
+  /** Builds that ended with the process: whoever wants the index asks again. */
   private dropUnfinished(): void {
     const left = [...this.catalog.all()].filter(({ builds }) => builds.length > 0);
     if (left.length === 0) return;

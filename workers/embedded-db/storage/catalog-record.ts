@@ -1,4 +1,4 @@
-import { documentBytes, fieldOf, MISSING, type Value, valuesOf } from '../bson/read.ts';
+import { documentBytes, fieldOf, type Value, valuesOf } from '../bson/read.ts';
 import { asFlag, asNumber, asString } from '../bson/value.ts';
 import type { BsonWriter } from '../bson/write.ts';
 import type { Build } from './index-build.ts';
@@ -93,9 +93,8 @@ function indexesOf(record: Buffer, at: number): Index[] {
     for (const [i, flag] of valuesOf(fieldOf(buf, pos, FIELD.multikey)).entries()) {
       index.multikey[i] = asFlag(flag) ?? false;
     }
-    const nested = valuesOf(fieldOf(buf, pos, FIELD.nested));
-    // Indexes of older versions lack this flag: they may contain an array within an array.
-    for (const i of index.nested.keys()) index.nested[i] = asFlag(nested[i] ?? MISSING) ?? index.multikey[i] === true;
+    for (const [i, flag] of valuesOf(fieldOf(buf, pos, FIELD.nested)).entries())
+      index.nested[i] = asFlag(flag) ?? false;
     return index;
   });
 }
