@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
+import type { ListenForChanges } from '../../shared/runtime/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { Grouper } from '../../shared/runtime/grouper.ts';
 import { newId } from '../../shared/runtime/ids.ts';

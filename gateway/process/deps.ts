@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
 import type { Config } from '../../shared/config/settings.ts';
 import type { ChatAccepter } from '../../shared/conversations/open.ts';
-import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Accepter, BatchAccepter, Booker } from '../../shared/payment/accept.ts';
 import type { ProcessNotes } from '../../shared/processes/report.ts';
+import type { ListenForChanges } from '../../shared/runtime/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';

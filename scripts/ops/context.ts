@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../../shared/config/settings.ts';
 import { connectStore, type Store } from '../../shared/mongo/connect.ts';
-import { embeddedSocketPath, embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
 import { expectSchema } from '../../shared/mongo/schema.ts';
 import { openSecretBox } from '../../shared/processes/open-secret-box.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
+import { embeddedSocketPath, embeddedStoreDir } from '../../shared/runtime/embedded-socket.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { type Context, Failure } from './command.ts';
 import { readSecret } from './read-secret.ts';

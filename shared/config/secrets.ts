@@ -1,7 +1,7 @@
 import { StartError } from '../runtime/lifecycle.ts';
 
 /** Settings whose values nobody may see. */
-export const SECRET_SETTINGS = ['MONGODB_URI', 'HARKARA_SECRET_KEY'] as const;
+const SECRET_SETTINGS = ['MONGODB_URI', 'HARKARA_SECRET_KEY'] as const;
 
 /**
  * Environment variables whose values nobody may see: the settings above and what `ops` asks for. PM2 keeps the environment of its
@@ -28,7 +28,7 @@ export function isSecret(name: string, value: string | undefined): boolean {
 /**
  * For ecosystem.config.js: what PM2 is given in place of the settings with secrets. PM2 keeps, shows and saves the environment of
  * its processes, so a secret may stand in `.env` alone (`fromFile`), which each process reads itself. Throws a `StartError` with
- * the line that mends it when PM2's caller has another one in its environment.
+ * the line that corrects it when PM2's caller has another one in its environment.
  */
 export function withoutSecrets(
   environment: NodeJS.ProcessEnv,

@@ -1,10 +1,10 @@
 import { type Db, type DbOptions, type MongoClient, ReadConcern } from 'mongodb';
 import type { Config } from '../config/settings.ts';
+import { embeddedSocketPath, embeddedStoreDir } from '../runtime/embedded-socket.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 import { connectFailure, Unfit } from './connect-failure.ts';
 import { judgeDeployment, readHello } from './deployment.ts';
 import { repairDriver } from './driver-repair.ts';
-import { embeddedSocketPath, embeddedStoreDir } from './embedded-socket.ts';
 import { OneSessionClient } from './one-session-client.ts';
 
 /** An open connection pool to the store and the product's database in it. */

@@ -1,14 +1,14 @@
 import type { Db } from 'mongodb';
 import { runConfigured } from '../config/run-configured.ts';
 import type { Config } from '../config/settings.ts';
-import { changeListener, type ListenForChanges } from '../mongo/change-signal.ts';
 import { checkStore } from '../mongo/check-store.ts';
 import { connectStore, START_WAIT_MS } from '../mongo/connect.ts';
 import { firstReadFailure } from '../mongo/connect-failure.ts';
-import { embeddedStoreDir } from '../mongo/embedded-socket.ts';
 import { ensureIndexes } from '../mongo/indexes.ts';
 import { ensureSchema, expectSchema } from '../mongo/schema.ts';
+import { changeListener, type ListenForChanges } from '../runtime/change-signal.ts';
 import { type Clock, systemClock as clock } from '../runtime/clock.ts';
+import { embeddedStoreDir } from '../runtime/embedded-socket.ts';
 import type { Lifecycle } from '../runtime/lifecycle.ts';
 import type { Log } from '../runtime/log.ts';
 import { Metrics } from '../runtime/metrics.ts';

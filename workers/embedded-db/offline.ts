@@ -6,9 +6,7 @@ import { unsealBackup } from './storage/backup-file.ts';
 import { type CheckReport, checkTables } from './storage/check.ts';
 import { Database } from './storage/database.ts';
 import { LOG_STEP_BYTES } from './storage/log.ts';
-import { replaceFile } from './storage/replace-file.ts';
-import { storeFiles, tellDamage } from './storage/store-files.ts';
-import { takeStore } from './take-store.ts';
+import { replaceFile, storeFiles, takeStore, tellDamage } from './storage/store-files.ts';
 
 /**
  * Operations on a store that no process serves. Each throws `StartError` when a process does, or when the files cannot be read.

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
 import { runOps } from '../../../scripts/ops/run.ts';
 import { loadConfig } from '../../../shared/config/settings.ts';
-import { embeddedStoreDir } from '../../../shared/mongo/embedded-socket.ts';
+import { embeddedStoreDir } from '../../../shared/runtime/embedded-socket.ts';
 import { type EmbeddedStore, startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { Database } from '../../../workers/embedded-db/storage/database.ts';
 import { tempDir } from '../../workers/embedded-db/store-under-test.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { envFile, readEnvFile, readEnvironment } from '../../../shared/config/environment.ts';
-import { SECRET_SETTINGS, withoutSecrets } from '../../../shared/config/secrets.ts';
+import { withoutSecrets } from '../../../shared/config/secrets.ts';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
 
 const KEY = 'ab'.repeat(32);
@@ -72,7 +72,7 @@ describe('the environment of a process', () => {
       const given = withoutSecrets(caller, readEnvFile(file), file);
       const seen = readEnvironment({ ...UNDER_PM2, ...caller, ...given });
 
-      for (const name of SECRET_SETTINGS) expect(given).to.have.property(name, '');
+      expect(given).to.deep.equal({ MONGODB_URI: '', HARKARA_SECRET_KEY: '' });
       expect(seen).to.include({ HARKARA_SECRET_KEY: KEY, MONGODB_URI: 'mongodb://user:word@db.example/' });
     });
 

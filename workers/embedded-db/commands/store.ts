@@ -1,10 +1,10 @@
 import type { StoreError } from '../bson/errors.ts';
 import type { Backup } from '../storage/backup-file.ts';
 import { Catalog, type Collection } from '../storage/catalog.ts';
+import type { Build } from '../storage/catalog-record.ts';
 import { Database, type Durability } from '../storage/database.ts';
 import { Documents } from '../storage/documents.ts';
 import { Garbage } from '../storage/garbage.ts';
-import type { Build } from '../storage/index-build.ts';
 import { Cursors } from './cursors.ts';
 
 /** All that commands work on. */

@@ -2,6 +2,7 @@ import {
   chmodSync,
   closeSync,
   existsSync,
+  fsyncSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -10,8 +11,9 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { DamageFound } from '../../../shared/runtime/lifecycle.ts';
+import { dirname, join } from 'node:path';
+import { type DirectoryLock, takeDirectory } from '../../../shared/runtime/directory-lock.ts';
+import { DamageFound, StartError } from '../../../shared/runtime/lifecycle.ts';
 import { syncDirectory } from '../../../shared/runtime/own-directory.ts';
 import { emptied } from './read-log.ts';
 
@@ -128,4 +130,25 @@ function bytesOf(path: string, at: number): Buffer {
   } finally {
     closeSync(fd);
   }
+}
+
+/** Gives a finished file its name, mode 0600: after a power failure either it is there whole, or what had the name before. */
+export function replaceFile(finished: string, name: string): void {
+  chmodSync(finished, 0o600);
+  const fd = openSync(finished, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(finished, name);
+  syncDirectory(dirname(name));
+}
+
+/** Locks the store for this process. LMDB would let two processes in, each with its own catalogue and log. */
+export async function takeStore(dir: string): Promise<DirectoryLock> {
+  const taking = await takeDirectory(dir, 'store.lock');
+  if (taking.kind !== 'held') return taking.lock;
+  const who = taking.by === undefined ? 'another process' : `process ${taking.by.pid}`;
+  throw new StartError(`The store in ${dir} is in use by ${who}. Stop that process first.`);
 }
