@@ -22,7 +22,8 @@ describe('schedules: of a bulk request', () => {
     const { content: _, ...booking } = makeBooking(at(60));
     const batch = scheduledBatchId(booking);
     await storeBatch(world.store.db, makeBatch(account, total, { _id: batch }));
-    const content = { kind: 'batch', total, validity: { validForMs: 3_600_000 } } as const;
+    const order = { sender: 'HARKRA', route: 'transactional' } as const;
+    const content = { kind: 'batch', total, validity: { validForMs: 3_600_000 }, ...order } as const;
     await book(account, { ...booking, content });
     return { ...booking, content, batch };
   }
