@@ -44,7 +44,7 @@ export function withoutSecrets(
       throw new StartError(
         value === ''
           ? `${name} is empty in the environment and set in ${file}, which counts under PM2: unset ${name}, or name another file in HARKARA_ENV_FILE.`
-          : `${name} with a secret is in the environment, which PM2 shows and saves. Write it into ${file || '.env (or the file of HARKARA_ENV_FILE)'} as ${name}=… (chmod 600), then: unset ${name}.`,
+          : `${name} in the environment has a secret, and PM2 shows and saves its environment. Write it into ${file || '.env (or the file of HARKARA_ENV_FILE)'} as ${name}=… (chmod 600), then: unset ${name}.`,
       );
     }),
   );
