@@ -16,8 +16,7 @@ if (!existsSync(join(root, 'dist', 'gateway', 'main.js'))) {
 const require = createRequire(import.meta.url);
 const { createCallerAddress } = require('./dist/gateway/http/caller-address.js');
 const { envFile, readEnvFile, readEnvironment } = require('./dist/shared/config/environment.js');
-const { withoutSecrets } = require('./dist/shared/config/handed-secrets.js');
-const { SECRET_VARIABLES } = require('./dist/shared/config/secrets.js');
+const { SECRET_VARIABLES, withoutSecrets } = require('./dist/shared/config/secrets.js');
 const { loadConfig, SETTINGS } = require('./dist/shared/config/settings.js');
 const { DAMAGED_EXIT_CODE } = require('./dist/shared/runtime/lifecycle.js');
 const { loadSecretKeys } = require('./dist/shared/runtime/secret-keys.js');
@@ -86,7 +85,7 @@ function settings() {
     const inFile = readEnvFile(file);
     tellUnknownNames(file, Object.keys(inFile));
     const given = Object.values(SETTINGS).map(({ env }) => [env, process.env[env] ?? '']);
-    const kept = withoutSecrets(process.env, inFile, resolve(root, config.dataDir));
+    const kept = withoutSecrets(process.env, inFile, file);
     return { config, env: { NODE_ENV: 'production', HARKARA_ENV_FILE: file, ...Object.fromEntries(given), ...kept } };
   } catch (error) {
     return stop(error.message);

@@ -1,6 +1,5 @@
 import express, { type Express } from 'express';
 import { begin } from './http/begin.ts';
-import { WritingRequests } from './http/writing-requests.ts';
 import type { GatewayDeps } from './process/deps.ts';
 import { routeAccount } from './routes/account.ts';
 import { routeAdmin } from './routes/admin.ts';
@@ -20,7 +19,7 @@ import { routeUsers } from './routes/users.ts';
 import { routeWebhooks } from './routes/webhooks.ts';
 
 /** The whole API. `routes/` says every path, who may use it, and which handler answers. Builds the app and does not listen. */
-export function createApp(deps: GatewayDeps, writing = new WritingRequests(deps.gate)): Express {
+export function createApp(deps: GatewayDeps): Express {
   const app = express();
   for (const off of ['x-powered-by', 'etag', 'query parser']) app.disable(off);
   for (const exact of ['case sensitive routing', 'strict routing']) app.enable(exact);
@@ -29,7 +28,6 @@ export function createApp(deps: GatewayDeps, writing = new WritingRequests(deps.
   const on = registerOn(app, methodNotAllowed);
 
   app.use(begin(deps));
-  app.use(writing.handler);
   // The busiest routes come first, because the router tries them in order.
   routeSms(on, deps, parts);
   routeChatapp(on, deps, parts);

@@ -1,11 +1,10 @@
 import { createChatAccepter } from '../shared/conversations/open.ts';
 import { GroupAccepter } from '../shared/payment/accept.ts';
 import { openSecretBox } from '../shared/processes/open-secret-box.ts';
-import { runReader } from '../shared/processes/run-app.ts';
+import { runApp } from '../shared/processes/run-app.ts';
 import { createHostResolver } from '../shared/webhooks/resolve-host.ts';
 import { createApp } from './app.ts';
 import { GatewayServer } from './http/server.ts';
-import { WritingRequests } from './http/writing-requests.ts';
 import { listenForScrapes } from './metrics.ts';
 import { KeyUses } from './process/key-uses.ts';
 import { Threads } from './process/threads.ts';
@@ -13,7 +12,7 @@ import { Threads } from './process/threads.ts';
 /** Hosts that only programs of this machine reach. */
 const LOOPBACK = /^(127\.|localhost$|::1$)/;
 
-runReader('gateway', async ({ config, db, gate, listen, clock, log, metrics, life, notes }) => {
+runApp('gateway', async ({ config, db, listen, clock, log, metrics, life, notes }) => {
   const accepter = new GroupAccepter({ db, clock, log });
   // Callers have their answers before their messages are inserted.
   life.onStop('accepted', () => accepter.settled());
@@ -21,17 +20,15 @@ runReader('gateway', async ({ config, db, gate, listen, clock, log, metrics, lif
   const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
   const chatAccepter = createChatAccepter({ db, clock, log, prices });
   const box = await openSecretBox(config, db);
-  const keyUses = new KeyUses({ db, clock, log, gate });
+  const keyUses = new KeyUses({ db, clock, log });
   life.onStop('key_uses', keyUses.start());
   const threads = new Threads(log);
   life.onStop('threads', () => threads.close());
   const deps = {
-    ...{ db, gate, listen, clock, log, config, metrics, notes, box, keyUses, threads },
+    ...{ db, listen, clock, log, config, metrics, notes, box, keyUses, threads },
     ...{ ...accepters, chatAccepter, resolveHost: createHostResolver(), stopping: life.stopping },
   };
-  const writing = new WritingRequests(gate);
-  const app = createApp(deps, writing);
-  const server = new GatewayServer(app);
+  const server = new GatewayServer(createApp(deps));
   const port = await server.listen(config.host, config.port);
   life.onStop('server', () => server.drain());
   log.info('listening', { host: config.host, port });
@@ -47,10 +44,4 @@ runReader('gateway', async ({ config, db, gate, listen, clock, log, metrics, lif
     life.onStop('metrics', listenForScrapes({ db, clock, log }, config.metricsHost, config.metricsPort));
   }
   life.ready();
-  return {
-    async pause() {
-      await writing.finished();
-      await accepter.settled();
-    },
-  };
 });

@@ -1,14 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -146,10 +137,14 @@ describe('ecosystem.config.js', () => {
     before(() => {
       folder = mkdtempSync(join(tmpdir(), 'harkara-pm2-'));
       const env = {
-        ...{ ...process.env, ...SECRETS, ...STRANGE, HARKARA_ENV_FILE: '', HARKARA_DATA_DIR: join(folder, 'data') },
+        ...{ ...process.env, ...SECRETS, ...STRANGE, HARKARA_DATA_DIR: join(folder, 'data') },
+        HARKARA_ENV_FILE: join(folder, '.env'),
         ...{ PM2_HOME: join(folder, 'pm2'), PM2_DISABLE_VERSION_CHECK: 'true', HARKARA_SIMULATOR: 'on' },
         ...{ SIMULATOR_SMSC_PORT: '0', SIMULATOR_CHATAPP_PORT: '0', SIMULATOR_WEBHOOK_PORT: '0' },
       };
+      const { HARKARA_SECRET_KEY, MONGODB_URI } = SECRETS; // The others are for ops alone.
+      const text = `HARKARA_SECRET_KEY=${HARKARA_SECRET_KEY}\nMONGODB_URI=${MONGODB_URI}\n`;
+      writeFileSync(join(folder, '.env'), text, { mode: 0o600 });
       const script = join(ROOT, 'node_modules', 'pm2', 'bin', 'pm2');
       pm2 = (...words) => spawnSync(process.execPath, [script, ...words], { cwd: ROOT, env, encoding: 'utf8' });
     });
@@ -158,7 +153,7 @@ describe('ecosystem.config.js', () => {
       rmSync(folder, { recursive: true, force: true });
     });
 
-    it('keeps them out of all that PM2 shows and saves, and hands them on in a file of this user alone', () => {
+    it('keeps them out of all that PM2 shows and saves: those of the product are in .env', () => {
       for (const verb of ['start', 'restart']) pm2(verb, 'ecosystem.config.js', '--only', 'simulator');
       const said = [pm2('save'), pm2('jlist'), pm2('env', '0'), pm2('describe', 'simulator')];
 
@@ -168,10 +163,18 @@ describe('ecosystem.config.js', () => {
       for (const text of shown) for (const name of Object.keys(STRANGE)) expect(text).not.to.include(`"${name}"`);
       const [{ pm2_env: kept = {} } = {}] = JSON.parse(shown[1] ?? '[]');
       expect(kept).to.include({ NODE_ENV: 'production', HARKARA_SIMULATOR: 'on' });
-      const handed = join(folder, 'data', 'handed-secrets.json');
-      const { HARKARA_SECRET_KEY, MONGODB_URI } = SECRETS; // The others are for ops alone.
-      expect(JSON.parse(readFileSync(handed, 'utf8'))).to.deep.equal({ HARKARA_SECRET_KEY, MONGODB_URI });
-      expect(statSync(handed).mode & 0o777).to.equal(0o600);
+    });
+
+    it('refuses one that .env has not, with one sentence', () => {
+      writeFileSync(join(folder, '.env'), '', { mode: 0o600 });
+
+      const { status, stderr, stdout } = pm2('start', 'ecosystem.config.js', '--only', 'simulator');
+
+      expect(status).to.equal(1);
+      expect(stderr)
+        .to.include('MONGODB_URI')
+        .and.to.include(`Write it into ${join(folder, '.env')}`);
+      for (const secret of Object.values(SECRETS)) expect(stderr + stdout).not.to.include(secret);
     });
   });
 

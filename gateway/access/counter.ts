@@ -1,11 +1,9 @@
 import type { Db } from 'mongodb';
-import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
+import type { ListenForChanges } from '../../shared/runtime/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { Grouper } from '../../shared/runtime/grouper.ts';
 import { newId } from '../../shared/runtime/ids.ts';
-import type { WriteGate } from '../../shared/store-access/write-gate.ts';
 import { type Loan, LoanReturns } from './loan-returns.ts';
-import { OwnWindows } from './own-windows.ts';
 import { type RateDocument, RateWindows, type Total, unanswered, type Wanted } from './window.ts';
 
 interface Item {
@@ -66,24 +64,18 @@ export class RateCounter {
   readonly #returns: LoanReturns;
   readonly #full = new Map<string, FullWindow>();
   readonly #counting = new Set<string>();
-  readonly #gate: Pick<WriteGate, 'open'> | undefined;
-  readonly #own: OwnWindows;
   readonly #grouper: Grouper<Item, Outcome>;
 
-  /** `listen` reports changes of the counts. While `gate` is closed, this process counts alone. */
+  /** `listen` reports changes of the counts. */
   constructor({
     db,
     clock,
     listen,
-    gate,
   }: {
     readonly db: Db;
     readonly clock: Clock;
     readonly listen?: ListenForChanges | undefined;
-    readonly gate?: Pick<WriteGate, 'open'>;
   }) {
-    this.#gate = gate;
-    this.#own = new OwnWindows(clock);
     const rate = db.collection<RateDocument>('rate');
     // This counter's name in the documents. A restarted process gets a new one.
     const counter = newId('ctr');
@@ -95,7 +87,6 @@ export class RateCounter {
 
   /** Rejects with the store's error. The event may have been counted then, so it must not pass. */
   async count(key: string, limit: number): Promise<Counted> {
-    if (this.#gate?.open === false) return this.#own.count(key);
     const known = this.#borrowed(key, limit) ?? this.#refused(key, limit);
     if (known !== undefined) return known;
     const deadline = this.#clock.monotonicMs() + RECALL_MS;

@@ -1,5 +1,5 @@
 import type { Collection } from 'mongodb';
-import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
+import type { ListenForChanges } from '../../shared/runtime/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { RateDocument } from './window.ts';
 

@@ -251,13 +251,6 @@ export const PROBLEMS = {
     'Nothing was done. Send it again after the seconds in the header `Retry-After`.',
     true,
   ),
-  read_only: fault(
-    '5034',
-    503,
-    'Read-only for a while',
-    'Nothing was done, and an Idempotency-Key was not used. The service is being maintained and answers only reads. Send it again after the seconds in the header `Retry-After`.',
-    true,
-  ),
   outcome_unknown: fault(
     '5031',
     503,

@@ -87,7 +87,7 @@ export async function listMessages(
 }
 
 /** The days of the account's messages within a range of ids. */
-async function daysOf(db: Db, account: AccountId, range: IdRange): Promise<readonly (number | null)[]> {
+async function daysOf(db: Db, account: AccountId, range: IdRange): Promise<readonly number[]> {
   const end = (direction: 1 | -1) =>
     db
       .collection<AnyMessage>('messages')

@@ -1,14 +1,13 @@
 import type { Db } from 'mongodb';
 import type { Config } from '../../shared/config/settings.ts';
 import type { ChatAccepter } from '../../shared/conversations/open.ts';
-import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
 import type { Accepter, BatchAccepter, Booker } from '../../shared/payment/accept.ts';
 import type { ProcessNotes } from '../../shared/processes/report.ts';
+import type { ListenForChanges } from '../../shared/runtime/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';
 import type { SecretBox } from '../../shared/runtime/secret-box.ts';
-import type { WriteGate } from '../../shared/store-access/write-gate.ts';
 import type { ResolveHost } from '../../shared/webhooks/resolve-host.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Threads } from './threads.ts';
@@ -50,8 +49,6 @@ export interface GatewayDeps {
   /** Looks up the hosts of addresses that callers give. */
   readonly resolveHost: ResolveHost;
   readonly keyUses: Pick<KeyUses, 'note'>;
-  /** Whether the store may be written to. */
-  readonly gate: Pick<WriteGate, 'open'>;
   readonly metrics: Metrics;
   /** What the process has noticed for operators; each of its reports tells it. */
   readonly notes: ProcessNotes;

@@ -3,7 +3,6 @@ import type { KeyUse } from '../../shared/keys/key-use.ts';
 import { addKeyUses } from '../../shared/keys/use-store.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log } from '../../shared/runtime/log.ts';
-import type { WriteGate } from '../../shared/store-access/write-gate.ts';
 
 const TELL_MS = 60_000;
 /** How many keys are remembered between two reports. Uses of further keys are not noted. */
@@ -19,8 +18,6 @@ interface KeyUsesDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
-  /** Absent: always open. */
-  readonly gate?: Pick<WriteGate, 'open'>;
 }
 
 /** Notes when keys are used and reports it to the store once a minute and at the end. Requests never wait for it. */
@@ -28,14 +25,12 @@ export class KeyUses {
   readonly #db: Db;
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #gate: Pick<WriteGate, 'open'> | undefined;
   #uses = new Map<string, { at: Date; address: string; requests: number }>();
 
-  constructor({ db, clock, log, gate }: KeyUsesDeps) {
+  constructor({ db, clock, log }: KeyUsesDeps) {
     this.#db = db;
     this.#clock = clock;
     this.#log = log;
-    this.#gate = gate;
   }
 
   note(key: string, address: string): void {
@@ -69,7 +64,6 @@ export class KeyUses {
 
   /** Uses that the store does not accept are lost. The key's next use is reported a minute later. */
   async tell(pauseMs = 0): Promise<void> {
-    if (this.#gate?.open === false) return; // They are kept until it opens.
     const told: KeyUse[] = [...this.#uses].map(([key, use]) => ({ key, ...use }));
     this.#uses = new Map();
     try {

@@ -25,26 +25,18 @@ const READY_MS = 5_000;
  */
 const FRESH_MS = 250;
 
-/**
- * Answers 200 if the store replies in time and accepts writes, so that requests can be served. While an operator keeps the store
- * read-only it need only reply: reads are served, and the supervisor shall restart nothing.
- */
-export function createReadyz({
-  db,
-  clock,
-  gate,
-  notes,
-}: Pick<GatewayDeps, 'db' | 'clock' | 'gate' | 'notes'>): Handler {
+/** Answers 200 if the store replies in time and accepts writes, so that requests can be served. */
+export function createReadyz({ db, clock, notes }: Pick<GatewayDeps, 'db' | 'clock' | 'notes'>): Handler {
   const ready = new FreshCache<string, boolean>({
     freshMs: FRESH_MS,
     maxEntries: 1,
     clock,
-    read: () => answersInTime(db, gate.open),
+    read: () => answersInTime(db),
   });
   return async (_req, res: Reply) => {
     if ((await ready.get('store')) === true) {
       const detail = notes.ignoredProxy === undefined ? {} : { detail: FORWARDED_FOR_IGNORED };
-      sendJson(res, { status: gate.open ? 'ready' : 'read_only', ...detail });
+      sendJson(res, { status: 'ready', ...detail });
     } else
       sendProblem(res, 'store_unavailable', {
         detail: 'The store does not answer, or takes no writes.',
@@ -56,12 +48,11 @@ export function createReadyz({
 const FORWARDED_FOR_IGNORED =
   'Requests have the header X-Forwarded-For, and TRUST_PROXY is not set: if a proxy stands in front, it counts as the caller of all of them.';
 
-async function answersInTime(db: Db, writes: boolean): Promise<boolean> {
+async function answersInTime(db: Db): Promise<boolean> {
   // A write that matches no document. A server that can only read would answer a ping.
   const nobody = { _id: 'readyz' };
   const processes = db.collection<ProcessDocument>('processes');
-  const asked = writes ? processes.updateOne(nobody, { $unset: { at: '' } }) : processes.findOne(nobody);
-  const answered = asked.then(
+  const answered = processes.updateOne(nobody, { $unset: { at: '' } }).then(
     () => true,
     (error: unknown) => {
       if (isStoreTrouble(error)) return false;

@@ -57,12 +57,12 @@ interface Begun {
  */
 export class Sessions {
   readonly cookie: SessionCookie;
-  readonly #deps: Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'gate'>;
+  readonly #deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
   readonly #addressOf: CallerAddress;
   readonly #readAccount: ReadAccount;
 
   constructor(
-    deps: Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'gate'>,
+    deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
     { addressOf, readAccount }: { readonly addressOf: CallerAddress; readonly readAccount: ReadAccount },
   ) {
     this.#deps = deps;
@@ -157,8 +157,7 @@ export class Sessions {
 
   async #see({ _id, seenAt }: SessionDocument): Promise<void> {
     const now = this.#deps.clock.now();
-    const isDue = now.getTime() - seenAt.getTime() >= SEEN_EVERY_MS;
-    if (isDue && this.#deps.gate.open) await touchSession(this.#deps.db, _id, now);
+    if (now.getTime() - seenAt.getTime() >= SEEN_EVERY_MS) await touchSession(this.#deps.db, _id, now);
   }
 }
 

@@ -8,7 +8,7 @@ import type { AccountId, BatchId, GroupId } from '../../shared/runtime/ids.ts';
 /**
  * A batch that the account has paid for; undefined when there is none. The account is read before the batch: a
  * payment that is no longer pending then has already marked its batch as paid. Writes nothing: what is shown may be
- * rolled back, and the store may be read-only.
+ * rolled back.
  */
 export async function showPaidBatch(
   db: Db,

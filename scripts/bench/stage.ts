@@ -7,13 +7,12 @@ import { loadConfig } from '../../shared/config/settings.ts';
 import { LIVE_KEYS_MAX } from '../../shared/keys/key.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
 import { ensureIndexes } from '../../shared/mongo/indexes.ts';
+import { ensureSchema } from '../../shared/mongo/schema.ts';
 import { APPS, type AppName } from '../../shared/processes/apps.ts';
 import { systemClock as clock } from '../../shared/runtime/clock.ts';
 import { newId } from '../../shared/runtime/ids.ts';
-import { createLog } from '../../shared/runtime/log.ts';
 import { createSecretBox } from '../../shared/runtime/secret-box.ts';
 import { loadSecretKeys } from '../../shared/runtime/secret-keys.ts';
-import { ensureSchema } from '../../shared/schema/migrate.ts';
 import { Fleet } from './fleet.ts';
 import { freePort } from './free-port.ts';
 import type { BenchOptions } from './options.ts';
@@ -91,7 +90,7 @@ export async function setStage(dist: string, options: BenchOptions, profileDir: 
   const store = await connectStore({ mongodbUri, dataDir, mongodbDatabase });
   const { db } = store;
   // What the first process of the product does: keys find their places by an index.
-  await ensureSchema({ db, clock, log: createLog('bench', 'error') });
+  await ensureSchema(db);
   await ensureIndexes(db);
   const deps = { db, clock, box: createSecretBox(loadSecretKeys('', dataDir)) };
   // Before the other processes start, so that the phase `start` can follow at once.

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Binary, type Collection, type Db, MongoClient } from 'mongodb';
-import { embeddedSocketPath, embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
+import { embeddedSocketPath, embeddedStoreDir } from '../../shared/runtime/embedded-socket.ts';
 import { build } from './build.ts';
 
 /**

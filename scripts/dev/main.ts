@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readEnvironment } from '../../shared/config/environment.ts';
 import { gatewayUrl } from '../../shared/config/gateway-url.ts';
-import { forgetHandedSecrets } from '../../shared/config/handed-secrets.ts';
 import { type Config, loadConfig } from '../../shared/config/settings.ts';
 import { checkStore } from '../../shared/mongo/check-store.ts';
 import { connectStore } from '../../shared/mongo/connect.ts';
@@ -152,7 +151,6 @@ async function main(): Promise<number> {
     // The guard was killed: do its work.
     if ((await pm2.gone) === 'unexpectedly') await clearLeftovers(files, say);
   }
-  forgetHandedSecrets(files.dataDir);
   await lock.release();
   if (code === 0) say('Stopped.');
   return code;

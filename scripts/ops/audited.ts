@@ -8,7 +8,6 @@ import { auditView } from '../../shared/audit/view.ts';
 import { listChains } from '../../shared/carriers/chain-store.ts';
 import { listCarriers } from '../../shared/carriers/store.ts';
 import { findKey } from '../../shared/keys/store.ts';
-import { WriteRefused } from '../../shared/mongo/guarded-connection.ts';
 import { numberKey } from '../../shared/numbers/number.ts';
 import { findNumber } from '../../shared/numbers/store.ts';
 import { WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
@@ -40,24 +39,8 @@ const LOOKS = new Set([
   'read-receipt',
   '',
 ]);
-/**
- * Commands that are not audited here. For some the store is stopped; the others write their entry themselves, while the store
- * takes writes.
- */
-const ON_THEIR_OWN = new Set([
-  'store restore',
-  'store compact',
-  'store read-only',
-  'store reopen',
-  'store export',
-  'store import',
-]);
-
-/**
- * Commands that are audited, though they change nothing, because data leave the store. When the store takes no writes, they may
- * run without an entry.
- */
-const CHANGES_NOTHING = new Set(['store.backup']);
+/** Commands that are not audited here: the store is stopped. A copy has an entry that the command writes itself. */
+const ON_THEIR_OWN = new Set(['store restore', 'store compact', 'store export', 'store import']);
 
 /** How to find the thing that a noun's commands change: its id in the command's words, and the thing itself. */
 interface Thing {
@@ -172,12 +155,7 @@ export async function runAudited(command: Command, values: Values, context: Cont
     ...(account && { account }),
     ...(before && { before }),
   };
-  try {
-    await beginEntry(db, id, intended, { now, keptDays: context.config.auditDays });
-  } catch (error) {
-    if (!(error instanceof WriteRefused) || !CHANGES_NOTHING.has(intended.action)) throw error;
-    return command.run(values, context);
-  }
+  await beginEntry(db, id, intended, { now, keptDays: context.config.auditDays });
   /** Completes the entry. If the store goes away before that, the entry stays `begun`: the command may have been done. */
   const complete = async (outcome: 'done' | 'failed', words: Values, otherwise?: Values): Promise<void> => {
     try {

@@ -1,6 +1,5 @@
 import type { Config } from '../../shared/config/settings.ts';
 import { isDiskFull, isStoreTrouble } from '../../shared/mongo/errors.ts';
-import { WriteRefused } from '../../shared/mongo/guarded-connection.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { ACCOUNT_COMMANDS } from './account.ts';
 import { AUDIT_COMMANDS } from './audit.ts';
@@ -32,9 +31,7 @@ import { SECRETS_COMMANDS } from './secrets.ts';
 import { SENDER_COMMANDS } from './sender.ts';
 import type { Canvas } from './store/progress.ts';
 import { STORE_COMMANDS } from './store.ts';
-import { STORE_ACCESS_COMMANDS } from './store-access.ts';
 import { STORE_MOVE_COMMANDS } from './store-move.ts';
-import { STORE_PREPARE_COMMANDS } from './store-prepare.ts';
 import { TEMPLATE_COMMANDS } from './template.ts';
 import { TEMPLATE_REQUEST_COMMANDS } from './template-request.ts';
 import { USER_COMMANDS } from './user.ts';
@@ -67,8 +64,6 @@ export const COMMANDS: readonly Command[] = [
   ...LEDGER_COMMANDS,
   ...AUDIT_COMMANDS,
   ...STORE_COMMANDS,
-  ...STORE_ACCESS_COMMANDS,
-  ...STORE_PREPARE_COMMANDS,
   ...STORE_MOVE_COMMANDS,
   ...ENV_EXAMPLE_COMMANDS,
   ...CRASH_POINTS_COMMANDS,
@@ -116,8 +111,7 @@ export async function runOps(
 /** Shows a stack trace only for bugs of this program, never for errors that the operator can correct. */
 function explain(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
   if (error instanceof UsageError) return { text: error.message, code: 2 };
-  if (error instanceof Failure || error instanceof StartError || error instanceof WriteRefused)
-    return { text: error.message, code: 1 };
+  if (error instanceof Failure || error instanceof StartError) return { text: error.message, code: 1 };
   if (isDiskFull(error)) return { text: `The store cannot write: ${error.message}`, code: 1 };
   if (error instanceof Error && isStoreTrouble(error))
     return {

@@ -1,11 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Config } from '../../shared/config/settings.ts';
 import { connectStore, type Store } from '../../shared/mongo/connect.ts';
 import { isStoreTrouble } from '../../shared/mongo/errors.ts';
+import { embeddedStoreDir } from '../../shared/runtime/embedded-socket.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
+import { startEmbeddedStore } from '../../workers/embedded-db/server.ts';
 import { operator } from './audited.ts';
 import { type Answer, type Command, type Context, defineCommand, Failure, UsageError } from './command.ts';
 import { flag, optional, words } from './parameters.ts';
 import { moveStore, type Place } from './store/move.ts';
-import { openOwnStore } from './store/open-store.ts';
 
 const uri = words('URI', 'an address like mongodb://host:27017/?replicaSet=rs0', /^mongodb(\+srv)?:\/\/\S+$/);
 const database = words('NAME', 'the name of a database', /^[^\0/\\. "$]{1,63}$/);
@@ -17,14 +22,14 @@ const OPTIONS = {
 };
 const NOTES = `The address contains a password: keep it out of the command line, where other users and the shell's history see it. Write STORE_URI=… into .env or the environment, use --uri-stdin, or answer the question.
 
-The product may run: its store becomes read-only, and callers get 503 for whatever changes something (\`store read-only\`). When the command was interrupted, run it again: it goes on. It compares every document of both stores and verifies the ledgers before the target may be used. Then the source is marked as moved and refuses starts (\`store reopen\`). Take secret.key along: stored secrets cannot be read without it.`;
+Stop the product first; the other store must be empty. It compares all documents and verifies the ledgers before the target may be used; until then starts on it are refused. When the command was interrupted, run it again: it begins anew. The source stays as it is. Never let the product run on both: each would send what waits. Take secret.key along: stored secrets cannot be read without it.`;
 
-/** Moving all data between the embedded store and a MongoDB, or between two of them. */
+/** Copying all data between the embedded store and a MongoDB, or between two of them. */
 export const STORE_MOVE_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'store',
     verb: 'export',
-    about: "Moves all data from the product's store to another one, such as a MongoDB.",
+    about: "Copies all data from the product's store to another one, such as a MongoDB. Stop the product first.",
     args: ARGS,
     options: OPTIONS,
     notes: NOTES,
@@ -33,7 +38,7 @@ export const STORE_MOVE_COMMANDS: readonly Command[] = [
   defineCommand({
     noun: 'store',
     verb: 'import',
-    about: "Moves all data from another store into the product's, which must be empty.",
+    about: "Copies all data from another store into the product's, which must be empty. Stop the product first.",
     args: ARGS,
     options: OPTIONS,
     notes: NOTES,
@@ -48,12 +53,11 @@ async function move(
   target: NamedStore,
 ): Promise<Answer> {
   const moved = await moveStore({ source, target, action, progress, clock, config, actor: operator() });
-  const { documents, bytes, ledgers, balances, left } = moved;
-  const copied = `${documents.toLocaleString('en')} documents (${(bytes / 1_048_576).toFixed(1)} MB) are in ${target.name}, each compared with ${source.name}.`;
+  const { documents, bytes, ledgers, balances } = moved;
+  const copied = `${documents.toLocaleString('en')} documents (${(bytes / 1_048_576).toFixed(1)} MB) are in ${target.name}, compared with ${source.name}.`;
   const checked = `${ledgers} of ${ledgers} ledgers are whole on both sides, with credits of ${balances.toLocaleString('en')} in all.`;
-  const next = `${source.name} is marked as moved. ${target.settings}, take secret.key along, and start the product.`;
-  const rest = left.length === 0 ? [] : [`Not the product's, and not copied: ${left.join(', ')}.`];
-  return { text: [copied, checked, ...rest, next].join('\n'), json: { from: source.name, to: target.name, ...moved } };
+  const next = `${target.settings}, take secret.key along, and start the product. Never let it run on both stores.`;
+  return { text: [copied, checked, next].join('\n'), json: { from: source.name, to: target.name, ...moved } };
 }
 
 /** `settings`: what makes the product use it. */
@@ -88,7 +92,7 @@ async function withBoth(
     } catch (error) {
       if (!isStoreTrouble(error)) throw error;
       const why = error instanceof Error ? error.message : String(error);
-      throw new Failure(`A store does not answer (${why}). Run the command again: it goes on where it was.`);
+      throw new Failure(`A store does not answer (${why}). Run the command again: it begins anew.`);
     } finally {
       await ours.close();
     }
@@ -126,4 +130,28 @@ function onMongo(address: string, database: string): Pick<NamedStore, 'name' | '
 function placeName(address: string, database: string): string {
   const [, scheme = '', hosts = ''] = /^(mongodb(?:\+srv)?:\/\/)(?:[^/@]*@)?([^/?]*)/.exec(address) ?? [];
   return `${scheme}${decodeURIComponent(hosts)}/${database}`;
+}
+
+/**
+ * The product's own store. An embedded one is started inside this command, and listens where no other program looks for it: nothing
+ * else may write to it. Throws `StartError` when a process has it.
+ */
+async function openOwnStore(config: Config): Promise<Store> {
+  if (config.mongodbUri !== '') return connectStore(config, 0);
+  const socketDir = mkdtempSync(join(tmpdir(), 'harkara-copy-'));
+  const closing = [async () => rmSync(socketDir, { recursive: true })];
+  const close = async (): Promise<void> => {
+    for (const one of closing.reverse()) await one();
+  };
+  try {
+    const dir = embeddedStoreDir(config.dataDir);
+    const embedded = await startEmbeddedStore({ dir, socketPath: join(socketDir, 'store.sock'), durability: 'fsync' });
+    closing.push(() => embedded.close());
+    const store = await connectStore({ ...config, mongodbUri: embedded.uri }, 0);
+    closing.push(() => store.close());
+    return { ...store, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

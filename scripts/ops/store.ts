@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import type { Config } from '../../shared/config/settings.ts';
-import { embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
+import { embeddedStoreDir } from '../../shared/runtime/embedded-socket.ts';
 import { checkStore, compactStore, restoreStore } from '../../workers/embedded-db/offline.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { required, words } from './parameters.ts';

@@ -1,5 +1,3 @@
-import type { AccessDocument } from '../store-access/access-store.ts';
-import { accessWords } from '../store-access/refusal.ts';
 import type { BindReport, BindReportDocument, BindTrouble } from './bind-report.ts';
 import type { CarrierDocument } from './carrier.ts';
 
@@ -17,18 +15,14 @@ export interface CarrierCondition {
   readonly binds: readonly BindReport[];
 }
 
-/** `epoch`: of the carrier's lease, if it is held now. `closed`: why nobody may write to the store. Pure. */
+/** `epoch`: of the carrier's lease, if it is held now. Pure. */
 export function carrierCondition(
   { status, binds: wanted, bindKind }: Pick<CarrierDocument, 'status' | 'binds' | 'bindKind'>,
   epoch: number | undefined,
   report: BindReportDocument | undefined,
-  closed?: AccessDocument,
 ): CarrierCondition {
   if (status === 'paused') return { condition: 'paused', words: 'paused', binds: [] };
-  if (epoch === undefined) {
-    const why = closed === undefined ? NOT_RUNNING : `the store is ${accessWords(closed)}`;
-    return { condition: 'unheld', words: `held by no process: ${why}`, binds: [] };
-  }
+  if (epoch === undefined) return { condition: 'unheld', words: `held by no process: ${NOT_RUNNING}`, binds: [] };
   const binds = report?.epoch === epoch ? report.binds : [];
   const bound = binds.filter(({ state }) => state === 'bound');
   const troubles = binds.flatMap(({ trouble }) => trouble ?? []);

@@ -1,6 +1,5 @@
 import type { Db } from 'mongodb';
 import { heldEpochs } from '../leases/holders.ts';
-import { readAccess } from '../store-access/access-store.ts';
 import type { CarrierMeasured } from './bind-report.ts';
 import { readBindReports } from './bind-report-store.ts';
 import { type CarrierDocument, carrierLease } from './carrier.ts';
@@ -17,15 +16,11 @@ export interface ListedCarrier extends CarrierCondition {
 export async function listConditions(db: Db, now: Date): Promise<readonly ListedCarrier[]> {
   const carriers = await listCarriers(db);
   const leases = carriers.map(({ _id }) => carrierLease(_id));
-  const [epochs, reports, closed] = await Promise.all([
-    heldEpochs(db, leases, now),
-    readBindReports(db),
-    readAccess(db),
-  ]);
+  const [epochs, reports] = await Promise.all([heldEpochs(db, leases, now), readBindReports(db)]);
   return carriers.map((carrier) => {
     const epoch = epochs.get(carrierLease(carrier._id));
     const report = reports.get(carrier._id);
     const measured = report !== undefined && report.epoch === epoch ? report.measured : undefined;
-    return { carrier, ...carrierCondition(carrier, epoch, report, closed), ...(measured && { measured }) };
+    return { carrier, ...carrierCondition(carrier, epoch, report), ...(measured && { measured }) };
   });
 }

@@ -3,21 +3,21 @@ import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { StartError } from '../runtime/lifecycle.ts';
 import { readOwnFile } from '../runtime/own-file.ts';
-import { readHandedSecrets } from './handed-secrets.ts';
+import { pm2LogFile } from './pm2.ts';
 import { isSecret } from './secrets.ts';
 
 /** Names a file to read instead of `.env`; empty: read none. Read from the environment only. */
 const FILE_VARIABLE = 'HARKARA_ENV_FILE';
 
 /**
- * The settings of a process. Each comes from the first source that has it: the environment, what PM2's caller handed over
- * (handed-secrets.ts), `.env` in the product's directory. Every program reads them itself, so that no other program sees the
- * secrets. Throws `StartError` when other users can open a file with a secret, or when the file named by `HARKARA_ENV_FILE` is
+ * The settings of a process. Each comes from the first source that has it: the environment, then `.env` in the product's
+ * directory. Every program reads them itself, so that no other program sees the secrets. Under PM2 an empty variable counts as
+ * none: `ecosystem.config.js` gives PM2 one for each setting that its caller does not have. Throws `StartError` when other users can open a file with a secret, or when the file named by `HARKARA_ENV_FILE` is
  * missing.
  */
 export function readEnvironment(environment: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  const fromFile = readEnvFile(envFile(environment));
-  return { ...fromFile, ...readHandedSecrets(environment, fromFile) };
+  const own = Object.entries(environment).filter(([, value]) => value !== '' || pm2LogFile(environment) === undefined);
+  return { ...readEnvFile(envFile(environment)), ...Object.fromEntries(own) };
 }
 
 /** Path of the `.env` file; empty: none is read. */

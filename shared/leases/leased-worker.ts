@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { Changing, ListenForChanges } from '../mongo/change-signal.ts';
+import type { Changing, ListenForChanges } from '../runtime/change-signal.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Metrics } from '../runtime/metrics.ts';

@@ -1,11 +1,10 @@
 import { type Db, type DbOptions, type MongoClient, ReadConcern } from 'mongodb';
 import type { Config } from '../config/settings.ts';
+import { embeddedSocketPath, embeddedStoreDir } from '../runtime/embedded-socket.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 import { connectFailure, Unfit } from './connect-failure.ts';
 import { judgeDeployment, readHello } from './deployment.ts';
 import { repairDriver } from './driver-repair.ts';
-import { embeddedSocketPath, embeddedStoreDir } from './embedded-socket.ts';
-import { guardedConnection, type WriteGuard } from './guarded-connection.ts';
 import { OneSessionClient } from './one-session-client.ts';
 
 /** An open connection pool to the store and the product's database in it. */
@@ -52,18 +51,17 @@ const GUARANTEES = {
 /**
  * Connects, waiting for a store that is still starting, and looks at the deployment. Writes are acknowledged by a majority and
  * journaled, so what we report as stored is stored. Throws `StartError` with one sentence when no MongoDB answers there, or one
- * that the product cannot run on. `guard` is asked before every write.
+ * that the product cannot run on.
  */
 export async function connectStore(
   config: Pick<Config, 'mongodbUri' | 'dataDir' | 'mongodbDatabase'>,
   waitMs: number = START_WAIT_MS,
-  guard?: WriteGuard,
 ): Promise<Store> {
   repairDriver();
   const deadline = performance.now() + waitMs;
   for (;;) {
     // A new client for every try: a client whose first connection failed answers "Topology is closed" for ever.
-    const client = newClient(storeUri(config), guard);
+    const client = newClient(storeUri(config));
     try {
       const warnings = await lookAt(client, config.mongodbUri === '');
       return { db: client.db(config.mongodbDatabase, GUARANTEES), warnings, close: () => client.close() };
@@ -88,7 +86,7 @@ async function lookAt(client: MongoClient, embedded: boolean): Promise<readonly 
   return judgement.warnings;
 }
 
-function newClient(uri: string, guard: WriteGuard | undefined): MongoClient {
+function newClient(uri: string): MongoClient {
   try {
     const client = new OneSessionClient(uri, {
       appName: 'harkara',
@@ -102,12 +100,9 @@ function newClient(uri: string, guard: WriteGuard | undefined): MongoClient {
       socketTimeoutMS: ANSWER_MS,
       maxPoolSize: 20,
     });
-    // Options of the driver for its own use, missing in its types. Without the first every process wakes ten times a second to
+    // An option of the driver for its own use, missing in its types. Without it every process wakes ten times a second to
     // maintain `minPoolSize` and to remove closed connections. We set no minimum, and a check-out tests its connection itself.
-    Object.assign(client.options, {
-      minPoolSizeCheckFrequencyMS: POOL_CHECK_MS,
-      ...(guard && { connectionType: guardedConnection(guard) }),
-    });
+    Object.assign(client.options, { minPoolSizeCheckFrequencyMS: POOL_CHECK_MS });
     return client;
   } catch (error) {
     throw new StartError(`MONGODB_URI is not a MongoDB address: ${error instanceof Error ? error.message : error}`);

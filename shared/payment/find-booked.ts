@@ -8,7 +8,7 @@ import { readPaid } from './read-paid.ts';
 
 /**
  * A schedule that an account has paid for, whether stored or still only in the account's pending changes. Writes nothing: what is
- * shown may be rolled back, and the store may be read-only.
+ * shown may be rolled back.
  */
 export async function showBooked(db: Db, account: AccountId, id: ScheduleId): Promise<ScheduleDocument | undefined> {
   const pending = await readPending(db, account, id, findNow);

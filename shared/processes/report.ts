@@ -18,8 +18,8 @@ export interface ProcessDocument {
   readonly app: string;
   /** By the store's clock, as the machines' own need not agree. */
   readonly at: Date;
-  /** False while it migrates, builds indexes, starts or stops. Missing in reports of earlier versions. */
-  readonly works?: boolean;
+  /** False while it builds indexes, starts or stops. */
+  readonly works: boolean;
   /** The process has ended by itself. Its report stays for a while, so that a scrape finds its metrics. */
   readonly ended?: true;
   readonly notes?: Readonly<ProcessNotes>;
@@ -32,11 +32,8 @@ const REPORT_MS = 10_000;
 const STALE_MS = 2.5 * REPORT_MS;
 const END_MS = 1_000;
 
-/**
- * A process reports when it begins to close, then takes up to 15 s for what is in hand and 45 s until its last write is answered
- * (store-access/write-gate.ts). The store keeps reports for as long.
- */
-const MAY_WRITE_MS = 60_000;
+/** For so long what an ended process has counted is shown: Prometheus scrapes at least once a minute. The store keeps reports as long. */
+const SHOWN_MS = 60_000;
 
 /** Reports that are not older than that. */
 const since = (ms: number) => ({ $expr: { $lte: [{ $subtract: [NOW_MS, msOf('$at')] }, ms] } });
@@ -45,7 +42,10 @@ const ALIVE = { ended: { $ne: true as const } };
 export interface ProcessReport {
   /** Reports at once that the process begins or ceases to work. Never rejects: after a failure the next report says it. */
   setWorking(working: boolean): Promise<void>;
-  /** The last report, with what was counted since the one before. Gives up after a second when the store does not answer. */
+  /**
+   * The last report, with what was counted since the one before. It is shown for a minute more, so that a scrape finds it. Gives up
+   * after a second when the store does not answer.
+   */
   end(): Promise<void>;
 }
 
@@ -63,12 +63,14 @@ export async function reportProcess(
   const processes = db.collection<ProcessDocument>('processes');
   const id = identityText(thisProcess());
   let works = false;
+  let ended = false;
   const report = async (): Promise<void> => {
     const json = JSON.stringify(await metrics.registry.getMetricsAsJSON());
     const told = {
       app: { $literal: app },
       at: '$$NOW',
       works: { $literal: works },
+      ...(ended && { ended }),
       notes: { $literal: notes },
       metrics: { $literal: json },
     };
@@ -85,19 +87,10 @@ export async function reportProcess(
     },
     end: async () => {
       clearInterval(timer);
+      ended = true;
       await within(END_MS, reportAgain());
     },
   };
-}
-
-/**
- * The process ends: nobody waits for it any more, but what it counted is shown for a minute more, so that a scrape finds it. Gives
- * up after a second when the store does not answer.
- */
-export async function endReport(db: Db, log: Log): Promise<void> {
-  const processes = db.collection<ProcessDocument>('processes');
-  const told = processes.updateOne({ _id: identityText(thisProcess()) }, [{ $set: { ended: true, at: '$$NOW' } }]);
-  await within(END_MS, told).catch((error: unknown) => log.info('report_failed', errorFields(error)));
 }
 
 /**
@@ -105,23 +98,15 @@ export async function endReport(db: Db, log: Log): Promise<void> {
  * this machine do not count.
  */
 export async function countWorking(app: string, db: Db): Promise<number> {
-  const working = (await livingProcesses(db)).filter((one) => one.app === app && one.works !== false);
+  const working = (await livingProcesses(db)).filter((one) => one.app === app && one.works);
   return new Set(working.map(({ _id }) => _id)).add(identityText(thisProcess())).size;
 }
 
-/** The living ones, and those whose last write may still be in flight unless they have said that they are closed. */
-export function writingProcesses(db: Db): Promise<readonly Omit<ProcessDocument, 'metrics'>[]> {
-  return livingProcesses(db, MAY_WRITE_MS);
-}
-
 /** Those that have reported lately and have not ended on this machine; `_id` is their `identityText`. */
-export async function livingProcesses(
-  db: Db,
-  withinMs: number = STALE_MS,
-): Promise<readonly Omit<ProcessDocument, 'metrics'>[]> {
+export async function livingProcesses(db: Db): Promise<readonly Omit<ProcessDocument, 'metrics'>[]> {
   const reports = await db
     .collection<ProcessDocument>('processes')
-    .find({ ...since(withinMs), ...ALIVE })
+    .find({ ...since(STALE_MS), ...ALIVE })
     .project<Omit<ProcessDocument, 'metrics'>>({ metrics: 0 })
     .toArray();
   const here = thisProcess();
@@ -140,7 +125,7 @@ interface MetricJson {
  * what is left as new. It is shown for a minute after the process has ended, as Prometheus scrapes at least once a minute.
  */
 export async function aggregateMetrics(db: Db): Promise<Registry> {
-  const shown = { $or: [since(STALE_MS), { ...since(MAY_WRITE_MS), ended: true as const }] };
+  const shown = { $or: [since(STALE_MS), { ...since(SHOWN_MS), ended: true as const }] };
   const found = await db.collection<ProcessDocument>('processes').find(shown).toArray();
   const [reports, last] = [found.filter(({ ended }) => !ended), found.filter(({ ended }) => ended)];
   const living = new Registry();

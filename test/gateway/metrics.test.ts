@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
 import request from 'supertest';
 import { createMetricsServer, listenForScrapes } from '../../gateway/metrics.ts';
-import { endReport, type ProcessDocument, reportProcess } from '../../shared/processes/report.ts';
+import { type ProcessDocument, reportProcess } from '../../shared/processes/report.ts';
 import type { LogFields } from '../../shared/runtime/log.ts';
 import { Metrics } from '../../shared/runtime/metrics.ts';
 import { openCountingDb } from '../support/counting-db.ts';
@@ -56,7 +56,7 @@ describe('GET /metrics, on its own port', () => {
       metrics.gauge('calls_open', 'Open calls.').set(count);
       metrics.histogram('call_seconds', 'Calls.', [1], ['route']).observe({ route: '/a' }, count);
       const json = JSON.stringify(await metrics.registry.getMetricsAsJSON());
-      return { _id: `vm@b#1/${pid}/1`, app: 'gateway', at: new Date(), metrics: json };
+      return { _id: `vm@b#1/${pid}/1`, app: 'gateway', at: new Date(), works: true, metrics: json };
     };
     const scraped = async () => {
       const { text } = await request(await serve(store.db)).get('/metrics');
@@ -86,7 +86,6 @@ describe('GET /metrics, on its own port', () => {
     const report = await reportProcess('batches', store.db, metrics, silentLog);
     counter.inc(7); // since its last report
     await report.end();
-    await endReport(store.db, silentLog);
 
     const { text } = await request(await serve(store.db)).get('/metrics');
     const ended = await processes.findOneAndUpdate({ app: 'batches' }, { $unset: { ended: true } });
@@ -95,6 +94,7 @@ describe('GET /metrics, on its own port', () => {
       _id: `${ended?._id}1`,
       app: 'batches',
       at: new Date(),
+      works: false,
       ended: true,
       metrics: ended?.metrics ?? '',
     });

@@ -72,7 +72,6 @@ const TEST_THREADS: GatewayDeps['threads'] = {
 export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}): Promise<TestGateway> {
   const clock = overrides.clock ?? systemClock;
   const log = overrides.log ?? silentLog;
-  const gate = overrides.gate ?? { open: true };
   const stopping = new AbortController();
   const accepter = answersWhenStored({ db, clock, log });
   const prices = { userCredits: TEST_CONFIG.chatUserCredits, businessCredits: TEST_CONFIG.chatBusinessCredits };
@@ -86,8 +85,7 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
     booker: accepter,
     chatAccepter: createChatAccepter({ db, clock, log, prices }),
     box: TEST_BOX,
-    gate,
-    keyUses: new KeyUses({ db, clock, log, gate }),
+    keyUses: new KeyUses({ db, clock, log }),
     resolveHost: async () => [PUBLIC_ADDRESS],
     metrics: new Metrics(),
     notes: {},

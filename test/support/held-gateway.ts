@@ -68,7 +68,6 @@ const server = new GatewayServer(
     box: TEST_BOX,
     notes: {},
     keyUses: { note: () => {} },
-    gate: { open: true },
     resolveHost: createHostResolver(),
     metrics: new Metrics(),
     threads: new Threads(silentLog),

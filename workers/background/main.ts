@@ -1,5 +1,6 @@
+import type { AppDeps } from '../../shared/processes/run-app.ts';
 import { runApp } from '../../shared/processes/run-app.ts';
-import { WorkPeriod } from '../../shared/processes/work-period.ts';
+import { errorFields } from '../../shared/runtime/log.ts';
 import { startBatches } from '../batches/start.ts';
 import { startMaintenance } from '../maintenance/start.ts';
 import { startSchedules } from '../schedules/start.ts';
@@ -8,15 +9,33 @@ import { startSchedules } from '../schedules/start.ts';
  * Three workers that are idle most of the time share a process, and with it memory, the connection to the store and what wakes a
  * process that has nothing to do (docs/decisions/0115).
  */
-const PARTS = [startMaintenance, startBatches, startSchedules];
+const WORKERS = [startMaintenance, startBatches, startSchedules];
 
 runApp('background', async (deps) => {
-  const { life, log } = deps;
-  const parts = PARTS.map((start) => ({ start, period: new WorkPeriod(life, log) }));
-  // At once: each takes nearly all the time that the process has to stop.
-  life.onStop('parts', async () => {
-    await Promise.all(parts.map(({ period }) => period.end()));
-  });
-  for (const { start, period } of parts) await start({ ...deps, life: period.life });
-  life.ready();
+  for (const start of WORKERS) await startPart(start, deps);
+  deps.life.ready();
 });
+
+/** A worker with what it closes at a stop, in reverse order. */
+async function startPart(start: (deps: AppDeps) => Promise<void>, deps: AppDeps): Promise<void> {
+  const { life, log } = deps;
+  const closers: (() => Promise<void> | void)[] = [];
+  let closed: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    for (const closer of closers.reverse()) {
+      try {
+        await closer();
+      } catch (error) {
+        log.error('stop_failed', { part: start.name, ...errorFields(error) });
+      }
+    }
+  };
+  const end = (): Promise<void> => {
+    closed ??= close();
+    return closed;
+  };
+  // All begin to close at once: each may take nearly all the time that the process has.
+  life.stopping.addEventListener('abort', () => void end());
+  life.onStop(start.name, end);
+  await start({ ...deps, life: { ...life, onStop: (_, closer) => void closers.push(closer) } });
+}

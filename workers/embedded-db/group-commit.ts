@@ -1,4 +1,4 @@
-import type { ChangeSignal } from '../../shared/mongo/change-signal.ts';
+import type { ChangeSignal } from '../../shared/runtime/change-signal.ts';
 import { beginEffort } from './bson/effort.ts';
 import { StoreError } from './bson/errors.ts';
 import { errorReply, OK } from './commands/reply.ts';
@@ -26,8 +26,6 @@ export interface DiskEvents {
   room(): void;
   /** The tables could not be stored: the log grows meanwhile. */
   notStored(error: unknown): void;
-  /** Pages of the tables have no checksums, so the next start cannot check them. Called once until they have. */
-  notNoted(error: unknown): void;
   /** Documents whose time is over cannot be removed, because they are damaged. Called once for each index. */
   notExpired(error: unknown): void;
   /** The process must end: nobody knows what is on the disk. */
@@ -55,7 +53,6 @@ export class GroupCommit {
   private busy = false;
   private refusal: Buffer | undefined;
   private ending = false;
-  private toldNotNoted = false;
   /** While the disk is full: the answer to writes, and the bytes that the log had no room for. */
   private full: { readonly answer: Buffer; readonly bytes: number } | undefined;
 
@@ -143,15 +140,7 @@ export class GroupCommit {
       const sentence = `data.mdb could not be stored in ${database.dir} (${textOf(cause)}), for want of room or by a fault of the disk. Make room, or look at the disk's own log. data.log keeps what data.mdb lacks; this is tried again.`;
       this.events.notStored(new Error(sentence, { cause }));
     }
-    this.tellNotNoted();
     return stored;
-  }
-
-  /** Checksums are noted between other work. So a failure is reported by the next checkpoint at the latest. */
-  private tellNotNoted(): void {
-    const { error } = this.store.database.notes;
-    if (error !== undefined && !this.toldNotNoted) this.events.notNoted(error);
-    this.toldNotNoted = error !== undefined;
   }
 
   private async commit(jobs: readonly Job[]): Promise<void> {

@@ -1,10 +1,14 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { runConfigured } from '../../shared/config/run-configured.ts';
-import { embeddedStoreDir } from '../../shared/mongo/embedded-socket.ts';
-import { errorFields } from '../../shared/runtime/log.ts';
+import { embeddedStoreDir } from '../../shared/runtime/embedded-socket.ts';
+import { StartError } from '../../shared/runtime/lifecycle.ts';
+import { errorFields, type Log } from '../../shared/runtime/log.ts';
 import { openDirectory } from '../../shared/runtime/own-directory.ts';
 import type { DiskEvents } from './group-commit.ts';
-import { startOrWaitForRoom } from './room.ts';
 import { startEmbeddedStore } from './server.ts';
+import { isDiskFull } from './storage/disk-full.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** Less than the 15 s after which the process must have ended. The other processes have ended by then. */
@@ -20,7 +24,6 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
     full: (error) => log.error('disk_full', errorFields(error)),
     room: () => log.info('disk_has_room', { dir }),
     notStored: (error) => log.error('tables_not_stored', errorFields(error)),
-    notNoted: (error) => log.error('checksums_not_stored', errorFields(error)),
     notExpired: (error) => log.error('expired_not_removed', errorFields(error)),
     fatal: (error) => {
       failed = true;
@@ -51,3 +54,43 @@ runConfigured('embedded-db', async ({ config, log, life }) => {
   life.onStop('clients', () => (failed ? undefined : store.clientsGone(WAIT_FOR_CLIENTS_MS)));
   life.ready();
 });
+
+/** What a start usually needs: the log's eight megabytes in the tables. The log is longer after the tables could not be stored. */
+const NEEDED_BYTES = 16 * 1024 * 1024;
+const LOOK_EVERY_MS = 2_000;
+
+/**
+ * Does what a start does. When the disk is too full for it, says so once, waits until there is room, and throws a `StartError`
+ * then: the process ends and is started again, once. Without this it would be started again and again.
+ */
+async function startOrWaitForRoom<Started>(
+  dir: string,
+  { log, stopping }: { readonly log: Log; readonly stopping: AbortSignal },
+  start: () => Promise<Started>,
+): Promise<Started> {
+  try {
+    return await start();
+  } catch (error) {
+    if (!isDiskFull(error, dir)) throw error;
+    const sentence = `The disk of ${dir} is full, so the store cannot start. Make room: it starts by itself.`;
+    log.error('disk_full', { dir, needed_bytes: NEEDED_BYTES });
+    process.stderr.write(`${sentence}\n`);
+    while (!stopping.aborted && !hasRoom(dir)) await wait(LOOK_EVERY_MS);
+    throw new StartError(`The disk of ${dir} was full. There is room now: the store is started again.`, {
+      cause: error,
+    });
+  }
+}
+
+function hasRoom(dir: string): boolean {
+  const probe = join(dir, 'room.probe');
+  try {
+    writeFileSync(probe, Buffer.alloc(NEEDED_BYTES), { mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (isDiskFull(error, dir)) return false;
+    throw error;
+  } finally {
+    rmSync(probe, { force: true });
+  }
+}

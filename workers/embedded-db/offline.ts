@@ -1,29 +1,23 @@
 import { copyFileSync, existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { embeddedSocketPath } from '../../shared/mongo/embedded-socket.ts';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
 import { makeOwnDirectory } from '../../shared/runtime/own-directory.ts';
 import { unsealBackup } from './storage/backup-file.ts';
 import { type CheckReport, checkTables } from './storage/check.ts';
 import { Database } from './storage/database.ts';
 import { LOG_STEP_BYTES } from './storage/log.ts';
-import { replaceFile } from './storage/replace-file.ts';
-import { storeFiles } from './storage/store-files.ts';
-import { takeStore } from './take-store.ts';
+import { replaceFile, storeFiles, takeStore, tellDamage } from './storage/store-files.ts';
 
 /**
  * Operations on a store that no process serves. Each throws `StartError` when a process does, or when the files cannot be read.
  */
-
-/** A start leaves out old pages of large tables; what reads all of them compares all of them first. */
-const EVERY_PAGE = Infinity;
 
 /** Checks that everything in the store is consistent. Changes nothing except what every start does. */
 export function checkStore(dir: string, progress: (documents: number) => void): Promise<CheckReport> {
   return alone(dir, async () => {
     if (!existsSync(join(dir, 'data.mdb')))
       throw new StartError(`There is no store in ${dir}. Is HARKARA_DATA_DIR set to its directory?`);
-    const database = new Database(dir, 'fsync', EVERY_PAGE);
+    const database = new Database(dir, 'fsync');
     try {
       return checkTables(database, progress);
     } finally {
@@ -35,17 +29,16 @@ export function checkStore(dir: string, progress: (documents: number) => void): 
 /** Rewrites the tables without their free space. Returns the file's bytes before and after. */
 export function compactStore(dir: string): Promise<{ readonly before: number; readonly after: number }> {
   return alone(dir, async () => {
-    const { tables, compact, sums } = storeFiles(dir);
+    const { tables, compact } = storeFiles(dir);
     if (!existsSync(tables))
       throw new StartError(`There is no store in ${dir}. Is HARKARA_DATA_DIR set to its directory?`);
     const before = statSync(tables).size;
-    const database = new Database(dir, 'fsync', EVERY_PAGE);
+    const database = new Database(dir, 'fsync');
     try {
       await database.copyTo(compact);
     } finally {
       await database.close();
     }
-    rmSync(sums, { force: true }); // the next start makes them
     replaceFile(compact, tables);
     return { before, after: statSync(tables).size };
   });
@@ -70,7 +63,6 @@ export function restoreStore(dir: string, file: string): Promise<void> {
       rmSync(copy);
       throw new StartError(`${file} is not a complete backup of a store, so nothing was restored. Use another one.`);
     }
-    rmSync(storeFiles(dir).sums, { force: true });
     // The log first, because tables without a log count as damaged.
     writeFileSync(log, Buffer.alloc(LOG_STEP_BYTES), { mode: 0o600, flush: true });
     replaceFile(copy, tables);
@@ -79,9 +71,9 @@ export function restoreStore(dir: string, file: string): Promise<void> {
 
 async function alone<Result>(dir: string, action: () => Promise<Result>): Promise<Result> {
   if (!existsSync(dir)) throw new StartError(`There is no store in ${dir}. Is HARKARA_DATA_DIR set to its directory?`);
-  const lock = await takeStore(dir, embeddedSocketPath(dir));
+  const lock = await takeStore(dir);
   try {
-    return await action();
+    return await tellDamage(dir, action);
   } finally {
     await lock.release();
   }

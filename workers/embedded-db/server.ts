@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { resolve } from 'node:path';
-import { ChangeSignal } from '../../shared/mongo/change-signal.ts';
-import { embeddedSocketPath } from '../../shared/mongo/embedded-socket.ts';
+import { ChangeSignal } from '../../shared/runtime/change-signal.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import type { DirectoryLock } from '../../shared/runtime/directory-lock.ts';
+import { embeddedSocketPath } from '../../shared/runtime/embedded-socket.ts';
 import { makeOwnDirectory } from '../../shared/runtime/own-directory.ts';
 import { listenForOwner } from '../../shared/runtime/unix-socket.ts';
 import { beginEffort } from './bson/effort.ts';
@@ -19,8 +19,7 @@ import { beginPatterns } from './query/regex.ts';
 import { DroppedRemover } from './remove-dropped.ts';
 import type { Durability } from './storage/database.ts';
 import type { Recovery } from './storage/read-log.ts';
-import { narrowModes } from './storage/store-files.ts';
-import { takeStore } from './take-store.ts';
+import { narrowModes, takeStore, tellDamage } from './storage/store-files.ts';
 import { TtlSweeper } from './ttl.ts';
 import { Connection } from './wire/connection.ts';
 import type { Request } from './wire/message.ts';
@@ -52,7 +51,7 @@ export interface EmbeddedStore {
 }
 
 const TTL_EVERY_MS = 60_000;
-const UNHEARD: DiskEvents = { full() {}, room() {}, notStored() {}, notNoted() {}, notExpired() {}, fatal() {} };
+const UNHEARD: DiskEvents = { full() {}, room() {}, notStored() {}, notExpired() {}, fatal() {} };
 
 /**
  * Starts the store in this process. Throws `StartError` when the directory cannot be used, or when another living process uses
@@ -63,9 +62,9 @@ export async function startEmbeddedStore(options: EmbeddedStoreOptions): Promise
   makeOwnDirectory(dir);
   narrowModes(dir);
   const socketPath = options.socketPath ?? embeddedSocketPath(dir);
-  const lock = await takeStore(dir, socketPath);
+  const lock = await takeStore(dir);
   try {
-    return await serve({ ...options, dir, socketPath }, lock);
+    return await tellDamage(dir, () => serve({ ...options, dir, socketPath }, lock));
   } catch (error) {
     await lock.release();
     throw error;

@@ -145,7 +145,7 @@ export class Duties {
   pruneBatches(): Promise<void> {
     return this.#guarded('batches', async () => {
       if (!this.#lease.held) return;
-      const count = await pruneUnpaid(this.#deps.db, this.#deps.clock);
+      const count = await pruneUnpaid(this.#deps.db);
       if (count > 0) this.#deps.log.info('unpaid_batches_pruned', { batches: count });
     });
   }

@@ -3,7 +3,7 @@ import type { BindTrouble } from '../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import type { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
-import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
+import type { ListenForChanges } from '../../shared/runtime/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import type { Log } from '../../shared/runtime/log.ts';
 import type { Stream } from '../../shared/settlement/intents.ts';

@@ -5,7 +5,7 @@ import { listCarriers } from '../../shared/carriers/store.ts';
 import { ClaimGates } from '../../shared/claim/claim-gates.ts';
 import { Lease } from '../../shared/leases/lease.ts';
 import { DEFAULT_PROMOTIONAL_HOURS, type PromotionalHours } from '../../shared/messages/promotional-hours.ts';
-import type { ListenForChanges } from '../../shared/mongo/change-signal.ts';
+import type { ListenForChanges } from '../../shared/runtime/change-signal.ts';
 import type { Clock } from '../../shared/runtime/clock.ts';
 import { errorFields, type Log, unexpectedErrorFields } from '../../shared/runtime/log.ts';
 import type { Metrics } from '../../shared/runtime/metrics.ts';

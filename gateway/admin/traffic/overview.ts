@@ -4,7 +4,6 @@ import { APPS } from '../../../shared/processes/apps.ts';
 import { livingProcesses } from '../../../shared/processes/report.ts';
 import { readQueues } from '../../../shared/queue/waiting-lanes.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
-import { readAccess } from '../../../shared/store-access/access-store.ts';
 import { countWaiting } from '../../../shared/templates/approval-queue.ts';
 import { sendJson } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
@@ -27,7 +26,7 @@ export function createOperatorsOverview({ db, clock }: Pick<GatewayDeps, 'db' | 
 /** Contains no current time and no ages: the stream sends it whenever its JSON differs from the last one (live/source.ts). */
 export async function readOverview(db: Db, clock: Clock): Promise<object> {
   const now = clock.now();
-  const [carriers, queues, providers, waiting, accounts, suspended, processes, closed] = await Promise.all([
+  const [carriers, queues, providers, waiting, accounts, suspended, processes] = await Promise.all([
     readCarriers(db, now),
     readQueues(db),
     readProviders(db),
@@ -35,13 +34,12 @@ export async function readOverview(db: Db, clock: Clock): Promise<object> {
     db.collection<AccountDocument>('accounts').estimatedDocumentCount(),
     db.collection<AccountDocument>('accounts').countDocuments({ held: true }, { limit: COUNTED_MAX }),
     livingProcesses(db),
-    readAccess(db),
   ]);
   const missing = WORKERS.filter((app) => !processes.some((one) => one.app === app));
   const proxies = processes.flatMap(({ notes }) => notes?.ignoredProxy ?? []).sort();
   const ignoredProxies = [...new Set(proxies)];
   return {
-    wrong: wrongNow({ carriers, queues, providers, missing, ignoredProxies, closed, now }),
+    wrong: wrongNow({ carriers, queues, providers, missing, ignoredProxies, now }),
     carriers: {
       all: carriers.length,
       bound: carriers.filter(({ condition }) => condition === 'bound').length,

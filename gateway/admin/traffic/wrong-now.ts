@@ -1,16 +1,14 @@
 import { CHAT_PATH } from '../../../shared/messages/chat-message.ts';
 import type { WaitingLane } from '../../../shared/queue/waiting-lanes.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import type { AccessDocument } from '../../../shared/store-access/access-store.ts';
-import { accessWords, startRefusal } from '../../../shared/store-access/refusal.ts';
 import type { readCarriers } from '../carriers/list.ts';
 import type { readProviders } from '../providers.ts';
 
 /** Something that a person should look at. `bad`: customers' messages do not leave. */
 export interface Wrong {
   readonly severity: 'bad' | 'look';
-  readonly about: 'store' | 'process' | 'proxy' | 'carrier' | 'queue' | 'provider';
-  /** The carrier, the account of the provider, the path, the app, the proxy's address; of the store: `read_only`, `moved` or `copying`. */
+  readonly about: 'process' | 'proxy' | 'carrier' | 'queue' | 'provider';
+  /** The carrier, the account of the provider, the path, the app, the proxy's address. */
   readonly id: string;
   readonly words: string;
 }
@@ -23,8 +21,6 @@ interface Seen {
   readonly missing: readonly string[];
   /** Who sends X-Forwarded-For to a gateway that trusts no proxy. */
   readonly ignoredProxies: readonly string[];
-  /** Why nobody may write to the store. */
-  readonly closed: AccessDocument | undefined;
   readonly now: Date;
 }
 
@@ -35,19 +31,10 @@ const CHECK_NUMBERS = 'See which numbers are stopped or fail: npm run ops -- pro
 const CHECK_CARRIERS = 'See whether its carriers are bound and how fast they are: npm run ops -- bind list.';
 
 /** What is wrong, the worst first. Pure. */
-export function wrongNow({
-  carriers,
-  queues,
-  providers,
-  missing,
-  ignoredProxies,
-  closed,
-  now,
-}: Seen): readonly Wrong[] {
-  // While nobody may write, processes report nothing and carriers are given back: that is no trouble of their own.
+export function wrongNow({ carriers, queues, providers, missing, ignoredProxies, now }: Seen): readonly Wrong[] {
   const found = [
-    ...(closed === undefined ? missing.map(processWrong) : [storeWrong(closed)]),
-    ...carriers.filter(({ condition }) => closed === undefined || condition !== 'unheld').flatMap(carrierWrong),
+    ...missing.map(processWrong),
+    ...carriers.flatMap(carrierWrong),
     ...queues.flatMap((queue) => queueWrong(queue, now)),
     ...providers.flatMap(providerWrong),
     ...ignoredProxies.map(proxyWrong),
@@ -56,11 +43,6 @@ export function wrongNow({
     ...found.filter(({ severity }) => severity === 'bad'),
     ...found.filter(({ severity }) => severity === 'look'),
   ];
-}
-
-function storeWrong(closed: AccessDocument): Wrong {
-  const readOnly = `The store is ${accessWords(closed)}: nothing is written, sent or posted. To end that, unless a copy is being made: npm run ops -- store read-only off.`;
-  return { severity: 'bad', about: 'store', id: closed.mode, words: startRefusal(closed) ?? readOnly };
 }
 
 function processWrong(app: string): Wrong {

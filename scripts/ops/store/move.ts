@@ -1,19 +1,18 @@
 import type { Db } from 'mongodb';
 import { listAccounts } from '../../../shared/accounts/store.ts';
+import type { Actor } from '../../../shared/audit/entry.ts';
+import { beginEntry, completeEntry } from '../../../shared/audit/store.ts';
+import type { Config } from '../../../shared/config/settings.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { ensureIndexes, INDEXES } from '../../../shared/mongo/indexes.ts';
 import type { Index } from '../../../shared/mongo/product-index.ts';
-import { minuteAuditId } from '../../../shared/runtime/ids.ts';
+import { expectSchema, readSchema, SCHEMA, setSchema, UNFINISHED_COPY } from '../../../shared/mongo/schema.ts';
+import { livingProcesses } from '../../../shared/processes/report.ts';
+import type { Clock } from '../../../shared/runtime/clock.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
-import { isCurrent } from '../../../shared/schema/migrate.ts';
-import { readSchema, setVersion } from '../../../shared/schema/version-store.ts';
-import { closeAccess, openAccess, readAccess, STATE_COLLECTION } from '../../../shared/store-access/access-store.ts';
-import { COLLECTIONS, COPIED } from './collections.ts';
-import { compareCollection } from './compare.ts';
-import { type Compared, noteCompared, readCompared } from './compared.ts';
-import { copyCollection, hasBegun } from './copy.ts';
 import type { Progress } from './progress.ts';
-import { enterInAudit, makeReadOnly, type Operating, untilClosed } from './read-only.ts';
+import { type Content, copyCollection, readContent } from './raw-documents.ts';
 
 /** One of the two stores. `name` is for people: the address without user and password. */
 export interface Place {
@@ -21,66 +20,94 @@ export interface Place {
   readonly name: string;
 }
 
-export interface MoveDeps extends Omit<Operating, 'db'> {
+export interface MoveDeps {
   readonly source: Place;
   readonly target: Place;
-  /** The move's name in the audit, such as `store.export`. */
+  /** The name in the audit, such as `store.export`. */
   readonly action: string;
+  readonly actor: Actor;
   readonly progress: Progress;
+  readonly clock: Clock;
+  readonly config: Pick<Config, 'auditDays'>;
 }
 
-export interface Moved extends Compared {
-  /** Collections of the source that are not the product's. */
-  readonly left: readonly string[];
+export interface Moved {
+  readonly collections: Readonly<Record<string, Content>>;
+  readonly documents: number;
+  readonly bytes: number;
+  readonly ledgers: number;
+  /** The sum over all accounts, which is that of all amounts in the ledgers; the same on both sides. */
+  readonly balances: number;
 }
+
+/** What each store makes anew: reports of processes, counts of a minute, what a start has tried, the schema. */
+const OWN: ReadonlySet<string> = new Set(['processes', 'rate', 'start_checks', 'store_state']);
 
 /**
- * Moves all data from one store to another: makes the source read-only, copies, builds indexes, compares every document and every
- * ledger, marks the source as moved and opens the target. After an interruption at any point, the same call goes on from there.
- * Until the end neither store can be used by mistake: the source is read-only, and the target refuses starts. Throws a
+ * Copies everything from one store to another one, which must be empty, while no process uses either of them: documents, then
+ * indexes. What was read is compared with what is in the target then, by the hash of each collection and by the ledgers. Until
+ * the end the target refuses starts; after an interruption the same call begins anew. Changes nothing in the source. Throws a
  * `StartError` with one sentence.
  */
 export async function moveStore(deps: MoveDeps): Promise<Moved> {
-  const { source, target, clock } = deps;
-  const period = await begin(deps);
-  const earlier = await readCompared(target.db, period);
-  const found = earlier?.found ?? (await copyAndCompare(deps, period));
-  const at = earlier?.at ?? clock.now();
-  if (earlier === undefined) await noteCompared(target.db, period, at, found);
-  // From here on the target gets what the source has not, so an interrupted call goes on here without another comparison.
-  const { documents, bytes } = found;
-  await closeAccess(source.db, { mode: 'moved', period, since: at, to: target.name });
-  const entered = { from: source.name, to: target.name, documents, bytes };
-  await enterInAudit({ ...deps, db: target.db }, deps.action, entered, minuteAuditId(period, at));
-  await openAccess(target.db, { period });
-  return { ...found, left: await strangersOf(source.db) };
-}
-
-async function copyAndCompare(deps: MoveDeps, period: string): Promise<Compared> {
-  const { source, target } = deps;
+  const { source, target, progress } = deps;
+  await begin(source, target);
   const before = await checkLedgers(source);
-  for (const name of COPIED) {
-    deps.progress.begin(`copying ${name}`, await source.db.collection(name).estimatedDocumentCount());
-    let count = 0;
-    await copyCollection({ source: source.db, target: target.db, period }, name, (documents) => {
-      count = documents;
-      deps.progress.at(documents);
-    });
-    if (count > 0) deps.progress.end(count);
+  const collections: Record<string, Content> = {};
+  for (const name of await namesIn(source.db)) {
+    progress.begin(`copying ${name}`, await source.db.collection(name).estimatedDocumentCount());
+    collections[name] = await copyCollection(source.db, target.db, name, (done) => progress.at(done));
+    progress.end(collections[name].documents);
   }
   const ttl = INDEXES.filter(({ options }) => options.expireAfterSeconds !== undefined);
   const others = INDEXES.filter((index) => !ttl.includes(index));
-  await buildIndexes(target.db, others, deps.progress);
-  const compared = await compareAll(deps);
+  await buildIndexes(target.db, others, progress);
+  await compare(deps, collections);
   const after = await checkLedgers(target);
   if (after.balances !== before.balances || after.ledgers !== before.ledgers) {
-    throw new StartError(
-      `${source.name} has credits of ${before.balances}, ${target.name} of ${after.balances}. The copy is not exact. Drop the target's database and run the command again; ${source.name} is unchanged.`,
-    );
+    throw notExact(deps, `${source.name} has credits of ${before.balances}, ${target.name} of ${after.balances}.`);
   }
-  await buildIndexes(target.db, ttl, deps.progress); // Last: a TTL index must not remove a document before it was compared.
-  await setVersion(target.db, (await readSchema(target.db))?.version, (await readSchema(source.db))?.version ?? 0);
-  return { ...compared, ...after };
+  await expectUnused(source); // A process that was started meanwhile may have written what was not read.
+  await buildIndexes(target.db, ttl, progress); // Last: a TTL index must not remove a document before it was compared.
+  const all = Object.values(collections);
+  const [documents, bytes] = [sum(all.map((one) => one.documents)), sum(all.map((one) => one.bytes))];
+  await enterInAudit(deps, { from: source.name, to: target.name, documents, bytes });
+  await setSchema(target.db, SCHEMA);
+  return { collections, documents, bytes, ...after };
+}
+
+/** Marks the target as unfinished, and empties it of what an interrupted copy has left. */
+async function begin(source: Place, target: Place): Promise<void> {
+  for (const place of [source, target]) await expectUnused(place);
+  await expectSchema(source.db);
+  if ((await readSchema(source.db)) === undefined) {
+    throw new StartError(`${source.name} has no data of this product, so nothing was copied.`);
+  }
+  if ((await readSchema(target.db)) !== UNFINISHED_COPY) await expectEmpty(target);
+  await setSchema(target.db, UNFINISHED_COPY);
+  await expectUnused(target); // Once more: a process that starts either sees the mark or is seen here.
+  for (const name of await namesIn(target.db)) await target.db.collection(name).drop();
+}
+
+async function expectUnused({ db, name }: Place): Promise<void> {
+  const apps = new Set((await livingProcesses(db)).map(({ app }) => app));
+  if (apps.size === 0) return;
+  throw new StartError(
+    `${name} is in use by ${[...apps].sort().join(', ')}: stop the product first (npx pm2 kill). On another machine, a process that was killed counts for half a minute.`,
+  );
+}
+
+async function expectEmpty({ db, name }: Place): Promise<void> {
+  for (const collection of await namesIn(db)) {
+    if ((await db.collection(collection).findOne()) === null) continue;
+    throw new StartError(`${name} is not empty: it has ${collection}. Name another database, or drop that one first.`);
+  }
+}
+
+/** The collections that are copied, by name. */
+async function namesIn(db: Db): Promise<readonly string[]> {
+  const found = await db.listCollections({}, { nameOnly: true }).toArray();
+  return found.flatMap(({ name }) => (OWN.has(name) || name.startsWith('system.') ? [] : [name])).sort();
 }
 
 /**
@@ -96,67 +123,19 @@ async function buildIndexes(db: Db, indexes: readonly Index[], progress: Progres
   progress.end(indexes.length);
 }
 
-/** Closes both stores for writers. Returns the period, which is the same for both. */
-async function begin(deps: MoveDeps): Promise<string> {
-  const { source, target } = deps;
-  const copy = await readAccess(target.db);
-  if (copy !== undefined && copy.mode !== 'copying') {
-    throw new StartError(
-      `${target.name} is ${copy.mode === 'moved' ? 'marked as moved to another store' : 'read-only'}, so nothing was copied. Name another database, or drop that one first.`,
-    );
-  }
-  if (copy === undefined) await expectEmpty(target);
-  if (!(await isCurrent(source.db))) {
-    throw new StartError(
-      `${source.name} is empty or of an earlier version: start this version of the product on it once.`,
-    );
-  }
-  const before = await readAccess(source.db);
-  if (copy !== undefined && copy.period !== before?.period) {
-    throw new StartError(
-      `${target.name} has an unfinished copy, and ${source.name} was written to since, or is another store. Drop the target's database, then run the command again.`,
-    );
-  }
-  if (copy !== undefined && before?.mode === 'moved') return copy.period; // The earlier call was killed just before its end.
-  const { period, since } = await makeReadOnly({ ...deps, db: source.db });
-  if (copy === undefined) await closeAccess(target.db, { mode: 'copying', period, since });
-  await untilClosed({ ...deps, db: target.db }, period);
-  if (!(await hasBegun(target.db, period))) await empty(target.db);
-  return period;
-}
-
-async function expectEmpty({ db, name }: Place): Promise<void> {
-  for (const collection of ['accounts', 'users', 'carriers', 'messages', 'ledger']) {
-    if ((await db.collection(collection).findOne()) === null) continue;
-    throw new StartError(`${name} is not empty: it has ${collection}. Name another database, or drop that one first.`);
+async function compare(deps: MoveDeps, read: Readonly<Record<string, Content>>): Promise<void> {
+  const { target, progress } = deps;
+  for (const [name, { documents, sha256 }] of Object.entries(read)) {
+    progress.begin(`comparing ${name}`, documents);
+    const there = await readContent(target.db, name, (done) => progress.at(done));
+    progress.end(there.documents);
+    if (there.sha256 === sha256 && there.documents === documents) continue;
+    throw notExact(deps, `${name}: ${documents} documents were read, and the ${there.documents} in the target differ.`);
   }
 }
 
-/** Empties the target: if a product was started on it once, it has written a few things of its own, such as leases. */
-async function empty(db: Db): Promise<void> {
-  for (const collection of Object.keys(COLLECTIONS)) {
-    if (collection !== STATE_COLLECTION) await db.collection(collection).deleteMany({});
-  }
-}
-
-async function compareAll({ source, target, clock, progress }: MoveDeps) {
-  const collections: Record<string, { readonly documents: number; readonly sha256: string }> = {};
-  const sum = { documents: 0, bytes: 0 };
-  for (const name of COPIED) {
-    progress.begin(`comparing ${name}`, await target.db.collection(name).estimatedDocumentCount());
-    const stores = { source: source.db, target: target.db, clock };
-    const { documents, bytes, sha256, problems } = await compareCollection(stores, name, (done) => progress.at(done));
-    if (problems.length > 0) {
-      throw new StartError(
-        `${problems.join('\n')}\nThe copy is not exact. Drop the target's database and run the command again; ${source.name} is unchanged.`,
-      );
-    }
-    if (documents > 0) progress.end(documents);
-    collections[name] = { documents, sha256 };
-    sum.documents += documents;
-    sum.bytes += bytes;
-  }
-  return { collections, ...sum };
+function notExact({ source }: MoveDeps, why: string): StartError {
+  return new StartError(`${why} The copy is not exact. Run the command again; ${source.name} is unchanged.`);
 }
 
 async function checkLedgers({ db, name }: Place): Promise<{ readonly ledgers: number; readonly balances: number }> {
@@ -170,7 +149,14 @@ async function checkLedgers({ db, name }: Place): Promise<{ readonly ledgers: nu
   return { ledgers: accounts.length, balances };
 }
 
-async function strangersOf(db: Db): Promise<readonly string[]> {
-  const found = await db.listCollections({}, { nameOnly: true }).toArray();
-  return found.map(({ name }) => name).filter((name) => COLLECTIONS[name] === undefined && !name.startsWith('system.'));
+async function enterInAudit({ target, action, actor, clock, config }: MoveDeps, after: Record<string, unknown>) {
+  const now = clock.now();
+  const id = newId('aud', now.getTime());
+  const intended = { actor, action, subject: { kind: 'store' } } as const;
+  await beginEntry(target.db, id, intended, { now, keptDays: config.auditDays });
+  await completeEntry(target.db, id, { outcome: 'done', after });
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
 }

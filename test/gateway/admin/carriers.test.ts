@@ -5,7 +5,6 @@ import { createCarrier } from '../../../shared/carriers/store.ts';
 import { reportProcess } from '../../../shared/processes/report.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { Metrics } from '../../../shared/runtime/metrics.ts';
-import { closeAccess, openAccess } from '../../../shared/store-access/access-store.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { operatorAtGateway } from './world.ts';
@@ -73,25 +72,6 @@ describe('carriers and routes, by operators', () => {
     expect(about).to.have.length(1);
     expect(about[0]).to.include({ severity: 'look', id: '10.0.0.7' });
     expect(about[0].words).to.include('Set TRUST_PROXY=10.0.0.7');
-  });
-
-  it('while the store is closed to writers, that is what is wrong, and not what follows from it', async () => {
-    const since = new Date('2026-11-22T15:00:00Z');
-    const closed = { period: 'one', since };
-    await closeAccess(world.db, { ...closed, mode: 'read_only' });
-    const { wrong } = (await world.get('/overview')).body;
-    const [, jio] = (await world.get('/carriers')).body.carriers;
-    await closeAccess(world.db, { ...closed, mode: 'moved', to: 'mongodb://db1/harkara' });
-    const moved = (await world.get('/overview')).body.wrong;
-    await openAccess(world.db, closed);
-
-    expect(wrong[0]).to.deep.include({ severity: 'bad', about: 'store', id: 'read_only' });
-    expect(wrong[0].words)
-      .to.include('The store is read-only since 2026-11-22T15:00:00.000Z')
-      .and.to.include('store read-only off');
-    expect(wrong.slice(1).map(({ id }: { id: string }) => id)).to.deep.equal(['airtel']);
-    expect(jio.words).to.equal('held by no process: the store is read-only since 2026-11-22T15:00:00.000Z');
-    expect(moved[0].words).to.include('were moved to mongodb://db1/harkara').and.to.include('store reopen');
   });
 
   it('have settings as a form, whose every value can be sent back', async () => {

@@ -3,12 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BSON, type Db, type Document } from 'mongodb';
 import { runOps } from '../../../scripts/ops/run.ts';
-import { COPIED } from '../../../scripts/ops/store/collections.ts';
 import { loadConfig } from '../../../shared/config/settings.ts';
-import { systemClock as clock } from '../../../shared/runtime/clock.ts';
-import { ensureSchema } from '../../../shared/schema/migrate.ts';
+import { ensureSchema } from '../../../shared/mongo/schema.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
-import { silentLog as log } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 /** A store that the product has used, an empty one, and the operator who moves data between them. */
@@ -20,7 +17,7 @@ export class MoveWorld {
   /** `target`: where the data go. By default another store like the source. */
   static async open(target?: TestStore): Promise<MoveWorld> {
     const world = new MoveWorld(await openTestStore(), target ?? (await openTestStore()));
-    await ensureSchema({ db: world.source.db, clock, log });
+    await ensureSchema(world.source.db);
     return world;
   }
 
@@ -86,9 +83,11 @@ export class MoveWorld {
   }
 }
 
+const COPIED = ['accounts', 'ledger', 'messages', 'leases', 'idempotency', 'audit'];
+
 /**
- * The bytes of all documents of the collections that are copied, in the order of their ids. Expired documents are left out: a store
- * may remove them at any moment, before the move or after it.
+ * The bytes of all documents of collections that are copied, in the order of their ids. Expired documents are left out: a store may
+ * remove them at any moment, before the move or after it.
  */
 export async function bytesOf(db: Db): Promise<Readonly<Record<string, readonly string[]>>> {
   const found: Record<string, readonly string[]> = {};

@@ -2,15 +2,11 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
-import { openContext } from '../../../scripts/ops/context.ts';
 import { runOps } from '../../../scripts/ops/run.ts';
 import { loadConfig } from '../../../shared/config/settings.ts';
-import { embeddedStoreDir } from '../../../shared/mongo/embedded-socket.ts';
-import { WriteRefused } from '../../../shared/mongo/guarded-connection.ts';
-import { closeAccess } from '../../../shared/store-access/access-store.ts';
+import { embeddedStoreDir } from '../../../shared/runtime/embedded-socket.ts';
 import { type EmbeddedStore, startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { Database } from '../../../workers/embedded-db/storage/database.ts';
-import { eventually } from '../../support/eventually.ts';
 import { tempDir } from '../../workers/embedded-db/store-under-test.ts';
 
 interface Numbered {
@@ -148,31 +144,6 @@ describe('npm run ops: the embedded store as a whole', () => {
     }
 
     expect(stored).to.equal(1);
-  });
-
-  it('a backup is made of a read-only store too, and a command that began before sees that it is read-only', async () => {
-    await start();
-    const context = openContext(loadConfig({ HARKARA_DATA_DIR: dataDir, MONGODB_DATABASE: 'harkara' }), {
-      err: () => {},
-    });
-    const things = (await context.db()).collection<Numbered>('things');
-    await things.insertOne({ _id: 1, text: 'before' });
-    await closeAccess(db, { mode: 'read_only', period: 'p1', since: new Date() });
-
-    const refusal = await eventually(
-      () =>
-        things.updateOne({ _id: 1 }, { $inc: { n: 1 } }).then(
-          () => undefined,
-          (error: unknown) => error,
-        ),
-      'its writes are refused',
-    );
-    await context.close();
-    const made = await ops(`store backup ${join(dataDir, 'still')} --json`);
-
-    expect(refusal).to.be.instanceOf(WriteRefused);
-    expect(made).to.include({ code: 0, err: '' });
-    expect(await db.collection('audit').countDocuments()).to.equal(0);
   });
 
   it('a backup replaces no file, and one that cannot be written says so', async () => {

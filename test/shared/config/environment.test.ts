@@ -1,10 +1,9 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { envFile, readEnvFile, readEnvironment } from '../../../shared/config/environment.ts';
-import { forgetHandedSecrets, withoutSecrets } from '../../../shared/config/handed-secrets.ts';
-import { SECRET_VARIABLES } from '../../../shared/config/secrets.ts';
+import { withoutSecrets } from '../../../shared/config/secrets.ts';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
 
 const KEY = 'ab'.repeat(32);
@@ -64,73 +63,53 @@ describe('the environment of a process', () => {
   });
 
   describe('under PM2', () => {
-    const handed = () => join(folder, 'handed-secrets.json');
+    const UNDER_PM2 = { pm_out_log_path: '/var/log/gateway-out.log' };
 
-    it('gives PM2 no secret, and the processes those that its caller had', () => {
-      write(`HARKARA_SECRET_KEY=${KEY}\nPORT=4000\n`);
-      const uri = 'mongodb://user:word@db.example/?authSource="x y"';
-      const caller = { HARKARA_ENV_FILE: file, MONGODB_URI: uri, CHATAPP_TOKEN: 'token', PATH: '/bin' };
+    it('gives PM2 no secret that .env has, and the processes read it there', () => {
+      write(`HARKARA_SECRET_KEY=${KEY}\nMONGODB_URI=mongodb://user:word@db.example/\n`);
+      const caller = { HARKARA_ENV_FILE: file, HARKARA_SECRET_KEY: KEY };
 
-      const given = withoutSecrets(caller, readEnvFile(file), folder);
-      const seen = readEnvironment({ ...caller, ...given });
+      const given = withoutSecrets(caller, readEnvFile(file), file);
+      const seen = readEnvironment({ ...UNDER_PM2, ...caller, ...given });
 
-      for (const name of SECRET_VARIABLES) expect(given).to.have.property(name, '');
-      expect(JSON.stringify(given)).not.to.match(/word|token/);
-      expect(statSync(handed()).mode & 0o777).to.equal(0o600);
-      expect(seen).to.include({ MONGODB_URI: uri, HARKARA_SECRET_KEY: KEY, PORT: '4000' });
-      // Only ops needs this secret, so it is not written to the disk.
-      expect(readFileSync(handed(), 'utf8')).not.to.include('token');
+      expect(given).to.deep.equal({ MONGODB_URI: '', HARKARA_SECRET_KEY: '' });
+      expect(seen).to.include({ HARKARA_SECRET_KEY: KEY, MONGODB_URI: 'mongodb://user:word@db.example/' });
+    });
+
+    it('gives PM2 an address without a password', () => {
+      const given = withoutSecrets({ MONGODB_URI: 'mongodb://db.example/' }, {}, file);
+
+      expect(given).to.deep.equal({ MONGODB_URI: 'mongodb://db.example/', HARKARA_SECRET_KEY: '' });
+    });
+
+    it('refuses a secret that is not the one in .env, with the line that mends it, and does not show it', () => {
+      for (const [name, value] of [
+        ['HARKARA_SECRET_KEY', 'cd'.repeat(32)],
+        ['MONGODB_URI', 'mongodb://user:word@db.example/'],
+      ] as const) {
+        const give = () => withoutSecrets({ [name]: value }, { HARKARA_SECRET_KEY: KEY }, file);
+
+        expect(give)
+          .to.throw(StartError)
+          .with.property('message')
+          .that.includes(`Write it into ${file} as ${name}=… (chmod 600), then: unset ${name}.`)
+          .and.does.not.include(value);
+      }
+    });
+
+    it('refuses a caller that wants the default in place of what .env says: the file would count', () => {
+      expect(() => withoutSecrets({ MONGODB_URI: '' }, { MONGODB_URI: 'mongodb://db.example/' }, file)).to.throw(
+        StartError,
+        `MONGODB_URI is empty in the environment and set in ${file}`,
+      );
     });
 
     it('lets .env say what the caller does not: empty means that PM2 was to forget a variable', () => {
       write('PORT=4000\nLOG_LEVEL=warn\n');
-      const given = withoutSecrets({}, readEnvFile(file), folder);
+      const environment = { HARKARA_ENV_FILE: file, PORT: '', LOG_LEVEL: 'debug' };
 
-      const seen = readEnvironment({ HARKARA_ENV_FILE: file, PORT: '', LOG_LEVEL: 'debug', ...given });
-
-      expect(seen).to.include({ PORT: '4000', LOG_LEVEL: 'debug' });
-    });
-
-    it("hands over that the caller wants the default instead of the file's", () => {
-      write('MONGODB_URI=mongodb://user:word@db.example/\n');
-
-      const given = withoutSecrets({ MONGODB_URI: '' }, readEnvFile(file), folder);
-
-      expect(readEnvironment({ HARKARA_ENV_FILE: file, ...given })).to.include({ MONGODB_URI: '' });
-    });
-
-    it('keeps nothing when .env has it all, or npm start has ended', () => {
-      write(`HARKARA_SECRET_KEY=${KEY}\n`);
-      withoutSecrets({ HARKARA_SECRET_KEY: 'cd'.repeat(32) }, readEnvFile(file), folder);
-      expect(readFileSync(handed(), 'utf8')).to.include('cdcd');
-
-      const given = withoutSecrets({ HARKARA_SECRET_KEY: KEY }, readEnvFile(file), folder);
-      expect(existsSync(handed())).to.equal(false);
-      expect(readEnvironment({ HARKARA_ENV_FILE: file, ...given })).to.include({ HARKARA_SECRET_KEY: KEY });
-
-      withoutSecrets({ HARKARA_SECRET_KEY: 'cd'.repeat(32) }, {}, folder);
-      forgetHandedSecrets(folder);
-      expect(existsSync(handed())).to.equal(false);
-    });
-
-    it('refuses to go on when they are gone: another store and another key would be the default', () => {
-      const given = withoutSecrets({ HARKARA_SECRET_KEY: KEY }, {}, folder);
-      withoutSecrets({}, {}, folder); // What `pm2 stop ecosystem.config.js` does in a shell without secrets.
-
-      expect(() => readEnvironment({ HARKARA_ENV_FILE: '', ...given })).to.throw(
-        StartError,
-        `${handed()} is gone. It had the secrets that PM2 was started with`,
-      );
-
-      write(`HARKARA_SECRET_KEY=${KEY}\n`); // The secrets were moved to .env after PM2's list had been saved.
-      expect(readEnvironment({ HARKARA_ENV_FILE: file, ...given })).to.include({ HARKARA_SECRET_KEY: KEY });
-    });
-
-    it('refuses handed secrets that others may read', () => {
-      const given = withoutSecrets({ HARKARA_SECRET_KEY: KEY }, {}, folder);
-      chmodSync(handed(), 0o644);
-
-      expect(() => readEnvironment({ HARKARA_ENV_FILE: '', ...given })).to.throw(StartError, 'chmod 600');
+      expect(readEnvironment({ ...UNDER_PM2, ...environment })).to.include({ PORT: '4000', LOG_LEVEL: 'debug' });
+      expect(readEnvironment(environment)).to.include({ PORT: '', LOG_LEVEL: 'debug' });
     });
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
-import { embeddedStoreDir } from '../../../shared/mongo/embedded-socket.ts';
+import { embeddedStoreDir } from '../../../shared/runtime/embedded-socket.ts';
 import { StartError } from '../../../shared/runtime/lifecycle.ts';
 import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 

@@ -8,7 +8,6 @@ import { openBatches } from '../../../workers/batches/open-batches.ts';
 import { pruneUnpaid } from '../../../workers/maintenance/pruning/unpaid-batches.ts';
 import { makeBatch, storeBatch } from '../../support/batches.ts';
 import { makeAccount } from '../../support/make.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
 import { at, scheduleWorld } from '../../support/schedule-world.ts';
 import { makeBooking } from '../../support/schedules.ts';
 
@@ -23,7 +22,8 @@ describe('schedules: of a bulk request', () => {
     const { content: _, ...booking } = makeBooking(at(60));
     const batch = scheduledBatchId(booking);
     await storeBatch(world.store.db, makeBatch(account, total, { _id: batch }));
-    const content = { kind: 'batch', total, validity: { validForMs: 3_600_000 } } as const;
+    const order = { sender: 'HARKRA', route: 'transactional' } as const;
+    const content = { kind: 'batch', total, validity: { validForMs: 3_600_000 }, ...order } as const;
     await book(account, { ...booking, content });
     return { ...booking, content, batch };
   }
@@ -33,7 +33,7 @@ describe('schedules: of a bulk request', () => {
     const { _id, batch } = await bookBatch(account, 1_200);
 
     expect(await batches().findOne({ _id: batch })).to.not.have.property('unpaid');
-    await pruneUnpaid(world.store.db, new ManualClock(at(40 * 86_400)));
+    await pruneUnpaid(world.store.db);
 
     expect(await batches().findOne({ _id: batch })).to.include({ state: 'booked' });
     expect(await openBatches(world.store.db, { account: '' }).toArray()).to.deep.equal([]);

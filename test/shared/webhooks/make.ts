@@ -1,13 +1,15 @@
 import type { Collection, Db } from 'mongodb';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { eventId, newId } from '../../../shared/runtime/ids.ts';
+import { eventId, idDay, newId } from '../../../shared/runtime/ids.ts';
 import { type DeliveryDocument, type DeliveryGroup, deliveryId } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 
 /** A message as it stands in state `sent`; what a test cares about overrides. */
 export function makeMessage(override: Partial<MessageDocument>): MessageDocument {
+  const _id = override._id ?? newId('msg');
   return {
-    _id: newId('msg'),
+    _id,
+    day: idDay(_id),
     channel: 'sms',
     account: 'acc_1',
     group: 'grp_1',

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { deserialize, serialize } from 'bson';
 import { expect } from 'chai';
-import { ChangeSignal } from '../../../shared/mongo/change-signal.ts';
+import { ChangeSignal } from '../../../shared/runtime/change-signal.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { StoreError } from '../../../workers/embedded-db/bson/errors.ts';
 import { Command } from '../../../workers/embedded-db/commands/command.ts';
@@ -26,7 +26,6 @@ describe('embedded-db command that meets a fault in the midst of its writes', ()
       full: () => {},
       room: () => {},
       notStored: () => {},
-      notNoted: () => {},
       notExpired: () => {},
       fatal: (error) => void fatal.push(error),
     });

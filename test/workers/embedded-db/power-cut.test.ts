@@ -13,7 +13,6 @@ type Model = ReadonlyMap<string, string>;
 interface Disk {
   readonly tables: Buffer | undefined;
   readonly log: Buffer | undefined;
-  readonly sums?: Buffer | undefined;
 }
 
 const LIVES = 8;
@@ -34,26 +33,17 @@ describe('embedded-db after a power failure', function () {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  function placed({ tables, log, sums }: Disk): string {
+  function placed({ tables, log }: Disk): string {
     const where = join(dir, `disk${copies++}`);
     mkdirSync(where);
     if (tables !== undefined) writeFileSync(join(where, 'data.mdb'), tables);
     if (log !== undefined) writeFileSync(join(where, 'data.log'), log);
-    if (sums !== undefined) writeFileSync(join(where, 'data.sums'), sums);
     return where;
   }
 
-  function fileIn(where: string, name: string): Buffer | undefined {
-    const path = join(where, name);
-    return existsSync(path) ? readFileSync(path) : undefined;
-  }
-
   function tablesIn(where: string): Buffer | undefined {
-    return fileIn(where, 'data.mdb');
-  }
-
-  function sumsIn(where: string): Buffer | undefined {
-    return fileIn(where, 'data.sums');
+    const path = join(where, 'data.mdb');
+    return existsSync(path) ? readFileSync(path) : undefined;
   }
 
   async function contentsOf(disk: Disk): Promise<Model> {
@@ -78,14 +68,13 @@ describe('embedded-db after a power failure', function () {
       let next = had;
       file.onMoment = () => {
         for (const chosen of [NONE, ALL, some(), some()]) {
-          const disk = { tables: tablesIn(where), log: file.image(chosen), sums: sumsIn(where) };
+          const disk = { tables: tablesIn(where), log: file.image(chosen) };
           left.push({ disk, allowed: [model, next] });
         }
       };
       /** Notes disks between the tables before and after: with some unsynced sectors, with all, and with the meta page too. */
       const storing = async (action: () => Promise<void> | void): Promise<void> => {
         const before = tablesIn(where);
-        const sums = sumsIn(where);
         await action();
         const after = tablesIn(where) ?? Buffer.alloc(0);
         if (before === undefined) return;
@@ -93,15 +82,9 @@ describe('embedded-db after a power failure', function () {
         const pages = sectors.filter((sector) => !META_SECTORS.includes(sector));
         const half = pages.filter(() => random() < 0.5);
         for (const there of [half, pages, sectors]) {
-          const disk = { tables: withSectors(before, after, there), log: file.image(ALL), sums };
+          const disk = { tables: withSectors(before, after, there), log: file.image(ALL) };
           left.push({ disk, allowed: [model] });
         }
-        // Checksums are written when the tables are stored, and the header of the checksums when all of these are.
-        const all = { tables: after, log: file.image(ALL) };
-        const noted = sumsIn(where) ?? Buffer.alloc(0);
-        const some = differingSectors(sums ?? Buffer.alloc(0), noted).filter((sector) => sector > 0 && random() < 0.5);
-        left.push({ disk: { ...all, sums: withSectors(sums ?? Buffer.alloc(0), noted, some) }, allowed: [model] });
-        left.push({ disk: { ...all, sums: noted }, allowed: [model] });
         expect(file.unsynced).to.equal(0);
       };
 

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'bson';
-import { ChangeSignal } from '../../../shared/mongo/change-signal.ts';
+import { ChangeSignal } from '../../../shared/runtime/change-signal.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { Command } from '../../../workers/embedded-db/commands/command.ts';
 import { handlerOf } from '../../../workers/embedded-db/commands/registry.ts';
@@ -17,8 +17,6 @@ export class StoreInGroups {
   readonly dir: string;
   readonly store: Store;
   readonly commits: GroupCommit;
-  /** Why checksums could not be noted, as often as it was told. */
-  readonly notNoted: unknown[] = [];
 
   constructor(dir = tempDir()) {
     this.dir = dir;
@@ -27,7 +25,6 @@ export class StoreInGroups {
       full: () => {},
       room: () => {},
       notStored: () => {},
-      notNoted: (error: unknown) => this.notNoted.push(error),
       notExpired: () => {},
       fatal: () => {},
     };

@@ -4,7 +4,7 @@ import { StoreError } from '../bson/errors.ts';
 import { asFlag, asString } from '../bson/value.ts';
 import { type Backup, sealBackup } from '../storage/backup-file.ts';
 import type { Database } from '../storage/database.ts';
-import { replaceFile } from '../storage/replace-file.ts';
+import { replaceFile } from '../storage/store-files.ts';
 import type { Command } from './command.ts';
 import { reply } from './reply.ts';
 import type { Store } from './store.ts';

@@ -1,8 +1,8 @@
 import { beginEffort } from '../bson/effort.ts';
 import { StoreError } from '../bson/errors.ts';
 import type { Collection } from '../storage/catalog.ts';
+import type { Build } from '../storage/catalog-record.ts';
 import { wholeDocument } from '../storage/documents.ts';
-import type { Build } from '../storage/index-build.ts';
 import type { Index } from '../storage/index-definition.ts';
 import { after, prefixRange } from '../storage/prefix-range.ts';
 import { Slice } from './slices.ts';

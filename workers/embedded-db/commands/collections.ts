@@ -97,3 +97,12 @@ function describeCollection(collection: Collection, nameOnly: boolean): Buffer {
   }
   return out.finish(handle);
 }
+
+export const COUNT_REFUSED = ['query', 'skip', 'limit', 'hint', 'collation', 'fields'];
+
+/** How drivers ask for about how many documents there are; here the number is exact. */
+export function count(store: Store, command: Command): Buffer {
+  refuseOptions((name) => command.get(name), COUNT_REFUSED);
+  const collection = store.catalog.get(`${command.db}.${command.collection()}`);
+  return reply((out) => out.int32('n', collection?.count ?? 0));
+}

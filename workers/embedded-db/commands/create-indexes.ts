@@ -2,7 +2,7 @@ import { StoreError } from '../bson/errors.ts';
 import { documentBytes, fieldOf, TYPE } from '../bson/read.ts';
 import { isNullish, show } from '../bson/value.ts';
 import type { Collection } from '../storage/catalog.ts';
-import type { Build } from '../storage/index-build.ts';
+import type { Build } from '../storage/catalog-record.ts';
 import { type Index, indexFromSpec, isIdKey } from '../storage/index-definition.ts';
 import { normaliseSpec } from '../storage/index-spec.ts';
 import { aborted, beginBuild, buildSlice } from './builds.ts';

@@ -4,7 +4,7 @@ import { asString } from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
 import { fromList } from '../plan/results.ts';
 import type { Collection } from '../storage/catalog.ts';
-import type { Build } from '../storage/index-build.ts';
+import type { Build } from '../storage/catalog-record.ts';
 import type { Index } from '../storage/index-definition.ts';
 import { aborted, endBuild } from './builds.ts';
 import type { Command } from './command.ts';

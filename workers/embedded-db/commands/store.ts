@@ -1,10 +1,10 @@
 import type { StoreError } from '../bson/errors.ts';
 import type { Backup } from '../storage/backup-file.ts';
 import { Catalog, type Collection } from '../storage/catalog.ts';
+import type { Build } from '../storage/catalog-record.ts';
 import { Database, type Durability } from '../storage/database.ts';
 import { Documents } from '../storage/documents.ts';
 import { Garbage } from '../storage/garbage.ts';
-import type { Build } from '../storage/index-build.ts';
 import { Cursors } from './cursors.ts';
 
 /** All that commands work on. */
@@ -47,10 +47,7 @@ export class Store {
     this.catalog.removeBuild(collection, build);
   }
 
-  /**
-   * Builds that ended with the process: whoever wants the index asks again. Not continued, because an older version may have
-   * written meanwhile, which knows nothing of them.
-   */
+  /** Builds that ended with the process: whoever wants the index asks again. */
   private dropUnfinished(): void {
     const left = [...this.catalog.all()].filter(({ builds }) => builds.length > 0);
     if (left.length === 0) return;

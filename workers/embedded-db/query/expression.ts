@@ -2,9 +2,20 @@ import { spend } from '../bson/effort.ts';
 import { notSupported, StoreError } from '../bson/errors.ts';
 import { parsePath } from '../bson/path.ts';
 import { Elements, fieldOf, int32At, MISSING, TYPE, type Value, valuesOf } from '../bson/read.ts';
-import { asString, date, FALSE, isNullish, isTruthy, NULL, object, TRUE } from '../bson/value.ts';
+import {
+  asNumber,
+  asString,
+  date,
+  FALSE,
+  int64,
+  isNullish,
+  isTruthy,
+  NULL,
+  object,
+  TRUE,
+  typeName,
+} from '../bson/value.ts';
 import { BsonWriter } from '../bson/write.ts';
-import { toDate, toLong } from './conversions.ts';
 import { add, arrayValue, compareExpressions, extreme, made, mergeObjects, subtract } from './operations.ts';
 
 /** Aggregation expressions: the small set that leases, debits and roll-ups need; all others are refused. */
@@ -225,4 +236,27 @@ function firstPresent(operand: Value): Expression {
     }
     return last(scope);
   };
+}
+
+/** `$toLong` of a date (its milliseconds) or a whole number. MongoDB's manual: reference/operator/aggregation/toLong/. */
+function toLong(value: Value): Value {
+  if (isNullish(value.type)) return NULL;
+  if (value.type === TYPE.int64) return value;
+  if (value.type === TYPE.date) return int64(value.buf.readBigInt64LE(value.pos));
+  return int64(whole('$toLong', value));
+}
+
+/** `$toDate` of milliseconds; MongoDB converts no int32. Its manual: reference/operator/aggregation/toDate/. */
+function toDate(value: Value): Value {
+  if (isNullish(value.type)) return NULL;
+  if (value.type === TYPE.date) return value;
+  if (value.type === TYPE.int64) return date(value.buf.readBigInt64LE(value.pos));
+  if (value.type === TYPE.int32) throw new StoreError(241, 'Unsupported conversion from int to date in $convert');
+  return date(whole('$toDate', value));
+}
+
+function whole(name: string, value: Value): bigint {
+  const number = value.type === TYPE.decimal ? undefined : asNumber(value);
+  if (number === undefined || !Number.isSafeInteger(number)) throw notSupported(`${name} of ${typeName(value.type)}`);
+  return BigInt(number);
 }

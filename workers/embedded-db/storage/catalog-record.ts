@@ -1,7 +1,6 @@
-import { documentBytes, fieldOf, MISSING, type Value, valuesOf } from '../bson/read.ts';
+import { documentBytes, fieldOf, type Value, valuesOf } from '../bson/read.ts';
 import { asFlag, asNumber, asString } from '../bson/value.ts';
 import type { BsonWriter } from '../bson/write.ts';
-import type { Build } from './index-build.ts';
 import { type Index, indexFromSpec } from './index-definition.ts';
 
 /** What the catalogue stores of a collection. */
@@ -10,6 +9,16 @@ export interface CollectionRecord {
   readonly uuid: Buffer;
   readonly indexes: Index[];
   readonly builds: Build[];
+}
+
+/** Indexes that one command makes and that nobody uses yet, because not every document has its entries. */
+export interface Build {
+  readonly id: number;
+  readonly indexes: readonly Index[];
+  /** The key of the last document that was read. Each document up to it has its entries, or is doubtful. */
+  to: Buffer;
+  /** The group of the log in which the last slice ran; only in memory. */
+  lastGroup: number | undefined;
 }
 
 const FIELD = {
@@ -24,8 +33,8 @@ const FIELD = {
 } as const;
 
 /**
- * `{ id, uuid, indexes: [{ id, spec, multikey, nested }], builds: [{ id, to, indexes }] }`, with `uuid` and `to` as hex. Older
- * versions do not read `builds`.
+ * `{ id, uuid, indexes: [{ id, spec, multikey, nested }], builds: [{ id, to, indexes }] }`, with `uuid` and `to` as hex. `builds` is
+ * absent while there are none.
  */
 export function encodeCollection(writer: BsonWriter, { id, uuid, indexes, builds }: CollectionRecord): Buffer {
   const doc = writer.begin();
@@ -93,9 +102,8 @@ function indexesOf(record: Buffer, at: number): Index[] {
     for (const [i, flag] of valuesOf(fieldOf(buf, pos, FIELD.multikey)).entries()) {
       index.multikey[i] = asFlag(flag) ?? false;
     }
-    const nested = valuesOf(fieldOf(buf, pos, FIELD.nested));
-    // Indexes of older versions lack this flag: they may contain an array within an array.
-    for (const i of index.nested.keys()) index.nested[i] = asFlag(nested[i] ?? MISSING) ?? index.multikey[i] === true;
+    for (const [i, flag] of valuesOf(fieldOf(buf, pos, FIELD.nested)).entries())
+      index.nested[i] = asFlag(flag) ?? false;
     return index;
   });
 }

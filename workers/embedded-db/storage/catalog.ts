@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { BsonWriter } from '../bson/write.ts';
 import type { AffectedIndexes } from './affected-indexes.ts';
+import type { Build } from './catalog-record.ts';
 import { type CollectionRecord, decodeCollection, encodeCollection } from './catalog-record.ts';
 import type { Database } from './database.ts';
-import type { Build } from './index-build.ts';
 import type { Index } from './index-definition.ts';
 import { checkNamespace } from './namespace.ts';
 

@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { ABORT, type Database as LmdbTable, type RootDatabase } from 'lmdb';
 import { syncDirectory } from '../../../shared/runtime/own-directory.ts';
-import { copyOf, KEY_ENCODER, numberBytes } from './bytes-of-lmdb.ts';
-import { checkPages, type PagesChecked } from './check-pages.ts';
 import { isDiskFull } from './disk-full.ts';
+import { beginTransaction, copyOf, KEY_ENCODER, numberBytes, type OpenTransaction, openTables } from './lmdb.ts';
 import { type Key, Log, type LogPosition, sizeLog } from './log.ts';
 import { STORE_ID_BYTES } from './log-group.ts';
-import { PageNotes } from './note-pages.ts';
-import { openTables } from './open-tables.ts';
-import { beginTransaction, type OpenTransaction } from './open-transaction.ts';
 import { LogBytes, type Recovery } from './read-log.ts';
 import { prepareFiles, requireLog, type StoreFiles } from './store-files.ts';
 
@@ -37,9 +33,6 @@ const NO_OVERWRITE = { noOverwrite: true };
 const STORED = Buffer.from('log');
 /** In `meta`: the store's id, created with the tables; every group of the log has it. */
 const STORE_ID = Buffer.from('store');
-/** In `meta` when the log's length is a multiple of `LOG_STEP_BYTES`: older versions did not see to that. */
-const SIZED = Buffer.from('sized');
-
 /**
  * A checkpoint writes each changed page once and blocks everything. Longer intervals write less in total, shorter ones block for
  * a shorter time.
@@ -68,8 +61,6 @@ export class Database {
   private readonly files: StoreFiles;
   private readonly sync: boolean;
   private checkpointAt = CHECKPOINT_BYTES;
-  /** The checksums of the pages that each checkpoint writes. */
-  readonly notes: PageNotes;
   /** Why the last `checkpoint` that failed did. */
   checkpointError: unknown;
   /** The log position of the last checkpoint. */
@@ -77,20 +68,13 @@ export class Database {
 
   /** What this start recovered from the log. */
   readonly recovery: Recovery;
-  /** What it found of the tables' pages. */
-  readonly pages: PagesChecked;
 
-  /**
-   * Reads every page of tables up to `wholeBytes`. Throws `DamageFound` when the files are damaged or belong to different stores; its
-   * sentence says what to do.
-   */
-  constructor(dir: string, durability: Durability, wholeBytes?: number) {
+  /** Throws `DamageFound` when the log is damaged, or belongs to another store: its sentence says what to do. */
+  constructor(dir: string, durability: Durability) {
     this.dir = dir;
     const files = prepareFiles(dir);
     this.files = files;
-    this.pages = checkPages(files, wholeBytes);
     this.sync = durability === 'fsync';
-    this.notes = new PageNotes(files, this.sync);
     this.root = openTables(files.tables, this.sync);
     const table = (id: number, name: string): Table => {
       const options = { name, encoding: 'binary' as const, keyEncoder: KEY_ENCODER };
@@ -102,8 +86,7 @@ export class Database {
     const known = this.get(this.meta, STORE_ID);
     const stored = this.get(this.meta, STORED)?.readDoubleBE(0) ?? 0;
     requireLog(files, known !== undefined || stored > 0);
-    const sized = this.get(this.meta, SIZED) !== undefined;
-    this.position = { store: known ?? randomBytes(STORE_ID_BYTES), stored, sized };
+    this.position = { store: known ?? randomBytes(STORE_ID_BYTES), stored, made: known !== undefined };
     this.recovery = this.recover();
     this.log = new Log(files.log, this.sync, this.position);
     // The tables' name must be on the disk before anything is acknowledged.
@@ -186,13 +169,11 @@ export class Database {
   }
 
   private async store({ end, ended }: OpenTransaction): Promise<void> {
-    await this.notes.ended;
     this.meta.lmdb.putSync(STORED, numberBytes(this.log.last));
     this.open = undefined; // A commit that fails ends it too.
     end(undefined);
     await ended;
     this.position.stored = this.log.last;
-    this.notes.begin(this.position.store);
     this.log.restart();
     this.checkpointAt = CHECKPOINT_BYTES;
   }
@@ -259,7 +240,6 @@ export class Database {
     } catch (error) {
       if (!isDiskFull(error, this.dir)) throw error;
     }
-    await this.notes.ended;
     await this.root.close();
     this.log.close();
   }
@@ -271,16 +251,12 @@ export class Database {
       const recovery = log.recovery(this.position);
       sizeLog(this.files.log, this.sync);
       const last = recovery.groups.at(-1)?.number;
-      // First, so that the checksums are never more than one transaction behind: that much is found by comparing trees.
-      this.notes.now(this.position.store);
       this.root.transactionSync(() => {
         this.redo(log, recovery);
         if (last !== undefined) this.meta.lmdb.putSync(STORED, numberBytes(last));
         this.meta.lmdb.putSync(STORE_ID, this.position.store);
-        this.meta.lmdb.putSync(SIZED, Buffer.from([1]));
       });
       this.position.stored = last ?? this.position.stored;
-      this.notes.now(this.position.store);
       return recovery;
     } finally {
       log.close();

@@ -8,10 +8,9 @@ import { affectedIndexes } from './affected-indexes.ts';
 import type { Catalog, Collection } from './catalog.ts';
 import type { Database } from './database.ts';
 import { duplicateEntry, duplicateId } from './duplicate-keys.ts';
-import { entryValue } from './entry-value.ts';
 import { UnfinishedIndexes } from './index-build.ts';
 import { type Index, raiseFlags } from './index-definition.ts';
-import { EntryKeys } from './index-keys.ts';
+import { EntryKeys, entryValue } from './index-keys.ts';
 import type { KeySlice } from './log.ts';
 
 /** 16 MiB, as mongod. */

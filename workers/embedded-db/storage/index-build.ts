@@ -1,21 +1,11 @@
 import { StoreError } from '../bson/errors.ts';
 import type { Catalog, Collection } from './catalog.ts';
+import type { Build } from './catalog-record.ts';
 import type { Database } from './database.ts';
 import { duplicateEntry } from './duplicate-keys.ts';
-import { entryValue } from './entry-value.ts';
 import { type Index, raiseFlags } from './index-definition.ts';
-import { EntryKeys } from './index-keys.ts';
+import { EntryKeys, entryValue } from './index-keys.ts';
 import { prefixRange } from './prefix-range.ts';
-
-/** Indexes that one command makes and that nobody uses yet, because not every document has its entries. */
-export interface Build {
-  readonly id: number;
-  readonly indexes: readonly Index[];
-  /** The key of the last document that was read. Each document up to it has its entries, or is doubtful. */
-  to: Buffer;
-  /** The group of the log in which the last slice ran; only in memory. */
-  lastGroup: number | undefined;
-}
 
 /** In `meta`: `d<index u32><key of _id>`, a document that could not have its entries. */
 const DOUBTFUL = Buffer.from('d');

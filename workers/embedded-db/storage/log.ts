@@ -16,8 +16,8 @@ export interface LogPosition {
   readonly store: Buffer;
   /** The number of the last group that the tables hold. */
   readonly stored: number;
-  /** Whether the log's length was a multiple of `LOG_STEP_BYTES` when the tables were made or last opened. */
-  readonly sized: boolean;
+  /** False until the tables are made: the log's length is a multiple of `LOG_STEP_BYTES` from then on. */
+  readonly made: boolean;
 }
 
 const FIRST_BYTES = 1024 * 1024;

@@ -3,7 +3,6 @@ import { crc32 } from 'node:zlib';
 import { DamageFound } from '../../../shared/runtime/lifecycle.ts';
 import { LOG_STEP_BYTES, type LogPosition } from './log.ts';
 import { type Change, changesIn, HEADER_BYTES, headerStart, readHeader, wasHeader } from './log-group.ts';
-import { findOldGroups } from './read-old-log.ts';
 
 /** A group in the file: `[at, changesAt)` is its header. */
 export interface FoundGroup {
@@ -43,13 +42,11 @@ export class LogBytes {
   }
 
   /** The groups to apply after group `stored`. Throws `DamageFound` when a needed group is damaged or from another store. */
-  recovery({ store, stored, sized }: LogPosition): Recovery {
+  recovery({ store, stored, made }: LogPosition): Recovery {
     const first = readHeader(this.read(0, HEADER_BYTES));
     if (first !== undefined && !first.store.equals(store)) throw notTheirs(this.path, 'another store wrote it');
-    const old = first === undefined ? findOldGroups(this) : [];
-    if (sized && old.length === 0 && (this.size === 0 || this.size % LOG_STEP_BYTES !== 0))
-      throw cut(this.path, this.size);
-    const found = [...old, ...this.groupsOf(store)];
+    if (made && (this.size === 0 || this.size % LOG_STEP_BYTES !== 0)) throw cut(this.path, this.size);
+    const found = this.groupsOf(store);
     const groups = needed(this.path, found, stored);
     const last = groups.at(-1)?.number ?? stored;
     const end = groups.at(-1)?.end ?? 0;

@@ -2,6 +2,7 @@ import {
   chmodSync,
   closeSync,
   existsSync,
+  fsyncSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -10,17 +11,17 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { DamageFound } from '../../../shared/runtime/lifecycle.ts';
+import { dirname, join } from 'node:path';
+import { type DirectoryLock, takeDirectory } from '../../../shared/runtime/directory-lock.ts';
+import { DamageFound, StartError } from '../../../shared/runtime/lifecycle.ts';
 import { syncDirectory } from '../../../shared/runtime/own-directory.ts';
 import { emptied } from './read-log.ts';
 
-/** The two files that are the data, and the checksums of the tables' pages. */
+/** The two files that are the data. */
 export interface StoreFiles {
   readonly dir: string;
   readonly tables: string;
   readonly log: string;
-  readonly sums: string;
   /** The tables without their free space, while `store compact` makes them. */
   readonly compact: string;
 }
@@ -31,7 +32,6 @@ export function storeFiles(dir: string): StoreFiles {
     dir,
     tables: at('data.mdb'),
     log: at('data.log'),
-    sums: at('data.sums'),
     compact: at('data.mdb.compact'),
   };
 }
@@ -46,14 +46,16 @@ export function prepareFiles(dir: string): StoreFiles {
   rmSync(files.compact, { force: true });
   if (!existsSync(files.tables)) {
     if (!existsSync(files.log)) makeLog(files);
-  } else if (existsSync(files.log) && statSync(files.log).size === 0 && neverMade(files.tables)) {
+  } else if (!isOfLmdb(files.tables)) {
+    // Opening it would end the process with a segmentation fault.
+    if (!neverUsed(files)) throw damaged(files, 'its first pages are none of LMDB');
     renameSync(files.tables, `${files.tables}.unfinished`);
   }
   return files;
 }
 
 /**
- * Removes the access of group and others to the store's files and directory, which older versions or a copy may have left. Files
+ * Removes the access of group and others to the store's files and directory, which a copy may have left. Files
  * of another user (an administrator's copy, `lost+found`) stay as they are, because this user may not change them.
  */
 export function narrowModes(path: string): void {
@@ -80,9 +82,37 @@ function makeLog({ dir, log }: StoreFiles): void {
   syncDirectory(dir);
 }
 
-/** Whether the tables were never completed: LMDB writes and syncs its two meta pages before anything else. */
-function neverMade(tables: string): boolean {
-  return statSync(tables).size < SMALLEST_BYTES && META_MAGIC_AT.some((at) => !MAGIC.equals(bytesOf(tables, at)));
+/**
+ * Error codes of LMDB (lmdb.h): a page that is not in the file, one of the wrong kind, a fatal state, another version, no file of
+ * LMDB; and `MDB_BAD_TXN`, as which lmdb-js tells the first two when it meets them inside a transaction.
+ */
+const SAY_DAMAGED: ReadonlySet<unknown> = new Set([-30797, -30796, -30795, -30794, -30793, -30782]);
+
+/** Does `work`, which opens the store in `dir`. Throws `DamageFound`, with the way out, when LMDB says that its file is damaged. */
+export async function tellDamage<Result>(dir: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && SAY_DAMAGED.has(error.code))) throw error;
+    throw damaged(storeFiles(dir), error.message, error);
+  }
+}
+
+function damaged({ tables }: StoreFiles, why: string, cause?: unknown): DamageFound {
+  return new DamageFound(
+    `${tables} is damaged (${why}): the disk lost or changed what it had confirmed, or a copy was cut off. Move the directory away and bring data.mdb and data.log back from one backup, or restore one: npm run ops -- store restore FILE`,
+    { cause },
+  );
+}
+
+/** LMDB writes and syncs its two meta pages before anything else. */
+function isOfLmdb(tables: string): boolean {
+  return META_MAGIC_AT.every((at) => MAGIC.equals(bytesOf(tables, at)));
+}
+
+/** Whether the tables were never completed. */
+function neverUsed({ tables, log }: StoreFiles): boolean {
+  return existsSync(log) && statSync(log).size === 0 && statSync(tables).size < SMALLEST_BYTES;
 }
 
 /** A file with the three empty tables is larger, whatever else it has. */
@@ -100,4 +130,25 @@ function bytesOf(path: string, at: number): Buffer {
   } finally {
     closeSync(fd);
   }
+}
+
+/** Gives a finished file its name, mode 0600: after a power failure either it is there whole, or what had the name before. */
+export function replaceFile(finished: string, name: string): void {
+  chmodSync(finished, 0o600);
+  const fd = openSync(finished, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(finished, name);
+  syncDirectory(dirname(name));
+}
+
+/** Locks the store for this process. LMDB would let two processes in, each with its own catalogue and log. */
+export async function takeStore(dir: string): Promise<DirectoryLock> {
+  const taking = await takeDirectory(dir, 'store.lock');
+  if (taking.kind !== 'held') return taking.lock;
+  const who = taking.by === undefined ? 'another process' : `process ${taking.by.pid}`;
+  throw new StartError(`The store in ${dir} is in use by ${who}. Stop that process first.`);
 }

@@ -9,11 +9,6 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import { type BatchId, isBatchId, lowestId } from '../../../shared/runtime/ids.ts';
 import type { PruneWalk } from './walk.ts';
 
-/**
- * For batches of older versions, which did not store their time to pay. It was 15 s after the time in their id; an
- * hour leaves room for clocks that differ.
- */
-const UNDATED_MS = 3_600_000;
 const BATCHES_MAX = 100;
 /** Recipients without a batch that are younger than this stay. */
 const STRAY_MS = 3_600_000;
@@ -24,19 +19,16 @@ const STRAY_MS = 3_600_000;
  * is over, and the account remembers it (payment/pay-by.ts), so clocks of machines do not matter. A batch whose debit is still pending
  * is left to finish-pending.ts.
  */
-export async function pruneUnpaid(db: Db, clock: Clock): Promise<number> {
+export async function pruneUnpaid(db: Db): Promise<number> {
   const batches = batchCollection(db);
-  const undated = lowestId('bat', new Date(clock.now().getTime() - UNDATED_MS));
   const found = await batches
     .find(
       {
         state: 'unpaid',
         // Matches every account: without a condition on the first field of the hinted index, MongoDB logs a warning.
         account: { $gt: 'acc_' },
-        $or: [
-          { unpaid: { $exists: true }, $expr: { $lte: [msOf('$unpaid.payBy'), NOW_MS] } },
-          { unpaid: { $exists: false }, _id: { $lt: undated } },
-        ],
+        unpaid: { $exists: true },
+        $expr: { $lte: [msOf('$unpaid.payBy'), NOW_MS] },
       },
       { projection: { account: 1, unpaid: 1 }, hint: 'unpaid' },
     )

@@ -1,6 +1,6 @@
 import type { CarrierDlt, CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import type { ListenForChanges } from '../../../shared/mongo/change-signal.ts';
+import type { ListenForChanges } from '../../../shared/runtime/change-signal.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { errorFields, type Log, unexpectedErrorFields } from '../../../shared/runtime/log.ts';
 import { type Found, PollLoop } from '../../../shared/runtime/poll-loop.ts';

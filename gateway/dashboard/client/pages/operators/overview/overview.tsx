@@ -10,7 +10,7 @@ import { type Queue, Queues } from './queues.tsx';
 
 interface Wrong {
   readonly severity: 'bad' | 'look';
-  readonly about: 'store' | 'process' | 'carrier' | 'queue' | 'provider';
+  readonly about: 'process' | 'carrier' | 'queue' | 'provider';
   readonly id: string;
   readonly words: string;
 }

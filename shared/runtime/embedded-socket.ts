@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { socketAddress } from '../runtime/unix-socket.ts';
+import { socketAddress } from './unix-socket.ts';
 
 /** The directory of the embedded store's files in a data directory. */
 export function embeddedStoreDir(dataDir: string): string {

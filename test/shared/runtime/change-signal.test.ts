@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
-import { changeListener } from '../../../shared/mongo/change-signal.ts';
 import { connectStore } from '../../../shared/mongo/connect.ts';
-import { embeddedStoreDir } from '../../../shared/mongo/embedded-socket.ts';
+import { changeListener } from '../../../shared/runtime/change-signal.ts';
+import { embeddedStoreDir } from '../../../shared/runtime/embedded-socket.ts';
 import { startEmbeddedStore } from '../../../workers/embedded-db/server.ts';
 import { eventually } from '../../support/eventually.ts';
 
