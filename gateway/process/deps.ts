@@ -27,7 +27,6 @@ export interface GatewayDeps {
     | 'chatBusinessCredits'
     | 'chatMediaAllowHttp'
     | 'chatUserCredits'
-    | 'dltVarMax'
     | 'host'
     | 'keyCacheMs'
     | 'maxSegments'

@@ -137,7 +137,7 @@ export async function retireReplaced(db: Db, { _id: made, rotatedFrom }: KeyDocu
 }
 
 /**
- * Gateways see the change within `KEY_CACHE_MS`. Returns the key as changed; undefined when it is no longer as `seen`: what was
+ * Gateways see the change within 4 s. Returns the key as changed; undefined when it is no longer as `seen`: what was
  * allowed then may not be any more.
  */
 export async function updateKey(
@@ -188,7 +188,7 @@ function literally(change: object): Document {
 }
 
 /**
- * Revokes a key for good; gateways refuse it within `KEY_CACHE_MS`. Returns it; undefined when there is no such key. Idempotent.
+ * Revokes a key for good; gateways refuse it within 4 s. Returns it; undefined when there is no such key. Idempotent.
  */
 export async function revokeKey(db: Db, id: string): Promise<KeyDocument | undefined> {
   const revoked: UpdateFilter<KeyDocument> = { $set: { status: 'revoked' }, $unset: { place: '' } };

@@ -5,7 +5,7 @@ import { takePlace } from '../../shared/mongo/places.ts';
 import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import type { SessionDocument } from '../../shared/users/session.ts';
 import { ofAccount } from '../../shared/users/store.ts';
-import { type Role, type UserDocument, USERS_PER_ACCOUNT } from '../../shared/users/user.ts';
+import { type Role, USERS_PER_ACCOUNT, type UserDocument } from '../../shared/users/user.ts';
 import { TEST_BOX } from './chatapp.ts';
 
 /** A browser with a session of its own: the headers that it sends with every request. */

@@ -6,6 +6,9 @@ import { Timetable } from './timetable.ts';
 /** Shorter than the time that a process has to stop (shared/runtime/lifecycle.ts). */
 const STOP_MS = 10_000;
 
+/** After their end; a batch at least as long as its messages. */
+const BATCH_DAYS = 90;
+
 runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
   const announcer = createAnnouncer({ db, clock });
   const duties = new Duties({
@@ -14,7 +17,7 @@ runApp('maintenance', async ({ config, db, clock, log, metrics, life }) => {
     log,
     metrics,
     announcer,
-    retention: { messages: config.messageDays, deliveries: config.deliveryDays, batches: config.batchDays },
+    retention: { messages: config.messageDays, deliveries: config.deliveryDays, batches: BATCH_DAYS },
     store: config.mongodbUri === '' ? 'embedded' : 'mongodb',
     stopMs: STOP_MS,
   });

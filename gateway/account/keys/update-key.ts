@@ -23,7 +23,7 @@ export const UPDATE_KEY = request({
 type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
 
 /**
- * PATCH /v2/account/keys/{key_id} (extension): what is left out stays. Gateways see the change within `KEY_CACHE_MS`. The key then
+ * PATCH /v2/account/keys/{key_id} (extension): what is left out stays. Gateways see the change within 4 s. The key then
  * reaches no farther than who asks, and than the key that made it; the keys that it made are narrowed with it.
  */
 export function createUpdateKey(deps: Deps): Handler {
