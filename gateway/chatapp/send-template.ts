@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { isOptedIn } from '../../shared/chat-opt-ins/store.ts';
-import type { ChatTemplateDocument, TemplateComponents } from '../../shared/chat-templates/chat-template.ts';
+import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-template.ts';
 import { findChatTemplate, languagesOf } from '../../shared/chat-templates/store.ts';
 import type { ChatContent } from '../../shared/messages/chat-message.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
@@ -67,9 +67,6 @@ export function createSendTemplate(db: Db, urlCheck: UrlCheck): ChatSend {
   };
 }
 
-/** Stands for the components of a template that an earlier version stored: only the variables of its body are known. */
-const UNKNOWN: TemplateComponents = { buttons: [] };
-
 /** Checks the values against the template, then fills the template. */
 function orderOf(
   template: ChatTemplateDocument,
@@ -78,7 +75,7 @@ function orderOf(
   urlCheck: UrlCheck,
 ): ChatOrder {
   const { given, problems } = read;
-  const { components = UNKNOWN, name, language } = template;
+  const { components, name, language } = template;
   const { params, header, buttons } = given;
   const wanted = wantedParams(template, isObject(body.header) && Object.hasOwn(body.header, 'url'));
   const counted = checkCount(body.params, wanted, components, problems);

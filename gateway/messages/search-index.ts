@@ -44,14 +44,11 @@ export function orderOf({ byDay }: Search): Readonly<Record<string, -1>> {
   return byDay === undefined ? { _id: -1 } : { account: -1, day: -1, [byDay]: -1, _id: -1 };
 }
 
-/** A process of an earlier version may have accepted a message without `day` while the store was migrated. They come last. */
-const EARLIER_VERSIONS = null;
-
 /** The days on which messages from `oldest` to `newest` were made, for the field `day`. One look into the index for each. */
-export function daysFrom(oldest: MessageId, newest: MessageId): readonly (number | null)[] {
+export function daysFrom(oldest: MessageId, newest: MessageId): readonly number[] {
   const first = idDay(oldest);
   const count = Math.max(0, idDay(newest) - first + 1);
-  return [EARLIER_VERSIONS, ...Array.from({ length: count }, (_, i) => first + i)];
+  return Array.from({ length: count }, (_, i) => first + i);
 }
 
 /** The conditions that remain when the index answers the one by `answered`. */

@@ -21,10 +21,9 @@ export interface InboxItemDocument {
   readonly tries: number;
   readonly what: InboundItem | StatusItem | TemplateItem;
   /**
-   * Its size, at most `ITEM_WEIGHT_MAX`: its characters, plus 32 for each value. It limits what is read or written at once. Items
-   * of older versions have none.
+   * Its size, at most `ITEM_WEIGHT_MAX`: its characters, plus 32 for each value. It limits what is read or written at once.
    */
-  readonly weight?: number;
+  readonly weight: number;
   /** When the store removes it. Set only once it is processed, so that nothing we answered with 200 is lost unread. */
   readonly expiresAt?: Date;
 }

@@ -9,8 +9,6 @@ import type { InboxItemDocument } from './inbox-item.ts';
 const SLICE = 250;
 /** Most weight per command: 16,000 values, which are written or read in a few milliseconds. */
 const SLICE_WEIGHT = 524_288;
-/** The weight of an item that has none stored. Such an item may have megabytes. */
-const UNKNOWN_WEIGHT = Math.floor(SLICE_WEIGHT / 20);
 /**
  * Processed items are kept longer than a provider repeats a post, which is up to seven days (WhatsApp Cloud API, Webhooks:
  * retries).
@@ -77,7 +75,7 @@ export async function isBehind(db: Db, account: AccountId, by: Date): Promise<bo
 function lightest<T extends Pick<InboxItemDocument, 'weight'>>(items: readonly T[]): readonly T[] {
   let weight = 0;
   const end = items.findIndex((item, i) => {
-    weight += item.weight ?? UNKNOWN_WEIGHT;
+    weight += item.weight;
     return weight > SLICE_WEIGHT && i > 0;
   });
   return end === -1 ? items : items.slice(0, end);

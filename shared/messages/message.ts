@@ -14,8 +14,8 @@ export interface StoredMessage {
   readonly _id: MessageId;
   readonly channel: ChannelName;
   readonly account: AccountId;
-  /** The day of its id (`idDay`). It makes searches cheap (mongo/message-indexes.ts). Absent only when an earlier version accepted it during an update. */
-  readonly day?: number;
+  /** The day of its id (`idDay`). It makes searches cheap (mongo/message-indexes.ts). */
+  readonly day: number;
   /** Digits, country code first. */
   readonly to: string;
   readonly reference?: string;

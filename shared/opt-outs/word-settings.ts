@@ -2,7 +2,6 @@ import type { Collection, Db } from 'mongodb';
 import type { MessageDocument } from '../messages/message.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import { WHOLE_ACCOUNT } from './opt-out.ts';
-import { foldText } from './sign.ts';
 import { type Language, languagesOf, WORD_LISTS, type Words } from './word-lists.ts';
 
 /** The opt-out words of an account, or of one of its numbers. Fields that a number does not set are taken from the account. */
@@ -53,10 +52,10 @@ export function settingsFor(
   };
 }
 
-/** The words that apply to a text from this customer. Words are folded again: those that were stored by an earlier version may differ. */
+/** The words that apply to a text from this customer. */
 export function wordsFor(settings: Partial<WordSettings>, customer: string): Words {
   const lists = (settings.languages ?? languagesOf(customer)).map((language): Words => WORD_LISTS[language]);
-  const all = (kind: keyof Words) => [...(settings[kind] ?? []).map(foldText), ...lists.flatMap((list) => list[kind])];
+  const all = (kind: keyof Words) => [...(settings[kind] ?? []), ...lists.flatMap((list) => list[kind])];
   return { out: all('out'), in: all('in'), help: all('help') };
 }
 

@@ -18,8 +18,8 @@ export interface ProcessDocument {
   readonly app: string;
   /** By the store's clock, as the machines' own need not agree. */
   readonly at: Date;
-  /** False while it migrates, builds indexes, starts or stops. Missing in reports of earlier versions. */
-  readonly works?: boolean;
+  /** False while it migrates, builds indexes, starts or stops. */
+  readonly works: boolean;
   /** The process has ended by itself. Its report stays for a while, so that a scrape finds its metrics. */
   readonly ended?: true;
   readonly notes?: Readonly<ProcessNotes>;
@@ -105,7 +105,7 @@ export async function endReport(db: Db, log: Log): Promise<void> {
  * this machine do not count.
  */
 export async function countWorking(app: string, db: Db): Promise<number> {
-  const working = (await livingProcesses(db)).filter((one) => one.app === app && one.works !== false);
+  const working = (await livingProcesses(db)).filter((one) => one.app === app && one.works);
   return new Set(working.map(({ _id }) => _id)).add(identityText(thisProcess())).size;
 }
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { mayLive, type ProcessIdentity, parseIdentity, thisProcess } from './process-identity.ts';
+import { mayLive, type ProcessIdentity, thisProcess } from './process-identity.ts';
 import { isListening, listenForOwner, socketAddress } from './unix-socket.ts';
 
 /** A process's lock on a directory. It ends with the process, however the process ends. */
@@ -91,14 +91,11 @@ async function withdraw(server: Server, path: string): Promise<void> {
   await new Promise((done) => server.close(done));
 }
 
-/**
- * The holder named in a file; undefined when the file is missing, empty or damaged. Older versions of `npm start` wrote the
- * identity as one string.
- */
+/** The holder named in a file; undefined when the file is missing, empty or damaged. */
 function readHolder(path: string): ProcessIdentity | undefined {
   const text = readText(path) ?? '';
   try {
-    const parsed: unknown = text.startsWith('{') ? JSON.parse(text) : parseIdentity(text);
+    const parsed: unknown = JSON.parse(text);
     if (typeof parsed !== 'object' || parsed === null) return undefined;
     const { machine, pid, startedAt } = parsed as Partial<Record<keyof ProcessIdentity, unknown>>; // checked just below
     if (typeof machine !== 'string' || typeof startedAt !== 'string') return undefined;

@@ -56,7 +56,7 @@ describe('GET /metrics, on its own port', () => {
       metrics.gauge('calls_open', 'Open calls.').set(count);
       metrics.histogram('call_seconds', 'Calls.', [1], ['route']).observe({ route: '/a' }, count);
       const json = JSON.stringify(await metrics.registry.getMetricsAsJSON());
-      return { _id: `vm@b#1/${pid}/1`, app: 'gateway', at: new Date(), metrics: json };
+      return { _id: `vm@b#1/${pid}/1`, app: 'gateway', at: new Date(), works: true, metrics: json };
     };
     const scraped = async () => {
       const { text } = await request(await serve(store.db)).get('/metrics');
@@ -95,6 +95,7 @@ describe('GET /metrics, on its own port', () => {
       _id: `${ended?._id}1`,
       app: 'batches',
       at: new Date(),
+      works: false,
       ended: true,
       metrics: ended?.metrics ?? '',
     });

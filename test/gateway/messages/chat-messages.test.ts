@@ -4,7 +4,7 @@ import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { InboundMessageDocument } from '../../../shared/messages/chat-message.ts';
 import type { StoredMessage } from '../../../shared/messages/message.ts';
 import { chatMessageKey } from '../../../shared/providers/message-key.ts';
-import { idTime, type MessageId, newId } from '../../../shared/runtime/ids.ts';
+import { idDay, idTime, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { answerRecord } from '../../../shared/settlement/message-log.ts';
 import { CUSTOMER, chatAtGateway } from '../../support/chat-gateway.ts';
 import { makeMessage } from '../../support/make.ts';
@@ -32,6 +32,7 @@ describe('reading back: messages of the chat-app channel', () => {
     const _id = newId('msg');
     const message: InboundMessageDocument = {
       _id,
+      day: idDay(_id),
       channel: 'chatapp',
       direction: 'in',
       account: chat.account,

@@ -4,7 +4,7 @@ import { reachedBetween } from '../../../gateway/messages/event-list.ts';
 import { eventBody, MESSAGE_EVENT_NAMES, type MessageEventName } from '../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';
-import { eventId, lowestId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
+import { eventId, idDay, lowestId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
@@ -26,8 +26,8 @@ describe('GET /v2/events', () => {
     const history = told.map(([state, at]) => ({ state, at }));
     return makeMessage({ account: site.account, state: history.at(-1)?.state ?? 'queued', history, ...overrides });
   };
-  const inbound = (body: string, at: Date): AnyMessage => ({
-    _id: newId('msg'),
+  const inbound = (body: string, at: Date, _id = newId('msg')): AnyMessage => ({
+    ...{ _id, day: idDay(_id) },
     channel: 'chatapp',
     direction: 'in',
     account: site.account,

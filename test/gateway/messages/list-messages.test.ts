@@ -3,7 +3,7 @@ import request from 'supertest';
 import { WALK_MAX } from '../../../gateway/messages/message-list.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { batchMessageIds, lowestId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
+import { batchMessageIds, idDay, lowestId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
@@ -168,7 +168,14 @@ describe('GET /v2/messages', () => {
       const most = Array.from({ length: WALK_MAX + 10 }, () => ({ state: 'delivered' as const }));
       const received = newId('msg');
       await site.db.collection<AnyMessage>('messages').insertOne({
-        ...{ _id: received, account: site.account, channel: 'chatapp', direction: 'in', state: 'received' },
+        ...{
+          _id: received,
+          day: idDay(received),
+          account: site.account,
+          channel: 'chatapp',
+          direction: 'in',
+          state: 'received',
+        },
         ...{ from: '447700900123', to: '919876543210', upstreamId: 'wamid.1', inbound: { type: 'text', body: 'yes' } },
         ...{ v: 0, validUntil: new Date(), tries: 0, history: [{ state: 'received', at: new Date() }] },
       });

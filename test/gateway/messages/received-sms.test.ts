@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import type { InboundSmsDocument } from '../../../shared/messages/inbound-sms.ts';
-import { eventId, idTime, newId } from '../../../shared/runtime/ids.ts';
+import { eventId, idDay, idTime, newId } from '../../../shared/runtime/ids.ts';
 import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/delivery.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
@@ -17,7 +17,7 @@ describe('reading back: SMS that were received', () => {
   ): Promise<InboundSmsDocument> {
     const _id = newId('msg');
     const message: InboundSmsDocument = {
-      ...{ _id, account, channel: 'sms', direction: 'in', state: 'received', v: 0, tries: 0 },
+      ...{ _id, day: idDay(_id), account, channel: 'sms', direction: 'in', state: 'received', v: 0, tries: 0 },
       ...{ from: '919811112222', to: '56161', carrier: 'acme', validUntil: idTime(_id) },
       inbound: { type: 'text', body: 'a secret order' },
       history: [{ state: 'received', at: idTime(_id) }],

@@ -48,7 +48,7 @@ describe('a store that becomes read-only, and writes that are under way', () => 
     const clock = new ManualClock();
     const close = () => makeReadOnly({ db, clock, config: { auditDays: 30 }, actor: operator() });
     const at = new Date(Date.now() - 40_000);
-    await processes().insertOne({ _id: ELSEWHERE, app: 'gateway', at, metrics: '[]' });
+    await processes().insertOne({ _id: ELSEWHERE, app: 'gateway', at, works: true, metrics: '[]' });
 
     const first = close().then(String, String);
     await eventually(async () => (await readAccess(db)) !== undefined, 'the store is read-only');

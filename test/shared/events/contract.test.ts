@@ -196,9 +196,9 @@ function receivedSms(): InboundSmsDocument[] {
 }
 
 function inbound(): InboundMessageDocument {
-  const { _id, account, v, tries, validUntil, history } = makeMessage({});
+  const { _id, day, account, v, tries, validUntil, history } = makeMessage({});
   return {
-    ...{ _id, account, v, tries, validUntil, history },
+    ...{ _id, day, account, v, tries, validUntil, history },
     channel: 'chatapp',
     direction: 'in',
     state: 'received',

@@ -23,7 +23,10 @@ describe('schedules: of a bulk request', () => {
     const { content: _, ...booking } = makeBooking(at(60));
     const batch = scheduledBatchId(booking);
     await storeBatch(world.store.db, makeBatch(account, total, { _id: batch }));
-    const content = { kind: 'batch', total, validity: { validForMs: 3_600_000 } } as const;
+    const content: Booking['content'] = {
+      ...{ kind: 'batch', total, validity: { validForMs: 3_600_000 } },
+      ...{ sender: 'HARKRA', route: 'transactional' },
+    };
     await book(account, { ...booking, content });
     return { ...booking, content, batch };
   }

@@ -1,12 +1,14 @@
 import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { idDay, newId } from '../../../shared/runtime/ids.ts';
 import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
 
 /** A message as it stands in state `sent`; what a test cares about overrides. */
 export function makeMessage(override: Partial<MessageDocument>): MessageDocument {
+  const _id = override._id ?? newId('msg');
   return {
-    _id: newId('msg'),
+    _id,
+    day: idDay(_id),
     channel: 'sms',
     account: 'acc_1',
     group: 'grp_1',

@@ -1,14 +1,16 @@
 import { type InboxItemDocument, itemId, type StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
 import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
-import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { type AccountId, idDay, newId } from '../../../shared/runtime/ids.ts';
 
 const DAY_MS = 86_400_000;
 
 /** A queued text to a customer, with whatever a test says otherwise. */
 export function makeChatMessage(overrides: Partial<ChatMessageDocument> = {}): ChatMessageDocument {
   const validUntil = new Date(Date.now() + 2 * DAY_MS);
+  const _id = overrides._id ?? newId('msg');
   return {
-    _id: newId('msg'),
+    _id,
+    day: idDay(_id),
     channel: 'chatapp',
     direction: 'out',
     account: newId('acc'),
