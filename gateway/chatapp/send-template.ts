@@ -3,6 +3,7 @@ import { isOptedIn } from '../../shared/chat-opt-ins/store.ts';
 import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-template.ts';
 import { findChatTemplate, languagesOf } from '../../shared/chat-templates/store.ts';
 import type { ChatContent } from '../../shared/messages/chat-message.ts';
+import { defined } from '../../shared/runtime/defined.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { list, otherwise, required } from '../fields/field.ts';
 import type { UrlCheck } from '../fields/public-url.ts';
@@ -88,18 +89,17 @@ function orderOf(
   if (media !== undefined) checkMedia(media, urlCheck, problems);
   if (problems.count > 0) return { read, content: undefined };
   const filled = fillTemplate(entries, components, {
-    ...(header === undefined ? {} : { header }),
-    ...(buttons === undefined ? {} : { buttons }),
+    ...defined({ header, buttons }),
   });
   const content: ChatContent = {
     kind: 'template',
     name,
     language,
     params,
-    ...(filled === undefined ? {} : { filled }),
+    ...defined({ filled }),
   };
   const askNetwork = media === undefined ? undefined : () => checkMediaHost(media, urlCheck, problems);
-  return { read, content, ...(askNetwork === undefined ? {} : { askNetwork }) };
+  return { read, content, ...defined({ askNetwork }) };
 }
 
 async function notFound(db: Db, account: AccountId, name: string, language: string): Promise<Refused> {
