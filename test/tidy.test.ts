@@ -92,6 +92,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'the tests start parts of the product themselves': [
     'gateway/metrics.ts createMetricsServer',
+    'gateway/sms/send.ts findAccepted',
     'scripts/bench/app-process.ts logTail',
     'shared/mongo/connect.ts storeUri',
     'shared/users/store.ts ofAccount',
