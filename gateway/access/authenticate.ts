@@ -31,7 +31,7 @@ interface KnownKey extends Pick<KeyDocument, 'scopes' | 'status'> {
 export type Identify = (req: Request) => Promise<Requester | ProblemSlug>;
 
 /**
- * "Authentication". A process reads a key at most once per `KEY_CACHE_MS`, together with its account. Keys in use are
+ * "Authentication". A process reads a key at most once per 4 s, together with its account. Keys in use are
  * refreshed together, in the background. A key whose account does not exist is invalid. From an address that a key does not allow
  * it is refused before the request is counted: a thief can neither use it nor use up its requests. A request without the
  * header `Authorization` is left to `identifyUser`.

@@ -6,7 +6,7 @@ import type { GatewayDeps } from '../process/deps.ts';
 
 const REMEMBERED_ACCOUNTS = 20_000;
 
-/** The account of a key or user. A process reads it at most once per `KEY_CACHE_MS`. */
+/** The account of a key or user. A process reads it at most once per 4 s. */
 export type ReadAccount = (id: AccountId) => Promise<CallerAccount | undefined>;
 
 export function createReadAccount({ db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>): ReadAccount {

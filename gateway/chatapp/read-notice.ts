@@ -1,3 +1,4 @@
+import { defined } from '../../shared/runtime/defined.ts';
 import type { JsonObject } from '../http/context.ts';
 import { list, object, string } from './loose-json.ts';
 
@@ -46,8 +47,7 @@ export function readNotice(field: string, value: JsonObject): Notice {
   const number = string(value.display_phone_number).replaceAll(/\D/g, '').slice(0, NUMBER_MAX);
   return {
     field,
-    ...(kind === undefined ? {} : { kind }),
-    ...(detail === undefined ? {} : { detail }),
+    ...defined({ kind, detail }),
     ...(number === '' ? {} : { number }),
   };
 }
@@ -59,7 +59,7 @@ export function readErrorNotice(error: JsonObject): Notice {
   return {
     field: 'messages',
     ...(typeof code === 'number' ? { code } : {}),
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { TemplateItem } from '../../shared/chat-inbox/inbox-item.ts';
+import { defined } from '../../shared/runtime/defined.ts';
 import { beginning } from '../fields/beginning.ts';
 import type { JsonObject } from '../http/context.ts';
 import { object } from './loose-json.ts';
@@ -44,11 +45,7 @@ export function readTemplateChange(value: JsonObject, time: unknown, now: Date):
     name,
     // Callbacks may write `en-US`, lists write `en_US`.
     language: language.replace('-', '_'),
-    ...(status === undefined ? {} : { status }),
-    ...(toldAt === undefined ? {} : { toldAt }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(quality === undefined ? {} : { quality }),
-    ...(category === undefined ? {} : { category }),
+    ...defined({ status, toldAt, reason, quality, category }),
   };
 }
 

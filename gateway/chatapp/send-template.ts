@@ -1,8 +1,9 @@
 import type { Db } from 'mongodb';
 import { isOptedIn } from '../../shared/chat-opt-ins/store.ts';
-import type { ChatTemplateDocument, TemplateComponents } from '../../shared/chat-templates/chat-template.ts';
+import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-template.ts';
 import { findChatTemplate, languagesOf } from '../../shared/chat-templates/store.ts';
 import type { ChatContent } from '../../shared/messages/chat-message.ts';
+import { defined } from '../../shared/runtime/defined.ts';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { list, otherwise, required } from '../fields/field.ts';
 import type { UrlCheck } from '../fields/public-url.ts';
@@ -67,9 +68,6 @@ export function createSendTemplate(db: Db, urlCheck: UrlCheck): ChatSend {
   };
 }
 
-/** Stands for the components of a template that an earlier version stored: only the variables of its body are known. */
-const UNKNOWN: TemplateComponents = { buttons: [] };
-
 /** Checks the values against the template, then fills the template. */
 function orderOf(
   template: ChatTemplateDocument,
@@ -78,7 +76,7 @@ function orderOf(
   urlCheck: UrlCheck,
 ): ChatOrder {
   const { given, problems } = read;
-  const { components = UNKNOWN, name, language } = template;
+  const { components, name, language } = template;
   const { params, header, buttons } = given;
   const wanted = wantedParams(template, isObject(body.header) && Object.hasOwn(body.header, 'url'));
   const counted = checkCount(body.params, wanted, components, problems);
@@ -91,18 +89,17 @@ function orderOf(
   if (media !== undefined) checkMedia(media, urlCheck, problems);
   if (problems.count > 0) return { read, content: undefined };
   const filled = fillTemplate(entries, components, {
-    ...(header === undefined ? {} : { header }),
-    ...(buttons === undefined ? {} : { buttons }),
+    ...defined({ header, buttons }),
   });
   const content: ChatContent = {
     kind: 'template',
     name,
     language,
     params,
-    ...(filled === undefined ? {} : { filled }),
+    ...defined({ filled }),
   };
   const askNetwork = media === undefined ? undefined : () => checkMediaHost(media, urlCheck, problems);
-  return { read, content, ...(askNetwork === undefined ? {} : { askNetwork }) };
+  return { read, content, ...defined({ askNetwork }) };
 }
 
 async function notFound(db: Db, account: AccountId, name: string, language: string): Promise<Refused> {

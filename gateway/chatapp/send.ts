@@ -59,7 +59,7 @@ const REMEMBERED_PROVIDERS = 20_000;
 /**
  * Makes the sends of the chat-app channel. A refused request is neither stored nor charged.
  * shared/conversations/open.ts decides who pays for what. The account's provider is read at most once per
- * `KEY_CACHE_MS`.
+ * 4 s.
  */
 export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<MessageId> {
   const { chatAccepter, clock, config, db } = deps;

@@ -23,7 +23,7 @@ export type Who =
       readonly confirmed: boolean;
     };
 
-/** The account of a caller. It can be `KEY_CACHE_MS` old; the store decides what must be exact. */
+/** The account of a caller. It can be 4 s old; the store decides what must be exact. */
 export type CallerAccount = Pick<
   AccountDocument,
   | '_id'

@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { StartError } from '../../shared/runtime/lifecycle.ts';
-import { Pipelining } from '../edge/pipelining.ts';
 import { expressObjects } from './express-objects.ts';
 import { refuse } from './refusal.ts';
 
@@ -43,13 +42,15 @@ const SILENT_MS = 1_000;
  */
 export class GatewayServer {
   readonly http: Server;
-  readonly #pipelining: Pipelining;
+  readonly #app: RequestListener;
+  /** The newest answer of each connection. */
+  readonly #newest = new WeakMap<Duplex, ServerResponse>();
   readonly #connections = new Set<Socket>();
   readonly #refused = new WeakSet<Duplex>();
 
   constructor(app: RequestListener, changed: Partial<ServerTimes> = {}) {
     const times = { ...TIMES, ...changed };
-    this.#pipelining = new Pipelining(app);
+    this.#app = app;
     this.http = createServer({
       ...expressObjects(app),
       keepAliveTimeout: times.keepAliveMs,
@@ -61,9 +62,6 @@ export class GatewayServer {
       // `begin` answers such requests, with a body.
       requireHostHeader: false,
     });
-    // A caller may end its side behind its request (`nc -N`, some health checks) and still wants the answer. By itself Node ends the
-    // connection then. The field is not in its documentation or types.
-    Object.assign(this.http, { httpAllowHalfOpen: true });
     const handle = (req: IncomingMessage, res: ServerResponse): void => this.#handle(req, res);
     this.http
       .on('request', handle)
@@ -77,7 +75,7 @@ export class GatewayServer {
       .on('clientError', (error, socket) => this.#refuse(error, socket))
       // Nothing was sent or received for this time. A caller that waits for our answer may wait longer.
       .setTimeout(times.unreadMs, (socket) => {
-        if (socket.writableLength > 0 || !this.#isAwaited(socket)) socket.destroy();
+        if (socket.writableLength > 0 || this.#awaited(socket) === undefined) socket.destroy();
       });
   }
 
@@ -115,12 +113,14 @@ export class GatewayServer {
   #handle(req: IncomingMessage, res: ServerResponse): void {
     if (req.socket.destroyed) return;
     req.url = originForm(req.url ?? '/');
-    this.#pipelining.take(req, res);
+    this.#newest.set(req.socket, res);
+    this.#app(req, res);
   }
 
-  /** Whether a connection waits for an answer. */
-  #isAwaited(connection: Socket): boolean {
-    return this.#pipelining.pending(connection) !== undefined;
+  /** The answer that the connection waits for; the newest one if there are several. */
+  #awaited(connection: Duplex): ServerResponse | undefined {
+    const newest = this.#newest.get(connection);
+    return newest?.writableFinished === false ? newest : undefined;
   }
 
   /**
@@ -129,7 +129,7 @@ export class GatewayServer {
    */
   #closeSilent(): void {
     for (const connection of this.#connections) {
-      if (!this.#isAwaited(connection)) connection.destroy();
+      if (this.#awaited(connection) === undefined) connection.destroy();
     }
   }
 
@@ -137,7 +137,7 @@ export class GatewayServer {
     // The parser reports each further piece of the bytes that it refused.
     if (this.#refused.has(socket)) return;
     this.#refused.add(socket);
-    refuse(error, socket, this.#pipelining.pending(socket));
+    refuse(error, socket, this.#awaited(socket));
   }
 }
 

@@ -1,5 +1,6 @@
 import type { MessageState } from '../../shared/messages/message.ts';
 import { RARE_STATES, type RareState } from '../../shared/mongo/message-indexes.ts';
+import { defined } from '../../shared/runtime/defined.ts';
 import { type AccountId, idDay, type MessageId } from '../../shared/runtime/ids.ts';
 import type { MessageFilter } from './message-list.ts';
 
@@ -56,13 +57,12 @@ function wantedOf(filter: MessageFilter, answered: 'to' | 'from' | 'reference' |
   const { channel, states, to, from, reference, sender } = filter;
   const direction = directionOf(filter, answered);
   return {
-    ...(channel === undefined ? {} : { channel }),
-    ...(direction === undefined ? {} : { direction }),
+    ...defined({ channel, direction }),
     ...(states === undefined || answered === 'state' ? {} : { state: { $in: [...states] } }),
     ...(to === undefined || answered === 'to' ? {} : { to }),
     ...(from === undefined || answered === 'from' ? {} : { from }),
     ...(reference === undefined || answered === 'reference' ? {} : { reference }),
-    ...(sender === undefined ? {} : { sender }),
+    ...defined({ sender }),
   };
 }
 

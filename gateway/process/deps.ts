@@ -26,7 +26,6 @@ export interface GatewayDeps {
     | 'chatBusinessCredits'
     | 'chatMediaAllowHttp'
     | 'chatUserCredits'
-    | 'dltVarMax'
     | 'host'
     | 'keyCacheMs'
     | 'maxSegments'

@@ -47,11 +47,10 @@ export function createParts(deps: GatewayDeps) {
   const authenticateUser = createAuthenticate(identify, unauthorized, 'session_missing');
   const rateLimit = createRateLimit(counter, clock);
   const charge = createCharge(counter, clock);
-  const slotLimits = { ...DEFAULT_SLOT_LIMITS, var: config.dltVarMax };
   const largeBodies = new LargeBodies();
   const body = (limitBytes: number) => jsonBody(limitBytes, charge, largeBodies);
   const small = body(SMALL_BYTES_MAX);
-  const templates = new ApprovedTemplates({ db, clock, limits: slotLimits, freshMs: config.keyCacheMs });
+  const templates = new ApprovedTemplates({ db, clock, limits: DEFAULT_SLOT_LIMITS, freshMs: config.keyCacheMs });
   const guard = { ...guardOptions(config), resolve: deps.resolveHost };
   const allowHttp = config.chatMediaAllowHttp === 'yes';
   return {

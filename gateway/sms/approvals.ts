@@ -29,7 +29,7 @@ const REMEMBERED_SENDERS = 20_000;
 /**
  * Decides before any debit whether an account may send a text as a sender: by its registered senders and, with DLT,
  * by its approved templates. All endpoints of a process share one instance. What it reads from the store is trusted
- * for `KEY_CACHE_MS`. All methods reject with the store's error.
+ * for 4 s. All methods reject with the store's error.
  */
 export class Approvals {
   readonly #templates: ApprovedTemplates;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type BatchDocument, type BatchEntry, ENTRIES_MAX, ENTRIES_PER_CHUNK } from '../../shared/batches/batch.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { laneOf, pathOf } from '../../shared/messages/routing.ts';
+import { defined } from '../../shared/runtime/defined.ts';
 import type { AccountId, BatchId } from '../../shared/runtime/ids.ts';
 import { inSlices } from '../../shared/runtime/turns.ts';
 import { boolean, Fault, longList, object, optional, required, string, withDefault } from '../fields/field.ts';
@@ -147,9 +148,9 @@ export async function orderBulk(
     route,
     path: pathOf(route),
     lane,
-    ...(reference === undefined ? {} : { reference }),
+    ...defined({ reference }),
     content: dltId === undefined ? content.content : { ...content.content, dltId },
-    ...(entityId === undefined ? {} : { entityId }),
+    ...defined({ entityId }),
   };
   return { kind: 'bulk', entries, batch, longest: content };
 }
@@ -186,7 +187,6 @@ export function bulkDryRun({ batch: { total, duplicates, skipped, content }, lon
     segments: longest.segments,
     encoding: longest.encoding,
     template_id: content.dltId ?? null,
-    ...(duplicates === undefined ? {} : { duplicates }),
-    ...(skipped === undefined ? {} : { skipped }),
+    ...defined({ duplicates, skipped }),
   };
 }

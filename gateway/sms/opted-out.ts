@@ -14,7 +14,7 @@ const NOBODY: ReadonlySet<string> = new Set();
 
 /**
  * The recipients who have opted out of such messages (`sending`) of the account. Costs one query per thousand recipients. Accounts
- * that never had an opt-out (`optOuts`, at most `KEY_CACHE_MS` old) cost nothing. Rejects with the store's error.
+ * that never had an opt-out (`optOuts`, at most 4 s old) cost nothing. Rejects with the store's error.
  */
 export async function optedOutOf(
   db: Db,

@@ -2,6 +2,7 @@ import type { BatchDocument } from '../../shared/batches/batch.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
 import { promotionalHours } from '../../shared/messages/promotional-hours.ts';
 import { declareOver } from '../../shared/payment/pay-by.ts';
+import { defined } from '../../shared/runtime/defined.ts';
 import { type BatchId, newId } from '../../shared/runtime/ids.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { validUntilFromNow } from '../fields/times.ts';
@@ -69,7 +70,6 @@ function bulkResult(batch: Pick<BatchDocument, '_id' | 'total' | 'duplicates' | 
     batch_id: _id,
     total,
     credits_used: total * CREDITS_PER_MESSAGE,
-    ...(duplicates === undefined ? {} : { duplicates }),
-    ...(skipped === undefined ? {} : { skipped }),
+    ...defined({ duplicates, skipped }),
   };
 }

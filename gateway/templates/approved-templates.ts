@@ -7,7 +7,7 @@ import { type ApprovedTemplate, readApproved, readVersion } from '../../shared/t
 import { foldLineBreaks } from '../../shared/templates/line-breaks.ts';
 import { parseContent } from '../../shared/templates/pattern.ts';
 import type { SlotLimits } from '../../shared/templates/slot.ts';
-import { type IndexedTemplate, type TemplateIndex, TemplateIndexBuilder } from './template-index.ts';
+import { type IndexedTemplate, TemplateIndex } from './template-index.ts';
 
 export interface ApprovedTemplatesOptions {
   readonly db: Db;
@@ -92,13 +92,12 @@ export class ApprovedTemplates {
       this.#keep(key, kept);
       return kept.index;
     }
-    const builder = new TemplateIndexBuilder();
+    const index = new TemplateIndex();
     for await (const template of readApproved(db, account._id, sender, route)) {
       if (turnOver()) await nextTurn();
       const indexed = toIndexed(template, limits, account);
-      if (indexed !== undefined) builder.add(indexed);
+      if (indexed !== undefined) index.add(indexed);
     }
-    const index = await finish(builder);
     this.#keep(key, { version, index, readAtMs: nowMs, checkedAtMs: nowMs });
     return index;
   }
@@ -124,15 +123,6 @@ export class ApprovedTemplates {
 /** After a change of the setting the texts are prepared anew. */
 function nameOf({ _id, lineBreaks }: TemplateOwner): string {
   return lineBreaks === 'exact' ? `${_id} exact` : _id;
-}
-
-async function finish(builder: TemplateIndexBuilder): Promise<TemplateIndex> {
-  const building = builder.build();
-  for (;;) {
-    const step = building.next();
-    if (step.done === true) return step.value;
-    await nextTurn();
-  }
 }
 
 /** Undefined for malformed content. `templateFaults` refuses such templates, and no text could match one. */

@@ -1,87 +1,57 @@
-import { passLiteral, passSlot, type Reach } from './advance.ts';
-import { sliceHash } from './rolling-hash.ts';
-import type { IndexedPart, IndexedTemplate, TemplateIndex } from './template-index.ts';
-import { hasBit, TextBits } from './text-bits.ts';
+import type { PatternPart } from '../../shared/templates/pattern.ts';
+import { type Positions, slotEnds, stepForward } from './reach.ts';
+import { type IndexedTemplate, preferred, type TemplateIndex, type TemplateNode } from './template-index.ts';
 
 /**
  * Finds the template that the text is an instance of. Spaces, line breaks and capitals must agree exactly, because
  * carriers compare the text as it arrives. When several templates match, the one with the most fixed text wins.
  *
- * Nothing backtracks. The matcher passes a template's parts one after another. Each part turns the set of positions
- * that can be reached into the next set. A set is needed because the text of a literal can also occur inside a value,
- * so a greedy choice can be wrong. Slots are short: each `{#var#}` adds at most 31 positions to a set, which is one
- * word of bits.
- *
- * Worst case: templates × parts × words, plus (length of the text) × (number of literals that occur almost everywhere
- * in it).
+ * Nothing backtracks. Each part turns the set of positions that can be reached into the next set. A set is needed because the text
+ * of a literal can also occur inside a value, so a greedy choice can be wrong.
  */
 export function matchTemplate(index: TemplateIndex, text: string): IndexedTemplate | undefined {
-  const scan = new TextBits(text, index.partsCount);
-  const { length } = text;
-  const walk = new Walk(scan, index.partsMax);
-  let best = -1;
-  for (let t = 0; t < index.templates.length; t++) {
-    walk.turn(index.shared[t] ?? 0);
-    if (length < (index.minLength[t] ?? 0) || length > (index.maxLength[t] ?? 0)) continue;
-    if (scan.hashes[index.prefixLength[t] ?? 0] !== index.prefixHash[t]) continue;
-    const suffixStart = length - (index.suffixLength[t] ?? 0);
-    if (sliceHash(scan.hashes, suffixStart, length, index.suffixWeight[t] ?? 1) !== index.suffixHash[t]) continue;
-    if (best !== -1 && (index.rank[t] ?? 0) > (index.rank[best] ?? 0)) continue;
-    if (walk.reachesEnd(index.parts[t] ?? [])) best = t;
-  }
-  return index.templates[best];
+  const start = new Uint8Array(text.length + 1);
+  start[0] = 1;
+  return new Walk(text).from(index.root, start, undefined);
 }
 
-/**
- * Keeps the sets after 0, 1, 2… parts of the template that was walked last. The next template reuses those of their
- * common parts.
- */
 class Walk {
-  readonly #scan: TextBits;
-  readonly #reaches: Reach[];
-  readonly #scratch: Uint32Array;
-  /** How many parts of the current template are done, the failed one included. */
-  #passed = 0;
-  /** The part (counted from 1) that the text could not pass; 0 when there is none. */
-  #deadAfter = 0;
+  readonly #text: string;
+  /** Where addresses and numbers of the text end: one is read to its end from each of its positions, but once for all templates. */
+  readonly #ends = new Map<string, number[]>();
 
-  constructor(scan: TextBits, partsMax: number) {
-    this.#scan = scan;
-    this.#reaches = Array.from({ length: partsMax + 1 }, () => ({ bits: scan.emptySet(), low: 0, high: 0 }));
-    this.#scratch = scan.emptySet();
-    const start = this.#reaches[0];
-    if (start !== undefined) start.bits[0] = 1;
+  constructor(text: string) {
+    this.#text = text;
   }
 
-  /**
-   * Goes on to the next template, which has `shared` leading parts in common with the one before it in the index,
-   * even if that one was skipped.
-   */
-  turn(shared: number): void {
-    if (shared >= this.#passed) return;
-    this.#passed = shared;
-    if (this.#deadAfter > shared) this.#deadAfter = 0;
-  }
-
-  reachesEnd(parts: readonly IndexedPart[]): boolean {
-    if (this.#deadAfter > 0) return false;
-    for (; this.#passed < parts.length; this.#passed++) {
-      if (this.#pass(parts[this.#passed])) continue;
-      this.#passed++;
-      this.#deadAfter = this.#passed;
-      return false;
+  /** The preferred template of `best` and all those below `node` that end where the text ends. */
+  from(node: TemplateNode, reached: Positions, best: IndexedTemplate | undefined): IndexedTemplate | undefined {
+    const first = reached.indexOf(1);
+    if (first === -1) return best;
+    let found = best;
+    if (node.template !== undefined && reached[this.#text.length] === 1) found = preferred(found, node.template);
+    const last = reached.lastIndexOf(1);
+    for (const { part, node: next } of node.branches.values()) {
+      if (!mayFollow(part, this.#text, first, last)) continue;
+      found = this.from(next, stepForward(part, reached, this.#text, this.#endsOf), found);
     }
-    const end = this.#reaches[parts.length];
-    const { length } = this.#scan.text;
-    return end !== undefined && end.low <= length && length <= end.high && hasBit(end.bits, length);
+    return found;
   }
 
-  #pass(part: IndexedPart | undefined): boolean {
-    const from = this.#reaches[this.#passed];
-    const to = this.#reaches[this.#passed + 1];
-    if (part === undefined || from === undefined || to === undefined) return false;
-    return part.kind === 'literal'
-      ? passLiteral(this.#scan, part.literal, from, to, this.#scratch)
-      : passSlot(this.#scan, part.slot, from, to);
-  }
+  readonly #endsOf: typeof slotEnds = (slot, text, start) => {
+    const key = `${slot.type} ${slot.max} ${start}`;
+    const known = this.#ends.get(key);
+    if (known !== undefined) return known;
+    const ends = slotEnds(slot, text, start);
+    this.#ends.set(key, ends);
+    return ends;
+  };
+}
+
+/** False if the text does not have the literal between `first` and `last`. So nearly all of thousands of branches are passed over. */
+function mayFollow(part: PatternPart, text: string, first: number, last: number): boolean {
+  if (part.kind === 'slot') return true;
+  if (first === last) return text.startsWith(part.text, first);
+  const at = text.indexOf(part.text, first);
+  return at !== -1 && at <= last;
 }

@@ -1,12 +1,10 @@
 import type { Pattern, PatternPart } from '../../shared/templates/pattern.ts';
 import type { Slot } from '../../shared/templates/slot.ts';
 import { SLOT_VALUES } from '../../shared/templates/slot-value.ts';
-import { occurrencesOf } from './occurrences.ts';
 
 /**
  * Which positions of a text can be reached between the parts of ONE pattern, as plain sets: 1 means reachable, by
- * position from 0 to the text's length. Used to tell what each slot holds and where a text differs; `matchTemplate`
- * is the fast way to know whether it matches at all. Time: parts × text, and for shapes × their longest value.
+ * position from 0 to the text's length. Time: parts × text, and for shapes × their longest value.
  */
 export type Positions = Uint8Array;
 
@@ -59,21 +57,21 @@ export function slotEnds(slot: Slot, text: string, start: number): number[] {
   return ends;
 }
 
-function stepForward(part: PatternPart, from: Positions, text: string): Positions {
+/** The positions after `part`, for the positions of `from` where it can begin. `endsOf` may be a `slotEnds` that remembers. */
+export function stepForward(part: PatternPart, from: Positions, text: string, endsOf = slotEnds): Positions {
   const low = from.indexOf(1);
   if (low === -1) return from;
   const high = from.lastIndexOf(1);
   const to = new Uint8Array(text.length + 1);
   if (part.kind === 'literal') {
     const { length } = part.text;
-    for (const at of occurrencesOf(text.slice(low, high + length), part.text))
-      if (from[low + at] === 1) to[low + at + length] = 1;
+    for (let at = low; at <= high; at++) if (from[at] === 1 && text.startsWith(part.text, at)) to[at + length] = 1;
     return to;
   }
   const { slot } = part;
   const values = SLOT_VALUES[slot.type];
   if (values.kind === 'shape') {
-    for (let at = low; at <= high; at++) if (from[at] === 1) for (const end of slotEnds(slot, text, at)) to[end] = 1;
+    for (let at = low; at <= high; at++) if (from[at] === 1) for (const end of endsOf(slot, text, at)) to[end] = 1;
     return to;
   }
   // The nearest beginning gives the shortest value. Every code unit between them must be allowed in the slot.
@@ -95,9 +93,8 @@ function stepBackward(part: PatternPart, later: Positions, text: string): Positi
   const from = new Uint8Array(text.length + 1);
   if (part.kind === 'literal') {
     const { length } = part.text;
-    const first = Math.max(0, low - length);
-    for (const at of occurrencesOf(text.slice(first, high), part.text))
-      if (later[first + at + length] === 1) from[first + at] = 1;
+    for (let at = Math.max(0, low - length); at <= high - length; at++)
+      if (later[at + length] === 1 && text.startsWith(part.text, at)) from[at] = 1;
     return from;
   }
   const { slot } = part;

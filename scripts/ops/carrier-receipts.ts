@@ -101,7 +101,6 @@ const EFFECTS: Readonly<Record<ParsedReceipt['meaning'], string>> = {
 
 function meaningOf({ meaning, isKnown }: ParsedReceipt, { receipts }: CarrierDocument): string {
   if (isKnown) return EFFECTS[meaning];
-  const { receiptProfile, otherWord } = withDefaults(RECEIPTS, receipts);
-  const rule = otherWord === 'profile' ? `the profile ${receiptProfile}` : '--other-word';
-  return `${EFFECTS[meaning]} (no table has this word; by ${rule})`;
+  const { receiptProfile } = withDefaults(RECEIPTS, receipts);
+  return `${EFFECTS[meaning]} (no table has this word; by the profile ${receiptProfile})`;
 }

@@ -66,8 +66,12 @@ async function dltIds(
     throw new Failure(`${cannot}: templates belong to one sender. Set it for each number, with --number.`);
   }
   const store = await db();
-  const limits = { ...DEFAULT_SLOT_LIMITS, var: config.dltVarMax };
-  const templates = new ApprovedTemplates({ db: store, clock, limits, freshMs: config.keyCacheMs });
+  const templates = new ApprovedTemplates({
+    db: store,
+    clock,
+    limits: DEFAULT_SLOT_LIMITS,
+    freshMs: config.keyCacheMs,
+  });
   const approvals = new Approvals({ db: store, clock, config, templates });
   const approval = await approvals.approve(account, { sender: number, route: 'transactional' }, text);
   if (approval.kind === 'approved') return approval.ids;

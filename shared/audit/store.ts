@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import { defined } from '../../shared/runtime/defined.ts';
 import type { AuditId } from '../runtime/ids.ts';
 import type { AuditDocument, Ended, Intended } from './entry.ts';
 
@@ -17,8 +18,7 @@ export async function beginEntry(
   const { actor, action, subject, account, before } = intended;
   const begun = {
     ...{ at: now, actor, action, subject, expiresAt: new Date(now.getTime() + keptDays * DAY_MS) },
-    ...(account === undefined ? {} : { account }),
-    ...(before === undefined ? {} : { before }),
+    ...defined({ account, before }),
   };
   await entries(db).updateOne(
     { _id: id },

@@ -12,9 +12,9 @@ export interface BindReportDocument {
   readonly epoch: number;
   readonly at: Date;
   readonly binds: readonly BindReport[];
-  /** What other carriers' workers need to know to take over (routing/standing.ts). Absent in reports of earlier versions. */
-  readonly flow?: CarrierFlow;
-  /** What was measured recently. Absent before the first measurement, and in reports of earlier versions. */
+  /** What other carriers' workers need to know to take over (routing/standing.ts). */
+  readonly flow: CarrierFlow;
+  /** What was measured recently. Absent before the first measurement. */
   readonly measured?: CarrierMeasured;
 }
 

@@ -12,9 +12,9 @@ export interface ChatTemplateDocument {
   readonly category: string;
   /** Number of variables in its body. template-params.ts derives from `components` what each entry of `params` fills. */
   readonly variables: number;
-  /** The parts of the template. Absent in documents of earlier versions. Such a template has variables in its body only. */
-  readonly components?: TemplateComponents;
-  /** The provider's id of it. Absent in documents of earlier versions until the next copy. */
+  /** The parts of the template. */
+  readonly components: TemplateComponents;
+  /** The provider's id of it. Absent when its list, or its answer, has none. */
   readonly upstreamId?: string;
   /** Why it was rejected, paused or disabled, in the provider's words. */
   readonly reason?: string;

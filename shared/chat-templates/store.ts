@@ -1,4 +1,5 @@
 import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
+import { defined } from '../../shared/runtime/defined.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
 import { type ChatTemplateDocument, type ChatTemplateStatus, chatTemplateId } from './chat-template.ts';
@@ -230,8 +231,7 @@ export async function listChatTemplatePage(
   return templates(db)
     .find({
       _id: { $gt: `${account}:${after ?? ''}` as TemplateId, $lt }, // only compared with
-      ...(language === undefined ? {} : { language }),
-      ...(status === undefined ? {} : { status }),
+      ...defined({ language, status }),
     })
     .sort({ _id: 1 })
     .limit(limit)

@@ -12,16 +12,13 @@ export type TemplateParam =
   /** A one-time password is in the body and in its button. It is given once and sent in both places. */
   | { readonly fills: 'otp'; readonly button: number; readonly variable: string };
 
-type Template = Pick<ChatTemplateDocument, 'components' | 'variables'>;
+type Template = Pick<ChatTemplateDocument, 'components'>;
 
 /**
  * The entries of `params` that a template takes, in the order of the template: header, body, buttons. The footer, quick replies
  * and phone numbers take none. A location takes none either, because it has no single value. Pure.
  */
-export function paramsOf({ components, variables }: Template): readonly TemplateParam[] {
-  if (components === undefined) {
-    return Array.from({ length: variables }, (_, i) => ({ fills: 'body', variable: String(i + 1) }));
-  }
+export function paramsOf({ components }: Template): readonly TemplateParam[] {
   const body = variablesIn(components.body ?? '');
   const code = codeIn(components);
   const params: readonly TemplateParam[] = [
@@ -58,9 +55,9 @@ function buttonParams({ type, url = '' }: TemplateButton, button: number): reado
 }
 
 /** Describes a place of `params` for people, such as `the url suffix of button 1 ("Track")`. Pure. */
-export function describeParam(param: TemplateParam, components: TemplateComponents | undefined): string {
+export function describeParam(param: TemplateParam, components: TemplateComponents): string {
   const label = (index: number): string => {
-    const text = components?.buttons[index]?.text ?? '';
+    const text = components.buttons[index]?.text ?? '';
     return text === '' ? `button ${index}` : `button ${index} ("${text}")`;
   };
   switch (param.fills) {

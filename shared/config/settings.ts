@@ -122,28 +122,7 @@ export const SETTINGS = {
     ['debug', 'info', 'warn', 'error', 'silent'],
     'Lowest level of log lines that are written.',
   ),
-  keyCacheMs: integer(
-    'KEY_CACHE_MS',
-    4_000,
-    0,
-    4_000,
-    'How long a process may use what it has read about a key, in milliseconds. A revoked key is refused after this time at the latest.',
-  ),
-  authFailuresPerMinute: integer(
-    'AUTH_FAILURES_PER_MINUTE',
-    30,
-    1,
-    1_000_000,
-    'Requests with a missing or wrong API key that one IP address (IPv6: one /64) may make in a minute. Further ones get 429. Requests with a valid key are not affected.',
-  ),
   maxSegments: integer('MESSAGE_MAX_SEGMENTS', 10, 1, 255, 'Longest message that is accepted, in SMS segments.'),
-  dltVarMax: integer(
-    'DLT_VAR_MAX',
-    30,
-    1,
-    40,
-    "Longest value of a {#var#} in a DLT template, in characters; 30 in most operators' rules, 40 in some.",
-  ),
   promotionalFrom: timeOfDay(
     'PROMOTIONAL_FROM',
     '10:00',
@@ -175,26 +154,12 @@ export const SETTINGS = {
     3_650,
     'How long webhook deliveries are kept, with the log of their posts, in days.',
   ),
-  batchDays: integer(
-    'BATCH_DAYS',
-    90,
-    14,
-    3_650,
-    'How long batches and schedules are kept after their end, in days; a batch at least as long as its messages.',
-  ),
   messageLogDays: integer(
     'MESSAGE_LOG_DAYS',
     30,
     1,
     3_650,
     "How long the raw receipts and carriers' answers of timelines are kept, in days.",
-  ),
-  inboundPartsMinutes: integer(
-    'INBOUND_PARTS_MINUTES',
-    30,
-    1,
-    1_440,
-    'How long the parts of a received SMS wait for those that are missing, in minutes. Then it is told without them.',
   ),
   inboundStrays: choice(
     'INBOUND_STRAYS',
@@ -279,14 +244,22 @@ export const SETTINGS = {
   simulatorWebhookPort: integer('SIMULATOR_WEBHOOK_PORT', 4010, 0, 65_535, 'TCP port of the webhook receiver.'),
 } as const satisfies Record<string, Setting<unknown>>;
 
-export type Config = {
+/** Given to the product beside its settings, though nobody has a reason to change them. Tests do. */
+const FIXED = {
+  /** How long a process may use what it has read about a key. A revoked key is refused after this time at the latest. */
+  keyCacheMs: 4_000,
+  /** Requests with a missing or wrong API key that one IP address (IPv6: one /64) may make in a minute. Further ones get 429. */
+  authFailuresPerMinute: 30,
+};
+
+export type Config = Readonly<typeof FIXED> & {
   readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never;
 };
 
 /** Reads all settings. Throws one `StartError` that lists every bad setting and the form of its values. */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const problems: string[] = [];
-  const config: Record<string, unknown> = {};
+  const config: Record<string, unknown> = { ...FIXED };
   for (const [name, setting] of Object.entries<Setting<unknown>>(SETTINGS)) {
     const given = env[setting.env];
     const value = given === undefined || given === '' ? setting.fallback : setting.parse(given);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Binary, type Collection, type Db, type Document, type Filter, type UpdateFilter } from 'mongodb';
+import { defined } from '../../shared/runtime/defined.ts';
 import { takePlace } from '../mongo/places.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AccountId } from '../runtime/ids.ts';
@@ -52,18 +53,15 @@ export async function insertKey(db: Db, clock: Clock, key: NewKey, text: KeyText
   const { account, name, scopes, expiresAt, perMinute, allowedIps, maker, rotatedFrom, line } = key;
   const document: KeyDocument = {
     _id: text.id,
-    ...(account === undefined ? {} : { account }),
+    ...defined({ account }),
     name,
     secretHash: new Binary(hashSecret(text.secret)),
     status: 'active',
     scopes,
     createdAt: clock.now(),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(perMinute === undefined ? {} : { perMinute }),
-    ...(allowedIps === undefined ? {} : { allowedIps }),
+    ...defined({ expiresAt, perMinute, allowedIps }),
     ...(maker === undefined ? {} : { createdBy: maker.by, makers: maker.makers }),
-    ...(rotatedFrom === undefined ? {} : { rotatedFrom }),
-    ...(line === undefined ? {} : { line }),
+    ...defined({ rotatedFrom, line }),
   };
   const places = { db, collection: 'keys', owner: ownedBy(account), most: LIVE_KEYS_MAX };
   const release = () => releasePlaces(db, account, clock.now());
@@ -137,7 +135,7 @@ export async function retireReplaced(db: Db, { _id: made, rotatedFrom }: KeyDocu
 }
 
 /**
- * Gateways see the change within `KEY_CACHE_MS`. Returns the key as changed; undefined when it is no longer as `seen`: what was
+ * Gateways see the change within 4 s. Returns the key as changed; undefined when it is no longer as `seen`: what was
  * allowed then may not be any more.
  */
 export async function updateKey(
@@ -188,7 +186,7 @@ function literally(change: object): Document {
 }
 
 /**
- * Revokes a key for good; gateways refuse it within `KEY_CACHE_MS`. Returns it; undefined when there is no such key. Idempotent.
+ * Revokes a key for good; gateways refuse it within 4 s. Returns it; undefined when there is no such key. Idempotent.
  */
 export async function revokeKey(db: Db, id: string): Promise<KeyDocument | undefined> {
   const revoked: UpdateFilter<KeyDocument> = { $set: { status: 'revoked' }, $unset: { place: '' } };

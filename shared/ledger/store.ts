@@ -1,4 +1,5 @@
 import type { Collection, Db } from 'mongodb';
+import { defined } from '../../shared/runtime/defined.ts';
 import type { ChangeId, PendingChange } from '../accounts/account.ts';
 import { insertNew } from '../mongo/insert-new.ts';
 import type { AccountId } from '../runtime/ids.ts';
@@ -19,10 +20,7 @@ export function ledgerEntryOf(account: AccountId, change: ChangeId, pending: Pen
     balanceAfter,
     reason,
     change,
-    ...(reference === undefined ? {} : { reference }),
-    ...(schedules === undefined ? {} : { schedules }),
-    ...(note === undefined ? {} : { note }),
-    ...(by === undefined ? {} : { by }),
+    ...defined({ reference, schedules, note, by }),
     at,
   };
 }

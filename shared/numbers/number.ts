@@ -50,6 +50,6 @@ export function keywordOf(text: string): string {
 /** The entry that gets a text, out of the entries of one number. Undefined when none does. */
 export function entryFor(entries: readonly NumberDocument[], text: string): NumberDocument | undefined {
   const keyword = keywordOf(text);
-  const exact = keyword === '' ? undefined : entries.find((entry) => keywordOf(entry.keyword) === keyword);
+  const exact = keyword === '' ? undefined : entries.find((entry) => entry.keyword === keyword);
   return exact ?? entries.find((entry) => entry.keyword === '');
 }

@@ -1,4 +1,5 @@
 import type { Collection, Db, UpdateFilter } from 'mongodb';
+import { defined } from '../../shared/runtime/defined.ts';
 import { markOptOuts } from '../accounts/store.ts';
 import { insertNew } from '../mongo/insert-new.ts';
 import { updateEach } from '../mongo/update-each.ts';
@@ -133,8 +134,7 @@ export function listOptOuts(
       .find({
         account,
         out: true,
-        ...(customer === undefined ? {} : { customer }),
-        ...(scope === undefined ? {} : { scope }),
+        ...defined({ customer, scope }),
         ...(after === undefined ? {} : { $and: [behind(after)] }),
       })
       // Of one scope the customer alone, so that the index of that scope has the order.

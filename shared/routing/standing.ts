@@ -38,7 +38,7 @@ export function standingOf(
   if (epoch === undefined) return isLong(unheldSince) ? { state: 'down', since: unheldSince } : { state: 'up' };
   // Its holder has just started and will report within a second.
   if (report?.epoch !== epoch) return { state: 'up' };
-  const { unboundSince, trippedUntil, behindSince } = report.flow ?? {};
+  const { unboundSince, trippedUntil, behindSince } = report.flow;
   if (unboundSince !== undefined && isLong(unboundSince)) return { state: 'down', since: unboundSince };
   return { state: trippedUntil === undefined ? 'up' : 'tripped', behindSince };
 }

@@ -1,4 +1,5 @@
 import type { Collection, Db, Filter } from 'mongodb';
+import { defined } from '../../shared/runtime/defined.ts';
 import { isDuplicateKey } from '../mongo/errors.ts';
 import { withinQuota } from '../quotas/quotas.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -191,15 +192,11 @@ export function documentOf(account: AccountId, template: NewTemplate, now: Date)
     name,
     senders,
     routes,
-    ...(entityId === undefined ? {} : { entityId }),
+    ...defined({ entityId }),
     content,
-    ...(slots === undefined ? {} : { slots }),
+    ...defined({ slots }),
     status,
-    ...(reason === undefined ? {} : { reason }),
-    ...(category === undefined ? {} : { category }),
-    ...(requested === undefined ? {} : { requested }),
-    ...(request === undefined ? {} : { request }),
-    ...(owed === undefined ? {} : { owed }),
+    ...defined({ reason, category, requested, request, owed }),
     createdAt: now,
     ...(status === 'submitted' ? {} : { decidedAt: now }),
   };

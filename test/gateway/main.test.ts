@@ -128,11 +128,11 @@ describe('the gateway process', function () {
   });
 
   it('ends with 1 and one sentence for each bad setting', async () => {
-    const { err, exited } = start({ PORT: 'http', KEY_CACHE_MS: '60000' });
+    const { err, exited } = start({ PORT: 'http', MESSAGE_MAX_SEGMENTS: '256' });
 
     expect(await exited).to.deep.equal([1, null]);
     expect(err()).to.equal(
-      'PORT must be a whole number from 0 to 65535, not "http".\nKEY_CACHE_MS must be a whole number from 0 to 4000, not "60000".\n',
+      'PORT must be a whole number from 0 to 65535, not "http".\nMESSAGE_MAX_SEGMENTS must be a whole number from 1 to 255, not "256".\n',
     );
   });
 });

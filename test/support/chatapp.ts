@@ -30,13 +30,15 @@ export function makeChatTemplate(
   account: AccountId,
   overrides: Partial<Omit<ChatTemplateDocument, '_id' | 'account'>> = {},
 ): ChatTemplateDocument {
+  const { variables = 2 } = overrides;
   const template = {
     account,
     name: 'order_update',
     language: 'en_US',
     status: 'approved',
     category: 'utility',
-    variables: 2,
+    variables,
+    components: { body: Array.from({ length: variables }, (_, i) => `{{${i + 1}}}`).join(' '), buttons: [] },
     syncedAt: new Date(),
     ...overrides,
   };

@@ -43,7 +43,6 @@ export const TEST_CONFIG: GatewayDeps['config'] = {
   chatBusinessCredits: 2,
   chatMediaAllowHttp: 'no',
   chatUserCredits: 1,
-  dltVarMax: 30,
   host: '127.0.0.1',
   keyCacheMs: 2_000,
   maxSegments: 10,

@@ -151,7 +151,6 @@ export class TemplateRequests {
       );
     }
     const known = await findChatTemplate(db, account, name, language);
-    // Copies of an earlier version have no id.
     const listed = known?.upstreamId === undefined ? await this.#readBack(request) : known;
     if (typeof listed === 'string') return { kind: 'later', reason: listed };
     if (listed?.upstreamId === undefined) return { kind: 'refused', reason: GONE };

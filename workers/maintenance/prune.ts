@@ -11,7 +11,7 @@ import { scheduleWalk } from './pruning/schedules.ts';
 import { strayChunkWalk } from './pruning/unpaid-batches.ts';
 import { type PrunePace, pruneAlong, type StoreKind } from './pruning/walk.ts';
 
-/** How long ended things are kept, in days (settings MESSAGE_DAYS, DELIVERY_DAYS, BATCH_DAYS). */
+/** How long ended things are kept, in days (MESSAGE_DAYS, DELIVERY_DAYS; batches 90). */
 export interface Retention {
   /** Conversations are kept as long as messages. */
   readonly messages: number;

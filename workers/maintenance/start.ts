@@ -7,6 +7,8 @@ import { Timetable } from './timetable.ts';
 /** Shorter than the time that a process has to stop (shared/runtime/lifecycle.ts). */
 const STOP_MS = 10_000;
 
+/** After their end; a batch at least as long as its messages. */
+const BATCH_DAYS = 90;
 /** The longest extra delay of messages until lists show them. */
 const WRITE_OUT_POLL_MS = 200;
 
@@ -18,7 +20,7 @@ export async function startMaintenance({ config, db, listen, clock, log, metrics
     log,
     metrics,
     announcer,
-    retention: { messages: config.messageDays, deliveries: config.deliveryDays, batches: config.batchDays },
+    retention: { messages: config.messageDays, deliveries: config.deliveryDays, batches: BATCH_DAYS },
     store: config.mongodbUri === '' ? 'embedded' : 'mongodb',
     stopMs: STOP_MS,
   });

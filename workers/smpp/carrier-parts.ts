@@ -66,6 +66,8 @@ export interface Holding {
 
 /** After a receipt could not be stored, no receipts are read for this long. */
 const SLOW_DOWN_MS = 1_000;
+/** How long a word that means hold waits for a better receipt. */
+const HOLD_MINUTES = 60;
 
 /**
  * The parts that send a carrier's messages, read its receipts and settle both. The constructor makes them in the order of their
@@ -175,7 +177,7 @@ export class CarrierParts {
       rules: {
         carrier: carrier._id,
         parts: this.#dialect.parts,
-        holdMinutes: this.#dialect.holdMinutes,
+        holdMinutes: HOLD_MINUTES,
         submitsOf: (message) => countSubmits(message, texts),
         reasonOf: (state, error, word) => this.#dialect.reasonOf(state, error, word),
       },

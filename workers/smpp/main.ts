@@ -3,6 +3,9 @@ import { openSecretBox } from '../../shared/processes/open-secret-box.ts';
 import { runApp } from '../../shared/processes/run-app.ts';
 import { SmppWorker } from './worker.ts';
 
+/** How long the parts of a received SMS wait for those that are missing. Then it is told without them. */
+const INBOUND_PARTS_MS = 30 * 60_000;
+
 runApp('smpp', async ({ config, db, listen, clock, log, metrics, life }) => {
   const box = await openSecretBox(config, db);
   const worker = new SmppWorker({
@@ -15,7 +18,7 @@ runApp('smpp', async ({ config, db, listen, clock, log, metrics, life }) => {
     promotionalHours: promotionalHours(config),
     messageLogDays: config.messageLogDays,
     inbound: {
-      partsMs: config.inboundPartsMinutes * 60_000,
+      partsMs: INBOUND_PARTS_MS,
       refuseStrays: config.inboundStrays === 'refuse',
       strayDays: config.inboundDays,
     },

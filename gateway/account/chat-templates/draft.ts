@@ -1,6 +1,7 @@
 import type { MediaHeader, TemplateButton, TemplateHeader } from '../../../shared/chat-templates/chat-template.ts';
 import type { TemplateDraft } from '../../../shared/chat-templates/template-request.ts';
 import { variablesIn } from '../../../shared/chat-templates/variables.ts';
+import { defined } from '../../../shared/runtime/defined.ts';
 import { extensionProblem } from '../../chatapp/media-format.ts';
 import type { Values } from '../../fields/field.ts';
 import type { FieldProblems } from '../../http/fields.ts';
@@ -27,7 +28,7 @@ export function draftOf(given: Given, problems: FieldProblems): TemplateDraft {
     components: {
       ...(header === undefined ? {} : { header: headerOf(header) }),
       body,
-      ...(footer === undefined ? {} : { footer }),
+      ...defined({ footer }),
       buttons: buttons.map(buttonOf),
     },
     examples: {
@@ -153,7 +154,6 @@ function buttonOf({
 }: Given['buttons'][number]): TemplateButton {
   return {
     ...{ type, text },
-    ...(url === undefined ? {} : { url }),
-    ...(phoneNumber === undefined ? {} : { phoneNumber }),
+    ...defined({ url, phoneNumber }),
   };
 }

@@ -30,7 +30,7 @@ export interface Reach {
 
 /**
  * How far the caller reaches: a key as far as itself, a user as the role says. Read anew, because what authentication knows of a key
- * can be `KEY_CACHE_MS` old. A problem when the caller may not manage keys any more.
+ * can be 4 s old. A problem when the caller may not manage keys any more.
  */
 export async function reachOf(deps: Deps, caller: Caller): Promise<Reach | Problem> {
   const found = await boundsNow(deps, caller);

@@ -1,6 +1,7 @@
 import { BOUND_FIELDS, boundsOf } from '../../../shared/keys/bounds.ts';
 import { descendantsOf, makerKey } from '../../../shared/keys/descendants.ts';
 import { findOwnKey, narrowKey, revokeKey, updateKey } from '../../../shared/keys/store.ts';
+import { defined } from '../../../shared/runtime/defined.ts';
 import { optional } from '../../fields/field.ts';
 import { readRequest, request } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
@@ -23,7 +24,7 @@ export const UPDATE_KEY = request({
 type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
 
 /**
- * PATCH /v2/account/keys/{key_id} (extension): what is left out stays. Gateways see the change within `KEY_CACHE_MS`. The key then
+ * PATCH /v2/account/keys/{key_id} (extension): what is left out stays. Gateways see the change within 4 s. The key then
  * reaches no farther than who asks, and than the key that made it; the keys that it made are narrowed with it.
  */
 export function createUpdateKey(deps: Deps): Handler {
@@ -37,9 +38,9 @@ export function createUpdateKey(deps: Deps): Handler {
     const read = await readRequest(UPDATE_KEY, bodyOf(res), { account: caller.account, now: clock.now(), config });
     const { name, scopes, per_minute, allowed_ips } = read.given;
     const change = {
-      ...(name === undefined ? {} : { name }),
+      ...defined({ name }),
       ...(scopes === undefined ? {} : { scopes: [...new Set(scopes)] }),
-      ...(per_minute === undefined ? {} : { perMinute: per_minute }),
+      ...defined({ perMinute: per_minute }),
       ...(allowed_ips === undefined ? {} : { allowedIps: [...new Set(allowed_ips)] }),
     };
     const wanted = { ...boundsOf(key), ...change, ...(allowed_ips?.length === 0 && { allowedIps: undefined }) };

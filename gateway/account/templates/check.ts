@@ -32,14 +32,14 @@ export function createCheckTemplate({ clock, config }: Pick<GatewayDeps, 'clock'
     const read = await readRequest(CHECK_TEMPLATE, bodyOf(res), { account, now: clock.now(), config });
     if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
     const { content } = whole(read);
-    sendJson(res, checked(account.lineBreaks === 'exact' ? content : foldLineBreaks(content), config.dltVarMax));
+    sendJson(res, checked(account.lineBreaks === 'exact' ? content : foldLineBreaks(content)));
   };
 }
 
 /** Segments are counted with every slot as short, and as long, as it may be, filled with characters of the GSM alphabet. */
-function checked(content: string, varMax: number): object {
+function checked(content: string): object {
   const problems = contentFaults(content);
-  const parsed = parseContent(content, { ...DEFAULT_SLOT_LIMITS, var: varMax });
+  const parsed = parseContent(content, DEFAULT_SLOT_LIMITS);
   const filled = (fill: 'min' | 'max'): string =>
     parsed.kind === 'malformed'
       ? content

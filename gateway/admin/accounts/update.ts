@@ -1,5 +1,6 @@
 import { accountInAudit } from '../../../shared/accounts/account.ts';
 import { type AccountChanges, findAccount, updateAccount } from '../../../shared/accounts/store.ts';
+import { defined } from '../../../shared/runtime/defined.ts';
 import { scopeMissing } from '../../access/scopes.ts';
 import { optional } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
@@ -43,11 +44,13 @@ export function createUpdateAccount(deps: Pick<GatewayDeps, 'db' | 'clock' | 'co
     const { expiry_date, entity_id, number_check, line_breaks, opt_out_exempt, ...same } = whole(read);
     const changes: AccountChanges = {
       ...same,
-      ...(expiry_date === undefined ? {} : { expiryDate: expiry_date }),
-      ...(entity_id === undefined ? {} : { entityId: entity_id }),
-      ...(number_check === undefined ? {} : { numberCheck: number_check }),
-      ...(line_breaks === undefined ? {} : { lineBreaks: line_breaks }),
-      ...(opt_out_exempt === undefined ? {} : { optOutExempt: opt_out_exempt }),
+      ...defined({
+        expiryDate: expiry_date,
+        entityId: entity_id,
+        numberCheck: number_check,
+        lineBreaks: line_breaks,
+        optOutExempt: opt_out_exempt,
+      }),
     };
     const changed = await changeAudited(deps, requesterOf(res), {
       action: 'account.update',

@@ -1,5 +1,6 @@
 import { BadCarrier } from '../../../shared/carriers/carrier-form.ts';
 import { PasswordNeeded, updateCarrier } from '../../../shared/carriers/store.ts';
+import { defined } from '../../../shared/runtime/defined.ts';
 import { type Kind, optional } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
@@ -51,8 +52,7 @@ export function createUpdateCarrier(deps: Pick<GatewayDeps, 'db' | 'clock' | 'co
     const { name, password } = whole(read);
     const changes = {
       ...changed,
-      ...(name === undefined ? {} : { name }),
-      ...(password === undefined ? {} : { password }),
+      ...defined({ name, password }),
     };
     const { carrier } = found;
     try {

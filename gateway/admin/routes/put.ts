@@ -1,5 +1,6 @@
 import type { RouteDocument } from '../../../shared/routing/route.ts';
 import { addRoute, listRoutes, replaceRoute } from '../../../shared/routing/store.ts';
+import { defined } from '../../../shared/runtime/defined.ts';
 import { readRequest, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
@@ -25,9 +26,9 @@ export function createPutRoute(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'
     const costs = before?.costs;
     const wanted: Omit<RouteDocument, 'createdAt'> = {
       ...{ _id: name, order, match: matches, groups, waitSeconds },
-      ...(price === undefined ? {} : { price }),
+      ...defined({ price }),
       // Costs are only changed by ops.
-      ...(costs === undefined ? {} : { costs }),
+      ...defined({ costs }),
     };
     await addRouteFaults(db, wanted, problems);
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));

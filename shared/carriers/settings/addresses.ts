@@ -1,5 +1,5 @@
 import { type Shape, setting, type Values } from './setting.ts';
-import { ascii, listOf, matching, whole } from './shapes.ts';
+import { ascii, listOf, matching } from './shapes.ts';
 
 /** How an address is written: its type of number, its numbering plan (SMPP 3.4 §5.2.5, §5.2.6), and the form of its digits. */
 export interface AddressForm {
@@ -91,7 +91,6 @@ export const ADDRESSES = {
     '',
     'calling code of the carrier’s country: its numbers are national ones',
   ),
-  shortCodeDigits: setting(whole('N', 0, 15), 8, 'a sender of at most so many digits is a short code'),
   rewriteSender: setting(senderRules, [], 'what the beginning of a sender becomes; the longest that fits counts', {
     kannel: 'unified-prefix',
     jasmin: 'src_addr, interceptors',

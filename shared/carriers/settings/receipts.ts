@@ -1,5 +1,5 @@
 import { type Shape, setting, type Values } from './setting.ts';
-import { listOf, oneOf, whole, yesNo } from './shapes.ts';
+import { listOf, oneOf, yesNo } from './shapes.ts';
 
 /** What a word of `stat:` can mean for a message. */
 const WORD_MEANINGS = [
@@ -9,15 +9,14 @@ const WORD_MEANINGS = [
   'rejected',
   // The message is still on its way.
   'intermediate',
-  // The end is not known. The message fails after `holdMinutes`, unless a better receipt comes.
+  // The end is not known. The message fails after an hour, unless a better receipt comes.
   'hold',
   // It is only kept for the timeline.
   'ignore',
 ] as const;
 export type WordMeaning = (typeof WORD_MEANINGS)[number];
 
-const OTHER_WORDS = ['failed', 'hold', 'ignore'] as const satisfies readonly WordMeaning[];
-export type OtherWord = (typeof OTHER_WORDS)[number];
+export type OtherWord = WordMeaning & ('failed' | 'hold' | 'ignore');
 
 /**
  * Which receipts decide about a message of several segments. `perPart`: each receipt is about its own segment. `first`, `last`:
@@ -84,11 +83,6 @@ export const RECEIPTS = {
     [],
     'what its own words of `stat:` mean, before those of the profile',
   ),
-  otherWord: setting(
-    oneOf(['profile', ...OTHER_WORDS]),
-    'profile',
-    'a word that no table has: failed, hold (failed after --hold-minutes), ignore (only kept), or as the profile says',
-  ),
   receiptParts: setting(
     oneOf(['profile', ...RECEIPT_PARTS]),
     'profile',
@@ -100,7 +94,6 @@ export const RECEIPTS = {
     'take receipts of esm_class 0 too, where the id is known and the source is the recipient',
     { kannel: 'never', jasmin: 'always' },
   ),
-  holdMinutes: setting(whole('MIN', 1, 4_320), 60, 'how long a word that means hold waits for a better receipt'),
 };
 
 export type ReceiptSettings = Values<typeof RECEIPTS>;

@@ -75,7 +75,6 @@ export const SUBMITS = {
     kannel: 'priority',
     jasmin: 'priority',
   }),
-  protocolId: setting(whole('N', 0, 255), 0, 'protocol_id', { kannel: 'pid', jasmin: 'proto_id' }),
   messagingMode: setting(whole('N', 0, 3), 0, 'mode bits of esm_class: 0 the carrier’s own, 3 store and forward', {
     kannel: 'esm-class (3)',
     jasmin: '3, fixed',

@@ -33,6 +33,7 @@ describe('carriers and routes, by operators', () => {
           trouble: { kind: 'refused', code: '0x0E', reason: 'wrong password', since: SINCE },
         },
       ],
+      flow: {},
       measured: { since: SINCE, unanswered: [4], answers: { accepted: 10, throttled: 2 }, receipts: { delivered: 8 } },
     });
   });

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
 import { CUSTOMER, chatAtGateway } from '../../support/chat-gateway.ts';
-import { copyTemplates, makeChatTemplate } from '../../support/chatapp.ts';
+import { copyTemplates } from '../../support/chatapp.ts';
 import { expectProblem } from '../../support/problem.ts';
 
 const IMAGE = 'https://93.184.216.34/a.jpg';
@@ -270,12 +269,5 @@ describe('POST /v2/chatapp/send: what a template does not take', () => {
       );
     }
     await chat.expectNothingDone(10);
-  });
-
-  it('a template stored by an earlier version takes the values of its body', async () => {
-    await replaceChatTemplates(chat.db, chat.account, [makeChatTemplate(chat.account, { name: 'old', variables: 2 })]);
-
-    expect((await send('old', { params: ['a', 'b'] })).status).to.equal(200);
-    expect((await send('old', { params: ['a'] })).body.errors[0].detail).to.include('params[1]: body {{2}}');
   });
 });

@@ -43,17 +43,6 @@ describe('the HTTP server', () => {
     );
   }
 
-  it('answers a caller who ends its side behind the request', async () => {
-    const key = await makeKey(store.db, await makeAccount(store.db, 1));
-    const { socket, received, closed } = await open(gateway.port);
-
-    socket.end(halfSend(key) + BODY.slice(10));
-
-    await eventually(closed, 'the connection is closed');
-    expect(received()).to.match(/^HTTP\/1\.1 200 OK\r\n/);
-    await gateway.close();
-  });
-
   describe('when it stops', () => {
     it('answers what was asked before, and closes that connection', async () => {
       const key = await makeKey(store.db, await makeAccount(store.db, 1));

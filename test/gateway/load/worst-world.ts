@@ -79,24 +79,33 @@ export async function openWorstWorld(): Promise<WorstWorld> {
       PORT: String(port),
       METRICS_PORT: '0',
       LOG_LEVEL: 'silent',
-      AUTH_FAILURES_PER_MINUTE: '1000000',
+      TRUST_PROXY: '127.0.0.1',
     },
   });
   await once(child, 'message'); // it is ready
   const many = new ManyRequests(100);
+  let sent = 0;
   return {
     callback: `/chatapp/callback/${provider.callback}`,
     batch,
     customer,
     async send({ account = 'checking', method, path, body, headers, together = 1 }) {
-      const own = { Authorization: `Bearer ${keys[account]}`, ...headers };
       const request = {
         url: `http://127.0.0.1:${port}${path}`,
         method,
-        ...(body === undefined ? { headers: own } : { headers: { 'Content-Type': 'application/json', ...own }, body }),
+        ...(body === undefined ? {} : { body }),
       };
+      // Each request has an address of its own, or failures to authenticate would be refused for their number.
+      const own = () => ({
+        'x-forwarded-for': `10.${(sent >> 16) & 255}.${(sent >> 8) & 255}.${sent++ & 255}`,
+        Authorization: `Bearer ${keys[account]}`,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      });
       await look(child);
-      const answers = await Promise.all(Array.from({ length: together }, () => many.send(request)));
+      const answers = await Promise.all(
+        Array.from({ length: together }, () => many.send({ ...request, headers: own() })),
+      );
       return { heldMs: await look(child), statuses: answers.map(({ status }) => status) };
     },
     async close() {

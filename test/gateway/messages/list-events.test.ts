@@ -26,9 +26,8 @@ describe('GET /v2/events', () => {
     const history = told.map(([state, at]) => ({ state, at }));
     return makeMessage({ account: site.account, state: history.at(-1)?.state ?? 'queued', history, ...overrides });
   };
-  const inbound = (body: string, at: Date): AnyMessage => ({
-    _id: newId('msg'),
-    day: idDay(newId('msg')),
+  const inbound = (body: string, at: Date, _id = newId('msg')): AnyMessage => ({
+    ...{ _id, day: idDay(_id) },
     channel: 'chatapp',
     direction: 'in',
     account: site.account,

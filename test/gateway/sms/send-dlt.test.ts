@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import request from 'supertest';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
@@ -7,7 +6,7 @@ import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
 import { createSender } from '../../../shared/senders/store.ts';
 import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
 import { makeTemplate } from '../../shared/templates/make.ts';
-import { makeKey, openGateway, TEST_CONFIG } from '../../support/gateway.ts';
+import { makeKey, TEST_CONFIG } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectFieldRefusal, expectProblem } from '../../support/problem.ts';
 import { type Caller, dltCaller, ENTITY, ORDER_ID, OTP_ID } from './dlt-caller.ts';
@@ -121,21 +120,6 @@ describe('POST /v2/send of accounts with DLT', () => {
     expect(answer.body.scrub_code).to.equal('635');
     expect(answer.body.mismatch.slot).to.deep.equal({ number: 1, type: 'var', length: 31, max: 30 });
     await expectNothingDone(account);
-  });
-
-  it('takes longer values of {#var#} where DLT_VAR_MAX allows them', async () => {
-    const { key } = await caller();
-    const lenient = await openGateway(store.db, { config: { ...TEST_CONFIG, dltVarMax: 40 } });
-
-    try {
-      const answer = await request(lenient.url)
-        .post('/v2/send')
-        .set('Authorization', `Bearer ${key}`)
-        .send({ ...GOOD, message: `Your code is ${'7'.repeat(40)}.` });
-      expect(answer.status, answer.text).to.equal(200);
-    } finally {
-      await lenient.close();
-    }
   });
 
   it('400 template_mismatch: a rejected template counts no more', async () => {

@@ -50,6 +50,7 @@ describe('the dashboard: operators', function () {
           trouble: { kind: 'refused', code: '0x0E', reason: 'wrong password', since: SINCE },
         },
       ],
+      flow: {},
       measured: { since: SINCE, unanswered: [4], answers: { accepted: 9, throttled: 2 }, receipts: { delivered: 8 } },
     });
     await makeProvider(db, account);

@@ -34,7 +34,7 @@ describe('npm run ops: receipts of carriers', () => {
     expect(await read('id:1 stat:BOOM')).to.match(
       /means +ignore: .* \(no table has this word; by the profile generic\)/,
     );
-    await world.json('carrier update acme --receipt-profile yo --receipt-word BOOM=hold,ZAP=failed --hold-minutes 5');
+    await world.json('carrier update acme --receipt-profile yo --receipt-word BOOM=hold,ZAP=failed');
     expect(await read('id:1 stat:BOOM')).to.match(/means +hold: /);
     expect(await read('id:1 stat:0')).to.match(/means +delivered/);
     expect(await read('stat:0', '--receipted-message-id AB --message-state 8')).to.match(

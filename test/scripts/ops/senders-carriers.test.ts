@@ -173,8 +173,8 @@ describe('npm run ops: senders and carriers', () => {
       const carriers = world.store.db.collection<CarrierDocument>('carriers');
       const rule = { prefix: 'OLD', replacement: 'NEW' };
       await carriers.updateOne({ _id: 'pairs' }, { $set: { addresses: { rewriteSender: [rule, rule] } } });
-      expect(await world.json('carrier update pairs --short-code-digits 6')).to.deep.include({
-        addresses: { rewriteSender: [rule, rule], shortCodeDigits: 6 },
+      expect(await world.json('carrier update pairs --country 91')).to.deep.include({
+        addresses: { rewriteSender: [rule, rule], country: '91' },
       });
     });
 

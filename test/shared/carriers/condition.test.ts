@@ -21,6 +21,7 @@ const report = (...binds: readonly Omit<BindReport, 'index'>[]): BindReportDocum
   _id: 'c',
   epoch: EPOCH,
   at: T,
+  flow: {},
   binds: binds.map((one, index) => ({ index, ...one })),
 });
 

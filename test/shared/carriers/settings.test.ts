@@ -81,8 +81,8 @@ describe('settings of a carrier', () => {
   });
 
   it('a wrong one is named with its group', () => {
-    expect(problems({ texts: { textCoding: 256 }, submits: { protocolId: -1 } })).to.equal(
-      'texts.textCoding: 0 to 255. submits.protocolId: 0 to 255.',
+    expect(problems({ texts: { textCoding: 256 }, submits: { messagingMode: -1 } })).to.equal(
+      'texts.textCoding: 0 to 255. submits.messagingMode: 0 to 3.',
     );
   });
 

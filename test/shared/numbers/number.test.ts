@@ -19,8 +19,4 @@ describe('whose a text to a number with keywords is', () => {
   it('what phones add to an emoji is not part of a keyword', () => {
     expect(entryFor([entry(''), entry('join')], 'JOIN\u2757\ufe0f now')?.keyword).to.equal('join');
   });
-
-  it('a keyword that an earlier version stored in another form is still found', () => {
-    expect(entryFor([entry(''), entry('bi\u0307lgi\u0307')], 'bilgi')?.keyword).to.equal('bi\u0307lgi\u0307');
-  });
 });

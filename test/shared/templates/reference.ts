@@ -1,8 +1,4 @@
-import {
-  type IndexedTemplate,
-  type TemplateIndex,
-  TemplateIndexBuilder,
-} from '../../../gateway/templates/template-index.ts';
+import { type IndexedTemplate, TemplateIndex } from '../../../gateway/templates/template-index.ts';
 import type { Pattern } from '../../../shared/templates/pattern.ts';
 import { parseContent } from '../../../shared/templates/pattern.ts';
 import { DEFAULT_SLOT_LIMITS, type Slot, type SlotLimits, type SlotRule } from '../../../shared/templates/slot.ts';
@@ -41,13 +37,8 @@ export function templateOf(
   return { dltId, name: `template ${dltId}`, senders: ['HARKRA'], pattern: patternOf(content, limits) };
 }
 
-/** Builds the whole index at once. The gateway lets other work run between the steps. */
 export function indexTemplates(templates: Iterable<IndexedTemplate>): TemplateIndex {
-  const builder = new TemplateIndexBuilder();
-  for (const template of templates) builder.add(template);
-  const building = builder.build();
-  for (;;) {
-    const step = building.next();
-    if (step.done === true) return step.value;
-  }
+  const index = new TemplateIndex();
+  for (const template of templates) index.add(template);
+  return index;
 }

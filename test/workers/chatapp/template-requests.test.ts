@@ -111,7 +111,7 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     await world.startWorker();
     await site.ask('short_lived').expect(200);
     await site.until('short_lived', 'approved');
-    // As copies were stored by an earlier version.
+    // As the copy of a list without ids.
     await world.store.db
       .collection('chat_templates')
       .updateOne({ name: 'short_lived' }, { $unset: { upstreamId: '' } });

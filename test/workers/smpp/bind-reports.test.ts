@@ -80,9 +80,9 @@ describe('smpp worker: what it tells of its binds', () => {
   it('an earlier holder says nothing over the head of a later one', async () => {
     const { db } = await open({});
     const at = new Date();
-    await writeBindReport(db, { _id: 'x', epoch: 2, at, binds: [] });
+    await writeBindReport(db, { _id: 'x', epoch: 2, at, flow: {}, binds: [] });
 
-    await writeBindReport(db, { _id: 'x', epoch: 1, at: new Date(0), binds: [] });
+    await writeBindReport(db, { _id: 'x', epoch: 1, at: new Date(0), flow: {}, binds: [] });
 
     expect(await db.collection<BindReportDocument>('bind_reports').findOne({ _id: 'x' })).to.deep.include({
       epoch: 2,

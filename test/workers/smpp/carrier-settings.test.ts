@@ -132,7 +132,6 @@ describe('smpp worker: settings of a carrier, as its SMSC gets them', () => {
         registeredDelivery: 17,
         messagingMode: 3,
         priorities: [3, 2, 1, 0, 0],
-        protocolId: 0x40,
         tlvs: [
           { tag: 0x1403, type: 'string', value: '40410' },
           { tag: 0x1500, type: 'int2', value: '258' },
@@ -145,7 +144,7 @@ describe('smpp worker: settings of a carrier, as its SMSC gets them', () => {
     const { parts } = await sent(world, { text: LONG, lane: 1 });
 
     for (const part of parts) {
-      expect(part).to.include({ serviceType: 'BULK', registeredDelivery: 17, priority: 2, protocolId: 0x40 });
+      expect(part).to.include({ serviceType: 'BULK', registeredDelivery: 17, priority: 2, protocolId: 0 });
       expect(part.esmClass).to.equal(0x43);
       expect(part.validityPeriod).to.match(/^\d{12}000\+$/);
       expect([...part.tlvs].map(([tag, value]) => `${tag.toString(16)}:${value.toString('hex')}`)).to.deep.equal([

@@ -75,7 +75,7 @@ describe('smpp worker: receipts in the dialects of carriers', () => {
   });
 
   it('and a setting of the carrier teaches it', async () => {
-    const receipts = { receiptWord: [{ word: 'ABRACADABRA', meaning: 'delivered' }], otherWord: 'failed' } as const;
+    const receipts = { receiptWord: [{ word: 'ABRACADABRA', meaning: 'delivered' }], receiptProfile: 'cmpp' } as const;
     const world = await open({ smsc: { receiptDialect: 'nonsense' }, carrier: { ...QUICK, receipts } });
 
     const [told, other] = await world.sendMany([{ to: '919876500000' }, { to: '919876500101' }]);

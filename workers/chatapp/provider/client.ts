@@ -3,6 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import type { ProviderDocument } from '../../../shared/providers/provider.ts';
+import { defined } from '../../../shared/runtime/defined.ts';
 import { createHostResolver, type ResolveHost } from '../../../shared/webhooks/resolve-host.ts';
 import type { Exchange } from './answer.ts';
 import { unpack } from './unpack.ts';
@@ -117,8 +118,7 @@ export class ProviderClient {
     const query = new URLSearchParams({
       fields: TEMPLATE_FIELDS,
       limit: String(TEMPLATES_PAGE),
-      ...(name === undefined ? {} : { name }),
-      ...(after === undefined ? {} : { after }),
+      ...defined({ name, after }),
     });
     return this.#exchange({
       method: 'GET',
@@ -199,8 +199,7 @@ export class ProviderClient {
       const response = await this.#axios.request({
         method,
         url,
-        ...(body === undefined ? {} : { data: body }),
-        ...(headers === undefined ? {} : { headers }),
+        ...defined({ data: body, headers }),
         transport: wire,
         signal: signal === undefined ? abort.signal : AbortSignal.any([abort.signal, signal]),
       });

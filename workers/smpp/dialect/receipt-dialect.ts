@@ -27,7 +27,6 @@ const STATES: Readonly<Record<string, string>> = {
 /** How to read the receipts of one carrier: its profile, with the parts that its own settings override. */
 export class ReceiptDialect {
   readonly parts: ReceiptParts;
-  readonly holdMinutes: number;
   /** Whether texts with esm_class 0 may be receipts. */
   readonly plain: boolean;
   readonly #otherWord: WordMeaning;
@@ -37,18 +36,14 @@ export class ReceiptDialect {
   readonly #hexErrors: boolean;
 
   constructor(carrier: Pick<CarrierDocument, 'receipts' | 'submits'>) {
-    const { receiptProfile, receiptWord, otherWord, receiptParts, plainReceipts, holdMinutes } = withDefaults(
-      RECEIPTS,
-      carrier.receipts,
-    );
+    const { receiptProfile, receiptWord, receiptParts, plainReceipts } = withDefaults(RECEIPTS, carrier.receipts);
     const { receiptsFor } = withDefaults(SUBMITS, carrier.submits);
     // The profile is unknown if a later version of the program set it, before this older version was started again.
     const { vocabulary, ...profile } = PROFILES[receiptProfile] ?? PROFILES[GENERIC_PROFILE];
     // If only some segments ask for receipts, no receipts come for the others.
     const standard = receiptsFor === 'first' || receiptsFor === 'last' ? receiptsFor : profile.parts;
     this.parts = receiptParts === 'profile' ? standard : receiptParts;
-    this.#otherWord = otherWord === 'profile' ? profile.otherWord : otherWord;
-    this.holdMinutes = holdMinutes;
+    this.#otherWord = profile.otherWord;
     this.plain = plainReceipts;
     this.#words = new Map([
       ...Object.entries({ ...STANDARD.words, ...COMMON.words, ...vocabulary.words }),

@@ -15,7 +15,6 @@ export interface SubmitFields {
   readonly dest_addr_npi: number;
   readonly destination_addr: string;
   readonly esm_class: number;
-  readonly protocol_id?: number;
   readonly priority_flag?: number;
   /** A relative or an absolute time (§7.1.1). Empty for none. */
   readonly validity_period: string;
@@ -69,7 +68,7 @@ export function encodeSubmit(fields: SubmitFields): Buffer {
   frame[at++] = fields.dest_addr_npi;
   at = writeText(frame, fields.destination_addr, at);
   frame[at++] = fields.esm_class;
-  frame[at++] = fields.protocol_id ?? 0;
+  frame[at++] = 0; // protocol_id
   frame[at++] = fields.priority_flag ?? 0;
   frame[at++] = 0; // schedule_delivery_time: at once
   at = writeText(frame, fields.validity_period, at);

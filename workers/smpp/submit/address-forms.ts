@@ -45,8 +45,11 @@ function rewrite(text: string, rules: readonly RewriteRule[]): string {
   return longest === undefined ? text : longest.replacement + text.slice(longest.prefix.length);
 }
 
+/** A sender of at most so many digits is a short code. */
+const SHORT_CODE_DIGITS = 8;
+
 function sourceForm(digits: string, settings: AddressSettings): AddressForm {
-  if (digits.length <= settings.shortCodeDigits) return settings.sourceShort;
+  if (digits.length <= SHORT_CODE_DIGITS) return settings.sourceShort;
   return isNational(digits, settings) ? settings.sourceNational : settings.sourceInternational;
 }
 

@@ -97,14 +97,13 @@ function textFor({ text, template }: Pick<Submittable, 'text' | 'template'>, tex
 
 /** Fields that most carriers leave null or 0. */
 function unusualFields(
-  { serviceType, priorities, protocolId }: SubmitSettings,
+  { serviceType, priorities }: SubmitSettings,
   lane: number,
-): Pick<SubmitFields, 'service_type' | 'priority_flag' | 'protocol_id'> {
+): Pick<SubmitFields, 'service_type' | 'priority_flag'> {
   const priority = priorities[lane] ?? 0;
   return {
     ...(serviceType === '' ? {} : { service_type: serviceType }),
     ...(priority === 0 ? {} : { priority_flag: priority }),
-    ...(protocolId === 0 ? {} : { protocol_id: protocolId }),
   };
 }
 

@@ -191,10 +191,10 @@ describe('Receive', () => {
     expect(await store.db.collection('orphans').countDocuments()).to.equal(1);
   });
 
-  it('a carrier may say what its unknown words mean: failed at once', async () => {
+  it('a profile may say what its unknown words mean: failed at once', async () => {
     const stored = await sent();
 
-    await take(deliver({ body: Buffer.from(TEXT.replace('DELIVRD', 'BOOM')) }), { otherWord: 'failed' });
+    await take(deliver({ body: Buffer.from(TEXT.replace('DELIVRD', 'BOOM')) }), { receiptProfile: 'kaleyra' });
 
     expect(await stored()).to.include({ state: 'failed', errorCode: 'BOOM', errorReason: 'Not delivered' });
   });
@@ -203,9 +203,9 @@ describe('Receive', () => {
     const stored = await sent();
     const body = Buffer.from(TEXT.replace('DELIVRD', 'NULL'));
 
-    await take(deliver({ body }), { receiptProfile: 'pswincom', holdMinutes: 30 });
+    await take(deliver({ body }), { receiptProfile: 'pswincom' });
     const held = await stored();
-    await take(deliver({ body }), { receiptProfile: 'pswincom', holdMinutes: 30 });
+    await take(deliver({ body }), { receiptProfile: 'pswincom' });
 
     expect(held?.state).to.equal('sent');
     expect(held?.held).to.include({ error: 'NULL', reason: 'The operator tells nothing of its end' });

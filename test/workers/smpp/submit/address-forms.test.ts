@@ -40,8 +40,9 @@ describe('sourceAddress', () => {
     expect(told(sourceAddress('56161', settings()))).to.equal('3/0 56161');
   });
 
-  it('says from how many digits on a number is no short code', () => {
-    expect(told(sourceAddress('123456', settings({ shortCodeDigits: 5 })))).to.equal('1/1 123456');
+  it('is no short code from nine digits on', () => {
+    expect(told(sourceAddress('12345678', settings()))).to.equal('3/0 12345678');
+    expect(told(sourceAddress('123456789', settings()))).to.equal('1/1 123456789');
   });
 
   it('is rewritten before its kind is looked at', () => {
