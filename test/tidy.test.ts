@@ -97,7 +97,6 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'gateway/sms/send.ts findAccepted',
     'scripts/bench/app-process.ts logTail',
     'shared/mongo/connect.ts storeUri',
-    'shared/users/store.ts ofAccount',
   ],
   'named by a text, to a thread': [
     'gateway/process/in-thread.ts readTemplates',

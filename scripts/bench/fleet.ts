@@ -2,6 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import type { AppName } from '../../shared/processes/apps.ts';
 import { type AppProcess, type Exit, type Setup, startApp } from './app-process.ts';
 
+type Env = Readonly<Record<string, string>>;
+
 interface Slot {
   readonly app: AppName;
   process: AppProcess;
@@ -9,8 +11,8 @@ interface Slot {
   ready: Promise<void>;
   /** The end of the current process is expected, so it is no crash. */
   asked: boolean;
-  /** Settings of the slot's next process only. */
-  nextEnv: Readonly<Record<string, string>>;
+  /** Settings of the slot's next processes, each for one only, which dies by itself. */
+  nextEnvs: readonly Env[];
 }
 
 /** PM2's `kill_timeout` and `exp_backoff_restart_delay` in ecosystem.config.js. */
@@ -36,7 +38,7 @@ export class Fleet {
   async start(app: AppName, instances = 1): Promise<void> {
     const slots = Array.from({ length: instances }, () => {
       const process = startApp(app, this.#setup);
-      const slot: Slot = { app, process, ready: process.ready, asked: false, nextEnv: {} };
+      const slot: Slot = { app, process, ready: process.ready, asked: false, nextEnvs: [] };
       this.#watch(slot);
       this.#slots.push(slot);
       return slot;
@@ -72,22 +74,26 @@ export class Fleet {
   }
 
   /**
-   * Replaces the first process of an app by one with `env` added to its settings, which must make it die by itself. Resolves when
-   * that process is ready, with a function. The function waits until the process has died and its successor, which has the usual
-   * settings again, is ready; it resolves with how the process ended.
+   * Replaces the first process of an app by one with the first of `envs` added to its settings, which must make it die by itself.
+   * So must the others its successors, one each. Resolves when the first process is ready, with a function. The function waits until
+   * all of them have died and the successor of the last, which has the usual settings again, is ready; it resolves with how the last
+   * one ended.
    */
-  async replace(app: AppName, env: Readonly<Record<string, string>>): Promise<() => Promise<Exit>> {
+  async replace(app: AppName, ...envs: readonly Env[]): Promise<() => Promise<Exit>> {
     const slot = this.#slots.find((candidate) => candidate.app === app && isAlive(candidate));
     if (slot === undefined) throw new Error(`no ${app} runs`);
-    slot.nextEnv = env;
+    slot.nextEnvs = envs;
     slot.asked = true;
     slot.process.child.kill('SIGINT');
     await slot.process.ended;
     await slot.ready;
-    slot.asked = true;
     const { ended } = slot.process;
     return async () => {
-      const exit = await ended;
+      let exit = await ended;
+      for (const _ of envs.slice(1)) {
+        await slot.ready.catch(() => {}); // It may die before it is.
+        exit = await slot.process.ended;
+      }
       await slot.ready;
       return exit;
     };
@@ -120,10 +126,10 @@ export class Fleet {
   async #restart(slot: Slot): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, RESTART_MS));
     if (this.#stopping) return;
-    const { nextEnv } = slot;
-    slot.nextEnv = {};
-    slot.process = startApp(slot.app, { ...this.#setup, env: { ...this.#setup.env, ...nextEnv } });
-    slot.asked = false;
+    const [env, ...nextEnvs] = slot.nextEnvs;
+    slot.nextEnvs = nextEnvs;
+    slot.process = startApp(slot.app, { ...this.#setup, env: { ...this.#setup.env, ...env } });
+    slot.asked = env !== undefined;
     const { ready } = slot.process;
     this.#watch(slot);
     await ready;

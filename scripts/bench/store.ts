@@ -3,38 +3,47 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Binary, type Collection, type Db, MongoClient } from 'mongodb';
+import { Binary, type Db, MongoClient } from 'mongodb';
+import { applyChange, changeUpdate } from '../../shared/messages/change.ts';
+import { type MessageDraft, queuedMessage } from '../../shared/messages/draft.ts';
+import type { MessageDocument } from '../../shared/messages/message.ts';
+import { findAtOnce } from '../../shared/mongo/find-at-once.ts';
+import { ensureIndexes } from '../../shared/mongo/indexes.ts';
+import { insertNew } from '../../shared/mongo/insert-new.ts';
+import { MESSAGE_INDEXES } from '../../shared/mongo/message-indexes.ts';
+import { QUEUE_INDEXES } from '../../shared/mongo/queue-indexes.ts';
+import { type SingleUpdate, updateEach } from '../../shared/mongo/update-each.ts';
+import { type QueueDocument, unpackLines } from '../../shared/queue/queue-document.ts';
+import {
+  claimedMessage,
+  claimLines,
+  insertFirst,
+  queueDocuments,
+  removeQueued,
+} from '../../shared/queue/queue-store.ts';
+import { systemClock } from '../../shared/runtime/clock.ts';
 import { embeddedSocketPath, embeddedStoreDir } from '../../shared/runtime/embedded-socket.ts';
+import { type AccountId, newId, type QueueId } from '../../shared/runtime/ids.ts';
 import { build } from './build.ts';
-
-/**
- * `npm run bench:store`: the embedded store as a separate process, with fsync, driven by the real driver. For each operation: how
- * many a second one client gets, and the store's CPU for one of them (all of it: wire, LMDB, commit).
- */
-interface Message {
-  _id: string;
-  account: string;
-  path: string;
-  lane: number;
-  state: string;
-  v: number;
-  text: string;
-  to: string;
-  from: string;
-  parts: { key: string; no: number }[];
-  history: { state: string; at: Date }[];
-  due?: Date;
-  claim?: { bind: string; epoch: number; at: Date };
-  meta: Record<string, string | number>;
-}
 
 const GROUP = 100;
 const MESSAGES = 20_000;
+const PATH = 'default';
+const LANE = 2;
+const CARRIER = 'smsc1';
+const VALID_MS = 86_400_000;
 
+/**
+ * `npm run bench:store`: the embedded store as a separate process, with fsync, driven by the real driver, with the product's own
+ * indexes and writes. For each operation: how many a second one client gets, and the store's CPU for one of them (all of it: wire,
+ * LMDB, commit).
+ */
 async function main(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'harkara-bench-'));
   const server = await startStore(dir);
-  const client = new MongoClient(`mongodb://${encodeURIComponent(embeddedSocketPath(embeddedStoreDir(dir)))}`);
+  const client = new MongoClient(`mongodb://${encodeURIComponent(embeddedSocketPath(embeddedStoreDir(dir)))}`, {
+    ignoreUndefined: true,
+  });
   try {
     const db = client.db('bench');
     console.log('operation                                      ops/s   store CPU µs per op');
@@ -92,110 +101,112 @@ async function measure(
   );
 }
 
-function id(i: number): string {
-  return `msg_01kp${String(i).padStart(18, '0')}`;
+/** One account's, as a bulk send makes them. */
+function hundred(round: number): MessageDocument[] {
+  const group = newId('grp');
+  return Array.from({ length: GROUP }, (_, i) => {
+    const draft: MessageDraft = {
+      ...{ _id: newId('msg'), to: `9198${String(round * GROUP + i).padStart(8, '0')}`, sender: 'HARKRA' },
+      ...{ route: 'transactional', path: PATH, lane: LANE, encoding: 'GSM7', segments: 1 },
+      text: `Parcel ${i} has arrived at the pick-up point and waits for you until Friday evening.`,
+      validUntil: new Date(systemClock.now().getTime() + VALID_MS),
+      reference: `order-${round}`,
+    };
+    return queuedMessage(accountOf(round), group, draft);
+  });
 }
 
-/** About 1 KB, twenty fields. */
-function message(i: number): Message {
-  return {
-    _id: id(i),
-    account: `acc_${String(i % 50).padStart(10, '0')}`,
-    path: 'default',
-    lane: i % 4,
-    state: 'queued',
-    v: 1,
-    text: 'Your parcel has arrived at the pick-up point and waits for you until Friday evening. '.repeat(4),
-    to: `9198${String(i).padStart(8, '0')}`,
-    from: 'HARKRA',
-    parts: [
-      { key: `smsc1:${i.toString(16).padStart(16, '0')}`, no: 1 },
-      { key: `smsc1:${(i + 1e9).toString(16).padStart(16, '0')}`, no: 2 },
-    ],
-    history: [{ state: 'queued', at: new Date() }],
-    meta: {
-      campaign: 'autumn',
-      template: '1007',
-      entity: '1101',
-      reference: `order-${i}`,
-      encoding: 'gsm7',
-      segments: 3,
-    },
-  };
+function accountOf(round: number): AccountId {
+  return `acc_${String(round % 50).padStart(10, '0')}`;
 }
 
+/** What the store does for messages from the line to the receipt, a hundred in each command. */
 async function messages(db: Db): Promise<void> {
-  const all: Collection<Message> = db.collection('messages');
-  await all.createIndexes([
-    { key: { account: 1, _id: 1 }, name: 'account' },
-    { key: { account: 1, 'history.at': 1 }, name: 'history' },
-    { key: { path: 1, lane: 1, account: 1, _id: 1 }, name: 'queue', partialFilterExpression: { state: 'queued' } },
-    { key: { 'claim.bind': 1 }, name: 'submitting', partialFilterExpression: { state: 'submitting' } },
-    { key: { 'parts.key': 1 }, name: 'parts' },
-  ]);
-  await measure(db, 'insertMany of 100, five indexes', MESSAGES / GROUP, GROUP, (round) =>
-    all.insertMany(Array.from({ length: GROUP }, (_, i) => message(round * GROUP + i))),
-  );
-  await measure(db, 'claim: find 100 queued, updateMany by _id', 45, GROUP, () => claim(all));
-  await measure(db, 'bulkWrite of 100 updateOne by _id (budget 25)', 100, GROUP, (round) => settle(all, round));
+  await ensureIndexes(db, () => {}, [...QUEUE_INDEXES, ...MESSAGE_INDEXES]);
+  const rounds = Array.from({ length: MESSAGES / GROUP }, (_, round) => hundred(round));
+  const ids: QueueId[] = [];
+  const claimed: MessageDocument[][] = [];
+  const sent: MessageDocument[][] = [];
+  const of = <T>(all: readonly T[][], round: number): readonly T[] => all[round % all.length] ?? [];
+  await measure(db, 'lines: insert, 100 in a document', rounds.length, GROUP, (round) => {
+    const documents = queueDocuments(newId('grp'), of(rounds, round), systemClock.now());
+    return insertFirst(db, documents);
+  });
+  await measure(db, 'lines: read and claim a document', rounds.length, GROUP, async () => {
+    const { id, lines } = await claim(db);
+    ids.push(id);
+    claimed.push(lines);
+  });
+  await measure(db, 'messages: insert of 100 with their outcome', rounds.length, GROUP, (round) => {
+    const settled = of(claimed, round).map(asSent);
+    sent.push(settled);
+    return insertNew(db, 'messages', settled);
+  });
+  await measure(db, 'lines: removal of a document', rounds.length, GROUP, (round) => {
+    const id = ids[round];
+    return removeQueued(db, id === undefined ? [] : [id]);
+  });
+  await measure(db, 'messages: 100 receipts', rounds.length / 2, GROUP, async (round) => {
+    const written = await updateEach(db, 'messages', of(sent, round).map(receiptUpdate));
+    if (written !== GROUP) throw new Error(`updated ${written}`);
+  });
+  await single(db, sent.flat());
+}
+
+async function claim(db: Db): Promise<{ readonly id: QueueId; readonly lines: MessageDocument[] }> {
+  const [head] = await findAtOnce<QueueDocument>(db, 'queue', {
+    filter: { open: true, path: PATH, lane: LANE },
+    sort: { path: 1, lane: 1, account: 1, _id: 1 },
+    limit: 1,
+  });
+  if (head === undefined) throw new Error('no lines are left');
+  const taken = { id: newId('clm'), carrier: CARRIER, epoch: 1, at: systemClock.now() };
+  const ours = await claimLines(db, taken, [{ head, to: head.n }]);
+  if (ours.size !== 1) throw new Error('a claim was refused');
+  return { id: head._id, lines: unpackLines(head.lines).map((line) => claimedMessage(line, taken)) };
+}
+
+function asSent(message: MessageDocument): MessageDocument {
+  return applyChange(message, {
+    state: 'sent',
+    set: { parts: [{ key: keyOf(message), state: 'accepted' }] },
+    entries: [{ state: 'sent', at: systemClock.now() }],
+  });
+}
+
+function receiptUpdate(message: MessageDocument): SingleUpdate {
+  const at = systemClock.now();
+  return changeUpdate(message, {
+    state: 'delivered',
+    set: { parts: [{ key: keyOf(message), state: 'delivered' }], deliveredAt: at },
+    unset: ['due'],
+    entries: [{ state: 'delivered', at }],
+  });
+}
+
+function keyOf({ _id }: MessageDocument): string {
+  return `${CARRIER}:${_id.slice(4)}`;
+}
+
+/** What goes by itself, and reads. */
+async function single(db: Db, stored: readonly MessageDocument[]): Promise<void> {
+  const all = db.collection<MessageDocument>('messages');
+  const at = (i: number): MessageDocument => stored[i % stored.length] as MessageDocument;
   await measure(db, 'updateOne by _id, one at a time', 500, 1, (round) =>
-    all.updateOne({ _id: id(round * 7) }, { $set: { state: 'sent' }, $inc: { v: 1 } }),
+    all.updateOne({ _id: at(round * 7)._id }, { $inc: { v: 1 } }),
   );
   await measure(db, 'updateOne by _id, 32 at a time', 200, 32, (round) =>
     Promise.all(
-      Array.from({ length: 32 }, (_, i) =>
-        all.updateOne({ _id: id((round * 32 + i) % MESSAGES) }, { $set: { state: 'done' }, $inc: { v: 1 } }),
-      ),
+      Array.from({ length: 32 }, (_, i) => all.updateOne({ _id: at(round * 32 + i)._id }, { $inc: { v: 1 } })),
     ),
   );
-  await measure(db, 'find by _id', 2000, 1, (round) => all.findOne({ _id: id((round * 13) % MESSAGES) }));
+  await measure(db, 'find by _id', 2000, 1, (round) => all.findOne({ _id: at(round * 13)._id }));
   await measure(db, 'find by parts.key $in of 100', 100, GROUP, (round) =>
-    all
-      .find({
-        'parts.key': { $in: Array.from({ length: GROUP }, (_, i) => message(round * GROUP + i).parts[0]?.key ?? '') },
-      })
-      .toArray(),
+    all.find({ 'parts.key': { $in: Array.from({ length: GROUP }, (_, i) => keyOf(at(round * GROUP + i))) } }).toArray(),
   );
   await measure(db, 'a page of 20 by account, newest first', 500, 1, (round) =>
-    all
-      .find(
-        { account: `acc_${String(round % 50).padStart(10, '0')}`, _id: { $lt: id(15_000) } },
-        { sort: { _id: -1 }, limit: 20 },
-      )
-      .toArray(),
+    all.find({ account: accountOf(round), _id: { $lt: at(15_000)._id } }, { sort: { _id: -1 }, limit: 20 }).toArray(),
   );
-}
-
-async function claim(all: Collection<Message>): Promise<void> {
-  const taken = await all
-    .find({ state: 'queued', path: 'default', lane: 1, account: { $gt: 'acc_' } }, { projection: { account: 1 } })
-    .sort({ account: 1, _id: 1 })
-    .limit(GROUP)
-    .toArray();
-  const claimed = await all.updateMany(
-    { _id: { $in: taken.map((one) => one._id) }, state: 'queued' },
-    { $set: { state: 'submitting', claim: { bind: 'b1', epoch: 1, at: new Date() } }, $inc: { v: 1 } },
-  );
-  if (claimed.modifiedCount !== GROUP) throw new Error(`claimed ${claimed.modifiedCount}`);
-}
-
-/** The updates of a group of messages after a carrier's answers. */
-async function settle(all: Collection<Message>, round: number): Promise<void> {
-  const at = new Date();
-  const result = await all.bulkWrite(
-    Array.from({ length: GROUP }, (_, i) => ({
-      updateOne: {
-        filter: { _id: id(round * GROUP + i) },
-        update: {
-          $set: { state: 'sent', claim: { bind: 'b1', epoch: 2, at } },
-          $push: { history: { state: 'sent', at } },
-          $inc: { v: 1 },
-        },
-      },
-    })),
-    { ordered: false },
-  );
-  if (result.modifiedCount !== GROUP) throw new Error(`updated ${result.modifiedCount}`);
 }
 
 async function accounts(db: Db): Promise<void> {

@@ -41,10 +41,10 @@ describe('kill at every named place between two effects', function () {
   const nameOf = ({ point, pass = 1 }: Case): string => (pass === 1 ? point : `${point}, pass ${pass}`);
 
   for (const [index, one] of CASES.entries()) {
-    const { point, app, pass = 1, prepare, act } = one;
+    const { point, app, after, pass = 1, prepare, act } = one;
     it(`${nameOf(one)}: a process of ${app} dies there, and its successor starts`, async () => {
       await prepare?.(numbersOf(index));
-      const died = await product.arm(app, `${point}#${pass}`);
+      const died = await product.arm(app, ...(after === undefined ? [] : [after]), `${point}#${pass}`);
 
       const [exit] = await Promise.all([died(), act(numbersOf(index))]);
 

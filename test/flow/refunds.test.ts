@@ -12,6 +12,7 @@ import { type AccountId, newId } from '../../shared/runtime/ids.ts';
 import { makeBatch, payBatch } from '../support/batches.ts';
 import { builtProgram } from '../support/built.ts';
 import { makeAccount, makeDraft } from '../support/make.ts';
+import { writeOutAll } from '../support/queue.ts';
 import type { Refunding } from '../support/refunding.ts';
 import { makeBooking } from '../support/schedules.ts';
 import { silentLog } from '../support/silent-log.ts';
@@ -60,6 +61,7 @@ describe('two processes that refund the same at the same instant', () => {
     await accepter.accept(account, refused);
     await accepter.accept(account, expiring);
     await accepter.settled();
+    await writeOutAll(db);
     await Promise.all(bookings.map((booking) => accepter.book(account, booking, payBy)));
     const batch = makeBatch(account, BATCH, { perChunk: BATCH / 2 });
     await payBatch(db, batch);
@@ -68,9 +70,13 @@ describe('two processes that refund the same at the same instant', () => {
     const messages = db.collection<MessageDocument>('messages');
     const claim = { id: newId('clm'), carrier: 'sim', epoch: 1, at: new Date() };
     const idsOf = (some: readonly MessageDraft[]) => some.map(({ _id }) => _id);
-    await messages.updateMany({ _id: { $in: idsOf(refused) } }, { $set: { state: 'submitting', claim } });
+    const claimed = await messages.updateMany(
+      { _id: { $in: idsOf(refused) } },
+      { $set: { state: 'submitting', claim } },
+    );
     const past = { state: 'waiting', due: new Date(Date.now() - 1) } as const;
-    await messages.updateMany({ _id: { $in: idsOf(expiring) } }, { $set: past });
+    const overdue = await messages.updateMany({ _id: { $in: idsOf(expiring) } }, { $set: past });
+    expect([claimed.modifiedCount, overdue.modifiedCount]).deep.equal([EACH, EACH]);
     return { account, refused: idsOf(refused), schedules: bookings.map(({ _id }) => _id), batch: batch._id };
   }
 

@@ -14,6 +14,8 @@ export interface Case {
   readonly point: CrashPoint;
   /** The process that dies at the point; the others go on. */
   readonly app: AppName;
+  /** Where the process before it dies. */
+  readonly after?: CrashPoint;
   /** At which pass through the point the process dies; the first when left out. */
   readonly pass?: number;
   /** Runs before the process is given its crash point. */
@@ -184,6 +186,24 @@ export function crashCases(product: () => Product): readonly Case[] {
         .countDocuments({ pendingAt: { $exists: true } });
     return eventually(async () => (await pending()) === 0, 'nothing is pending', SETTLED_MS);
   };
+  /** What a worker has claimed is nowhere but in the queue when the next one comes: nobody writes it out. */
+  const claimedOnly: Pick<Case, 'prepare' | 'act' | 'ends'> = {
+    prepare: othersFinal,
+    async act(numbers) {
+      const { db, pids } = product();
+      const [background] = pids('background');
+      assert(background !== undefined, 'maintenance runs');
+      process.kill(background, 'SIGSTOP');
+      try {
+        await sendsFive.act(numbers);
+        const unknown = { to: { $in: numbers(5) }, outcome: 'unknown' };
+        await eventually(() => db.collection('messages').findOne(unknown), 'it is taken over', SETTLED_MS);
+      } finally {
+        process.kill(background, 'SIGCONT');
+      }
+    },
+    ends: sendsFive.ends,
+  };
   /** Refused by the carrier at submit: rejected and given back. */
   const refused: Pick<Case, 'prepare' | 'act' | 'ends'> = {
     prepare: othersFinal,
@@ -209,6 +229,7 @@ export function crashCases(product: () => Product): readonly Case[] {
     { point: 'release:claimed', app: 'background', ...releases },
     { point: 'release:inserted', app: 'background', ...releases },
     { point: 'claim:taken', app: 'smpp', ...sendsOne(), prepare: othersFinal },
+    { point: 'queue:taken_over', app: 'smpp', after: 'claim:taken', ...claimedOnly },
     { point: 'submit:written', app: 'smpp', ...sendsOne(), prepare: othersFinal, resent: 1 },
     { point: 'settle:intended', app: 'smpp', ...sendsOne(), prepare: othersFinal, resent: 1 },
     { point: 'settle:updated', app: 'smpp', ...refused },

@@ -7,6 +7,7 @@ import { balanceOf } from './balance.ts';
 import { makeKey, openGateway, type TestGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';
 import { opened } from './opened.ts';
+import { writeOutAll } from './queue.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 /** A request that is accepted. */
@@ -60,8 +61,11 @@ export function idempotencyWorld() {
     return post(customer, idempotencyKey, '/v2/send', body, to);
   }
 
-  const messagesOf = ({ account }: Customer): Promise<MessageDocument[]> =>
-    world.store.db.collection<MessageDocument>('messages').find({ account }).toArray();
+  /** Also those that were lines of the queue only. */
+  async function messagesOf({ account }: Customer): Promise<MessageDocument[]> {
+    await writeOutAll(world.store.db);
+    return world.store.db.collection<MessageDocument>('messages').find({ account }).toArray();
+  }
 
   /** The only claim of a customer. */
   async function claimOf({ account }: Customer): Promise<KeyClaimDocument | undefined> {

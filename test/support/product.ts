@@ -56,10 +56,10 @@ export interface Product {
   /** The living processes of an app. */
   pids(app: AppName): readonly number[];
   /**
-   * Gives one process of an app a crash point to die at (`accept:debited`, `settle:updated#3`). Resolves with a function that waits
-   * until the process has died there and its successor is ready.
+   * Gives one process of an app a crash point to die at (`accept:debited`, `settle:updated#3`), and each of its successors one of
+   * the other points. Resolves with a function that waits until all have died there and the successor of the last is ready.
    */
-  arm(app: AppName, point: string): Promise<() => Promise<Exit>>;
+  arm(app: AppName, ...points: readonly string[]): Promise<() => Promise<Exit>>;
   /** Stops everything as PM2 does. Fails when a process crashed before, or does not end by itself with 0. */
   stop(): Promise<void>;
 }
@@ -201,7 +201,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       },
       kill: (app, signal, pid) => fleet.kill(app, signal, pid),
       pids: (app) => fleet.pids(app).map(({ pid }) => pid),
-      arm: (app, point) => fleet.replace(app, { HARKARA_CRASH_AT: point }),
+      arm: (app, ...points) => fleet.replace(app, ...points.map((point) => ({ HARKARA_CRASH_AT: point }))),
       stop: async () => {
         const tails = new Map(fleet.crashes.map(({ app }) => [app, logTail(setup.logDir, app)]));
         const exits = await close();

@@ -42,7 +42,7 @@ export interface World {
   readonly metrics: Metrics;
   /** The proxy between the workers and the store. */
   readonly proxy: WireProxy;
-  /** Puts a paid message into the queue. It is in `messages` when something became of it, or half a second later. */
+  /** Puts a paid message into the queue. It is in `messages` when something became of it, or a second later. */
   send(draft: Partial<MessageDraft>): Promise<MessageId>;
   sendMany(drafts: readonly Partial<MessageDraft>[]): Promise<MessageId[]>;
   message(id: MessageId): Promise<MessageDocument>;

@@ -13,6 +13,7 @@ import { finishPending } from '../../workers/maintenance/finish-pending.ts';
 import { SmppWorker } from '../../workers/smpp/worker.ts';
 import { makeKey, openGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';
+import { linesOf } from './queue.ts';
 import { boxOf } from './secret-box.ts';
 import { silentLog } from './silent-log.ts';
 
@@ -32,7 +33,7 @@ export interface TroubleWorld {
   statusOf(path: string): Promise<number>;
   /** deliver_sm that the worker refused because it could not store them. */
   refusedReceipts(): number;
-  /** After the sweep: what is stored, what the account was charged, and the ledger's problems. */
+  /** After the sweep: what is stored, also as lines of the queue only, what the account was charged, and the ledger's problems. */
   audit(
     db: Db,
   ): Promise<{ readonly messages: MessageDocument[]; readonly charged: number; readonly problems: unknown }>;
@@ -101,8 +102,12 @@ export async function openTroubleWorld(uri: string, database: string): Promise<T
       // As maintenance does later, when no process can still be working on it.
       await finishPending(own, { ...clock, now: () => new Date(clock.now().getTime() + SWEEP_AFTER_MS) });
       const { problems, balance } = await verifyLedger(own, account);
+      // Lines first: what leaves the queue is in `messages` by then.
+      const lines = await linesOf(own, account);
       const messages = await own.collection<MessageDocument>('messages').find({ account }).toArray();
-      return { messages, charged: CREDITS - balance, problems };
+      const stored = new Set(messages.map(({ _id }) => _id));
+      const onlyLines = lines.filter(({ _id }) => !stored.has(_id));
+      return { messages: [...messages, ...onlyLines], charged: CREDITS - balance, problems };
     },
     close: async () => {
       await worker.stop();

@@ -40,8 +40,8 @@ export function voidWorld() {
     store.db.collection<ConversationDocument>('conversations').findOne({ _id: conversationKey(account, CUSTOMER) });
   const refunds = (): Promise<LedgerEntryDocument[]> =>
     store.db.collection<LedgerEntryDocument>('ledger').find({ account, reason: 'refund' }).toArray();
-  const settler = (announcer = SILENT) =>
-    new Settler({ db: store.db, announcer, lease: LEASE, epoch: 1, stream: 'outcomes' });
+  const settler = (announcer = SILENT, db = store.db) =>
+    new Settler({ db, announcer, lease: LEASE, epoch: 1, stream: 'outcomes' });
   const settle = (
     message: ChatMessageDocument,
     state: MessageState & ('rejected' | 'expired' | 'failed'),

@@ -17,6 +17,7 @@ import { isHello } from '../../support/mongo-wire/link.ts';
 import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
 import { furnish, moved } from '../../support/one-of-each.ts';
 import { operations } from '../../support/openapi.ts';
+import { writeOutAll } from '../../support/queue.ts';
 import { signedIn } from '../../support/signed-in.ts';
 import { silentLog as log } from '../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
@@ -177,12 +178,14 @@ describe('a request, when the store answers with a code that nobody knows', func
   });
 
   /** As maintenance does later, when no process can still be working on it. */
-  const sweep = () =>
-    eventually(async () => {
+  async function sweep(): Promise<void> {
+    await eventually(async () => {
       await finishPending(store.db, new ManualClock(new Date(Date.now() + 120_000)));
       const stored = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
       return Object.keys(stored?.pending ?? {}).length === 0;
     }, 'nothing is pending');
+    await writeOutAll(store.db);
+  }
 
   async function isStored(id: string): Promise<boolean> {
     const collections = ['messages', 'batches', 'schedules'];

@@ -5,13 +5,15 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { notePart, readPart, takeRun } from '../../../scripts/dev/run-lock.ts';
 import type { DirectoryLock } from '../../../shared/runtime/directory-lock.ts';
-import { identityText, thisProcess } from '../../../shared/runtime/process-identity.ts';
+import { type ProcessIdentity, thisProcess } from '../../../shared/runtime/process-identity.ts';
 import { errorOf } from '../../workers/embedded-db/store-under-test.ts';
 
 describe('the lock of npm start', () => {
   let runDir: string;
   const locks: DirectoryLock[] = [];
   const hold = (lock: DirectoryLock): number => locks.push(lock);
+  /** What a holder leaves when its socket is gone: its name. */
+  const named = (holder: ProcessIdentity): void => writeFileSync(join(runDir, 'starter'), JSON.stringify(holder));
   beforeEach(() => {
     runDir = mkdtempSync(join(tmpdir(), 'harkara-run-'));
   });
@@ -37,7 +39,7 @@ describe('the lock of npm start', () => {
 
   it('is taken from a holder that was killed', async () => {
     const dead = spawnSync(process.execPath, ['-e', '']).pid;
-    writeFileSync(join(runDir, 'starter'), identityText({ ...thisProcess(), pid: dead }));
+    named({ ...thisProcess(), pid: dead });
 
     hold(await takeRun(runDir, 'data'));
 
@@ -45,20 +47,20 @@ describe('the lock of npm start', () => {
   });
 
   it('is taken from a holder whose pid is another program by now', async () => {
-    writeFileSync(join(runDir, 'starter'), identityText({ ...thisProcess(), startedAt: '1' }));
+    named({ ...thisProcess(), startedAt: '1' });
 
     hold(await takeRun(runDir, 'data'));
   });
 
-  it('is not taken from a living holder of the version before, which had no socket', async () => {
-    writeFileSync(join(runDir, 'starter'), identityText(thisProcess()));
+  it('is not taken from a living holder whose socket was removed', async () => {
+    named(thisProcess());
 
     expect((await errorOf(takeRun(runDir, 'data'))).message).to.include(`(process ${process.pid})`);
   });
 
   it('is taken from a holder from before the machine was started again', async () => {
     const { machine, ...me } = thisProcess();
-    writeFileSync(join(runDir, 'starter'), identityText({ ...me, machine: machine.replace(/@.*/, '@earlier') }));
+    named({ ...me, machine: machine.replace(/@.*/, '@earlier') });
 
     hold(await takeRun(runDir, 'data'));
   });

@@ -10,6 +10,7 @@ import { SmppWorker } from '../../../workers/smpp/worker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
+import { enqueue } from '../../support/queue.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
 describe('npm run ops: bind list', () => {
@@ -40,9 +41,10 @@ describe('npm run ops: bind list', () => {
     const account = await makeAccount(world.store.db, 100);
     // What the simulator does with them, by their last digits (scripts/simulator): throttled three times, refused, failed.
     const drafts = ['919876543107', '919876543108', '919876543101'].map((to) => makeDraft({ to }));
-    await world.store.db
-      .collection('messages')
-      .insertMany(drafts.map((draft) => queuedMessage(account, newId('grp'), draft) as never));
+    await enqueue(
+      world.store.db,
+      drafts.map((draft) => queuedMessage(account, newId('grp'), draft)),
+    );
 
     const told = await eventually(async () => {
       const [carrier] = await world.json('bind list');

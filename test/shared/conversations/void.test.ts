@@ -10,6 +10,7 @@ import { redoIntents } from '../../../shared/settlement/redo-intents.ts';
 import type { Settler } from '../../../shared/settlement/settle.ts';
 import type { Announcer } from '../../../shared/webhooks/announce.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../support/chat.ts';
+import { Died, dyingDb } from '../../support/dying-db.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { LEASE, SILENT, voidWorld } from '../../support/void-world.ts';
@@ -89,16 +90,19 @@ describe('conversations/void', () => {
       await expectGivenBackOnce(opener);
     });
 
-    it('gives back when the process dies behind that: the next one does it', async () => {
-      const opener = await failedAgain();
-      const dying: Announcer = { announce: () => Promise.reject(new Error('it died')) };
-      const stopped = await firstFails(opener, settler(dying)).catch((error) => error);
-      expect(stopped).to.be.instanceOf(Error);
+    // The first two are its intent and the message. The last one is the credit.
+    for (let command = 3; command <= 14; command++) {
+      it(`gives back when the process dies before its command ${command}: the next one does it`, async () => {
+        const opener = await failedAgain();
+        const dying = dyingDb(world.store.db, command, 'before');
+        const stopped = await firstFails(opener, settler(SILENT, dying)).catch((error) => error);
+        expect(stopped).to.be.instanceOf(Died);
 
-      await redoIntents(world.store.db, SILENT, LEASE, 2);
+        await redoIntents(world.store.db, SILENT, LEASE, 2);
 
-      await expectGivenBackOnce(opener);
-    });
+        await expectGivenBackOnce(opener);
+      });
+    }
   });
 
   const cases: readonly [string, 'rejected' | 'expired' | 'failed', readonly Part[], boolean][] = [

@@ -3,6 +3,7 @@ import { findAccepted } from '../../../gateway/sms/send.ts';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
+import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { GroupAccepter } from '../../../shared/payment/accept.ts';
 import { type DebitRequest, debitEach, wouldRefuse } from '../../../shared/payment/debit.ts';
 import { debitAnswers } from '../../../shared/payment/debit-answers.ts';
@@ -10,6 +11,7 @@ import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { writeOutAll } from '../../support/queue.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { debitWorld } from './world.ts';
 
@@ -106,7 +108,7 @@ describe('what a debit would say', () => {
 describe('finding what was accepted', () => {
   const { store, sweep } = debitWorld();
 
-  it('finds a message that is paid and not stored yet, and when it is stored, and for its account only', async () => {
+  it('finds a message that is paid and not stored yet, when it is a line, and when it is stored, and for its account only', async () => {
     const account = await makeAccount(store.db, 5);
     const stranger = await makeAccount(store.db, 5);
     const group = newId('grp');
@@ -118,9 +120,13 @@ describe('finding what was accepted', () => {
     await debitEach(store.db, [{ account, group, messages, today: '2026-11-21', done: [] }]);
     const pending = await find(account);
     await sweep();
+    const waiting = await find(account);
+    expect(await store.db.collection<MessageDocument>('messages').countDocuments({ _id: message._id })).to.equal(0);
+    await writeOutAll(store.db);
     const stored = await find(account);
 
     expect(pending).to.include({ _id: message._id, to: message.to });
+    expect(waiting).to.include({ _id: message._id, to: message.to });
     expect(stored).to.deep.equal({ _id: message._id, to: message.to });
     expect(await find(stranger)).to.equal(undefined);
   });

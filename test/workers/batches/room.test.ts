@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { WRITE_OUT_MS } from '../../../shared/queue/queue-document.ts';
 import { type BatchId, newId } from '../../../shared/runtime/ids.ts';
 import { roomInQueue } from '../../../workers/batches/room.ts';
 import { makeBatch } from '../../support/batches.ts';
@@ -9,7 +10,7 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 describe('batches worker: room in the queue', () => {
   let store: TestStore;
   const now = new Date();
-  const later = new Date(now.getTime() + 500);
+  const later = new Date(now.getTime() + WRITE_OUT_MS);
   beforeEach(async () => {
     store = await openTestStore();
   });

@@ -8,6 +8,7 @@ import { thisProcess } from '../../../shared/runtime/process-identity.ts';
 import type { OrphanDocument } from '../../../shared/settlement/orphan.ts';
 import { eventually } from '../../support/eventually.ts';
 import { latch } from '../../support/latch.ts';
+import { writeOutAll } from '../../support/queue.ts';
 import { CARRIER, numbered, QUICK, type World, worldPerTest } from '../../support/smpp-world.ts';
 
 describe('smpp worker: when things break', () => {
@@ -235,6 +236,8 @@ describe('smpp worker: when things break', () => {
 
     await here.worker.stop();
 
+    // What was claimed and not settled would become `submitting` by this.
+    await writeOutAll(here.db);
     expect(await countState(here, 'submitting')).to.equal(0);
     const left = await countState(here, 'queued');
     expect(left).to.be.greaterThan(0);

@@ -175,10 +175,16 @@ export class Claimer {
   /** Those of messages in `messages` that are still `queued` on the path of their lines. */
   async #takeWritten(claim: Claim, picked: readonly Picked[], sure: boolean): Promise<readonly MessageDocument[]> {
     const { db, clock } = this.#options;
-    const taken: MessageDocument[] = [];
+    const byPath = new Map<string, MessageDocument[]>();
     for (const { head, to } of picked) {
       const { path, next } = head.document;
       const lines = head.lines.slice(next, to);
+      const others = byPath.get(path);
+      if (others === undefined) byPath.set(path, lines);
+      else others.push(...lines);
+    }
+    const taken: MessageDocument[] = [];
+    for (const [path, lines] of byPath) {
       await insertMissing(db, lines);
       const filter = { path, validUntil: { $gt: clock.now() } };
       const ids = lines.map(({ _id }) => _id);

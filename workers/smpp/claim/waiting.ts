@@ -48,8 +48,10 @@ const SHORT = 100;
 const LONG_MS = 500;
 /** What was read is used for this long. So a new message in a higher lane waits at most this long for a backlog. */
 const FRESH_MS = 50;
-/** Most accounts of one path and lane that one reading asks for their next document. */
-const ACCOUNTS_MAX = 16;
+/** In a backlog, the paths and lanes on which something waits are looked for this often. */
+const PLACES_MS = 100;
+/** Most reads of one path and lane in one reading. */
+const READS_MAX = 16;
 /** Documents of an account with a paused template that are looked at in one reading. */
 const PAGE = 32;
 /** When all of them were of paused templates, the account is looked at again after this time. */
@@ -80,6 +82,9 @@ export class Waiting {
   #heads: readonly Head[] = [];
   #whole = false;
   #from: ClaimFrom = { paths: [], fromLane: 0 };
+  #found: { readonly places: readonly Place[]; readonly from: ClaimFrom | undefined; readonly untilMs: number } = {
+    ...{ places: [], from: undefined, untilMs: 0 },
+  };
   #freshUntilMs = Number.NEGATIVE_INFINITY;
   #longUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -102,7 +107,7 @@ export class Waiting {
     const nowMs = this.#options.clock.monotonicMs();
     const same = from.fromLane === this.#from.fromLane && from.paths.join() === this.#from.paths.join();
     if (!same || nowMs >= this.#freshUntilMs || linesOf(this.#heads) < room.messages) {
-      this.#from = from;
+      if (!same) this.#from = from;
       await this.#read(room.messages);
       this.#freshUntilMs = this.#options.clock.monotonicMs() + FRESH_MS;
     }
@@ -141,6 +146,8 @@ export class Waiting {
 
   /** Paths and lanes on which something waits, the most urgent lane first: one read for each, by skipping through the index. */
   async #places(): Promise<readonly Place[]> {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (this.#found.from === this.#from && nowMs < this.#found.untilMs) return this.#found.places;
     const places: Place[] = [];
     let behind: Filter<QueueDocument> | undefined;
     for (let left = [...this.#from.paths].sort(); left.length > 0; ) {
@@ -157,7 +164,8 @@ export class Waiting {
         behind = undefined;
       }
     }
-    return places.sort((a, b) => a.lane - b.lane);
+    this.#found = { places: places.sort((a, b) => a.lane - b.lane), from: this.#from, untilMs: nowMs + PLACES_MS };
+    return places;
   }
 
   /** The next document of one account after the other, in their turn, until the quotas of these accounts are `wanted` lines. */
@@ -171,18 +179,22 @@ export class Waiting {
       turn.left > 0 ? [{ $gte: turn.account }, { $lt: turn.account }] : [{ $gt: turn.account }, { $lte: turn.account }];
     for (const range of ranges) {
       let account: object = range;
-      for (let reads = 0; lines < wanted && reads < ACCOUNTS_MAX; ) {
-        const [head] = await this.#find({ path, lane, account } as Filter<QueueDocument>, 1); // a range of ids
-        if (head === undefined) break;
-        const found = head.document.account;
-        account = '$gte' in range ? { $gt: found } : { ...range, $gt: found };
-        if (gates.held.has(found)) continue;
-        reads += 1;
-        const free = gates.holds(head.document) ? await this.#readFree(turn, path, lane, found) : head;
-        if (free === undefined) continue;
-        const own = [free, ...(await this.#readMore(free, quota - linesOf([free])))];
-        heads.push(...own);
-        lines += Math.min(quota, linesOf(own));
+      for (let reads = 0; lines < wanted && reads < READS_MAX; ) {
+        const limit = Math.ceil(quota / Math.min(turn.size, quota));
+        const found = await this.#find({ path, lane, account } as Filter<QueueDocument>, limit); // a range of ids
+        const last = found.at(-1)?.document.account;
+        if (last === undefined) break;
+        account = '$gte' in range ? { $gt: last } : { ...range, $gt: last };
+        turn.size = linesOf(found) / found.length;
+        const open = found.filter(({ document }) => !gates.held.has(document.account));
+        if (open.length > 0) reads += 1;
+        for (const [owner, all] of byAccount(open)) {
+          const free = all.filter(({ document }) => !gates.holds(document));
+          const own = free.length > 0 ? free : await this.#readFree(turn, path, lane, owner);
+          heads.push(...own);
+          lines += Math.min(quota, linesOf(own));
+        }
+        if (found.length < limit) break;
       }
     }
     // Too few accounts: more of what each of them has, beyond its quota.
@@ -201,10 +213,10 @@ export class Waiting {
   }
 
   /** The first document of an account that has some of a paused template. Looks at some at a time, going on where it stopped. */
-  async #readFree(turn: Turn, path: string, lane: number, account: AccountId): Promise<Head | undefined> {
+  async #readFree(turn: Turn, path: string, lane: number, account: AccountId): Promise<readonly Head[]> {
     const { gates, clock, db } = this.#options;
     const { behind = '', notBeforeMs = 0 } = turn.paused.get(account) ?? {};
-    if (clock.monotonicMs() < notBeforeMs) return undefined;
+    if (clock.monotonicMs() < notBeforeMs) return [];
     const filter = { open: true, path, lane, account, _id: { $gt: behind as QueueId } } as const; // '' sorts before every id
     const page = await findAtOnce<QueueDocument>(db, 'queue', {
       ...{ filter, sort: IN_ORDER, limit: PAGE, projection: WITHOUT_LINES },
@@ -217,9 +229,7 @@ export class Waiting {
       const pauseMs = free === undefined ? PAUSED_MS : 0;
       turn.paused.set(account, { behind: '', notBeforeMs: clock.monotonicMs() + pauseMs });
     }
-    if (free === undefined) return undefined;
-    const [head] = await this.#find({ ...filter, _id: free._id }, 1);
-    return head;
+    return free === undefined ? [] : this.#find({ ...filter, _id: free._id }, 1);
   }
 
   async #find(filter: Filter<QueueDocument>, limit: number): Promise<readonly Head[]> {
@@ -247,7 +257,7 @@ export class Waiting {
     const key = `${lane} ${path}`;
     const known = this.#turns.get(key);
     if (known !== undefined) return known;
-    const turn: Turn = { account: '', left: 0, paused: new Map() };
+    const turn: Turn = { account: '', left: 0, size: 1, paused: new Map() };
     this.#turns.set(key, turn);
     return turn;
   }
@@ -300,8 +310,7 @@ export class Waiting {
   /** At most `most` messages of one path and lane, the accounts in turn. Returns how many. */
   #pickAccounts(turn: Turn, heads: readonly Head[], picking: Picking, most: number): number {
     const quota = quotaOf(most);
-    const waiting = new Map<AccountId, Head[]>();
-    for (const head of heads) waiting.set(head.document.account, [...(waiting.get(head.document.account) ?? []), head]);
+    const waiting = byAccount(heads);
     let left = most;
     while (left > 0 && waiting.size > 0 && !picking.full) {
       const accounts = [...waiting.keys()].sort();
@@ -332,6 +341,8 @@ interface Place {
 interface Turn {
   account: string;
   left: number;
+  /** How many lines documents lately had: of small ones several are read at once. */
+  size: number;
   /** Accounts with a paused template: where the search for their other documents goes on. */
   readonly paused: Map<AccountId, { readonly behind: string; readonly notBeforeMs: number }>;
 }
@@ -370,6 +381,17 @@ class Picking {
     if (took > 0) this.#heads.add(head);
     return took;
   }
+}
+
+/** In their order. */
+function byAccount(heads: readonly Head[]): Map<AccountId, Head[]> {
+  const accounts = new Map<AccountId, Head[]>();
+  for (const head of heads) {
+    const others = accounts.get(head.document.account);
+    if (others === undefined) accounts.set(head.document.account, [head]);
+    else others.push(head);
+  }
+  return accounts;
 }
 
 function linesOf(heads: readonly Head[]): number {

@@ -5,6 +5,7 @@ import { giveBackRefused } from '../../../../shared/conversations/void.ts';
 import type { AnyMessage } from '../../../../shared/messages/any-message.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/chat-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
+import { WRITE_OUT_MS } from '../../../../shared/queue/queue-document.ts';
 import { insertFirst, queueDocuments } from '../../../../shared/queue/queue-store.ts';
 import { writeOut } from '../../../../shared/queue/write-out.ts';
 import { type AccountId, newId } from '../../../../shared/runtime/ids.ts';
@@ -30,7 +31,7 @@ describe('maintenance: what became of the messages of each hour', () => {
   beforeEach(async () => {
     clock = new ManualClock(new Date('2026-11-21T10:30:00Z'));
     account = newId('acc');
-    for (const name of ['messages', 'statistics', 'counted_hours']) await db.collection(name).deleteMany({});
+    for (const name of ['messages', 'queue', 'statistics', 'counted_hours']) await db.collection(name).deleteMany({});
   });
 
   const counter = (overrides: Partial<CountDeps> = {}) =>
@@ -60,7 +61,7 @@ describe('maintenance: what became of the messages of each hour', () => {
     await put(made(2));
     const lines = [made(70), made(5)];
     await insertFirst(db, queueDocuments(newId('grp'), lines, clock.now()));
-    clock.turn(6_000);
+    clock.turn(WRITE_OUT_MS + 5_001);
 
     await counter().run();
     expect(await hours()).to.deep.equal([]);

@@ -7,6 +7,7 @@ import { verifyLedger } from '../../../../shared/ledger/verify.ts';
 import { queuedMessage } from '../../../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
 import { changeOptOuts } from '../../../../shared/opt-outs/store.ts';
+import { queueOf } from '../../../../shared/queue/queue-store.ts';
 import { systemClock } from '../../../../shared/runtime/clock.ts';
 import { type AccountId, type BatchId, type GroupId, lowestId, newId } from '../../../../shared/runtime/ids.ts';
 import { Metrics } from '../../../../shared/runtime/metrics.ts';
@@ -17,7 +18,7 @@ import type { EndpointDocument } from '../../../../shared/webhooks/endpoint.ts';
 import { SmppWorker } from '../../../../workers/smpp/worker.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';
-import { enqueue, enqueueWritten } from '../../../support/queue.ts';
+import { enqueue, enqueueWritten, writeOutAll } from '../../../support/queue.ts';
 import { boxOf } from '../../../support/secret-box.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 import { CARRIER, openWorld, type World } from '../../../support/smpp-world.ts';
@@ -215,9 +216,11 @@ describe('smpp worker: a message that waited', () => {
       const waits = await put(account);
       const marker = await put(await makeAccount(world.db, 1));
       await world.reaches(marker._id, 'delivered');
-      return (await messages().findOne({ _id: waits._id }))?.state === 'queued';
+      return (await queueOf(world.db).countDocuments({ account, open: true, first: waits._id })) === 1;
     }, 'the suspension is known');
 
+    await writeOutAll(world.db);
+    expect(await messages().countDocuments({ account, state: 'queued' })).to.be.above(0);
     expect(await messages().countDocuments({ account, state: 'rejected' })).to.equal(0);
   });
 
