@@ -3,6 +3,8 @@ import type { Outcome } from '../../scripts/simulator/smsc/outcome.ts';
 import { verifyLedger } from '../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import type { AppName } from '../../shared/processes/apps.ts';
+import { queueOf } from '../../shared/queue/queue-store.ts';
+import type { BatchId } from '../../shared/runtime/ids.ts';
 import { eventId } from '../../shared/runtime/ids.ts';
 import { parseIdentity } from '../../shared/runtime/process-identity.ts';
 import { eventually } from '../support/eventually.ts';
@@ -142,8 +144,17 @@ describe('two processes of each worker', function () {
       outcome = undefined;
       batch = nextNumbers(BATCH);
       batchId = String((await product.post('/v2/send-bulk', { to: batch, ...words })).body.batch_id);
-      await eventually(() => messages().findOne({ to: { $in: batch } }), 'the batch is being split');
+      await eventually(() => queueOf(product.db).findOne({ batch: batchId as BatchId }), 'the batch is being split');
       // It holds some of the batches too, and may be the one that has the schedules' alarm, for which there is no lease.
+      await eventually(async () => {
+        const [holder, batches] = [
+          await holderOf('maintenance'),
+          await leases()
+            .find({ _id: /^batches:/ })
+            .toArray(),
+        ];
+        return batches.some(({ owner }) => parseIdentity(owner).pid === holder);
+      }, 'the holder of the maintenance has batches');
       await freeze(await holderOf('maintenance'));
       // These wait for a carrier that no worker serves now. Both who could expire them are frozen, until others take over.
       expiring = await send(EXPIRING, { valid_until: new Date(Date.now() + 6_000).toISOString() });

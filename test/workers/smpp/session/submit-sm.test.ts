@@ -19,7 +19,6 @@ const FIELDS = fc.record(
     dest_addr_npi: octet,
     destination_addr: text(20),
     esm_class: octet,
-    protocol_id: octet,
     priority_flag: octet,
     validity_period: text(16),
     registered_delivery: octet,
