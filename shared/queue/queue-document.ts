@@ -67,7 +67,7 @@ const LINES_MAX = 200;
 const TEXT_MAX = 32_000;
 
 /** How long lines may wait before their messages are inserted, so that lists, searches and counts have them. */
-export const WRITE_OUT_MS = 2_000;
+export const WRITE_OUT_MS = 3_000;
 
 /** Fields of which all documents of a queue document have the same value. */
 type Kind = Pick<MessageDocument, 'account' | 'path' | 'lane' | 'template' | 'batch'>;

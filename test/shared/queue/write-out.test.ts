@@ -25,7 +25,7 @@ describe('writing out what waits', () => {
   const due = (db: Db = world.store.db) => writeOut(db, now(), { writeAt: { $lte: now() } });
   const all = () => world.messages.find().sort({ _id: 1 }).toArray();
 
-  it('inserts what waits as it was accepted, after two seconds and not before', async () => {
+  it('inserts what waits as it was accepted, after three seconds and not before', async () => {
     const queued = await world.put(3);
 
     expect(await due()).to.equal(0);
