@@ -69,7 +69,7 @@ const TEXT_MAX = 32_000;
 /** How long lines may wait before their messages are inserted, so that lists, searches and counts have them. */
 export const WRITE_OUT_MS = 3_000;
 
-/** Fields of which all documents of a queue document have the same value. */
+/** Fields in which all messages of a queue document agree. */
 type Kind = Pick<MessageDocument, 'account' | 'path' | 'lane' | 'template' | 'batch'>;
 
 /** Messages that may be in one queue document, in their order, in pieces that it can hold. */

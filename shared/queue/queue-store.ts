@@ -87,8 +87,8 @@ export async function requeue(db: Db, messages: readonly MessageDocument[]): Pro
   await insertNew(db, 'queue', documents);
 }
 
-/** A claim of the next lines of a document, up to, not including, `to`. `head`: as it was read. */
-export interface Pick {
+/** The next lines of a document, up to, not including, `to`. `head`: as it was read. */
+export interface NextLines {
   readonly head: Omit<QueueDocument, 'lines'>;
   readonly to: number;
 }
@@ -101,7 +101,7 @@ export interface Pick {
 export async function claimLines(
   db: Db,
   claim: Claim,
-  picks: readonly Pick[],
+  picks: readonly NextLines[],
   sure = false,
 ): Promise<ReadonlySet<QueueId>> {
   const matched = await updateEach(

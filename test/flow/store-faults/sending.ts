@@ -44,6 +44,14 @@ function claimerOf(db: Db, epoch: number, path: string) {
   return { claimer, claim: () => claimer.claim({ messages: 100, segments: 100 }, { paths: [path], fromLane: 0 }) };
 }
 
+async function takeAll(faulty: Db, path: string, count: number, taken: MessageDocument[]): Promise<void> {
+  const { claim } = claimerOf(faulty, 1, path);
+  await untilDone(async () => {
+    taken.push(...(await claim()));
+    return taken.length >= count;
+  });
+}
+
 export const idsOf = (some: readonly { readonly _id: MessageId }[]) => some.map(({ _id }) => _id).sort();
 
 const claim: Scenario = {
@@ -54,13 +62,7 @@ const claim: Scenario = {
     await enqueue(db, lines);
     const taken: MessageDocument[] = [];
     return {
-      async act() {
-        const { claim } = claimerOf(faulty, 1, path);
-        await untilDone(async () => {
-          taken.push(...(await claim()));
-          return taken.length >= lines.length;
-        });
-      },
+      act: () => takeAll(faulty, path, lines.length, taken),
       async expectWhole() {
         expect(idsOf(taken), 'each is taken once').to.deep.equal(idsOf(lines));
         const [document] = await queueOf(db).find({ path }).toArray();
@@ -83,13 +85,7 @@ const claimStored: Scenario = {
     await enqueueWritten(db, lines);
     const taken: MessageDocument[] = [];
     return {
-      async act() {
-        const { claim } = claimerOf(faulty, 1, path);
-        await untilDone(async () => {
-          taken.push(...(await claim()));
-          return taken.length >= lines.length;
-        });
-      },
+      act: () => takeAll(faulty, path, lines.length, taken),
       async expectWhole() {
         expect(idsOf(taken), 'each is taken once').to.deep.equal(idsOf(lines));
         const stored = await messagesOf(db, { account });

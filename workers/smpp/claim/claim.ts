@@ -92,10 +92,10 @@ export class Claimer {
   async claim(room: Room, from: ClaimFrom): Promise<MessageDocument[]> {
     this.#tookAll = false;
     if (room.messages <= 0 || room.segments <= 0) return [];
-    if (this.#uncertain !== undefined) return this.#take(this.#uncertain, true);
+    const { gates, held, carrier, epoch, clock } = this.#options;
+    if (this.#uncertain !== undefined) return held() ? this.#take(this.#uncertain, true) : [];
     this.#tookAll = from.paths.length === 0;
     if (this.#tookAll) return [];
-    const { gates, held, carrier, epoch, clock } = this.#options;
     await gates.refresh();
     const picked = await this.#waiting.next(room, from);
     // The process may have stood still while it read, and another holder may serve the carrier by now.

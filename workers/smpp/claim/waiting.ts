@@ -132,7 +132,8 @@ export class Waiting {
   /** The documents whose turn it is, until they have `wanted` lines; then as many of lower lanes as these may have. */
   async #readByTurns(wanted: number): Promise<readonly Head[]> {
     const heads: Head[] = [];
-    const places = await this.#places();
+    // The promotional hours may have ended since the places were looked for.
+    const places = (await this.#places()).filter(({ lane }) => lane < this.#lanes().$lt);
     for (const lane of new Set(places.map((place) => place.lane))) {
       const here = places.filter((place) => place.lane === lane);
       const left = Math.max(wanted - linesOf(heads), this.#lower.due);
