@@ -1,4 +1,5 @@
 import express, { type Express } from 'express';
+import { ENDPOINTS } from './endpoints/list.ts';
 import { begin } from './http/begin.ts';
 import type { GatewayDeps } from './process/deps.ts';
 import { routeAccount } from './routes/account.ts';
@@ -7,6 +8,7 @@ import { routeBatches } from './routes/batches.ts';
 import { routeChatapp } from './routes/chatapp.ts';
 import { routeKeys } from './routes/keys.ts';
 import { routeLive } from './routes/live.ts';
+import { mount } from './routes/mount.ts';
 import { routeOpen } from './routes/open.ts';
 import { routeOverview } from './routes/overview.ts';
 import { createParts } from './routes/parts.ts';
@@ -16,7 +18,6 @@ import { routeSms } from './routes/sms.ts';
 import { routeTemplates } from './routes/templates.ts';
 import { answerError } from './routes/unanswered.ts';
 import { routeUsers } from './routes/users.ts';
-import { routeWebhooks } from './routes/webhooks.ts';
 
 /** The whole API. `routes/` says every path, who may use it, and which handler answers. Builds the app and does not listen. */
 export function createApp(deps: GatewayDeps): Express {
@@ -38,7 +39,7 @@ export function createApp(deps: GatewayDeps): Express {
   routeOverview(on, parts);
   routeTemplates(on, deps, parts);
   routeKeys(on, deps, parts);
-  routeWebhooks(on, deps, parts);
+  mount(app, ENDPOINTS, { ...deps, ...parts });
   routeUsers(on, deps, parts);
   routeAdmin(on, deps, parts);
   routeOpen(on, deps, parts);

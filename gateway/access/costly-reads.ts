@@ -3,7 +3,9 @@ import type { AccountId } from '../../shared/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
 import { sendJsonText, sendProblem } from '../http/answer.ts';
 import { type Charge, ownerOf, type Reply } from '../http/context.ts';
+import { isRefused } from '../http/endpoint.ts';
 import type { ProblemSlug } from '../http/problem.ts';
+import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { ReadQueue } from './read-queue.ts';
 
@@ -23,7 +25,7 @@ const UNREAD_MAX = 33_554_432;
 export type AnswerRead = (
   res: Reply,
   cost: number,
-  read: () => Promise<object | string | undefined>,
+  read: () => Promise<object | string | Refused | undefined>,
   missing?: ProblemSlug,
   send?: (text: string | Buffer) => void,
 ) => Promise<void>;
@@ -35,7 +37,7 @@ export interface ReadingDeps extends Pick<GatewayDeps, 'db' | 'clock'> {
 
 export function createCostlyReads(charge: Charge): AnswerRead {
   const unread = new Map<string, number>();
-  const queue = new ReadQueue<string | Buffer | undefined>(
+  const queue = new ReadQueue<string | Buffer | Refused | undefined>(
     systemClock,
     (owner) => (unread.get(owner) ?? 0) > UNREAD_MAX,
   );
@@ -44,10 +46,12 @@ export function createCostlyReads(charge: Charge): AnswerRead {
     const owner = ownerOf(res);
     const text = await queue.run(owner, res.req.originalUrl, async () => {
       const found = await read();
+      if (typeof found === 'object' && isRefused(found)) return found;
       const json = typeof found === 'object' ? JSON.stringify(found) : found;
       return json === undefined || json.length <= LARGE_CHARACTERS ? json : Buffer.from(json);
     });
     if (text === undefined) return sendProblem(res, missing);
+    if (typeof text === 'object' && isRefused(text)) return sendProblem(res, ...text.problem);
     if (typeof text !== 'string') {
       if (turnOver()) await nextTurn();
       keep(owner, text.length, res);

@@ -2,7 +2,7 @@ import { eventsOf } from '../../shared/events/catalogue.ts';
 import { newId, type RequestId } from '../../shared/runtime/ids.ts';
 import type { EndpointDocument } from '../../shared/webhooks/endpoint.ts';
 import { listEndpoints } from '../../shared/webhooks/endpoint-store.ts';
-import { registerEndpoint } from '../account/webhooks/register-endpoint.ts';
+import { registerEndpoint } from '../endpoints/webhooks/register-endpoint.ts';
 import { choice, list, required } from '../fields/field.ts';
 import { address, invalidUrlRequest, type UrlCheck } from '../fields/public-url.ts';
 import { readRequest, request, whole } from '../fields/request.ts';

@@ -26,6 +26,7 @@ export interface Schema {
   readonly enum?: readonly string[];
   readonly const?: unknown;
   readonly default?: unknown;
+  readonly example?: unknown;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly minLength?: number;
@@ -38,7 +39,7 @@ export interface Schema {
   readonly uniqueItems?: boolean;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  readonly additionalProperties?: boolean;
+  readonly additionalProperties?: boolean | Schema;
   readonly oneOf?: readonly Schema[];
   readonly allOf?: readonly Schema[];
 }

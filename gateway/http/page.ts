@@ -34,7 +34,7 @@ export function parseCursor<Place extends string>(
 }
 
 /** `next`: the place of the last entry. Undefined when nothing can follow. */
-export function pageOf(list: string, data: readonly object[], next: string | undefined): object {
+export function pageOf<Entry>(list: string, data: readonly Entry[], next: string | undefined) {
   return { data, next_cursor: next === undefined ? null : cursorOf(list, next), has_more: next !== undefined };
 }
 

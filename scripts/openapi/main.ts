@@ -2,6 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readContract } from '../../gateway/docs/contract.ts';
+import { ENDPOINTS } from '../../gateway/endpoints/list.ts';
+import { openapiOf } from '../../gateway/http/openapi.ts';
 import { REQUEST_SCHEMAS } from './request-schemas.ts';
 import { rolesPage } from './roles-page.ts';
 
@@ -11,9 +13,18 @@ import { rolesPage } from './roles-page.ts';
  */
 const FILE = join(import.meta.dirname, '../../docs/openapi.json');
 
-const { contract } = readContract();
-const { components } = contract;
-const schemas = { ...components.schemas, ...REQUEST_SCHEMAS };
-writeFileSync(FILE, JSON.stringify({ ...contract, components: { ...components, schemas } }, null, 2));
+const { contract: old } = readContract();
+const declared = openapiOf(ENDPOINTS);
+const schemas = { ...old.components.schemas, ...REQUEST_SCHEMAS, ...declared.components.schemas };
+const contract = {
+  ...declared,
+  paths: { ...old.paths, ...declared.paths },
+  components: {
+    ...declared.components,
+    parameters: { ...old.components.parameters, ...declared.components.parameters },
+    schemas,
+  },
+};
+writeFileSync(FILE, JSON.stringify(contract, null, 2));
 execFileSync('npx', ['biome', 'format', '--write', FILE], { stdio: 'inherit' });
 writeFileSync(join(import.meta.dirname, '../../docs/roles.md'), rolesPage(contract));

@@ -1,5 +1,4 @@
 import { EDIT_CHAT_TEMPLATE, REQUEST_CHAT_TEMPLATE } from '../../gateway/account/chat-templates/fields.ts';
-import { START_REPLAY } from '../../gateway/account/deliveries/replays.ts';
 import { CREATE_KEY } from '../../gateway/account/keys/create-key.ts';
 import { ROTATE_KEY } from '../../gateway/account/keys/rotate-key.ts';
 import { UPDATE_KEY } from '../../gateway/account/keys/update-key.ts';
@@ -11,9 +10,6 @@ import { IMPORT_TEMPLATES } from '../../gateway/account/templates/import.ts';
 import { CHANGE_USER } from '../../gateway/account/users/change.ts';
 import { INVITE_USER } from '../../gateway/account/users/invite.ts';
 import { CHANGE_SIGN_IN_RULES } from '../../gateway/account/users/sign-in-rules.ts';
-import { CREATE_WEBHOOK } from '../../gateway/account/webhooks/create-webhook.ts';
-import { ROTATE_SECRET } from '../../gateway/account/webhooks/rotate-secret.ts';
-import { UPDATE_WEBHOOK } from '../../gateway/account/webhooks/update-webhook.ts';
 import { SEND_BUTTONS } from '../../gateway/chatapp/send-buttons.ts';
 import { SEND_MEDIA } from '../../gateway/chatapp/send-media.ts';
 import { SEND_TEMPLATE } from '../../gateway/chatapp/send-template.ts';
@@ -71,10 +67,6 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   CreateKeyRequest: requestSchema(CREATE_KEY),
   UpdateKeyRequest: requestSchema(UPDATE_KEY),
   RotateKeyRequest: requestSchema(ROTATE_KEY),
-  CreateWebhookRequest: requestSchema(CREATE_WEBHOOK),
-  UpdateWebhookRequest: requestSchema(UPDATE_WEBHOOK),
-  RotateSecretRequest: requestSchema(ROTATE_SECRET),
-  StartReplayRequest: requestSchema(START_REPLAY),
   ChatWebhookRequest: requestSchema(REGISTER_WEBHOOK),
   ...OPERATOR_SCHEMAS,
 };

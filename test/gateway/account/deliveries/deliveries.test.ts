@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DELIVERY_WALK_MAX } from '../../../../gateway/account/deliveries/delivery-list.ts';
+import { DELIVERY_WALK_MAX } from '../../../../gateway/endpoints/webhooks/delivery-list.ts';
 import { systemClock } from '../../../../shared/runtime/clock.ts';
 import { eventId, newId } from '../../../../shared/runtime/ids.ts';
 import type { DeliveryDocument, DeliveryGroup } from '../../../../shared/webhooks/delivery.ts';

@@ -1,0 +1,29 @@
+import type { Endpoint } from '../http/endpoint.ts';
+import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
+import { replays, showReplay, startedReplay } from './webhooks/replays.ts';
+import {
+  createWebhook,
+  listWebhooks,
+  removeWebhook,
+  rotateWebhookSecret,
+  showWebhook,
+  testWebhook,
+  updateWebhook,
+} from './webhooks/webhooks.ts';
+
+/** All endpoints, in the order of the document. The router tries them in this order too, so the busiest come first. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  listWebhooks,
+  createWebhook,
+  showWebhook,
+  updateWebhook,
+  removeWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  deliveries,
+  showDelivery,
+  replayOne,
+  replays,
+  startedReplay,
+  showReplay,
+];

@@ -1,0 +1,202 @@
+import { z } from 'zod';
+import { EVENT_NAMES } from '../../../shared/events/catalogue.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { type EventId, isMessageId } from '../../../shared/runtime/ids.ts';
+import { type DeliveryDocument, type DeliveryId, deliveryId } from '../../../shared/webhooks/delivery.ts';
+import { findDeliveries, replayDelivery } from '../../../shared/webhooks/delivery-store.ts';
+import { findOwnEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
+import { choice, Fault, optional, string } from '../../fields/field.ts';
+import { cursorOf, limit } from '../../fields/query.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { done, endpoint, refused } from '../../http/endpoint.ts';
+import { pageOf } from '../../http/page.ts';
+import { named, pageShape, success, text, whole } from '../../http/shapes.ts';
+import { isPlace, type ListedDelivery as Listed, listDeliveries } from './delivery-list.ts';
+import { attemptRecord, IN_PATH, PostResult, WebhookAttempt } from './webhooks.ts';
+
+/** What was posted to a webhook or will be. */
+
+const STATES = [
+  'due',
+  'waiting',
+  'done',
+  'exhausted',
+  'discarded',
+] as const satisfies readonly DeliveryDocument['state'][];
+
+const EventIdText = text(undefined, {
+  pattern: '^evt_[0-9a-z_]{1,100}$',
+  example: 'evt_01m7znjn7hdb5pft3awkb6pgvz_delivered',
+});
+const ONE_IN_PATH = { ...IN_PATH, event_id: EventIdText.describe("Id of the event: the post's `webhook-id`.") };
+
+const COMMON = {
+  event_id: EventIdText.describe('Sent as `webhook-id`, the same on every try.'),
+  event: z.enum(EVENT_NAMES).meta({ example: 'message.delivered' }),
+  message_id: text('The message that the event is about.', { example: 'msg_01m7znjn7hdb5pft3awkb6pgvz' }).nullable(),
+  state: z.enum(STATES).meta({
+    description:
+      '`due`: posted next. `waiting`: for `next_try_at`. `done`: acknowledged. `exhausted`: all tries failed. `discarded`: the webhook was disabled. The last two can be replayed.',
+    example: 'waiting',
+  }),
+  created_at: text(undefined, { format: 'date-time', example: '2026-11-22T10:00:00+00:00' }),
+  next_try_at: text(undefined, { format: 'date-time', example: '2026-11-22T14:07:00+00:00' }).nullable(),
+  replayed_at: text('When it was posted again on demand.', { format: 'date-time' }).nullable(),
+  tries: whole('Posts so far, replays included.', { example: 1 }),
+};
+
+const ListedDelivery = named('ListedDelivery', {
+  ...COMMON,
+  last_attempt: WebhookAttempt.nullable().meta({
+    description: 'The newest post.',
+    example: { at: '2026-11-22T14:02:00+00:00', result: 500, reason: 'Your server answered 500.', duration_ms: 84 },
+  }),
+});
+
+const WebhookDelivery = named('WebhookDelivery', {
+  ...COMMON,
+  body: text('What is posted, byte by byte.', {
+    example:
+      '{"event":"message.delivered","message_id":"msg_01m7znjn7hdb5pft3awkb6pgvz","to":"919876543210","status":"delivered","operator":"jio","delivered_at":"2026-11-22T10:00:00+00:00","timestamp":"2026-11-22T10:00:00+00:00"}',
+  }),
+  attempts: z
+    .array(
+      z.strictObject({
+        ...WebhookAttempt.shape,
+        result: PostResult,
+        answer: text('The first 2 KB of the answer, when it was not 2xx.', {
+          example: 'Internal Server Error',
+        }).nullable(),
+      }),
+    )
+    .meta({ description: 'All posts, oldest first.' }),
+});
+
+/** This many entries of a page count as one request. */
+const ENTRIES_PER_REQUEST = 100;
+
+export const deliveries = endpoint({
+  id: 'deliveries',
+  method: 'get',
+  path: '/v2/account/webhooks/{webhook_id}/deliveries',
+  tag: 'Account',
+  summary: "A webhook's deliveries",
+  description:
+    'Extension. What was posted or will be, those of the newest messages first; deliveries of messages that changed together stand together. A page looks at 1,000 deliveries at most, so a filtered one may be short and still say where to go on. A page counts as one request for each 100 of `limit`.',
+  // The bodies of deliveries have what customers wrote.
+  scopes: ['read'],
+  params: IN_PATH,
+  query: {
+    event: optional(choice(EVENT_NAMES, 'Only this event.')),
+    state: optional(choice(STATES, 'Only deliveries of this state.')),
+    message_id: optional(
+      string({ description: 'Only events of this message.', pattern: '^msg_[0-9a-hjkmnp-tv-z]{26}$' }, (id) =>
+        isMessageId(id) ? id : new Fault('invalid_value', 'It must be a message_id, `msg_` and 26 characters.'),
+      ),
+    ),
+    limit,
+    cursor: cursorOf('deliveries', isPlace),
+  },
+  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  answer: pageShape('DeliveryPage', ListedDelivery, 'Deliveries, those of the newest messages first.'),
+  problems: ['webhook_not_found'],
+  async handle({ db }, { caller, params, query }) {
+    const webhook = await findOwnEndpoint(db, caller.account._id, params.webhook_id);
+    if (webhook === undefined) return refused('webhook_not_found');
+    const { event, state, message_id: message, cursor, limit } = query;
+    const found = await listDeliveries(db, webhook._id, { event, state, message }, cursor, limit);
+    return pageOf('deliveries', found.deliveries.map(listed), found.next);
+  },
+});
+
+export const showDelivery = endpoint({
+  id: 'showDelivery',
+  method: 'get',
+  path: '/v2/account/webhooks/{webhook_id}/deliveries/{event_id}',
+  tag: 'Account',
+  summary: 'One delivery',
+  description: 'Extension. What is posted, and every attempt with what was answered.',
+  scopes: ['read'],
+  params: ONE_IN_PATH,
+  reads: 1,
+  answer: WebhookDelivery,
+  problems: ['webhook_not_found', 'delivery_not_found'],
+  async handle({ db }, { caller, params }) {
+    const webhook = await findOwnEndpoint(db, caller.account._id, params.webhook_id);
+    if (webhook === undefined) return refused('webhook_not_found');
+    const _id = `${params.event_id}:${webhook._id}` as DeliveryId; // only compared with
+    const [found] = await findDeliveries(db, [_id], { bodies: true });
+    return found === undefined ? refused('delivery_not_found') : complete(found);
+  },
+});
+
+/** As `ops webhook replay-event`. */
+export const replayOne = endpoint({
+  id: 'replayDelivery',
+  method: 'post',
+  path: '/v2/account/webhooks/{webhook_id}/deliveries/{event_id}/replay',
+  tag: 'Account',
+  summary: 'Post one event again',
+  description: 'Extension. Even one that was acknowledged.',
+  scopes: ['manage'],
+  params: ONE_IN_PATH,
+  answer: success('ReplayedDelivery', {
+    event_id: EventIdText,
+    message: text(undefined, { example: 'The event is posted again.' }),
+  }),
+  problems: ['webhook_not_found', 'delivery_not_found', 'webhook_disabled', 'delivery_pending'],
+  async handle(deps, { caller, params }) {
+    const { db, clock } = deps;
+    const webhook = await findOwnEndpoint(db, caller.account._id, params.webhook_id);
+    if (webhook === undefined) return refused('webhook_not_found');
+    const event = params.event_id as EventId; // only compared with
+    const id = deliveryId(event, webhook._id);
+    const [found] = await findDeliveries(db, [id], { bodies: false });
+    if (found === undefined) return refused('delivery_not_found');
+    // Its posts would be discarded at once.
+    if (webhook.status !== 'active') return refused('webhook_disabled');
+    const replay = changeAudited(deps, caller, {
+      action: 'webhook.replay-event',
+      subject: { kind: 'webhook', id: webhook._id },
+      read: async () => undefined,
+      async make() {
+        if (!(await replayDelivery(db, id, clock.now()))) throw new NotReplayable();
+      },
+      madeOf: () => ({ event }),
+      isRefusal: (error) => error instanceof NotReplayable,
+    });
+    const replayed = await replay.then(() => true).catch(notReplayable);
+    return replayed ? done({ event_id: event, message: 'The event is posted again.' }) : refused('delivery_pending');
+  },
+});
+
+/** The delivery is on its way or waits for its next try, so nothing is changed. The audit then has no entry. */
+class NotReplayable extends Error {}
+
+function notReplayable(error: unknown): false {
+  if (error instanceof NotReplayable) return false;
+  throw error;
+}
+
+function listed(delivery: Listed) {
+  const last = delivery.attempts.at(-1);
+  return { ...common(delivery), last_attempt: last === undefined ? null : attemptRecord(last) };
+}
+
+function complete(delivery: DeliveryDocument) {
+  const attempts = delivery.attempts.map((attempt) => ({ ...attemptRecord(attempt), answer: attempt.excerpt ?? null }));
+  return { ...common(delivery), body: delivery.body, attempts };
+}
+
+function common({ eventId, event, message, state, createdAt, retryAt, replayedAt, attempts }: Listed) {
+  return {
+    event_id: eventId,
+    event,
+    message_id: message ?? null,
+    state,
+    created_at: isoTimestamp(createdAt),
+    next_try_at: retryAt === undefined ? null : isoTimestamp(retryAt),
+    replayed_at: replayedAt === undefined ? null : isoTimestamp(replayedAt),
+    tries: attempts.length,
+  };
+}

@@ -1,0 +1,437 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Db } from 'mongodb';
+import { z } from 'zod';
+import { CHANNEL_NAMES } from '../../../shared/channels/channels.ts';
+import { EVENT_NAMES, eventsOf } from '../../../shared/events/catalogue.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { type EndpointId, newId, type RequestId } from '../../../shared/runtime/ids.ts';
+import { AddressGuard, guardOptions } from '../../../shared/webhooks/address-guard.ts';
+import type { DeliveryAttempt, Stored } from '../../../shared/webhooks/delivery.ts';
+import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
+import type { EndpointDocument, EndpointSecret } from '../../../shared/webhooks/endpoint.ts';
+import {
+  disableEndpoint,
+  enableEndpoint,
+  findOwnEndpoint,
+  listEndpoints,
+  removeEndpoint,
+  rotateSecret,
+  setEvents,
+} from '../../../shared/webhooks/endpoint-store.ts';
+import { postTestEvent } from '../../../shared/webhooks/posting/test-event.ts';
+import { disabledWords, isAcknowledged, resultWords } from '../../../shared/webhooks/result-words.ts';
+import { newSecret } from '../../../shared/webhooks/sign.ts';
+import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/webhooks/subscriptions.ts';
+import { choice, list, optional, required } from '../../fields/field.ts';
+import { address, invalidUrlRequest } from '../../fields/public-url.ts';
+import { type Given, request } from '../../fields/request.ts';
+import { changeAudited } from '../../http/audited.ts';
+import type { Caller } from '../../http/context.ts';
+import { done, endpoint, invalid, refused, type Shown } from '../../http/endpoint.ts';
+import type { FieldProblems } from '../../http/fields.ts';
+import { pageOf } from '../../http/page.ts';
+import { flag, named, pageShape, success, text, whole } from '../../http/shapes.ts';
+import type { Accepted } from '../../idempotency/action.ts';
+import { refusedLate } from '../../idempotency/refused-late.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+import { registerEndpoint } from './register-endpoint.ts';
+
+/** The addresses that an account's events are posted to. What was posted: deliveries.ts. */
+
+type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'config'>;
+
+export const WebhookId = text(undefined, { pattern: '^whk_[0-9a-f]{26}$', example: 'whk_3fa85f6457174562b3fc2c963f' });
+export const IN_PATH = { webhook_id: WebhookId.describe('Id of the webhook, from the list.') };
+export const Events = z.array(z.enum(EVENT_NAMES)).meta({ example: ['message.delivered', 'message.failed'] });
+const Time = text(undefined, { format: 'date-time', example: '2026-11-22T10:00:00+00:00' });
+export const PostResult = z.union([whole(), text()]).meta({
+  description: 'HTTP status of the answer, or a word for why there was none, such as `timeout`.',
+  example: 500,
+});
+
+export const WebhookAttempt = named(
+  'WebhookAttempt',
+  {
+    at: text(undefined, { format: 'date-time', example: '2026-11-22T14:02:00+00:00' }),
+    result: PostResult,
+    reason: text('What `result` means.', { example: 'Your server answered 500.' }),
+    duration_ms: whole(undefined, { example: 84 }),
+  },
+  'One post.',
+);
+
+const Webhook = named('Webhook', {
+  webhook_id: WebhookId,
+  channel: z.enum(CHANNEL_NAMES).meta({ description: 'Whose events are posted.' }),
+  url: text('Where events are posted to.', { format: 'uri', example: 'https://example.com/hooks/sms' }),
+  events: Events,
+  state: z.enum(['active', 'disabled']).meta({ description: '`disabled`: nothing is posted.' }),
+  disabled_reason: text('Why it is disabled, in words.').nullable(),
+  failing_since: text(
+    'Since when every post has failed. Null: the last one was acknowledged. After five days the webhook is disabled.',
+    { format: 'date-time' },
+  ).nullable(),
+  last_failure: WebhookAttempt.nullable().meta({ description: 'The newest failed post while it fails.' }),
+  old_secret_until: text('After a rotation: until when posts have the old signature too.', {
+    format: 'date-time',
+  }).nullable(),
+  created_at: Time,
+});
+
+const CreatedWebhook = success('CreatedWebhook', {
+  ...Webhook.shape,
+  secret: text('Verifies the signatures of posts (Standard Webhooks). In this answer only.', {
+    pattern: '^whsec_',
+    example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  }).optional(),
+});
+
+export const listWebhooks = endpoint({
+  id: 'listWebhooks',
+  method: 'get',
+  path: '/v2/account/webhooks',
+  tag: 'Account',
+  summary: 'Webhooks',
+  description: 'Extension. The webhooks of both channels, oldest first, with their health. There are ten at most.',
+  scopes: ['read', 'manage'],
+  reads: 1,
+  answer: pageShape('WebhookPage', Webhook, 'All webhooks, oldest first.'),
+  async handle(deps, { caller }) {
+    const found = await listEndpoints(deps.db, caller.account._id);
+    return pageOf('webhooks', await Promise.all(found.map((one) => webhookRecord(deps, one))), undefined);
+  },
+});
+
+const FIELDS = {
+  channel: required(choice(CHANNEL_NAMES, 'Whose events are posted.')),
+  url: required(address('Where events are posted to: https, a public address.')),
+  events: optional(
+    list(choice(EVENT_NAMES), {
+      description: 'The events to post. Without it: all events of the channel.',
+      minItems: 1,
+    }),
+  ),
+};
+
+function ofChannel({ channel, events }: Given<typeof FIELDS>, _has: unknown, problems: FieldProblems): void {
+  if (channel !== undefined && events !== undefined) checkEvents(channel, events, problems);
+}
+
+/** As `ops webhook create` and POST /v2/chatapp/webhook do. */
+export const createWebhook = endpoint({
+  id: 'createWebhook',
+  method: 'post',
+  path: '/v2/account/webhooks',
+  tag: 'Account',
+  summary: 'Register a webhook for a channel',
+  description:
+    'Extension. An address that the channel has already keeps its `webhook_id` and secret, takes the new events and is enabled. The secret of a new one is shown this once. The answer takes half a second: from then on every event is posted.',
+  scopes: ['manage'],
+  confirmed: true,
+  body: request(FIELDS, [], [ofChannel]),
+  ownProblems: true,
+  answer: CreatedWebhook,
+  problems: ['url_not_allowed', 'too_many_webhooks'],
+  examples: {
+    body: {
+      sms: { channel: 'sms', url: 'https://example.com/hooks/sms' },
+      picked: { channel: 'chatapp', url: 'https://example.com/hooks/chat', events: ['message.received'] },
+    },
+  },
+  // The webhook's own id derives from its address. A new one stores this id, and `recover` finds it by that.
+  newId: ({ clock }) => newId('req', clock.now().getTime()),
+  action: (deps) => ({
+    async act(call, { id, payBy }) {
+      const { given, problems } = call.read;
+      const account = call.caller.account._id;
+      if (given.url !== undefined && deps.webhookUrl.form(account, given.url, 'url', problems)) {
+        await deps.webhookUrl.host(account, given.url, 'url', problems);
+      }
+      if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
+      const late = refusedLate(deps.clock, payBy);
+      if (late !== undefined) return late;
+      const { channel, url, events = eventsOf(channel) } = call.body;
+      const made = await registerEndpoint(deps, call.caller, { account, channel, url, events, registration: id });
+      if ('kind' in made) return made;
+      return createdAnswer(deps, made.endpoint, made.created ? made.secret : undefined);
+    },
+    /** Only a request that created a webhook needs its old answer. Any other is simply done again. */
+    async recover(account, id) {
+      const found = (await listEndpoints(deps.db, account)).find(({ registration }) => registration === id);
+      const [secret] = found?.secrets ?? [];
+      if (found === undefined || secret === undefined) return undefined;
+      return createdAnswer(deps, found, deps.box.open(secret.sealed, ['endpoints', found._id, 'secrets.sealed']));
+    },
+  }),
+});
+
+/** Reports events that do not happen on the webhook's channel. */
+function checkEvents(
+  channel: EndpointDocument['channel'],
+  events: EndpointDocument['events'],
+  problems: FieldProblems,
+): void {
+  const allowed = eventsOf(channel);
+  events.forEach((event, index) => {
+    if (allowed.includes(event)) return;
+    problems.add(`events[${index}]`, 'invalid_value', `The events of this channel are ${allowed.join(', ')}.`);
+  });
+}
+
+/** Stored encrypted, because it may have the secret. */
+async function createdAnswer(deps: Deps, found: EndpointDocument, secret: string | undefined): Promise<Accepted> {
+  const record = done(await webhookRecord(deps, found));
+  return { kind: 'accepted', sealed: true, body: secret === undefined ? record : { ...record, secret } };
+}
+
+export const showWebhook = endpoint({
+  id: 'showWebhook',
+  method: 'get',
+  path: '/v2/account/webhooks/{webhook_id}',
+  tag: 'Account',
+  summary: 'One webhook',
+  description: 'Extension. With its health.',
+  scopes: ['read', 'manage'],
+  reads: 1,
+  params: IN_PATH,
+  answer: Webhook,
+  problems: ['webhook_not_found'],
+  async handle(deps, { caller, params }) {
+    const found = await findOwnEndpoint(deps.db, caller.account._id, params.webhook_id);
+    return found === undefined ? refused('webhook_not_found') : webhookRecord(deps, found);
+  },
+});
+
+export const updateWebhook = endpoint({
+  id: 'updateWebhook',
+  method: 'patch',
+  path: '/v2/account/webhooks/{webhook_id}',
+  tag: 'Account',
+  summary: 'Change a webhook',
+  description:
+    'Extension. Its events, or whether anything is posted. The answer takes half a second: what happens from then on goes by the change. The address cannot be changed: register the new one, then remove the old one.',
+  scopes: ['manage'],
+  params: IN_PATH,
+  body: request({
+    events: optional(list(choice(EVENT_NAMES), { description: 'The events to post from now on.', minItems: 1 })),
+    state: optional(
+      choice(
+        ['active', 'disabled'],
+        '`disabled`: nothing is posted, and what is due is discarded (it can be replayed). `active`: events are posted again, from now on.',
+      ),
+    ),
+  }),
+  ownProblems: true,
+  answer: Webhook,
+  problems: ['webhook_not_found'],
+  examples: { body: { disable: { state: 'disabled' } } },
+  async handle(deps, call) {
+    const { caller, params, read } = call;
+    const { db, clock } = deps;
+    const found = await findOwnEndpoint(db, caller.account._id, params.webhook_id);
+    if (found === undefined) return refused('webhook_not_found');
+    if (read.given.events !== undefined) checkEvents(found.channel, read.given.events, read.problems);
+    if (read.problems.count > 0) return invalid(read.problems);
+    const { events, state } = call.body;
+    const changed = await changeEndpoint(deps, caller, found, 'webhook.update', async () => {
+      if (events !== undefined) await setEvents(db, clock, found._id, [...new Set(events)]);
+      if (state === 'active') await enableEndpoint(db, clock, found._id);
+      if (state === 'disabled') await disableEndpoint(db, found._id, 'account');
+    });
+    if (changed === undefined) return refused('webhook_not_found');
+    // Every process has read the webhooks again by then, so the change applies to everything after the answer.
+    await wait(SUBSCRIPTIONS_FRESH_MS);
+    return webhookRecord(deps, changed);
+  },
+});
+
+export const removeWebhook = endpoint({
+  id: 'removeWebhook',
+  method: 'delete',
+  path: '/v2/account/webhooks/{webhook_id}',
+  tag: 'Account',
+  summary: 'Remove a webhook',
+  description: 'Extension. With its secret and its log. What is due is discarded.',
+  scopes: ['manage'],
+  params: IN_PATH,
+  answer: success('RemovedWebhook', {
+    webhook_id: WebhookId,
+    message: text(undefined, { example: 'The webhook is removed.' }),
+  }),
+  problems: ['webhook_not_found'],
+  async handle(deps, { caller, params }) {
+    const { db } = deps;
+    const found = await findOwnEndpoint(db, caller.account._id, params.webhook_id);
+    if (found === undefined) return refused('webhook_not_found');
+    await changeEndpoint(deps, caller, found, 'webhook.remove', () => removeEndpoint(db, found._id));
+    return done({ webhook_id: found._id, message: 'The webhook is removed.' });
+  },
+});
+
+export const rotateWebhookSecret = endpoint({
+  id: 'rotateWebhookSecret',
+  method: 'post',
+  path: '/v2/account/webhooks/{webhook_id}/rotate',
+  tag: 'Account',
+  summary: "Replace a webhook's secret",
+  description:
+    'Extension. Shows the new secret, this once. For 24 hours posts have both signatures, so that your server can switch at any time.',
+  scopes: ['manage'],
+  confirmed: true,
+  params: IN_PATH,
+  body: request({}),
+  answer: CreatedWebhook,
+  problems: ['webhook_not_found'],
+  examples: { body: { now: {} } },
+  // Stored with the secret, so that the webhook itself shows whether that was done.
+  newId: ({ clock }) => newId('req', clock.now().getTime()),
+  action: (deps) => ({
+    async act({ caller, params }, { id, payBy }) {
+      const { db, clock, box } = deps;
+      const found = await findOwnEndpoint(db, caller.account._id, params.webhook_id);
+      if (found === undefined) return refused('webhook_not_found');
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
+      const rotated = await changeEndpoint(deps, caller, found, 'webhook.rotate', () =>
+        rotateSecret(db, clock, box, { secret: newSecret(), request: id }, found._id),
+      );
+      return rotated === undefined ? refused('webhook_not_found') : rotatedAnswer(deps, rotated, id);
+    },
+    async recover(account, id) {
+      const all = await listEndpoints(deps.db, account);
+      const rotated = all.find(({ secrets }) => secrets.some(({ request }) => request === id));
+      return rotated && rotatedAnswer(deps, rotated, id);
+    },
+  }),
+});
+
+/** `rotated` has the secret that the request `id` has added. */
+async function rotatedAnswer(deps: Deps, rotated: EndpointDocument, id: RequestId): Promise<Accepted> {
+  const added: EndpointSecret | undefined = rotated.secrets.find(({ request }) => request === id);
+  if (added === undefined) throw new Error(`endpoint ${rotated._id} has lost the secret of ${id}`);
+  return createdAnswer(deps, rotated, deps.box.open(added.sealed, ['endpoints', rotated._id, 'secrets.sealed']));
+}
+
+/** Of one account, over all gateways: enough for people, too few to look for open ports. */
+const TESTS_PER_MINUTE = 10;
+
+/**
+ * The post goes the way of all posts: same guard, signer and limits. It is no delivery: nothing is stored or repeated, and the
+ * webhook's health stays as it is. A disabled webhook can be tested too.
+ */
+export const testWebhook = endpoint({
+  id: 'testWebhook',
+  method: 'post',
+  path: '/v2/account/webhooks/{webhook_id}/test',
+  tag: 'Account',
+  summary: 'Post a test event',
+  description:
+    "Extension. Posts a signed event `webhook.test` now and shows what your server answered. It is not stored or repeated, and the webhook's health stays as it is. Ten a minute.",
+  scopes: ['manage'],
+  params: IN_PATH,
+  answer: success('WebhookTest', {
+    webhook_id: WebhookId,
+    event_id: text("The post's `webhook-id`.", { example: 'evt_01m7znjn7hdb5pft3awkb6pgvz_test' }),
+    body: text('What was posted, byte by byte.', {
+      example:
+        '{"event":"webhook.test","webhook_id":"whk_3fa85f6457174562b3fc2c963f","channel":"sms","timestamp":"2026-11-22T10:00:00+00:00"}',
+    }),
+    acknowledged: flag('Whether the answer was 2xx.', true),
+    result: PostResult.meta({ example: 200 }),
+    reason: text('What `result` means.', { example: 'Your server acknowledged the event.' }),
+    duration_ms: whole(undefined, { example: 41 }),
+    answer: text("The first 2 KB of the answer's body.", { example: 'ok' }).nullable(),
+  }),
+  problems: ['webhook_not_found'],
+  async handle(deps, { caller, params }) {
+    const { db, clock, config, counter } = deps;
+    const account = caller.account._id;
+    const found = await findOwnEndpoint(db, account, params.webhook_id);
+    if (found === undefined) return refused('webhook_not_found');
+    const { rank, endsMs } = await counter.count(`webhook-test:${account}`, TESTS_PER_MINUTE);
+    if (rank > TESTS_PER_MINUTE) {
+      const seconds = String(Math.max(Math.ceil((endsMs - clock.monotonicMs()) / 1000), 1));
+      const detail = `An account may test its webhooks ${TESTS_PER_MINUTE} times a minute. Try again in ${seconds} s.`;
+      return refused('rate_limited', { detail, headers: ['Retry-After', seconds] });
+    }
+    const guard = new AddressGuard({ ...guardOptions(config), resolve: deps.resolveHost });
+    const tested = await postTestEvent({ ...deps, guard, timeoutMs: config.webhookTimeoutMs }, found);
+    const { eventId, body, result, durationMs, excerpt } = tested;
+    return done({
+      webhook_id: found._id,
+      event_id: eventId,
+      body,
+      acknowledged: isAcknowledged(result),
+      result,
+      reason: resultWords(result),
+      duration_ms: Math.round(durationMs),
+      answer: excerpt ?? null,
+    });
+  },
+});
+
+/** Resolves to the webhook as it is then; undefined when it is gone. */
+function changeEndpoint(
+  deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
+  caller: Caller,
+  found: EndpointDocument,
+  action: string,
+  change: () => Promise<unknown>,
+): Promise<EndpointDocument | undefined> {
+  return changeAudited(deps, caller, {
+    action,
+    subject: { kind: 'webhook', id: found._id },
+    read: async () => found,
+    make: async () => {
+      await change();
+      return findOwnEndpoint(deps.db, found.account, found._id);
+    },
+    madeOf: (made) => made ?? { removed: true },
+    isRefusal: () => false,
+  });
+}
+
+/** A webhook as the API shows it. `last_failure` is there while it fails. */
+async function webhookRecord(
+  { db, clock }: Pick<GatewayDeps, 'db' | 'clock'>,
+  found: EndpointDocument,
+): Promise<Shown<typeof Webhook>> {
+  const { _id, channel, url, events, status, failingSince, secrets, createdAt } = found;
+  const last = failingSince === undefined ? undefined : await lastAttempt(db, _id);
+  const now = clock.now();
+  const old = secrets.map(({ expiresAt }) => expiresAt).filter((at) => at !== undefined && at > now);
+  const until = old.reduce((a, b) => (a === undefined || (b !== undefined && b > a) ? b : a), undefined);
+  return {
+    webhook_id: _id,
+    channel,
+    url,
+    events,
+    state: status,
+    disabled_reason: status === 'disabled' ? (disabledWords(found.disabledReason) ?? null) : null,
+    failing_since: failingSince === undefined ? null : isoTimestamp(failingSince),
+    last_failure: last === undefined ? null : attemptRecord(last),
+    old_secret_until: until === undefined ? null : isoTimestamp(until),
+    created_at: isoTimestamp(createdAt),
+  };
+}
+
+/** One post. `reason` says in words what `result` means. */
+export function attemptRecord({ at, result, durationMs }: DeliveryAttempt): Shown<typeof WebhookAttempt> {
+  return { at: isoTimestamp(at), result, reason: resultWords(result), duration_ms: Math.round(durationMs) };
+}
+
+/** Deliveries that are looked at for the newest failure of a webhook that fails. */
+const LOOKED_AT = 20;
+
+/** The newest attempt among the webhook's newest deliveries. Undefined while none of them was tried. */
+async function lastAttempt(db: Db, webhook: EndpointId): Promise<DeliveryAttempt | undefined> {
+  const found = await deliveriesOf(db)
+    .find({ endpoint: webhook })
+    .sort({ _id: -1 })
+    .hint('log')
+    .limit(LOOKED_AT)
+    .project<Pick<Stored, 'attempts'>>({ 'attempts.at': 1, 'attempts.result': 1, 'attempts.durationMs': 1 })
+    .toArray();
+  const attempts = found.flatMap((stored) => stored.attempts.flatMap((attempt) => attempt ?? []).slice(-1));
+  return attempts.reduce<DeliveryAttempt | undefined>((a, b) => (a === undefined || b.at > a.at ? b : a), undefined);
+}

@@ -1,0 +1,169 @@
+import type { z } from 'zod';
+import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { ScopeSet } from '../access/scopes.ts';
+import type { Fields, Values } from '../fields/field.ts';
+import type { ReadRequest, RequestTable } from '../fields/request.ts';
+import type { Action, Attempt, Problem, Refused, Verdict } from '../idempotency/action.ts';
+import type { GatewayDeps } from '../process/deps.ts';
+import type { Parts } from '../routes/parts.ts';
+import type { ProblemAnswer } from './answer.ts';
+import type { Caller, Handler, Permission, RequestContext, Requester } from './context.ts';
+import { type FieldProblems, invalidRequest } from './fields.ts';
+import type { ProblemSlug } from './problem.ts';
+
+/**
+ * An endpoint is declared once, in the file of its subject. From the list of all declarations (endpoints/list.ts) follow: the routes of
+ * Express with their checks (mount.ts), the OpenAPI document and the pages of /docs (openapi.ts), docs/roles.md, the types of the
+ * dashboard's client, the walks of the contract tests, and the operators' commands of `ops`.
+ */
+export interface Endpoint<
+  Query extends Fields = Fields,
+  Body extends Fields = Fields,
+  Answer extends z.ZodType<object> = z.ZodType<object>,
+  Params extends Shapes = Shapes,
+  Id extends string = string,
+> extends Described {
+  /** In OpenAPI's form: `/v2/account/webhooks/{webhook_id}`. */
+  readonly path: string;
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** Who may ask: one of these permissions, or all of one set. */
+  readonly scopes?: readonly (Permission | ScopeSet)[];
+  /** Only people: with what they need (`whole`), or also while their second factor is missing (`incomplete`). */
+  readonly signedIn?: 'whole' | 'incomplete';
+  /** A user must have shown the password within the last minutes (sign-in/require-user.ts). */
+  readonly confirmed?: true;
+  /** Counts as this many requests. */
+  readonly costs?: number;
+  /** An expensive read: counts as this many requests, and waits for the account's earlier ones (access/costly-reads.ts). */
+  readonly reads?: number | ((query: Values<Query>) => number);
+  /** The parts of the path. */
+  readonly params?: Params;
+  /** Absent: no parameter is accepted. */
+  readonly query?: Query;
+  /** Absent: a POST may have an empty object, other methods have no body. */
+  readonly body?: RequestTable<Body>;
+  /** It adds problems to those of the body, so it refuses them itself. */
+  readonly ownProblems?: true;
+  /** `small` 16 KB, `bulk` 10 MB. Absent: 64 KB. */
+  readonly bodyMax?: 'small' | 'bulk';
+  /** The shape of the answer 200. Absent where `respond` answers with something else than JSON. */
+  readonly answer?: Answer;
+  /** Of an `action`: the id of what it makes. Stands before it. */
+  newId?(gateway: Gateway, account: AccountId): Id;
+  /** Made once per process. Its POST is done once for each Idempotency-Key. */
+  action?(gateway: Gateway): OnceAction<Id, Call<Query, Body, Params>>;
+  /** Answers a request that has no problems. */
+  handle?(gateway: Gateway, call: Call<Query, Body, Params>): Promise<Result<Answer>> | Result<Answer>;
+  /** For what is no JSON: streams, files, pages. Made once per process; checks of access have been made, the rest is its own. */
+  respond?(gateway: Gateway): Handler;
+}
+
+/** Its claims are stored under the endpoint's id. */
+export interface OnceAction<Id extends string, Asked = Call>
+  extends Omit<Action<Id>, 'name' | 'newId' | 'act' | 'refuseReplay'> {
+  act(call: Asked, attempt: Attempt<Id>): Promise<Verdict>;
+  refuseReplay?(caller: Caller, id: Id): Promise<Problem | undefined>;
+}
+
+/** What people and programs read of an endpoint. */
+interface Described {
+  /** The `operationId`: names of methods in generated clients. */
+  readonly id: string;
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly description?: string;
+  /** Of an endpoint without scopes: what the caller needs instead. */
+  readonly needs?: string;
+  /** Fields that need another scope too. */
+  readonly fieldScopes?: Readonly<Record<string, Permission>>;
+  /** Problems of its own. Those of keys, scopes, bodies, limits and the store follow from the rest. */
+  readonly problems?: readonly ProblemSlug[];
+  /** By name. Absent: one example, made of the examples of the fields. */
+  readonly examples?: { readonly body?: Examples; readonly answer?: Examples };
+  /** What OpenAPI says beside or in place of what follows from the declaration: headers, media types, further answers. */
+  readonly openapi?: object;
+}
+
+export type Examples = Readonly<Record<string, unknown>>;
+
+/** The chapters of the API, in the order of the pages. */
+export type Tag = 'SMS' | 'Chat-app' | 'Reading back' | 'Account' | 'Users' | 'Sign-in' | 'Operators' | 'Running it';
+
+type Shapes = Readonly<Record<string, z.ZodString>>;
+
+/** What handlers work with: what the process is built from, and what endpoints share. */
+export type Gateway = GatewayDeps & Parts;
+
+/** One request. */
+export interface Call<Query extends Fields = Fields, Body extends Fields = Fields, Params extends Shapes = Shapes> {
+  readonly requester: Requester;
+  /** The requester with its account. Throws for operators, who have none. */
+  readonly caller: Caller;
+  /** The parts of the path, decoded. */
+  readonly params: Readonly<Record<keyof Params, string>>;
+  readonly query: Values<Query>;
+  /** The body's values. Throws while `read` has problems. */
+  readonly body: Values<Body>;
+  /** The body as far as it could be read, with its problems. */
+  readonly read: ReadRequest<Body>;
+  /** The header; undefined when there is none. */
+  header(name: string): string | undefined;
+  /** For the access log. */
+  readonly told: Pick<RequestContext, 'requestId' | 'messageId' | 'batchId' | 'scheduleId'>;
+}
+
+/** What a handler returns. Records of the store may be read-only, so the answer may be. */
+export type Result<Answer extends z.ZodType<object>> = Shown<Answer> | Refused | WithHeaders<Shown<Answer>>;
+
+/** What a shape describes, read-only. */
+export type Shown<Shape extends z.ZodType> = ReadonlyDeep<z.infer<Shape>>;
+
+type ReadonlyDeep<T> = T extends readonly (infer Item)[]
+  ? readonly ReadonlyDeep<Item>[]
+  : T extends object
+    ? { readonly [Name in keyof T]: ReadonlyDeep<T[Name]> }
+    : T;
+
+/** An answer with further headers, names and values in turn. */
+export class WithHeaders<Body> {
+  readonly body: Body;
+  readonly headers: readonly string[];
+
+  constructor(body: Body, headers: readonly string[]) {
+    this.body = body;
+    this.headers = headers;
+  }
+}
+
+export function endpoint<
+  Answer extends z.ZodType<object>,
+  // biome-ignore lint/complexity/noBannedTypes: no field at all
+  Query extends Fields = {},
+  // biome-ignore lint/complexity/noBannedTypes: no field at all
+  Body extends Fields = {},
+  // biome-ignore lint/complexity/noBannedTypes: no part
+  Params extends Shapes = {},
+  Id extends string = string,
+>(declared: Endpoint<Query, Body, Answer, Params, Id>): Endpoint {
+  // Its own handlers get what its own tables read.
+  return declared as unknown as Endpoint;
+}
+
+/** The answer to a change. */
+export function done<Told extends object>(told: Told): { readonly status: 'success' } & Told {
+  return { status: 'success', ...told };
+}
+
+/** The answer is a problem, and nothing was done. */
+export function refused(slug: ProblemSlug, more: ProblemAnswer = {}): Refused {
+  return { kind: 'refused', problem: [slug, more] };
+}
+
+/** The answer to what is wrong with a request. */
+export function invalid(problems: FieldProblems): Refused {
+  return { kind: 'refused', problem: invalidRequest(problems) };
+}
+
+export function isRefused(result: object): result is Refused {
+  return 'problem' in result && 'kind' in result && result.kind === 'refused';
+}

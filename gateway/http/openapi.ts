@@ -1,0 +1,213 @@
+import type { z } from 'zod';
+import type { Schema } from '../fields/field.ts';
+import { requestSchema } from '../fields/request.ts';
+import { API, COMMON_SHAPES, COMPONENTS, capitalised, contentOf, valuesOf } from './api.ts';
+import type { Endpoint } from './endpoint.ts';
+import { componentsOf, exampleOf, schemaOf } from './json-schema.ts';
+import { PROBLEMS, type ProblemSlug } from './problem.ts';
+
+/** The parts of OpenAPI 3.1 that our contract uses and the page shows. */
+export interface Contract {
+  readonly info: { readonly title: string; readonly description: string };
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly responses: Readonly<Record<string, Response>>;
+  };
+  /** By the event's name: what is posted to the customer. */
+  readonly webhooks: Readonly<Record<string, { readonly post: Webhook }>>;
+  /** Slugs of the problems that belong to no operation. */
+  readonly 'x-problems': readonly string[];
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly (Parameter | Reference)[];
+  readonly requestBody?: Response;
+  readonly responses: Readonly<Record<string, Response | Reference>>;
+  /** The scope that the key needs. Absent where no key is needed. */
+  readonly 'x-scope'?: string;
+  /** In a session, the password must have been shown within the last minutes. */
+  readonly 'x-confirmed'?: true;
+  /** Fields that need another scope too. */
+  readonly 'x-field-scopes'?: Readonly<Record<string, string>>;
+  /** Slugs of the problems that the operation can answer (http/problem.ts). */
+  readonly 'x-problems': readonly string[];
+}
+
+interface Webhook {
+  readonly summary: string;
+  readonly requestBody: Response;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly description: string;
+  readonly required?: boolean;
+  readonly schema: Schema;
+  readonly example?: string;
+}
+
+export interface Response {
+  readonly description?: string;
+  readonly headers?: Readonly<Record<string, Reference>>;
+  readonly content?: Readonly<Record<string, MediaType>>;
+}
+
+export interface MediaType {
+  readonly schema: Schema;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+export interface Reference {
+  readonly $ref: string;
+}
+
+/** The OpenAPI document: what is said once of the whole API (api.ts), and what the declarations of the endpoints say. */
+export function openapiOf(endpoints: readonly Endpoint[]): Contract {
+  const shapes = [...COMMON_SHAPES, ...endpoints.flatMap(({ answer }) => answer ?? [])];
+  const requests = endpoints.flatMap((one) =>
+    one.body === undefined ? [] : [[requestName(one), requestSchema(one.body)] as const],
+  );
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const one of endpoints) {
+    paths[one.path] ??= {};
+    Object.assign(paths[one.path] ?? {}, { [one.method]: operationOf(one) });
+  }
+  const schemas = { ...componentsOf(shapes), ...Object.fromEntries(requests) };
+  return { ...API, paths, components: { ...COMPONENTS, schemas } };
+}
+
+function operationOf(one: Endpoint): Operation {
+  const { id, tag, summary, description, confirmed, fieldScopes, openapi = {} } = one;
+  const scope = scopeOf(one);
+  const problems = problemsOf(one);
+  const parameters = parametersOf(one);
+  const operation = {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    ...(scope !== undefined && { 'x-scope': scope }),
+    ...(confirmed && { 'x-confirmed': confirmed }),
+    ...(fieldScopes && { 'x-field-scopes': fieldScopes }),
+    ...(needsNothing(one) && { security: [] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(one.body !== undefined && { requestBody: bodyOf(one) }),
+    responses: { 200: successOf(one), ...problemResponses(problems), default: PROBLEM },
+    'x-problems': problems,
+  };
+  return merged(operation, openapi);
+}
+
+/** Objects are merged, anything else is replaced. */
+function merged<T extends object>(base: T, more: object): T {
+  const all: Record<string, unknown> = Object.fromEntries(Object.entries(base));
+  for (const [name, value] of Object.entries(more)) {
+    const before = all[name];
+    all[name] = isPlain(before) && isPlain(value) ? merged(before, value) : value;
+  }
+  return all as T; // `more` only adds to it
+}
+
+function isPlain(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isAuthenticated({ scopes, signedIn }: Endpoint): boolean {
+  return scopes !== undefined || signedIn !== undefined;
+}
+
+function needsNothing(one: Endpoint): boolean {
+  return !isAuthenticated(one) && one.needs === undefined;
+}
+
+/** `manage, or send and read`; `none: the session itself`. */
+export function scopeOf({ scopes, signedIn, needs }: Endpoint): string | undefined {
+  if (scopes !== undefined) {
+    return scopes.map((scope) => (typeof scope === 'string' ? scope : scope.join(' and '))).join(', or ');
+  }
+  const instead = needs ?? (signedIn && 'the session itself');
+  return instead && `none: ${instead}`;
+}
+
+function parametersOf({ params = {}, query = {}, action }: Endpoint): (Parameter | Reference)[] {
+  const path = Object.entries(params).map(([name, shape]) => inPath(name, shape));
+  const { properties = {}, required = [] } = requestSchema({ fields: query, either: [], rules: [] });
+  const asked = Object.entries(properties).map(([name, { description = '', example, ...schema }]) => ({
+    name,
+    in: 'query',
+    description,
+    ...(required.includes(name) && { required: true }),
+    schema,
+    ...(example !== undefined && { example: String(example) }),
+  }));
+  return [...path, ...asked, ...(action === undefined ? [] : [{ $ref: '#/components/parameters/IdempotencyKey' }])];
+}
+
+function inPath(name: string, shape: z.ZodString): Parameter {
+  const { description = '', ...schema } = schemaOf(shape);
+  return { name, in: 'path', required: true, description, schema, example: String(exampleOf(shape)) };
+}
+
+function requestName({ id }: Endpoint): string {
+  return `${capitalised(id)}Request`;
+}
+
+function bodyOf(one: Endpoint) {
+  const schema = { $ref: `#/components/schemas/${requestName(one)}` };
+  const examples = one.examples?.body && valuesOf(one.examples.body);
+  return { required: true, content: { 'application/json': { schema, ...(examples && { examples }) } } };
+}
+
+function successOf(one: Endpoint): Response {
+  const content = one.answer && { 'application/json': contentOf(one.answer, one.examples?.answer) };
+  const names = isAuthenticated(one) ? ['X-Request-Id', 'RateLimit', 'RateLimit-Policy'] : ['X-Request-Id'];
+  const headers = Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+  return { description: 'Success', ...(content && { content }), headers };
+}
+
+/** The problems of an endpoint: its own, and those of what it goes through. */
+export function problemsOf(one: Endpoint): readonly ProblemSlug[] {
+  const hasBody = one.body !== undefined || (one.method === 'post' && one.respond === undefined);
+  return [
+    ...new Set<ProblemSlug>([
+      ...(one.problems ?? []),
+      ...(hasBody || one.query !== undefined || isAuthenticated(one) ? (['invalid_request'] as const) : []),
+      ...(hasBody ? (['malformed_body', 'body_too_large', 'unsupported_media_type'] as const) : []),
+      ...(one.action === undefined ? [] : (['idempotency_in_flight', 'idempotency_key_reused'] as const)),
+      ...(one.scopes === undefined ? [] : OF_KEYS),
+      ...(one.signedIn === undefined ? [] : OF_SESSIONS),
+      ...(one.confirmed ? (['confirmation_required'] as const) : []),
+      ...(isAuthenticated(one) ? OF_ALL : []),
+    ]),
+  ];
+}
+
+const OF_KEYS = [
+  'key_missing',
+  'key_invalid',
+  'key_revoked',
+  'key_expired',
+  'ip_not_allowed',
+  'auth_failures_limited',
+  'scope_missing',
+] as const satisfies readonly ProblemSlug[];
+const OF_SESSIONS = [
+  'session_missing',
+  'session_ended',
+  'auth_failures_limited',
+] as const satisfies readonly ProblemSlug[];
+const OF_ALL = ['rate_limited', 'internal_error', 'store_unavailable'] as const satisfies readonly ProblemSlug[];
+
+const PROBLEM = { $ref: '#/components/responses/Problem' } as const;
+
+function problemResponses(problems: readonly ProblemSlug[]): Record<string, typeof PROBLEM> {
+  return Object.fromEntries(problems.map((slug) => [PROBLEMS[slug].status, PROBLEM]));
+}

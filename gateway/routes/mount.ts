@@ -1,0 +1,159 @@
+import type { Express, Request } from 'express';
+import type { z } from 'zod';
+import { requireScope } from '../access/scopes.ts';
+import { readQuery } from '../fields/query.ts';
+import { readRequest, request, whole } from '../fields/request.ts';
+import { sendJson, sendJsonText, sendProblem } from '../http/answer.ts';
+import {
+  bodyOf,
+  type Caller,
+  callerOf,
+  type Handler,
+  type Reply,
+  type Requester,
+  requesterOf,
+} from '../http/context.ts';
+import {
+  type Call,
+  type Endpoint,
+  type Gateway,
+  isRefused,
+  type OnceAction,
+  type Result,
+  WithHeaders,
+} from '../http/endpoint.ts';
+import { invalidRequest } from '../http/fields.ts';
+import { noQuery } from '../http/no-query.ts';
+import type { Refused } from '../idempotency/action.ts';
+import { requireConfirmed, requireUser, requireWholeUser } from '../sign-in/require-user.ts';
+
+const METHODS = ['get', 'delete', 'patch', 'post', 'put'] as const;
+
+/**
+ * Registers the endpoints with their checks, in this order: who asks, how often, whether they may, what it costs, the body or the
+ * query. Then the endpoint itself. A path answers every other method with 405.
+ */
+export function mount(app: Express, endpoints: readonly Endpoint[], gateway: Gateway): void {
+  for (const path of new Set(endpoints.map((one) => one.path))) {
+    const declared = endpoints.filter((one) => one.path === path);
+    const route = app.route(path.replaceAll(/\{(\w+)\}/g, ':$1'));
+    for (const one of declared) route[one.method](...checksOf(one, gateway), handlerOf(one, gateway));
+    route.all(gateway.unrouted.methodNotAllowed(allowOf(declared)));
+  }
+}
+
+/** The value of the header `Allow`. Every path that answers GET also answers HEAD. */
+function allowOf(declared: readonly Endpoint[]): string {
+  return METHODS.filter((method) => declared.some((one) => one.method === method))
+    .map((method) => (method === 'get' ? 'GET, HEAD' : method.toUpperCase()))
+    .join(', ');
+}
+
+function checksOf(one: Endpoint, gateway: Gateway): readonly Handler[] {
+  const { authenticate, authenticateUser, rateLimit, charge } = gateway;
+  const checks: Handler[] = [];
+  if (one.scopes !== undefined) {
+    const sets = one.scopes.map((scope) => (typeof scope === 'string' ? [scope] : scope));
+    checks.push(authenticate, rateLimit, requireScope(...sets));
+  }
+  if (one.signedIn !== undefined) {
+    checks.push(authenticateUser, rateLimit, one.signedIn === 'whole' ? requireWholeUser : requireUser);
+  }
+  if (one.confirmed) checks.push(requireConfirmed);
+  const { costs } = one;
+  if (costs !== undefined) {
+    checks.push(async (_req, res: Reply, next) => {
+      if (await charge(res, costs)) next();
+    });
+  }
+  if (one.body !== undefined) checks.push(gateway[one.bodyMax ?? 'message']);
+  else if (one.method === 'post' && one.respond === undefined) checks.push(gateway.noFields);
+  else if (one.query === undefined && one.respond === undefined) checks.push(noQuery);
+  return checks;
+}
+
+function handlerOf(one: Endpoint, gateway: Gateway): Handler {
+  const { action, handle } = one;
+  if (one.respond !== undefined) return one.respond(gateway);
+  if (action !== undefined) return actionHandler(one, action(gateway), gateway);
+  if (handle === undefined) throw new Error(`endpoint ${one.id} has no handler`);
+  return async (req, res: Reply) => {
+    const call = await readCall(one, gateway, req, res);
+    if ('problem' in call) return sendProblem(res, ...call.problem);
+    const { reads } = one;
+    if (reads === undefined) return send(res, await handle(gateway, call));
+    const cost = typeof reads === 'number' ? reads : reads(call.query);
+    await gateway.reading.answerRead(res, cost, async () => handle(gateway, call));
+  };
+}
+
+function actionHandler(one: Endpoint, action: OnceAction<string>, gateway: Gateway): Handler {
+  return gateway.once({
+    ...action,
+    name: one.id,
+    newId(account) {
+      const id = one.newId?.(gateway, account);
+      if (id === undefined) throw new Error(`endpoint ${one.id} gives no ids`);
+      return id;
+    },
+    async act(res, attempt) {
+      const call = await readCall(one, gateway, res.req, res);
+      return 'problem' in call ? call : action.act(call, attempt);
+    },
+    refuseReplay: async (res, id) => action.refuseReplay?.(callerOf(res), id),
+  });
+}
+
+/** Reads the query and the body. Their problems refuse the request, unless the endpoint adds some of its own. */
+async function readCall(one: Endpoint, { clock, config }: Gateway, req: Request, res: Reply): Promise<Call | Refused> {
+  const { caller: requester } = res.locals;
+  const context = { account: requester?.account ?? {}, now: clock.now(), config };
+  const query = readQuery(one.query ?? {}, req, context);
+  if (query.problems.count > 0) return { kind: 'refused', problem: invalidRequest(query.problems) };
+  const read = await readRequest(one.body ?? NO_FIELDS, one.body === undefined ? {} : bodyOf(res), context);
+  if (read.problems.count > 0 && !one.ownProblems) return { kind: 'refused', problem: invalidRequest(read.problems) };
+  return new ReadCall(req, res, whole(query), read);
+}
+
+const NO_FIELDS = request({});
+
+class ReadCall implements Call {
+  readonly params: Call['params'];
+  readonly query: Call['query'];
+  readonly read: Call['read'];
+  readonly told: Call['told'];
+  readonly #req: Request;
+  readonly #res: Reply;
+
+  constructor(req: Request, res: Reply, query: Call['query'], read: Call['read']) {
+    this.params = req.params as Call['params']; // no path has a wildcard
+    this.query = query;
+    this.read = read;
+    this.told = res.locals;
+    this.#req = req;
+    this.#res = res;
+  }
+
+  get requester(): Requester {
+    return requesterOf(this.#res);
+  }
+
+  get caller(): Caller {
+    return callerOf(this.#res);
+  }
+
+  get body(): Call['body'] {
+    return whole(this.read);
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#req.headers[name];
+    return value === undefined ? undefined : String(value);
+  }
+}
+
+function send(res: Reply, result: Result<z.ZodType<object>>): void {
+  if (result instanceof WithHeaders) sendJsonText(res, 200, JSON.stringify(result.body), result.headers);
+  else if (isRefused(result)) sendProblem(res, ...result.problem);
+  else sendJson(res, result);
+}
