@@ -1,4 +1,5 @@
 import type { Endpoint } from '../http/endpoint.ts';
+import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
 import { replays, showReplay, startedReplay } from './webhooks/replays.ts';
 import {
@@ -13,6 +14,12 @@ import {
 
 /** All endpoints, in the order of the document. The router tries them in this order too, so the busiest come first. */
 export const ENDPOINTS: readonly Endpoint[] = [
+  keys,
+  createKey,
+  showKey,
+  updateKey,
+  revoke,
+  rotateKey,
   listWebhooks,
   createWebhook,
   showWebhook,
