@@ -38,7 +38,7 @@ export interface Schema {
   readonly uniqueItems?: boolean;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  readonly additionalProperties?: boolean;
+  readonly additionalProperties?: boolean | Schema;
   readonly oneOf?: readonly Schema[];
   readonly allOf?: readonly Schema[];
 }

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+
+/**
+ * The words in which answers are declared. Each shape is a zod schema: the types of the code, the schemas of the API
+ * contract and its examples follow from it (json-schema.ts). What has a name of its own in the contract has it as
+ * `.meta({ id })`. `example` is the value that examples show at this place.
+ */
+interface TextRules {
+  readonly example?: string;
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+}
+
+interface NumberRules {
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly example?: number;
+}
+
+/** `pattern` is of JSON Schema: it may match anywhere in the text, unless it has `^` and `$`. */
+export function text(description?: string, { pattern, minLength, maxLength, ...more }: TextRules = {}): z.ZodString {
+  let shape = z.string();
+  if (pattern !== undefined) shape = shape.regex(new RegExp(pattern));
+  if (minLength !== undefined) shape = shape.min(minLength);
+  if (maxLength !== undefined) shape = shape.max(maxLength);
+  return shape.meta({ description, ...more });
+}
+
+/** A time in UTC, to the second. */
+export function time(description?: string, example?: string): z.ZodString {
+  const pattern = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\+00:00$';
+  return text(description, { format: 'date-time', pattern, ...(example !== undefined && { example }) });
+}
+
+/** An id of shared/runtime/ids.ts. `kind` is its prefix: `msg`. */
+export function id(kind: string, description?: string, example?: string): z.ZodString {
+  const pattern = `^${kind}_[0-9a-hjkmnp-tv-z]{26}$`;
+  return text(description, { pattern, ...(example !== undefined && { example }) });
+}
+
+export function whole(description?: string, rules: NumberRules = {}): z.ZodInt {
+  return within(z.int(), description, rules);
+}
+
+export function decimal(description?: string, rules: NumberRules = {}): z.ZodNumber {
+  return within(z.number(), description, rules);
+}
+
+function within<Shape extends z.ZodNumber>(shape: Shape, description: string | undefined, rules: NumberRules): Shape {
+  const { minimum, maximum, example } = rules;
+  let limited = shape;
+  if (minimum !== undefined) limited = limited.min(minimum);
+  if (maximum !== undefined) limited = limited.max(maximum);
+  return limited.meta({ description, example });
+}
+
+export function flag(description?: string, example?: boolean): z.ZodBoolean {
+  return z.boolean().meta({ description, example });
+}
