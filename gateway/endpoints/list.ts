@@ -1,5 +1,9 @@
 import type { Endpoint } from '../http/endpoint.ts';
+import { audit } from './audit/audit.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
+import { ledger, ledgerCsv } from './ledger/ledger.ts';
+import { numbers } from './numbers/numbers.ts';
+import { addOptOut, optOuts, removeOptOut } from './numbers/opt-outs.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
 import { replays, showReplay, startedReplay } from './webhooks/replays.ts';
 import {
@@ -14,6 +18,13 @@ import {
 
 /** All endpoints, in the order of the document. The router tries them in this order too, so the busiest come first. */
 export const ENDPOINTS: readonly Endpoint[] = [
+  ledger,
+  ledgerCsv,
+  optOuts,
+  addOptOut,
+  removeOptOut,
+  numbers,
+  audit,
   keys,
   createKey,
   showKey,

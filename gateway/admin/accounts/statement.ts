@@ -1,5 +1,5 @@
-import { entryRecord, isSeq } from '../../account/ledger.ts';
-import { listLedger } from '../../account/ledger-filter.ts';
+import { entryRecord, isSeq } from '../../endpoints/ledger/ledger.ts';
+import { listLedger } from '../../endpoints/ledger/ledger-list.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';

@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import type { AuditDocument } from '../../../shared/audit/entry.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { isAuditId } from '../../../shared/runtime/ids.ts';
+import { Fault, type Kind, optional, string } from '../../fields/field.ts';
+import { cursorOf, limit, queryTime } from '../../fields/query.ts';
+import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { pageOf } from '../../http/page.ts';
+import { named, pageShape, text, whole } from '../../http/shapes.ts';
+import { AUDIT_KINDS, type AuditActor, listOwnEntries, shownKind } from './own-entries.ts';
+
+/** Who changed what of an account's settings. */
+
+const ACTOR_KINDS = ['ops', 'key', 'user'] as const;
+
+export const AuditEntry = named('AuditEntry', {
+  audit_id: text(undefined, { pattern: '^aud_[0-9a-z]{26}$', example: 'aud_01m7znjn7hdb5pft3awkb6pgvz' }),
+  at: text(undefined, { format: 'date-time', example: '2026-11-22T10:00:00+00:00' }),
+  actor: z
+    .strictObject({
+      kind: z.enum(['ops', 'key', 'user']).meta({ description: '`ops`: your service provider.', example: 'user' }),
+      id: text(undefined, { example: 'usr_01m7znjn7hdb5pft3awkb6pgvz' }).nullable(),
+      name: text('Name of the user.', { example: 'Asha' }).nullable(),
+      address: text('Where the change came from.', { example: '203.0.113.7' }).nullable(),
+    })
+    .meta({ description: 'Who changed it.' }),
+  action: text('What was done: `<kind of thing>.<verb>`.', { example: 'key.update' }),
+  subject: z
+    .strictObject({
+      kind: text(undefined, { example: 'key' }),
+      id: text(undefined, { example: '01m7znjn7hdb5pft3awkb6pgvz' }).nullable(),
+    })
+    .meta({ description: 'What was changed.' }),
+  outcome: z.enum(['begun', 'done', 'failed']).meta({
+    description: '`begun`: perhaps done, because the process stopped in between; the thing itself shows.',
+    example: 'done',
+  }),
+  times: whole('How often it was done within its minute.', { example: 1 }),
+  before: z
+    .record(z.string(), z.unknown())
+    .meta({
+      description: 'The thing before the change, without secrets. Null: there was none.',
+      example: { name: 'shop server', scopes: ['send'] },
+    })
+    .nullable(),
+  after: z
+    .record(z.string(), z.unknown())
+    .meta({
+      description: 'The thing after the change. Null: it is not known, or gone.',
+      example: { name: 'shop server', scopes: ['send', 'read'] },
+    })
+    .nullable(),
+});
+
+const actor: Kind<AuditActor> = string(
+  { description: 'Who: `ops`, `key`, `user`, or one of them, such as `key:01kam…`.' },
+  (text) => {
+    const [name = '', id] = text.split(':', 2);
+    const kind = ACTOR_KINDS.find((one) => one === name);
+    if (kind !== undefined && id !== '' && !(kind === 'ops' && id !== undefined)) return { kind, id };
+    return new Fault('invalid_value', 'It must be ops, key or user, or one key or user: key:01kam….');
+  },
+);
+
+const subject = string({ description: 'What: a kind, a colon and an id, such as `webhook:whk_…`.' }, (text) => {
+  const colon = text.indexOf(':');
+  const kind = AUDIT_KINDS.find((one) => one === text.slice(0, colon));
+  const id = text.slice(colon + 1);
+  if (kind !== undefined && id !== '') return { kind, id };
+  const detail = `It must be a kind, a colon and an id: key:01kam…. The kinds are ${AUDIT_KINDS.join(', ')}.`;
+  return new Fault('invalid_value', detail);
+});
+
+/** This many entries of a page count as one request. An entry has the thing twice. */
+const ENTRIES_PER_REQUEST = 50;
+
+export const audit = endpoint({
+  id: 'audit',
+  method: 'get',
+  path: '/v2/account/audit',
+  tag: 'Account',
+  summary: 'Who changed what',
+  description:
+    "Extension. Changes of the account's settings by users, keys and your service provider, newest first, without secrets. A page counts as one request for each 50 of `limit`.",
+  scopes: ['manage'],
+  query: {
+    actor: optional(actor),
+    subject: optional(subject),
+    since: optional(queryTime('Changes from this time on.')),
+    until: optional(queryTime('Changes before this time.')),
+    limit,
+    cursor: cursorOf('audit', isAuditId),
+  },
+  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  answer: pageShape('AuditPage', AuditEntry, 'Changes, newest first.'),
+  async handle({ db }, { caller, query: { actor, limit, cursor, ...filter } }) {
+    const wanted = { account: caller.account._id, ...filter, ...(cursor && { after: cursor }) };
+    const { entries, next } = await listOwnEntries(db, wanted, actor, limit);
+    return pageOf('audit', entries.map(entryRecord), next);
+  },
+});
+
+/**
+ * An operator is shown only as `ops`, without name, machine or address. The outcome `begun` means perhaps done: the process stopped
+ * in between.
+ */
+function entryRecord({
+  _id,
+  at,
+  actor,
+  action,
+  subject,
+  outcome,
+  before,
+  after,
+  times = 1,
+}: AuditDocument): Shown<typeof AuditEntry> {
+  const { id, name = null, address = null } = actor;
+  const kind = shownKind(actor);
+  const shown = kind === 'ops' ? { id: null, name: null, address: null } : { id, name, address };
+  return {
+    audit_id: _id,
+    at: isoTimestamp(at),
+    actor: { kind, ...shown },
+    action,
+    subject: { kind: subject.kind, id: subject.id ?? null },
+    outcome,
+    times,
+    before: before ?? null,
+    after: after ?? null,
+  };
+}
