@@ -4,6 +4,8 @@ import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/k
 import { ledger, ledgerCsv } from './ledger/ledger.ts';
 import { numbers } from './numbers/numbers.ts';
 import { addOptOut, optOuts, removeOptOut } from './numbers/opt-outs.ts';
+import { accountOverview } from './statistics/overview.ts';
+import { accountStatistics } from './statistics/statistics.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
 import { replays, showReplay, startedReplay } from './webhooks/replays.ts';
 import {
@@ -18,6 +20,8 @@ import {
 
 /** All endpoints, in the order of the document. The router tries them in this order too, so the busiest come first. */
 export const ENDPOINTS: readonly Endpoint[] = [
+  accountOverview,
+  accountStatistics,
   ledger,
   ledgerCsv,
   optOuts,

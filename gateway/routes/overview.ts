@@ -1,9 +1,6 @@
 import { createInbox } from '../account/inbox/inbox.ts';
 import { createReceivedSms } from '../account/inbox/received-sms.ts';
 import { createThread } from '../account/inbox/thread.ts';
-import { createOverview } from '../account/statistics/overview.ts';
-import { createStatistics } from '../account/statistics/statistics.ts';
-import { noQuery } from '../http/no-query.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 
@@ -11,8 +8,6 @@ import { keyHandlers, type On } from './route.ts';
 export function routeOverview(on: On, parts: Parts): void {
   const { reading } = parts;
   const key = keyHandlers(parts);
-  on('/v2/account/overview', { get: [...key('read'), noQuery, createOverview(reading)] });
-  on('/v2/account/statistics', { get: [...key('read'), createStatistics(reading)] });
   on('/v2/account/inbox', { get: [...key('read'), createInbox(reading)] });
   on('/v2/account/inbox/:customer', { get: [...key('read'), createThread(reading)] });
   on('/v2/account/received-sms', { get: [...key('read'), createReceivedSms(reading)] });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { quantile } from '../../../gateway/account/statistics/quantile.ts';
+import { quantile } from '../../../gateway/endpoints/statistics/quantile.ts';
 import type { ConversationDocument } from '../../../shared/conversations/conversation.ts';
 import { recordInbound } from '../../../shared/conversations/store.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';

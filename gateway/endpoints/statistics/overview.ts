@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { z } from 'zod';
+import { readBalance } from '../../../shared/accounts/store.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { countedFrom, HOUR_MS, type HourDocument } from '../../../shared/statistics/hour.ts';
+import { readHours, readNewestCount } from '../../../shared/statistics/store.ts';
+import { countOpenSessions } from '../../account/inbox/inbox-store.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import { decimal, flag, text, whole } from '../../http/shapes.ts';
+import { balanceRecord } from '../../sms/balance.ts';
+import { perDay } from './period.ts';
+
+const DAY_MS = 24 * HOUR_MS;
+/** The rate at which credits go is that of the last week: a day may be a Sunday. */
+const RATE_DAYS = 7;
+/** More open sessions than these are not counted one by one. */
+const SESSIONS_MAX = 1_000;
+const COST = 2;
+
+export const accountOverview = endpoint({
+  id: 'accountOverview',
+  method: 'get',
+  path: '/v2/account/overview',
+  tag: 'Account',
+  summary: 'Balance and how long it lasts',
+  description:
+    'Extension. The balance, the rate at which it was used in the last seven days, and what is open on the chat-app channel. Counts as two requests.',
+  scopes: ['read'],
+  reads: COST,
+  answer: z
+    .object({
+      balance: whole(undefined, { example: 4821 }),
+      currency: text(undefined, { example: 'INR' }),
+      expiry_date: text(undefined, { format: 'date', example: '2027-06-30' }),
+      credits_per_day: decimal('In the last seven days.', { example: 530.4 }),
+      lasts_days: whole('For how many days the balance lasts at this rate; null when nothing was used.', {
+        example: 9,
+      }).nullable(),
+      expires_in_days: whole('Days until the expiry date; negative when the credits have expired.', { example: 220 }),
+      counted_at: text(undefined, { format: 'date-time', example: '2026-11-22T14:05:00+00:00' }).nullable(),
+      open_sessions: whole('Customers on the chat-app channel who may be written to freely now, 1,000 at most.', {
+        example: 3,
+      }),
+      more_sessions: flag(),
+    })
+    .meta({ id: 'Overview' }),
+  async handle({ db, clock }, { caller }) {
+    const account = caller.account._id;
+    const now = clock.now();
+    const [balance, hours, countedAt, sessions] = await Promise.all([
+      readBalance(db, account),
+      readHours(db, account, new Date(now.getTime() - RATE_DAYS * DAY_MS)),
+      readNewestCount(db),
+      countOpenSessions(db, account, now, SESSIONS_MAX + 1),
+    ]);
+    assert(balance !== undefined, 'accounts are never removed');
+    const rate = creditsPerDay(hours, now);
+    return {
+      ...balanceRecord(balance),
+      credits_per_day: rate,
+      lasts_days: rate === 0 ? null : Math.floor(balance.balance / rate),
+      expires_in_days: daysUntil(balance.expiryDate, now),
+      counted_at: countedAt === undefined ? null : isoTimestamp(countedAt),
+      open_sessions: Math.min(sessions, SESSIONS_MAX),
+      more_sessions: sessions > SESSIONS_MAX,
+    };
+  },
+});
+
+function creditsPerDay(hours: readonly HourDocument[], now: Date): number {
+  const [first] = hours;
+  const used = hours.reduce((sum, { credits }) => sum + credits, 0);
+  return perDay(used, first && countedFrom(first), now);
+}
+
+/** Whole days, today not counted; negative when the credits have expired. */
+function daysUntil(date: string, now: Date): number {
+  return Math.floor((new Date(`${date}T00:00:00Z`).getTime() - now.getTime()) / DAY_MS) + 1;
+}
