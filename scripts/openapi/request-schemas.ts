@@ -15,6 +15,9 @@ import { SEND_MEDIA } from '../../gateway/chatapp/send-media.ts';
 import { SEND_TEMPLATE } from '../../gateway/chatapp/send-template.ts';
 import { SEND_TEXT } from '../../gateway/chatapp/send-text.ts';
 import { REGISTER_WEBHOOK } from '../../gateway/chatapp/webhook.ts';
+import { SCHEDULE_BULK, SCHEDULE_MESSAGE } from '../../gateway/endpoints/sms/schedule.ts';
+import { SEND } from '../../gateway/endpoints/sms/send.ts';
+import { SEND_BULK } from '../../gateway/endpoints/sms/send-bulk.ts';
 import type { Schema } from '../../gateway/fields/field.ts';
 import { requestSchema } from '../../gateway/fields/request.ts';
 import { CONFIRM_SESSION } from '../../gateway/sign-in/confirm.ts';
@@ -28,9 +31,6 @@ import {
   REMOVE_SECOND_FACTOR,
 } from '../../gateway/sign-in/profile/second-factor.ts';
 import { SIGN_IN } from '../../gateway/sign-in/sign-in.ts';
-import { SCHEDULE_BULK, SCHEDULE_MESSAGE } from '../../gateway/sms/schedule.ts';
-import { SEND } from '../../gateway/sms/send.ts';
-import { SEND_BULK } from '../../gateway/sms/send-bulk.ts';
 import { OPERATOR_SCHEMAS } from './operator-schemas.ts';
 
 /** The schemas of docs/openapi.json that are generated from the gateway's tables of request fields, by their names there. */

@@ -5,7 +5,7 @@ import {
   type OperatorCounts,
   type ShownState,
 } from '../../../shared/statistics/hour.ts';
-import { explain } from '../../messages/explain/explain.ts';
+import { explain } from '../../endpoints/messages/explain/explain.ts';
 import { PERIODS, type PeriodName, perDay, stepsOf } from './period.ts';
 import { quantile } from './quantile.ts';
 
