@@ -65,8 +65,8 @@ const LAYERS = ['runtime', 'config', 'mongo', 'sms'];
 const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   'a bound that its tests fill to the brim': [
     'gateway/account/deliveries/delivery-list.ts DELIVERY_WALK_MAX',
-    'gateway/messages/message-list.ts WALK_MAX',
-    'gateway/sms/unpaid-store.ts UNPAID_BYTES_MAX',
+    'gateway/endpoints/messages/message-list.ts WALK_MAX',
+    'gateway/endpoints/sms/pay-for-batch.ts UNPAID_BYTES_MAX',
     'shared/queue/queue-document.ts WRITE_OUT_MS',
     'workers/maintenance/decide-due.ts RECEIPT_WAIT_MS',
     'shared/webhooks/announce.ts GROUP_MAX',
@@ -83,7 +83,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'shared/settlement/intents.ts STREAMS',
   ],
   'a rule whose cases are too many to be told apart from outside': [
-    'gateway/messages/event-list.ts reachedBetween',
+    'gateway/endpoints/messages/event-list.ts reachedBetween',
     'shared/runtime/log.ts clean',
     'shared/runtime/own-file.ts openness',
   ],
@@ -94,7 +94,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'the tests start parts of the product themselves': [
     'gateway/metrics.ts createMetricsServer',
-    'gateway/sms/send.ts findAccepted',
+    'gateway/endpoints/sms/send.ts findAccepted',
     'scripts/bench/app-process.ts logTail',
     'shared/mongo/connect.ts storeUri',
   ],

@@ -1,7 +1,10 @@
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
+import { optional, type Values } from '../fields/field.ts';
+import { cursorOf as cursorKind, entries, LIMIT_DEFAULT } from '../fields/query.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import { CostlyRead } from '../http/endpoint.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { cursorOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery } from '../http/query.ts';
@@ -22,6 +25,24 @@ export interface WholeList<Entry extends object> {
   readonly read: (account: AccountId, after: string | undefined, limit: number | undefined) => AsyncIterable<Entry>;
 }
 
+/** The parameters of such a list. */
+export function pageOfWhole(list: string, isPlace: (text: string) => text is string) {
+  const limit = optional(entries('Most entries of a page. Without it and without `cursor`: all.'));
+  return { limit, cursor: cursorKind(list, isPlace) };
+}
+
+/** Counts as one request for each 500 entries. */
+export async function readWhole<Entry extends object>(
+  account: AccountId,
+  { limit, cursor }: Values<ReturnType<typeof pageOfWhole>>,
+  whole: Omit<WholeList<Entry>, 'isPlace'>,
+): Promise<CostlyRead<never>> {
+  const most = limit ?? (cursor === undefined ? undefined : LIMIT_DEFAULT);
+  const shown = most ?? (await whole.count(account));
+  const cost = Math.max(1, Math.ceil(shown / ENTRIES_PER_REQUEST));
+  return new CostlyRead<never>(cost, () => listJson(whole, whole.read(account, cursor, most && most + 1), most));
+}
+
 export function createWholeList<Entry extends object>(answerRead: AnswerRead, whole: WholeList<Entry>): Handler {
   return async (req, res: Reply) => {
     const problems = new FieldProblems();
@@ -39,7 +60,7 @@ export function createWholeList<Entry extends object>(answerRead: AnswerRead, wh
 
 /** The list as text, because it may have thousands of entries. Built in slices as the entries are read. */
 async function listJson<Entry extends object>(
-  { list, placeOf }: WholeList<Entry>,
+  { list, placeOf }: Omit<WholeList<Entry>, 'isPlace'>,
   entries: AsyncIterable<Entry>,
   limit = Number.POSITIVE_INFINITY,
 ): Promise<string> {

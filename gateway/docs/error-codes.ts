@@ -1,6 +1,6 @@
-import { CODE_GROUPS } from '../messages/explain/explain.ts';
-import type { ExplainedCodes } from '../messages/explain/explanation.ts';
-import { RECEIPT_REASONS } from '../messages/explain/receipt-reasons.ts';
+import { CODE_GROUPS } from '../endpoints/messages/explain/explain.ts';
+import type { ExplainedCodes } from '../endpoints/messages/explain/explanation.ts';
+import { RECEIPT_REASONS } from '../endpoints/messages/explain/receipt-reasons.ts';
 import { code, escapeHtml, prose } from './html.ts';
 
 /** Why messages fail: every `error_code` with its cause and what to do. */

@@ -1,7 +1,7 @@
+import { CODE_GROUPS } from '../endpoints/messages/explain/explain.ts';
 import { FIELD_CODES } from '../http/field-codes.ts';
 import { PROBLEMS } from '../http/problem.ts';
 import type { ProblemRule } from '../http/problem-rule.ts';
-import { CODE_GROUPS } from '../messages/explain/explain.ts';
 import type { Contract } from './contract.ts';
 import { codeAnchor, errorCodeSection } from './error-codes.ts';
 import { eventAnchor, eventSection } from './event-section.ts';

@@ -4,6 +4,10 @@ import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/k
 import { ledger, ledgerCsv } from './ledger/ledger.ts';
 import { numbers } from './numbers/numbers.ts';
 import { addOptOut, optOuts, removeOptOut } from './numbers/opt-outs.ts';
+import { balance, templates } from './sms/account.ts';
+import { schedule } from './sms/schedule.ts';
+import { send } from './sms/send.ts';
+import { sendBulk } from './sms/send-bulk.ts';
 import { accountOverview } from './statistics/overview.ts';
 import { accountStatistics } from './statistics/statistics.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
@@ -20,6 +24,11 @@ import {
 
 /** All endpoints, in the order of the document. The router tries them in this order too, so the busiest come first. */
 export const ENDPOINTS: readonly Endpoint[] = [
+  send,
+  sendBulk,
+  schedule,
+  balance,
+  templates,
   accountOverview,
   accountStatistics,
   ledger,

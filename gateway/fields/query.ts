@@ -13,7 +13,7 @@ import {
   string,
   withDefault,
 } from './field.ts';
-import type { Given, ReadRequest } from './request.ts';
+import type { Given, ReadRequest, Rule } from './request.ts';
 
 /**
  * The only reader of query strings; Express's own is off. As strict as bodies: unknown parameters, repeated
@@ -23,6 +23,7 @@ export function readQuery<T extends Fields>(
   table: T,
   req: Request,
   context: Omit<Reading, 'problems'>,
+  rules: readonly Rule<T>[] = [],
 ): ReadRequest<T> {
   const problems = new FieldProblems();
   const start = req.url.indexOf('?');
@@ -39,20 +40,24 @@ export function readQuery<T extends Fields>(
     }
   }
   // Each value was read by its own field.
-  return { given: values as Given<T>, problems };
+  const read = values as Given<T>;
+  for (const rule of rules) rule(read, (name) => given.has(name), problems);
+  return { given: read, problems };
 }
 
 const LIMIT_MAX = 500;
+export const LIMIT_DEFAULT = 50;
 
 /** The number of entries on a page. */
-export const limit: Field<number> = withDefault(
-  string({ type: 'integer', description: 'Entries of a page.', minimum: 1, maximum: LIMIT_MAX }, (text) => {
+export const limit: Field<number> = withDefault(entries('Entries of a page.'), LIMIT_DEFAULT);
+
+export function entries(description: string): Kind<number> {
+  return string({ type: 'integer', description, minimum: 1, maximum: LIMIT_MAX }, (text) => {
     if (!/^\d{1,6}$/.test(text)) return new Fault('invalid_value', 'It must be a whole number.');
     const value = Number(text);
     return value >= 1 && value <= LIMIT_MAX ? value : new Fault('out_of_range', `It must be from 1 to ${LIMIT_MAX}.`);
-  }),
-  50,
-);
+  });
+}
 
 /**
  * A page's `next_cursor`: the place of its last entry in the list named by `list`. It is opaque to callers, but neither secret nor

@@ -2,12 +2,12 @@ import type { z } from 'zod';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { ScopeSet } from '../access/scopes.ts';
 import type { Fields, Values } from '../fields/field.ts';
-import type { ReadRequest, RequestTable } from '../fields/request.ts';
+import type { ReadRequest, RequestTable, Rule } from '../fields/request.ts';
 import type { Action, Attempt, Problem, Refused, Verdict } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from '../routes/parts.ts';
 import type { ProblemAnswer } from './answer.ts';
-import type { Caller, Handler, Permission, Reply, RequestContext, Requester } from './context.ts';
+import type { Caller, Handler, JsonObject, Permission, Reply, RequestContext, Requester } from './context.ts';
 import { type FieldProblems, invalidRequest } from './fields.ts';
 import type { ProblemSlug } from './problem.ts';
 
@@ -40,8 +40,12 @@ export interface Endpoint<
   readonly params?: Params;
   /** Absent: no parameter is accepted. */
   readonly query?: Query;
+  /** Rules that concern several parameters. */
+  readonly queryRules?: readonly Rule<Query>[];
   /** Absent: a POST may have an empty object, other methods have no body. */
   readonly body?: RequestTable<Body>;
+  /** In place of `body`, where it may have one of these forms, by their names in the contract. The endpoint reads it (`call.json`). */
+  readonly forms?: Readonly<Record<string, Pick<RequestTable<Fields>, 'fields' | 'either'>>>;
   /** It adds problems to those of the body, so it refuses them itself. */
   readonly ownProblems?: true;
   /** `small` 16 KB, `bulk` 10 MB. Absent: 64 KB. */
@@ -108,6 +112,8 @@ export interface Call<Query extends Fields = Fields, Body extends Fields = Field
   readonly body: Values<Body>;
   /** The body as far as it could be read, with its problems. */
   readonly read: ReadRequest<Body>;
+  /** The body as it came. */
+  readonly json: JsonObject;
   /** The header; undefined when there is none. */
   header(name: string): string | undefined;
   /** For the access log. */
@@ -115,7 +121,12 @@ export interface Call<Query extends Fields = Fields, Body extends Fields = Field
 }
 
 /** What a handler returns. Records of the store may be read-only, so the answer may be. */
-export type Result<Answer extends z.ZodType<object>> = Shown<Answer> | Refused | WithHeaders<Shown<Answer>>;
+export type Result<Answer extends z.ZodType<object>> =
+  | Shown<Answer>
+  | Refused
+  | WithHeaders<Shown<Answer>>
+  | CostlyRead<Shown<Answer>>
+  | Charged<Shown<Answer>>;
 
 /** What a shape describes, read-only. */
 export type Shown<Shape extends z.ZodType> = ReadonlyDeep<z.infer<Shape>>;
@@ -134,6 +145,32 @@ export class WithHeaders<Body> {
   constructor(body: Body, headers: readonly string[]) {
     this.body = body;
     this.headers = headers;
+  }
+}
+
+/** As `reads`, where the handler finds out what it costs. */
+export class CostlyRead<Body> {
+  readonly cost: number;
+  /** A text is JSON already, or the content of `file`. */
+  readonly read: () => Promise<Body | Refused | string>;
+  /** The answer is a file that a browser stores, not JSON. */
+  readonly file: { readonly name: string; readonly contentType: string } | undefined;
+
+  constructor(cost: number, read: CostlyRead<Body>['read'], file?: CostlyRead<Body>['file']) {
+    this.cost = cost;
+    this.read = read;
+    this.file = file;
+  }
+}
+
+/** What is done only after the request was counted as `cost` requests. A key with fewer left gets 429, and nothing is done. */
+export class Charged<Body> {
+  readonly cost: number;
+  readonly act: () => Promise<Body | Refused>;
+
+  constructor(cost: number, act: Charged<Body>['act']) {
+    this.cost = cost;
+    this.act = act;
   }
 }
 
@@ -164,6 +201,10 @@ export function refused(slug: ProblemSlug, more: ProblemAnswer = {}): Refused {
 /** The answer to what is wrong with a request. */
 export function invalid(problems: FieldProblems): Refused {
   return { kind: 'refused', problem: invalidRequest(problems) };
+}
+
+export function hasBody({ body, forms }: Endpoint): boolean {
+  return body !== undefined || forms !== undefined;
 }
 
 export function isRefused(result: object): result is Refused {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Schema } from '../fields/field.ts';
 import { requestSchema } from '../fields/request.ts';
 import { API, COMMON_SHAPES, COMPONENTS, capitalised, contentOf, valuesOf } from './api.ts';
-import type { Endpoint } from './endpoint.ts';
+import { type Endpoint, hasBody } from './endpoint.ts';
 import { componentsOf, exampleOf, schemaOf } from './json-schema.ts';
 import { PROBLEMS, type ProblemSlug } from './problem.ts';
 
@@ -72,9 +72,7 @@ export interface Reference {
 /** The OpenAPI document: what is said once of the whole API (api.ts), and what the declarations of the endpoints say. */
 export function openapiOf(endpoints: readonly Endpoint[]): Contract {
   const shapes = [...COMMON_SHAPES, ...endpoints.flatMap(({ answer }) => answer ?? [])];
-  const requests = endpoints.flatMap((one) =>
-    one.body === undefined ? [] : [[requestName(one), requestSchema(one.body)] as const],
-  );
+  const requests = endpoints.flatMap(formsOf).map(([name, table]) => [name, requestSchema({ ...table, rules: [] })]);
   const paths: Record<string, Record<string, Operation>> = {};
   for (const one of endpoints) {
     paths[one.path] ??= {};
@@ -99,7 +97,7 @@ function operationOf(one: Endpoint): Operation {
     ...(fieldScopes && { 'x-field-scopes': fieldScopes }),
     ...(needsNothing(one) && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(one.body !== undefined && { requestBody: bodyOf(one) }),
+    ...(hasBody(one) && { requestBody: bodyOf(one) }),
     responses: { 200: successOf(one), ...problemResponses(problems), default: PROBLEM },
     'x-problems': problems,
   };
@@ -156,12 +154,14 @@ function inPath(name: string, shape: z.ZodString): Parameter {
   return { name, in: 'path', required: true, description, schema, example: String(exampleOf(shape)) };
 }
 
-function requestName({ id }: Endpoint): string {
-  return `${capitalised(id)}Request`;
+/** The forms of the body, by name. */
+function formsOf({ id, body, forms = {} }: Endpoint) {
+  return Object.entries({ ...(body && { [`${capitalised(id)}Request`]: body }), ...forms });
 }
 
 function bodyOf(one: Endpoint) {
-  const schema = { $ref: `#/components/schemas/${requestName(one)}` };
+  const oneOf = formsOf(one).map(([name]) => ({ $ref: `#/components/schemas/${name}` }));
+  const schema = oneOf.length === 1 ? { ...oneOf[0] } : { oneOf };
   const examples = one.examples?.body && valuesOf(one.examples.body);
   return { required: true, content: { 'application/json': { schema, ...(examples && { examples }) } } };
 }
@@ -176,14 +176,14 @@ function successOf(one: Endpoint): Response {
 /** The problems of an endpoint: its own, and those of what it goes through. */
 export function problemsOf(one: Endpoint): readonly ProblemSlug[] {
   const { problems = [], scopes, signedIn, confirmed, action } = one;
-  const hasBody = one.body !== undefined || (one.method === 'post' && one.respond === undefined);
+  const takesBody = hasBody(one) || (one.method === 'post' && one.respond === undefined);
   const of = (isSo: boolean, ...slugs: readonly ProblemSlug[]) => (isSo ? slugs : []);
   const isRead = isAuthenticated(one);
   return [
     ...new Set<ProblemSlug>([
       ...problems,
       ...of(!needsNothing(one), 'invalid_request', 'internal_error', 'store_unavailable'),
-      ...of(hasBody && !needsNothing(one), 'malformed_body', 'body_too_large', 'unsupported_media_type'),
+      ...of(takesBody && !needsNothing(one), 'malformed_body', 'body_too_large', 'unsupported_media_type'),
       ...of(action !== undefined, 'idempotency_in_flight', 'idempotency_key_reused'),
       ...of(scopes !== undefined, 'key_missing', 'scope_missing'),
       ...of(signedIn !== undefined, 'session_missing', 'session_ended'),

@@ -8,10 +8,10 @@ import { countChatTemplates } from '../account/chat-templates/count.ts';
 import { readCarriers } from '../admin/carriers/list.ts';
 import { readLedgerChecks } from '../admin/ledger-checks/ledger-checks.ts';
 import { readOverview } from '../admin/traffic/overview.ts';
+import { listMessages } from '../endpoints/messages/message-list.ts';
+import { messageRecord } from '../endpoints/messages/message-record.ts';
+import { balanceRecord } from '../endpoints/sms/account.ts';
 import { replayRecord } from '../endpoints/webhooks/replays.ts';
-import { listMessages } from '../messages/message-list.ts';
-import { messageRecord } from '../messages/message-record.ts';
-import { balanceRecord } from '../sms/balance.ts';
 import type { AccountSource, OperatorSource } from './source.ts';
 
 /** As many as a page shows without scrolling. */

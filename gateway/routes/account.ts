@@ -1,10 +1,10 @@
 import { createSenders } from '../account/senders/list.ts';
 import { createRemoveSender } from '../account/senders/remove.ts';
 import { createRequestSender } from '../account/senders/request.ts';
+import { createEvents } from '../endpoints/messages/list-events.ts';
+import { createMessages } from '../endpoints/messages/list-messages.ts';
+import { createMessage } from '../endpoints/messages/show-message.ts';
 import { noQuery } from '../http/no-query.ts';
-import { createEvents } from '../messages/list-events.ts';
-import { createMessages } from '../messages/list-messages.ts';
-import { createMessage } from '../messages/show-message.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';

@@ -1,20 +1,24 @@
 import type { Express, Request } from 'express';
 import type { z } from 'zod';
 import { requireScope } from '../access/scopes.ts';
+import type { Fields } from '../fields/field.ts';
 import { readQuery } from '../fields/query.ts';
-import { readRequest, request } from '../fields/request.ts';
-import { sendJson, sendJsonText, sendProblem } from '../http/answer.ts';
+import { type ReadRequest, readRequest } from '../fields/request.ts';
+import { sendFile, sendJson, sendJsonText, sendProblem } from '../http/answer.ts';
 import { bodyOf, type Caller, callerOf, type Handler, type Reply, type Requester } from '../http/context.ts';
 import {
   type Call,
+  Charged,
+  CostlyRead,
   type Endpoint,
   type Gateway,
+  hasBody,
   isRefused,
   type OnceAction,
   type Result,
   WithHeaders,
 } from '../http/endpoint.ts';
-import { invalidRequest } from '../http/fields.ts';
+import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { noQuery } from '../http/no-query.ts';
 import type { Refused } from '../idempotency/action.ts';
 import { requireConfirmed, requireUser, requireWholeUser } from '../sign-in/require-user.ts';
@@ -58,7 +62,7 @@ function checksOf(one: Endpoint, gateway: Gateway): readonly Handler[] {
       if (await charge(res, costs)) next();
     });
   }
-  if (one.body !== undefined) checks.push(gateway[one.bodyMax ?? 'message']);
+  if (hasBody(one)) checks.push(gateway[one.bodyMax ?? 'message']);
   else if (one.method === 'post' && one.respond === undefined) checks.push(gateway.noFields);
   else if (one.query === undefined && one.respond === undefined) checks.push(noQuery);
   return checks;
@@ -80,7 +84,7 @@ function handlerOf(one: Endpoint, gateway: Gateway): Handler {
     const call = await readCall(one, gateway, req, res);
     if ('problem' in call) return sendProblem(res, ...call.problem);
     const { reads } = one;
-    if (reads === undefined) return send(res, await handle(gateway, call));
+    if (reads === undefined) return send(res, await handle(gateway, call), gateway);
     const cost = typeof reads === 'number' ? reads : reads(call.query);
     await gateway.reading.answerRead(res, cost, async () => handle(gateway, call));
   };
@@ -107,9 +111,9 @@ function actionHandler(one: Endpoint, action: OnceAction<string>, gateway: Gatew
 async function readCall(one: Endpoint, { clock, config }: Gateway, req: Request, res: Reply): Promise<Call | Refused> {
   const { caller: requester } = res.locals;
   const context = { account: requester?.account ?? {}, now: clock.now(), config };
-  const query = readQuery(one.query ?? {}, req, context);
+  const query = one.query === undefined ? nothing() : readQuery(one.query, req, context, one.queryRules);
   if (query.problems.count > 0) return { kind: 'refused', problem: invalidRequest(query.problems) };
-  const read = await readRequest(one.body ?? NO_FIELDS, one.body === undefined ? {} : bodyOf(res), context);
+  const read = one.body === undefined ? nothing() : await readRequest(one.body, bodyOf(res), context);
   if (read.problems.count > 0 && !one.ownProblems) return { kind: 'refused', problem: invalidRequest(read.problems) };
   return {
     // Both are there in every endpoint that authenticates, and only operators have no account.
@@ -119,6 +123,7 @@ async function readCall(one: Endpoint, { clock, config }: Gateway, req: Request,
     query: query.given,
     body: read.given,
     read,
+    json: res.locals.body ?? {},
     header(name) {
       const value = req.headers[name];
       return value === undefined ? undefined : String(value);
@@ -127,10 +132,19 @@ async function readCall(one: Endpoint, { clock, config }: Gateway, req: Request,
   };
 }
 
-const NO_FIELDS = request({});
+/** Where no field is accepted; the checks have refused a request that has any. */
+function nothing(): ReadRequest<Fields> {
+  return { given: {}, problems: new FieldProblems() };
+}
 
-function send(res: Reply, result: Result<z.ZodType<object>>): void {
+async function send(res: Reply, result: Result<z.ZodType<object>>, gateway: Gateway): Promise<void> {
   if (result instanceof WithHeaders) sendJsonText(res, 200, JSON.stringify(result.body), result.headers);
-  else if (isRefused(result)) sendProblem(res, ...result.problem);
+  else if (result instanceof CostlyRead) {
+    const { cost, read, file } = result;
+    const sent = file && ((text: string | Buffer) => sendFile(res, file.contentType, file.name, text));
+    await gateway.reading.answerRead(res, cost, read, 'not_found', sent);
+  } else if (result instanceof Charged) {
+    if (await gateway.charge(res, result.cost)) await send(res, await result.act(), gateway);
+  } else if (isRefused(result)) sendProblem(res, ...result.problem);
   else sendJson(res, result);
 }

@@ -7,6 +7,8 @@ import { RateCounter } from '../access/counter.ts';
 import { createCharge, createRateLimit } from '../access/rate-limit.ts';
 import { createReadAccount } from '../access/read-account.ts';
 import { createUnauthorized } from '../access/unauthorized.ts';
+import { Approvals } from '../endpoints/sms/approvals.ts';
+import { ApprovedTemplates } from '../endpoints/sms/matching/approved-templates.ts';
 import { createUrlCheck } from '../fields/public-url.ts';
 import { createCallerAddress } from '../http/caller-address.ts';
 import { BYTES_PER_REQUEST, jsonBody } from '../http/json-body.ts';
@@ -16,8 +18,6 @@ import { createOnce } from '../idempotency/once.ts';
 import { Live } from '../live/live.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { Sessions } from '../sign-in/sessions.ts';
-import { Approvals } from '../sms/approvals.ts';
-import { ApprovedTemplates } from '../templates/approved-templates.ts';
 import { createUnrouted } from './unanswered.ts';
 
 /** Bodies of those who have not signed in yet, and of requests that say little. They count as one request, so nobody is charged. */
@@ -66,7 +66,8 @@ export function createParts(deps: GatewayDeps) {
     once: createOnce(deps),
     charge,
     reading: { ...deps, answerRead: createCostlyReads(charge) },
-    sending: { ...deps, approvals: new Approvals({ db, clock, config, templates }), routes: new Routes(deps) },
+    approvals: new Approvals({ db, clock, config, templates }),
+    routes: new Routes(deps),
     largeBodies,
     small,
     noFields: createNoFields(small),

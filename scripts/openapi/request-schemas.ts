@@ -24,17 +24,10 @@ import {
   REMOVE_SECOND_FACTOR,
 } from '../../gateway/sign-in/profile/second-factor.ts';
 import { SIGN_IN } from '../../gateway/sign-in/sign-in.ts';
-import { SCHEDULE_BULK, SCHEDULE_MESSAGE } from '../../gateway/sms/schedule.ts';
-import { SEND } from '../../gateway/sms/send.ts';
-import { SEND_BULK } from '../../gateway/sms/send-bulk.ts';
 import { OPERATOR_SCHEMAS } from './operator-schemas.ts';
 
 /** The schemas of docs/openapi.json that are generated from the gateway's tables of request fields, by their names there. */
 export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
-  SendRequest: requestSchema(SEND),
-  BulkRequest: requestSchema(SEND_BULK),
-  ScheduleRequest: requestSchema(SCHEDULE_MESSAGE),
-  ScheduleBulkRequest: requestSchema(SCHEDULE_BULK),
   ChatTemplateRequest: requestSchema(SEND_TEMPLATE),
   ChatTextRequest: requestSchema(SEND_TEXT),
   ChatMediaRequest: requestSchema(SEND_MEDIA),

@@ -1,5 +1,5 @@
-import { Approvals } from '../../gateway/sms/approvals.ts';
-import { ApprovedTemplates } from '../../gateway/templates/approved-templates.ts';
+import { Approvals } from '../../gateway/endpoints/sms/approvals.ts';
+import { ApprovedTemplates } from '../../gateway/endpoints/sms/matching/approved-templates.ts';
 import type { AccountDocument } from '../../shared/accounts/account.ts';
 import { WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
 import { optOutOf } from '../../shared/opt-outs/sign.ts';

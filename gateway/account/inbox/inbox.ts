@@ -12,12 +12,12 @@ import { isCustomerUserId } from '../../../shared/messages/recipient.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
+import { listMessages } from '../../endpoints/messages/message-list.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
 import { parseQuery } from '../../http/query.ts';
-import { listMessages } from '../../messages/message-list.ts';
 import { listInbox } from './inbox-store.ts';
 import { readSaid, type Said } from './texts.ts';
 

@@ -1,12 +1,12 @@
 import { isMessageId } from '../../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
+import { listMessages } from '../../endpoints/messages/message-list.ts';
+import { messageRecord } from '../../endpoints/messages/message-record.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
 import { parseQuery } from '../../http/query.ts';
-import { listMessages } from '../../messages/message-list.ts';
-import { messageRecord } from '../../messages/message-record.ts';
 import { readSaid } from './texts.ts';
 
 const MESSAGES_PER_REQUEST = 100;

@@ -3,13 +3,13 @@ import { conversationKey } from '../../../shared/conversations/conversation.ts';
 import { namesOf, readCustomers } from '../../../shared/conversations/names.ts';
 import { type AccountId, isMessageId, type MessageId } from '../../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
+import { listMessages, type MessagePage } from '../../endpoints/messages/message-list.ts';
+import { messageRecord } from '../../endpoints/messages/message-record.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
 import { parseQuery } from '../../http/query.ts';
-import { listMessages, type MessagePage } from '../../messages/message-list.ts';
-import { messageRecord } from '../../messages/message-record.ts';
 import { customerRecord, isCustomerName } from './inbox.ts';
 import { readSaid } from './texts.ts';
 

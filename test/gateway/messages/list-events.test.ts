@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { reachedBetween } from '../../../gateway/messages/event-list.ts';
+import { reachedBetween } from '../../../gateway/endpoints/messages/event-list.ts';
 import { eventBody, MESSAGE_EVENT_NAMES, type MessageEventName } from '../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { WALK_MAX } from '../../../gateway/messages/message-list.ts';
+import { WALK_MAX } from '../../../gateway/endpoints/messages/message-list.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { batchMessageIds, idDay, lowestId, type MessageId, newId } from '../../../shared/runtime/ids.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { type MessageFilter, WALK_MAX } from '../../../gateway/messages/message-list.ts';
-import { daysFrom, orderOf, searchBy } from '../../../gateway/messages/search-index.ts';
+import { type MessageFilter, WALK_MAX } from '../../../gateway/endpoints/messages/message-list.ts';
+import { daysFrom, orderOf, searchBy } from '../../../gateway/endpoints/messages/search-index.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { INDEXES } from '../../../shared/mongo/indexes.ts';

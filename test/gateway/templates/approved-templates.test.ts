@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { ApprovedTemplates } from '../../../gateway/templates/approved-templates.ts';
-import { matchTemplate } from '../../../gateway/templates/match.ts';
+import { ApprovedTemplates } from '../../../gateway/endpoints/sms/matching/approved-templates.ts';
+import { matchTemplate } from '../../../gateway/endpoints/sms/matching/match.ts';
 import { connectStore } from '../../../shared/mongo/connect.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';

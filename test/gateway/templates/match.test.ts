@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { matchTemplate } from '../../../gateway/templates/match.ts';
-import { captureSlots } from '../../../gateway/templates/reach.ts';
-import type { IndexedTemplate } from '../../../gateway/templates/template-index.ts';
+import { matchTemplate } from '../../../gateway/endpoints/sms/matching/match.ts';
+import { captureSlots } from '../../../gateway/endpoints/sms/matching/reach.ts';
+import type { IndexedTemplate } from '../../../gateway/endpoints/sms/matching/template-index.ts';
 import type { SlotLimits } from '../../../shared/templates/slot.ts';
 import { fits, indexTemplates, patternOf, referenceMatches, templateOf } from '../../shared/templates/reference.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { explainMismatch, type Mismatch } from '../../../gateway/templates/mismatch.ts';
+import { explainMismatch, type Mismatch } from '../../../gateway/endpoints/sms/matching/mismatch.ts';
 import { indexTemplates, templateOf } from '../../shared/templates/reference.ts';
 
 const ID = '1107160000000000001';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { quoted } from '../../../gateway/templates/quoted.ts';
+import { quoted } from '../../../gateway/endpoints/sms/matching/quoted.ts';
 
 describe('templates/quoted', () => {
   const ROWS: readonly (readonly [text: string, quoted: string])[] = [

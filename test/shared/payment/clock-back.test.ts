@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { endChatAttempt } from '../../../gateway/chatapp/end-attempt.ts';
 import { findAcceptedChat } from '../../../gateway/chatapp/find-accepted.ts';
-import { findAccepted } from '../../../gateway/sms/send.ts';
+import { findAccepted } from '../../../gateway/endpoints/sms/send.ts';
 import { queuedChatMessage } from '../../../shared/conversations/draft.ts';
 import { insertBy } from '../../../shared/conversations/rider-store.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';

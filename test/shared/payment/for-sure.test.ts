@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Db, type Document, Long, MongoWriteConcernError } from 'mongodb';
-import { findAccepted } from '../../../gateway/sms/send.ts';
+import { findAccepted } from '../../../gateway/endpoints/sms/send.ts';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { applyCredits } from '../../../shared/ledger/change.ts';
 import { connectStore, type Store } from '../../../shared/mongo/connect.ts';

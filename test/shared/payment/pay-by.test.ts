@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findAccepted } from '../../../gateway/sms/send.ts';
+import { findAccepted } from '../../../gateway/endpoints/sms/send.ts';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';

@@ -1,4 +1,4 @@
-import { type IndexedTemplate, TemplateIndex } from '../../../gateway/templates/template-index.ts';
+import { type IndexedTemplate, TemplateIndex } from '../../../gateway/endpoints/sms/matching/template-index.ts';
 import type { Pattern } from '../../../shared/templates/pattern.ts';
 import { parseContent } from '../../../shared/templates/pattern.ts';
 import { DEFAULT_SLOT_LIMITS, type Slot, type SlotLimits, type SlotRule } from '../../../shared/templates/slot.ts';

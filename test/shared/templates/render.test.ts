@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { matchTemplate } from '../../../gateway/templates/match.ts';
+import { matchTemplate } from '../../../gateway/endpoints/sms/matching/match.ts';
 import { renderTemplate } from '../../../shared/templates/render.ts';
 import { indexTemplates, patternOf, templateOf } from './reference.ts';
 

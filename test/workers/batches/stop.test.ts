@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
-import { readWholeMessage } from '../../../gateway/messages/read-whole.ts';
+import { readWholeMessage } from '../../../gateway/endpoints/messages/read-whole.ts';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { countBatch, groupRefundId, refundedCredits } from '../../../shared/batches/progress.ts';
 import { beginStop, decideStopGroup, removeChunks, reserveNext } from '../../../shared/batches/store.ts';

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { z } from 'zod';
+import { CREDITS_PER_MESSAGE } from '../../../shared/ledger/refund.ts';
+import type { MessageDraft } from '../../../shared/messages/draft.ts';
+import { type PromotionalHours, promotionalDeferral } from '../../../shared/messages/promotional-hours.ts';
+import { HOURS_LANE, laneOf, PRIORITIES, type Priority } from '../../../shared/messages/routing.ts';
+import { wouldRefuse } from '../../../shared/payment/debit.ts';
+import { routedOf } from '../../../shared/routing/placement.ts';
+import { isoDate, isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { planText, unicodeCharacters } from '../../../shared/sms/plan.ts';
+import { scopeMissing } from '../../access/scopes.ts';
+import { choice, optional, otherwise, required, withDefault } from '../../fields/field.ts';
+import {
+  dryRun as dryRunField,
+  messageText,
+  params,
+  paramsNeedTemplate,
+  recipient,
+  reference,
+  renderText,
+  route,
+  sender,
+  templateId,
+} from '../../fields/message-fields.ts';
+import { type ReadRequest, type Rule, whole } from '../../fields/request.ts';
+import type { Caller } from '../../http/context.ts';
+import type { Gateway, Shown } from '../../http/endpoint.ts';
+import { fieldRefusal, invalidRequest } from '../../http/fields.ts';
+import { type ResultId, refusal } from '../../http/payment-refusal.ts';
+import type { ProblemSlug } from '../../http/problem.ts';
+import { named, text, whole as wholeNumber } from '../../http/shapes.ts';
+import type { Refused, Verdict } from '../../idempotency/action.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+import { Encoding } from '../messages/shapes.ts';
+import { noRoute } from './no-route.ts';
+import { optedOutOf } from './opted-out.ts';
+
+/** What accepts SMS shares, besides what the gateway is built from. */
+export type Sending = Pick<Gateway, 'config' | 'db' | 'approvals' | 'routes'>;
+
+/** Why SMS can be refused. */
+export const REFUSALS = [
+  'template_mismatch',
+  'no_route',
+  'template_not_found',
+  'insufficient_credits',
+  'account_suspended',
+  'credits_expired',
+  'sender_not_allowed',
+  'recipient_opted_out',
+  'entity_id_missing',
+  'outcome_unknown',
+] as const satisfies readonly ProblemSlug[];
+
+export const RECIPIENT = text('Recipient: digits, country code first, no plus sign.', {
+  pattern: '^[1-9][0-9]{7,14}$',
+  example: '919876543210',
+});
+export const CREDITS_USED = wholeNumber('Credits that were debited.', { minimum: 0 });
+export const DEFERRED_UNTIL = text(
+  'From when on it may be sent. Present if it waits for the hours in which promotional messages are allowed. If its `valid_until` is earlier, it expires and is refunded.',
+  { format: 'date-time' },
+).optional();
+
+/** The members of every answer to a dry run. */
+export const DRY_RUN = {
+  status: z.literal('success'),
+  dry_run: z.literal(true),
+  credits_used: z.literal(0),
+  credits_required: wholeNumber('What the same request without `dry_run` would cost.', { minimum: 0 }),
+  segments: wholeNumber('For the longest text.', { minimum: 1, example: 1 }),
+  encoding: Encoding,
+  template_id: text().nullable(),
+};
+
+export const SendDryRun = named(
+  'SendDryRun',
+  {
+    ...DRY_RUN,
+    credits_required: DRY_RUN.credits_required.meta({ example: 1 }),
+    units: wholeNumber(
+      'Characters of the encoding that the text takes: 160 or 70 fit into one segment, 153 or 67 into each of several.',
+      { minimum: 0, example: 18 },
+    ),
+    unicode_characters: z
+      .array(text())
+      .meta({ description: 'The characters that are not in the GSM alphabet: they make the text UCS2.' }),
+  },
+  'The answer to `dry_run`.',
+);
+
+/**
+ * The fields of a request for one message, sent now or later. `valid_until` belongs to the endpoint, because it
+ * depends on when the message is sent.
+ */
+export const MESSAGE_FIELDS = {
+  to: required(recipient('sms')),
+  message: optional(messageText),
+  sender: required(sender),
+  route,
+  template_id: templateId,
+  params: otherwise(params, () => []),
+  // The field accepts `otp` from everybody. `orderMessage` asks for the scope.
+  priority: withDefault<Priority>(
+    choice(
+      PRIORITIES,
+      'Extension: how urgent it is. `otp` needs a key with the scope `otp`, and the transactional route.',
+    ),
+    'normal',
+  ),
+  reference,
+  dry_run: dryRunField,
+};
+
+type MessageFields = typeof MESSAGE_FIELDS;
+
+const otpIsTransactional: Rule<MessageFields> = ({ priority, route }, _has, problems) => {
+  if (priority !== 'otp' || route !== 'promotional') return;
+  problems.add('priority', 'invalid_value', '"otp" is for the transactional route only.');
+};
+
+export const MESSAGE_RULES: readonly Rule<MessageFields>[] = [paramsNeedTemplate, otpIsTransactional];
+
+/** A message that passed all checks except the payment. */
+export interface MessageOrder {
+  readonly kind: 'message';
+  readonly message: Omit<MessageDraft, '_id' | 'batch' | 'validUntil'>;
+}
+
+/** Checks a request for one message. */
+export async function orderMessage(
+  { config, db, approvals, routes }: Sending,
+  { who, account, scopes }: Caller,
+  read: ReadRequest<MessageFields>,
+): Promise<MessageOrder | Refused> {
+  const { given, problems } = read;
+  // `params` is undefined only when it could not be read. That is a problem already.
+  const template = given.params === undefined ? undefined : await approvals.findTemplate(account, given);
+  const text =
+    template === undefined
+      ? given.message
+      : renderText(template.pattern, given.params ?? [], 'params', config.maxSegments, problems);
+  if (problems.count > 0) return { kind: 'refused', problem: invalidRequest(problems) };
+  const { to, sender, route, priority, reference } = whole(read);
+  if (priority === 'otp' && !scopes.includes('otp'))
+    return { kind: 'refused', problem: scopeMissing(who, scopes, ['otp']) };
+  const approval = await approvals.approve(account, { sender, route }, template ?? given.message?.text);
+  if (approval.kind === 'refused') return approval;
+  assert(text !== undefined, 'what was approved has a text');
+  const lane = laneOf(route, priority, account.dlt);
+  // Before the routes, as in `orderBulk`: nobody should ask for a route to a customer who wants no messages.
+  const optedOut = await optedOutOf(db, account, { sender, route, lane }, [to]);
+  if (optedOut.size > 0) return { kind: 'refused', problem: fieldRefusal('recipient_opted_out', 'to') };
+  const resolution = (await routes.table()).resolve({ account: account._id, to, sender, route, lane });
+  if (resolution.kind === 'no_route') return { kind: 'refused', problem: noRoute(['to']) };
+  const message = {
+    to,
+    sender,
+    route,
+    path: resolution.path,
+    ...(resolution.route === undefined ? {} : { routed: routedOf(resolution.route) }),
+    lane,
+    text: text.text,
+    encoding: text.plan.encoding,
+    segments: text.plan.segments,
+    ...approval.ids,
+    ...(reference === undefined ? {} : { reference }),
+  };
+  return { kind: 'message', message };
+}
+
+/** The answer to a dry run. It has no ids, because nothing is stored. */
+export function messageDryRun({
+  text,
+  segments,
+  encoding,
+  template,
+}: MessageOrder['message']): Shown<typeof SendDryRun> {
+  return {
+    status: 'success',
+    dry_run: true,
+    credits_used: 0,
+    credits_required: CREDITS_PER_MESSAGE,
+    segments,
+    encoding,
+    units: planText(text).units,
+    unicode_characters: unicodeCharacters(text),
+    template_id: template ?? null,
+  };
+}
+
+interface Price {
+  readonly account: AccountId;
+  /** The id that the result would get. */
+  readonly id: ResultId;
+  readonly credits: number;
+}
+
+/** The verdict on a dry run of a valid request: `body`, unless the account could not pay for it now. */
+export async function dryRun(
+  { db, clock }: Pick<GatewayDeps, 'db' | 'clock'>,
+  { account, id, credits }: Price,
+  body: object,
+): Promise<Verdict> {
+  const refused = await wouldRefuse(db, account, credits, isoDate(clock.now()));
+  return refused === undefined ? { kind: 'dry_run', body } : { kind: 'refused', problem: refusal(refused, id) };
+}
+
+/**
+ * Extension: `deferred_until` for a message that is accepted now and must wait for the promotional hours. Empty for a
+ * message that can leave at once. A message whose validity ends before that expires and is refunded.
+ */
+export function deferral(hours: PromotionalHours, lane: number, now: Date): { readonly deferred_until?: string } {
+  const opening = lane === HOURS_LANE ? promotionalDeferral(hours, now) : undefined;
+  return opening === undefined ? {} : { deferred_until: isoTimestamp(opening) };
+}

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import type { BatchDocument } from '../../../shared/batches/batch.ts';
+import { CREDITS_PER_MESSAGE } from '../../../shared/ledger/refund.ts';
+import { promotionalHours } from '../../../shared/messages/promotional-hours.ts';
+import { declareOver } from '../../../shared/payment/pay-by.ts';
+import { defined } from '../../../shared/runtime/defined.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { request } from '../../fields/request.ts';
+import { validUntilFromNow } from '../../fields/times.ts';
+import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { refusal } from '../../http/payment-refusal.ts';
+import { id, success, whole } from '../../http/shapes.ts';
+import { notAccepted } from '../../idempotency/not-accepted.ts';
+import { findPaidBatch } from '../batches/paid-batches.ts';
+import {
+  BULK_EITHER,
+  BULK_FIELDS,
+  BULK_RULES,
+  BulkDryRun,
+  bulkDryRun,
+  newBatch,
+  orderBulk,
+  SKIPPED,
+} from './bulk-order.ts';
+import { CREDITS_USED, DEFERRED_UNTIL, deferral, dryRun, REFUSALS } from './message-order.ts';
+import { payForBatch } from './pay-for-batch.ts';
+
+const BulkResult = success('BulkResult', {
+  batch_id: id('bat', 'Id of the batch.', 'bat_01m7znjn7hdb5pft3awkb6pgvz'),
+  total: whole('Number of recipients.', { minimum: 1, example: 2 }),
+  credits_used: CREDITS_USED.meta({ example: 2 }),
+  deferred_until: DEFERRED_UNTIL,
+  duplicates: whole('Number of entries that `dedupe` removed.', { minimum: 0 }).optional(),
+  skipped: SKIPPED,
+});
+
+const BulkAnswer = z.union([BulkResult, BulkDryRun]).meta({
+  id: 'BulkAnswer',
+  description: '`BulkResult`, or `BulkDryRun` to a request with `dry_run`: it alone has the member `dry_run`.',
+});
+
+/** The batch is stored and paid for before the answer. A worker makes its messages. */
+export const sendBulk = endpoint({
+  id: 'sendBulk',
+  method: 'post',
+  path: '/v2/send-bulk',
+  tag: 'SMS',
+  summary: 'Send to up to 10,000 recipients',
+  description:
+    'Each recipient is one billed message. If any entry is wrong, nothing is sent, and every wrong entry is reported by its index.',
+  scopes: ['send'],
+  body: request({ ...BULK_FIELDS, valid_until: validUntilFromNow }, BULK_EITHER, BULK_RULES),
+  ownProblems: true,
+  bodyMax: 'bulk',
+  answer: BulkAnswer,
+  problems: [...REFUSALS, 'too_much_unpaid'],
+  examples: {
+    body: {
+      plain: {
+        to: ['919876543210', '919876543211'],
+        message: 'We open at nine',
+        sender: 'HARKRA',
+        route: 'transactional',
+      },
+      'own params': {
+        recipients: [
+          { to: '919876543210', params: ['Asha'] },
+          { to: '919876543211', params: ['Ravi'] },
+        ],
+        template_id: '1107160000000000001',
+        sender: 'HARKRA',
+        dedupe: true,
+      },
+    },
+    answer: {
+      accepted: { status: 'success', batch_id: 'bat_01m7znjn7hdb5pft3awkb6pgvz', total: 2, credits_used: 2 },
+      'dry run': {
+        status: 'success',
+        dry_run: true,
+        total: 2,
+        credits_used: 0,
+        credits_required: 2,
+        segments: 1,
+        encoding: 'GSM7',
+        template_id: null,
+      },
+    },
+  },
+  newId: ({ clock }) => newId('bat', clock.now().getTime()),
+  action(deps) {
+    const { batchAccepter, clock, config, db } = deps;
+    const hours = promotionalHours(config);
+    return {
+      async act(call, { id, payBy }) {
+        const { caller, told } = call;
+        const account = caller.account._id;
+        const order = await orderBulk(deps, caller, call.read);
+        if (order.kind === 'refused') return order;
+        const { total } = order.batch;
+        const { valid_until: validUntil, dry_run: dry } = call.body;
+        // Checked before anything is stored, so that accounts without credits cannot fill the disk.
+        const credits = total * CREDITS_PER_MESSAGE;
+        const verdict = await dryRun(deps, { account, id, credits }, bulkDryRun(order));
+        if (dry || verdict.kind === 'refused') return verdict;
+
+        told.batchId = id;
+        const batch = newBatch(id, account, order, validUntil);
+        const outcome = await payForBatch(deps, batch, order.entries, payBy, (latest) =>
+          batchAccepter.acceptBatch(account, { id, total }, latest),
+        );
+        if (outcome.kind === 'accepted') {
+          return { kind: 'accepted', body: { ...bulkResult(batch), ...deferral(hours, batch.lane, clock.now()) } };
+        }
+        return notAccepted(outcome, (shown) => refusal(shown, id));
+      },
+      end: (account, _id, payBy) => declareOver(db, account, payBy),
+      async recover(account, id) {
+        const batch = await findPaidBatch(db, account, id);
+        return batch && { kind: 'accepted', body: bulkResult(batch) };
+      },
+    };
+  },
+});
+
+/** "Bulk SMS request / result". */
+function bulkResult({
+  _id,
+  total,
+  duplicates,
+  skipped,
+}: Pick<BatchDocument, '_id' | 'total' | 'duplicates' | 'skipped'>): Shown<typeof BulkResult> {
+  return {
+    status: 'success',
+    batch_id: _id,
+    total,
+    credits_used: total * CREDITS_PER_MESSAGE,
+    ...defined({ duplicates, skipped }),
+  };
+}
