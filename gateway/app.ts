@@ -30,6 +30,7 @@ export function createApp(deps: GatewayDeps): Express {
 
   app.use(begin(deps));
   // The busiest routes come first, because the router tries them in order.
+  mount(app, ENDPOINTS, { ...deps, ...parts });
   routeSms(on, deps, parts);
   routeChatapp(on, deps, parts);
   routeAccount(on, deps, parts);
@@ -39,7 +40,6 @@ export function createApp(deps: GatewayDeps): Express {
   routeOverview(on, parts);
   routeTemplates(on, deps, parts);
   routeKeys(on, deps, parts);
-  mount(app, ENDPOINTS, { ...deps, ...parts });
   routeUsers(on, deps, parts);
   routeAdmin(on, deps, parts);
   routeOpen(on, deps, parts);

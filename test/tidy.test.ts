@@ -66,7 +66,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   'a bound that its tests fill to the brim': [
     'gateway/account/deliveries/delivery-list.ts DELIVERY_WALK_MAX',
     'gateway/endpoints/messages/message-list.ts WALK_MAX',
-    'gateway/endpoints/sms/unpaid-store.ts UNPAID_BYTES_MAX',
+    'gateway/endpoints/sms/pay-for-batch.ts UNPAID_BYTES_MAX',
     'shared/queue/queue-document.ts WRITE_OUT_MS',
     'workers/maintenance/decide-due.ts RECEIPT_WAIT_MS',
     'shared/webhooks/announce.ts GROUP_MAX',

@@ -4,7 +4,7 @@ import { optional, type Values } from '../fields/field.ts';
 import { cursorOf as cursorKind, entries, LIMIT_DEFAULT } from '../fields/query.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
-import { type Call, CostlyRead } from '../http/endpoint.ts';
+import { CostlyRead } from '../http/endpoint.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import { cursorOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery } from '../http/query.ts';
@@ -33,14 +33,14 @@ export function pageOfWhole(list: string, isPlace: (text: string) => text is str
 
 /** Counts as one request for each 500 entries. */
 export async function readWhole<Entry extends object>(
-  { caller: { account } }: Pick<Call, 'caller'>,
+  account: AccountId,
   { limit, cursor }: Values<ReturnType<typeof pageOfWhole>>,
   whole: Omit<WholeList<Entry>, 'isPlace'>,
 ): Promise<CostlyRead<never>> {
   const most = limit ?? (cursor === undefined ? undefined : LIMIT_DEFAULT);
-  const shown = most ?? (await whole.count(account._id));
+  const shown = most ?? (await whole.count(account));
   const cost = Math.max(1, Math.ceil(shown / ENTRIES_PER_REQUEST));
-  return new CostlyRead<never>(cost, () => listJson(whole, whole.read(account._id, cursor, most && most + 1), most));
+  return new CostlyRead<never>(cost, () => listJson(whole, whole.read(account, cursor, most && most + 1), most));
 }
 
 export function createWholeList<Entry extends object>(answerRead: AnswerRead, whole: WholeList<Entry>): Handler {

@@ -1,4 +1,8 @@
 import type { Endpoint } from '../http/endpoint.ts';
+import { balance, templates } from './sms/account.ts';
+import { schedule } from './sms/schedule.ts';
+import { send } from './sms/send.ts';
+import { sendBulk } from './sms/send-bulk.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
 import { replays, showReplay, startedReplay } from './webhooks/replays.ts';
 import {
@@ -13,6 +17,11 @@ import {
 
 /** All endpoints, in the order of the document. The router tries them in this order too, so the busiest come first. */
 export const ENDPOINTS: readonly Endpoint[] = [
+  send,
+  sendBulk,
+  schedule,
+  balance,
+  templates,
   listWebhooks,
   createWebhook,
   showWebhook,

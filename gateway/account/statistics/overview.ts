@@ -4,7 +4,7 @@ import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import { countedFrom, HOUR_MS, type HourDocument } from '../../../shared/statistics/hour.ts';
 import { readHours, readNewestCount } from '../../../shared/statistics/store.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
-import { balanceRecord } from '../../endpoints/sms/balance.ts';
+import { balanceRecord } from '../../endpoints/sms/account.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { countOpenSessions } from '../inbox/inbox-store.ts';
 import { perDay } from './period.ts';

@@ -21,14 +21,15 @@ import {
 } from '../../fields/message-fields.ts';
 import { type ReadRequest, type Rule, whole } from '../../fields/request.ts';
 import type { Caller } from '../../http/context.ts';
+import type { Shown } from '../../http/endpoint.ts';
 import { invalidRequest } from '../../http/fields.ts';
+import { named, whole as wholeNumber } from '../../http/shapes.ts';
 import type { Refused } from '../../idempotency/action.ts';
-import type { GatewayDeps } from '../../process/deps.ts';
 import { type BulkContent, plainContent, planTemplate } from './bulk-content.ts';
+import { DRY_RUN, type Sending } from './message-order.ts';
 import { noRoute } from './no-route.ts';
 import { optedOutEntries, optedOutOf, placeOf } from './opted-out.ts';
-import type { Sending } from './sending.ts';
-import type { NewBatch } from './unpaid-store.ts';
+import type { NewBatch } from './pay-for-batch.ts';
 
 const LENGTH = { minItems: 1, maxItems: ENTRIES_MAX };
 const PRIORITIES = ['normal', 'low'] as const;
@@ -76,6 +77,23 @@ export const BULK_FIELDS = {
   dry_run: dryRun,
 };
 
+export const SKIPPED = wholeNumber(
+  'Number of recipients who had opted out, with `skip_opted_out`. They cost nothing.',
+  { minimum: 0 },
+).optional();
+
+export const BulkDryRun = named(
+  'BulkDryRun',
+  {
+    ...DRY_RUN,
+    credits_required: DRY_RUN.credits_required.meta({ example: 2 }),
+    total: wholeNumber(undefined, { minimum: 1, example: 2 }),
+    duplicates: wholeNumber(undefined, { minimum: 0 }).optional(),
+    skipped: SKIPPED,
+  },
+  'The answer to `dry_run`.',
+);
+
 type BulkFields = typeof BULK_FIELDS;
 
 const ownParamsNeedTemplate: Rule<BulkFields> = ({ recipients = [] }, has, problems) => {
@@ -101,7 +119,7 @@ export interface BulkOrder {
 
 /** Checks a bulk request. Goes over the entries in slices. */
 export async function orderBulk(
-  { config, db, approvals, routes }: Pick<GatewayDeps, 'config' | 'db'> & Sending,
+  { config, db, approvals, routes }: Sending,
   { account }: Caller,
   read: ReadRequest<BulkFields>,
 ): Promise<BulkOrder | Refused> {
@@ -177,7 +195,10 @@ export function newBatch(_id: BatchId, account: AccountId, order: BulkOrder, val
  * The answer to a dry run, with `segments` and `encoding` of the longest text. It has no ids, because nothing is
  * stored.
  */
-export function bulkDryRun({ batch: { total, duplicates, skipped, content }, longest }: BulkOrder): object {
+export function bulkDryRun({
+  batch: { total, duplicates, skipped, content },
+  longest,
+}: BulkOrder): Shown<typeof BulkDryRun> {
   return {
     status: 'success',
     dry_run: true,

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
+import { z } from 'zod';
 import { CREDITS_PER_MESSAGE } from '../../../shared/ledger/refund.ts';
 import type { MessageDraft } from '../../../shared/messages/draft.ts';
 import { type PromotionalHours, promotionalDeferral } from '../../../shared/messages/promotional-hours.ts';
 import { HOURS_LANE, laneOf, PRIORITIES, type Priority } from '../../../shared/messages/routing.ts';
+import { wouldRefuse } from '../../../shared/payment/debit.ts';
 import { routedOf } from '../../../shared/routing/placement.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { isoDate, isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
 import { planText, unicodeCharacters } from '../../../shared/sms/plan.ts';
 import { scopeMissing } from '../../access/scopes.ts';
 import { choice, optional, otherwise, required, withDefault } from '../../fields/field.ts';
 import {
-  dryRun,
+  dryRun as dryRunField,
   messageText,
   params,
   paramsNeedTemplate,
@@ -22,12 +25,70 @@ import {
 } from '../../fields/message-fields.ts';
 import { type ReadRequest, type Rule, whole } from '../../fields/request.ts';
 import type { Caller } from '../../http/context.ts';
+import type { Gateway, Shown } from '../../http/endpoint.ts';
 import { fieldRefusal, invalidRequest } from '../../http/fields.ts';
-import type { Refused } from '../../idempotency/action.ts';
+import { type ResultId, refusal } from '../../http/payment-refusal.ts';
+import type { ProblemSlug } from '../../http/problem.ts';
+import { named, text, whole as wholeNumber } from '../../http/shapes.ts';
+import type { Refused, Verdict } from '../../idempotency/action.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
+import { Encoding } from '../messages/shapes.ts';
 import { noRoute } from './no-route.ts';
 import { optedOutOf } from './opted-out.ts';
-import type { Sending } from './sending.ts';
+
+/** What accepts SMS shares, besides what the gateway is built from. */
+export type Sending = Pick<Gateway, 'config' | 'db' | 'approvals' | 'routes'>;
+
+/** Why SMS can be refused. */
+export const REFUSALS = [
+  'template_mismatch',
+  'no_route',
+  'template_not_found',
+  'insufficient_credits',
+  'account_suspended',
+  'credits_expired',
+  'sender_not_allowed',
+  'recipient_opted_out',
+  'entity_id_missing',
+  'outcome_unknown',
+] as const satisfies readonly ProblemSlug[];
+
+export const RECIPIENT = text('Recipient: digits, country code first, no plus sign.', {
+  pattern: '^[1-9][0-9]{7,14}$',
+  example: '919876543210',
+});
+export const CREDITS_USED = wholeNumber('Credits that were debited.', { minimum: 0 });
+export const DEFERRED_UNTIL = text(
+  'From when on it may be sent. Present if it waits for the hours in which promotional messages are allowed. If its `valid_until` is earlier, it expires and is refunded.',
+  { format: 'date-time' },
+).optional();
+
+/** The members of every answer to a dry run. */
+export const DRY_RUN = {
+  status: z.literal('success'),
+  dry_run: z.literal(true),
+  credits_used: z.literal(0),
+  credits_required: wholeNumber('What the same request without `dry_run` would cost.', { minimum: 0 }),
+  segments: wholeNumber('For the longest text.', { minimum: 1, example: 1 }),
+  encoding: Encoding,
+  template_id: text().nullable(),
+};
+
+export const SendDryRun = named(
+  'SendDryRun',
+  {
+    ...DRY_RUN,
+    credits_required: DRY_RUN.credits_required.meta({ example: 1 }),
+    units: wholeNumber(
+      'Characters of the encoding that the text takes: 160 or 70 fit into one segment, 153 or 67 into each of several.',
+      { minimum: 0, example: 18 },
+    ),
+    unicode_characters: z
+      .array(text())
+      .meta({ description: 'The characters that are not in the GSM alphabet: they make the text UCS2.' }),
+  },
+  'The answer to `dry_run`.',
+);
 
 /**
  * The fields of a request for one message, sent now or later. `valid_until` belongs to the endpoint, because it
@@ -49,7 +110,7 @@ export const MESSAGE_FIELDS = {
     'normal',
   ),
   reference,
-  dry_run: dryRun,
+  dry_run: dryRunField,
 };
 
 type MessageFields = typeof MESSAGE_FIELDS;
@@ -69,7 +130,7 @@ export interface MessageOrder {
 
 /** Checks a request for one message. */
 export async function orderMessage(
-  { config, db, approvals, routes }: Pick<GatewayDeps, 'config' | 'db'> & Sending,
+  { config, db, approvals, routes }: Sending,
   { who, account, scopes }: Caller,
   read: ReadRequest<MessageFields>,
 ): Promise<MessageOrder | Refused> {
@@ -110,7 +171,12 @@ export async function orderMessage(
 }
 
 /** The answer to a dry run. It has no ids, because nothing is stored. */
-export function messageDryRun({ text, segments, encoding, template }: MessageOrder['message']): object {
+export function messageDryRun({
+  text,
+  segments,
+  encoding,
+  template,
+}: MessageOrder['message']): Shown<typeof SendDryRun> {
   return {
     status: 'success',
     dry_run: true,
@@ -122,6 +188,23 @@ export function messageDryRun({ text, segments, encoding, template }: MessageOrd
     unicode_characters: unicodeCharacters(text),
     template_id: template ?? null,
   };
+}
+
+interface Price {
+  readonly account: AccountId;
+  /** The id that the result would get. */
+  readonly id: ResultId;
+  readonly credits: number;
+}
+
+/** The verdict on a dry run of a valid request: `body`, unless the account could not pay for it now. */
+export async function dryRun(
+  { db, clock }: Pick<GatewayDeps, 'db' | 'clock'>,
+  { account, id, credits }: Price,
+  body: object,
+): Promise<Verdict> {
+  const refused = await wouldRefuse(db, account, credits, isoDate(clock.now()));
+  return refused === undefined ? { kind: 'dry_run', body } : { kind: 'refused', problem: refusal(refused, id) };
 }
 
 /**

@@ -1,7 +1,8 @@
+import { z } from 'zod';
 import { CREDITS_PER_MESSAGE } from '../../../shared/ledger/refund.ts';
 import { findBooked } from '../../../shared/payment/find-booked.ts';
 import { declareOver } from '../../../shared/payment/pay-by.ts';
-import { type AccountId, newId, type ScheduleId } from '../../../shared/runtime/ids.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
 import {
   type Booking,
   endOfValidity,
@@ -10,119 +11,175 @@ import {
   type Validity,
 } from '../../../shared/schedules/schedule.ts';
 import { messageOrTemplate } from '../../fields/message-fields.ts';
-import { type ReadRequest, readRequest, request, whole } from '../../fields/request.ts';
-import { AHEAD_MAX_MS, HOUR_MS, SCHEDULE_FIELDS, validAfterSchedule } from '../../fields/times.ts';
-import { bodyOf, type Caller, callerOf, type JsonObject } from '../../http/context.ts';
+import { type ReadRequest, readRequest, request, whole as wholeRequest } from '../../fields/request.ts';
+import { AHEAD_MAX_MS, HOUR_MS, SCHEDULE_FIELDS, TIME_WITH_OFFSET, validAfterSchedule } from '../../fields/times.ts';
+import type { Caller, JsonObject } from '../../http/context.ts';
+import { endpoint, type Gateway, type Shown } from '../../http/endpoint.ts';
 import { refusal } from '../../http/payment-refusal.ts';
-import type { Accepted, Action, Refused } from '../../idempotency/action.ts';
+import { id, success, text } from '../../http/shapes.ts';
+import type { Accepted, Refused } from '../../idempotency/action.ts';
 import { notAccepted } from '../../idempotency/not-accepted.ts';
-import type { GatewayDeps } from '../../process/deps.ts';
-import { BULK_EITHER, BULK_FIELDS, BULK_RULES, type BulkOrder, bulkDryRun, newBatch, orderBulk } from './bulk-order.ts';
-import { dryRun } from './dry-run.ts';
-import { MESSAGE_FIELDS, MESSAGE_RULES, type MessageOrder, messageDryRun, orderMessage } from './message-order.ts';
+import {
+  BULK_EITHER,
+  BULK_FIELDS,
+  BULK_RULES,
+  BulkDryRun,
+  type BulkOrder,
+  bulkDryRun,
+  newBatch,
+  orderBulk,
+} from './bulk-order.ts';
+import {
+  DRY_RUN,
+  dryRun,
+  MESSAGE_FIELDS,
+  MESSAGE_RULES,
+  type MessageOrder,
+  messageDryRun,
+  orderMessage,
+  REFUSALS,
+  SendDryRun,
+} from './message-order.ts';
 import { payForBatch } from './pay-for-batch.ts';
-import type { Sending } from './sending.ts';
 
-export const SCHEDULE_MESSAGE = request(
+const SCHEDULE_MESSAGE = request(
   { ...MESSAGE_FIELDS, ...SCHEDULE_FIELDS },
   [messageOrTemplate],
   [...MESSAGE_RULES, validAfterSchedule],
 );
-export const SCHEDULE_BULK = request({ ...BULK_FIELDS, ...SCHEDULE_FIELDS }, BULK_EITHER, [
-  ...BULK_RULES,
-  validAfterSchedule,
-]);
+const SCHEDULE_BULK = request({ ...BULK_FIELDS, ...SCHEDULE_FIELDS }, BULK_EITHER, [...BULK_RULES, validAfterSchedule]);
 
-/**
- * POST /v2/schedule: takes the fields of /v2/send (or, if `to` is an array, those of /v2/send-bulk). Debits the
- * credits now and sends at `schedule_time`. A refused request is neither stored nor charged. Its Idempotency-Key is
- * remembered for a day after `schedule_time`.
- */
-export function createSchedule(deps: GatewayDeps & Sending): Action<ScheduleId> {
-  const { booker, clock, config, db } = deps;
+export const ScheduledFor = text('`schedule_time` in its own offset.', {
+  pattern: TIME_WITH_OFFSET,
+  format: 'date-time',
+  example: '2026-12-01T10:00:00+05:30',
+});
 
-  return {
-    name: 'schedule',
-    aheadMs: AHEAD_MAX_MS,
-    newId: () => newId('sch', clock.now().getTime()),
-    async act(res, { id, payBy }) {
-      const caller = callerOf(res);
-      const account = caller.account._id;
-      const { read, order } = await readOrder(caller, bodyOf(res));
-      if (order.kind === 'refused') return order;
-      const { schedule_time: time, valid_until: validUntil, dry_run: dry } = whole(read);
-      const credits = (order.kind === 'bulk' ? order.batch.total : 1) * CREDITS_PER_MESSAGE;
-      // Checked before a batch is stored, so that accounts without credits cannot fill the disk.
-      if (dry || order.kind === 'bulk') {
-        const body = order.kind === 'bulk' ? bulkDryRun(order) : messageDryRun(order.message);
-        const verdict = await dryRun(deps, { account, id, credits }, { ...body, scheduled_for: time.scheduledFor });
-        if (dry || verdict.kind === 'refused') return verdict;
-      }
+const ScheduleResult = success('ScheduleResult', {
+  schedule_id: id('sch', 'Id of the schedule.', 'sch_01m7znjn7hdb5pft3awkb6pgvz'),
+  scheduled_for: ScheduledFor,
+});
 
-      res.locals.scheduleId = id;
-      const booking = { _id: id, ...time };
-      // The validity begins at the time of sending.
-      const validity = validUntil === undefined ? { validForMs: config.validityHours * HOUR_MS } : { validUntil };
-      const outcome =
-        order.kind === 'bulk'
-          ? await bookBatch(account, booking, order, validity, payBy)
-          : await booker.book(
-              account,
-              { ...booking, content: { kind: 'message', message: { ...order.message, ...validity } } },
-              payBy,
-            );
-      if (outcome.kind === 'accepted') return accepted(booking);
-      return notAccepted(outcome, (shown) => refusal(shown, id));
+/** Of one message or of many. */
+const ScheduleDryRun = z
+  .object({
+    ...DRY_RUN,
+    units: SendDryRun.shape.units.optional(),
+    unicode_characters: SendDryRun.shape.unicode_characters.optional(),
+    total: BulkDryRun.shape.total.optional(),
+    duplicates: BulkDryRun.shape.duplicates,
+    skipped: BulkDryRun.shape.skipped,
+    scheduled_for: text(undefined, { pattern: TIME_WITH_OFFSET, format: 'date-time' }),
+  })
+  .meta({ id: 'ScheduleDryRun', description: 'The answer to `dry_run`.' });
+
+const ScheduleAnswer = z.union([ScheduleResult, ScheduleDryRun]).meta({
+  id: 'ScheduleAnswer',
+  description: '`ScheduleResult`, or `ScheduleDryRun` to a request with `dry_run`: it alone has the member `dry_run`.',
+});
+
+/** Its Idempotency-Key is remembered for a day after `schedule_time`. A refused request is neither stored nor charged. */
+export const schedule = endpoint({
+  id: 'schedule',
+  method: 'post',
+  path: '/v2/schedule',
+  tag: 'SMS',
+  summary: 'Send later',
+  description: 'Takes every field of /v2/send or of /v2/send-bulk, and `schedule_time`. The credits are debited now.',
+  scopes: ['send'],
+  forms: { ScheduleRequest: SCHEDULE_MESSAGE, ScheduleBulkRequest: SCHEDULE_BULK },
+  bodyMax: 'bulk',
+  answer: ScheduleAnswer,
+  problems: [...REFUSALS, 'too_much_unpaid'],
+  examples: {
+    body: {
+      plain: {
+        to: '919876543210',
+        message: 'Your appointment is at 5',
+        sender: 'HARKRA',
+        schedule_time: '2026-12-01T10:00:00+05:30',
+      },
     },
-    end: (account, _id, payBy) => declareOver(db, account, payBy),
-    async recover(account, id) {
-      const schedule = await findBooked(db, account, id);
-      return schedule === undefined ? undefined : accepted(schedule);
-    },
-  };
+  },
+  newId: ({ clock }) => newId('sch', clock.now().getTime()),
+  action(deps) {
+    const { booker, config, db } = deps;
+    return {
+      aheadMs: AHEAD_MAX_MS,
+      async act({ caller, json, told }, { id, payBy }) {
+        const account = caller.account._id;
+        const { read, order } = await readOrder(deps, caller, json);
+        if (order.kind === 'refused') return order;
+        const { schedule_time: time, valid_until: validUntil, dry_run: dry } = wholeRequest(read);
+        const credits = (order.kind === 'bulk' ? order.batch.total : 1) * CREDITS_PER_MESSAGE;
+        // Checked before a batch is stored, so that accounts without credits cannot fill the disk.
+        if (dry || order.kind === 'bulk') {
+          const shown = order.kind === 'bulk' ? bulkDryRun(order) : messageDryRun(order.message);
+          const body: Shown<typeof ScheduleDryRun> = { ...shown, scheduled_for: time.scheduledFor };
+          const verdict = await dryRun(deps, { account, id, credits }, body);
+          if (dry || verdict.kind === 'refused') return verdict;
+        }
 
-  async function readOrder(caller: Caller, body: JsonObject): Promise<ScheduleOrder> {
-    const context = { account: caller.account, now: clock.now(), config };
-    if (isBulk(body)) {
-      const read = await readRequest(SCHEDULE_BULK, body, context);
-      return { read, order: await orderBulk(deps, caller, read) };
-    }
-    const read = await readRequest(SCHEDULE_MESSAGE, body, context);
-    return { read, order: await orderMessage(deps, caller, read) };
-  }
-
-  /** Stores the recipients before the debit, as /v2/send-bulk does. */
-  async function bookBatch(
-    account: AccountId,
-    booking: Omit<Booking, 'content'>,
-    order: BulkOrder,
-    validity: Validity,
-    payBy: Date | undefined,
-  ): ReturnType<typeof payForBatch> {
-    const batch = newBatch(scheduledBatchId(booking), account, order, endOfValidity(validity, booking.at));
-    const { total, sender, route, reference } = order.batch;
-    const named = { sender, route, ...(reference === undefined ? {} : { reference }) };
-    const content = { kind: 'batch', total, validity, ...named } as const;
-    return payForBatch(deps, batch, order.entries, payBy, (latest) =>
-      booker.book(account, { ...booking, content }, latest),
-    );
-  }
-}
+        told.scheduleId = id;
+        const booking = { _id: id, ...time };
+        // The validity begins at the time of sending.
+        const validity = validUntil === undefined ? { validForMs: config.validityHours * HOUR_MS } : { validUntil };
+        const outcome =
+          order.kind === 'bulk'
+            ? await bookBatch(deps, caller, booking, order, validity, payBy)
+            : await booker.book(
+                account,
+                { ...booking, content: { kind: 'message', message: { ...order.message, ...validity } } },
+                payBy,
+              );
+        if (outcome.kind === 'accepted') return accepted(booking);
+        return notAccepted(outcome, (shown) => refusal(shown, id));
+      },
+      end: (account, _id, payBy) => declareOver(db, account, payBy),
+      async recover(account, id) {
+        const booked = await findBooked(db, account, id);
+        return booked && accepted(booked);
+      },
+    };
+  },
+});
 
 interface ScheduleOrder {
   readonly read: ReadRequest<typeof SCHEDULE_FIELDS & Pick<typeof MESSAGE_FIELDS, 'dry_run'>>;
   readonly order: MessageOrder | BulkOrder | Refused;
 }
 
-function isBulk(body: JsonObject): boolean {
-  return Array.isArray(body.to) || Object.hasOwn(body, 'recipients');
+async function readOrder(deps: Gateway, caller: Caller, body: JsonObject): Promise<ScheduleOrder> {
+  const { clock, config } = deps;
+  const context = { account: caller.account, now: clock.now(), config };
+  if (Array.isArray(body.to) || Object.hasOwn(body, 'recipients')) {
+    const read = await readRequest(SCHEDULE_BULK, body, context);
+    return { read, order: await orderBulk(deps, caller, read) };
+  }
+  const read = await readRequest(SCHEDULE_MESSAGE, body, context);
+  return { read, order: await orderMessage(deps, caller, read) };
+}
+
+/** Stores the recipients before the debit, as /v2/send-bulk does. */
+async function bookBatch(
+  deps: Gateway,
+  { account: { _id: account } }: Caller,
+  booking: Omit<Booking, 'content'>,
+  order: BulkOrder,
+  validity: Validity,
+  payBy: Date | undefined,
+): ReturnType<typeof payForBatch> {
+  const batch = newBatch(scheduledBatchId(booking), account, order, endOfValidity(validity, booking.at));
+  const { total, sender, route, reference } = order.batch;
+  const named = { sender, route, ...(reference === undefined ? {} : { reference }) };
+  const content = { kind: 'batch', total, validity, ...named } as const;
+  return payForBatch(deps, batch, order.entries, payBy, (latest) =>
+    deps.booker.book(account, { ...booking, content }, latest),
+  );
 }
 
 /** "Scheduled message": exactly these three fields. */
 function accepted({ _id, at, scheduledFor }: Pick<ScheduleDocument, '_id' | 'at' | 'scheduledFor'>): Accepted {
-  return {
-    kind: 'accepted',
-    body: { status: 'success', schedule_id: _id, scheduled_for: scheduledFor },
-    keptFrom: at,
-  };
+  const body: Shown<typeof ScheduleResult> = { status: 'success', schedule_id: _id, scheduled_for: scheduledFor };
+  return { kind: 'accepted', body, keptFrom: at };
 }

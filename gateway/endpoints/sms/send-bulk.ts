@@ -1,70 +1,134 @@
+import { z } from 'zod';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { CREDITS_PER_MESSAGE } from '../../../shared/ledger/refund.ts';
 import { promotionalHours } from '../../../shared/messages/promotional-hours.ts';
 import { declareOver } from '../../../shared/payment/pay-by.ts';
 import { defined } from '../../../shared/runtime/defined.ts';
-import { type BatchId, newId } from '../../../shared/runtime/ids.ts';
-import { readRequest, request, whole } from '../../fields/request.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
+import { request } from '../../fields/request.ts';
 import { validUntilFromNow } from '../../fields/times.ts';
-import { bodyOf, callerOf } from '../../http/context.ts';
+import { endpoint, type Shown } from '../../http/endpoint.ts';
 import { refusal } from '../../http/payment-refusal.ts';
-import type { Action } from '../../idempotency/action.ts';
+import { id, success, whole } from '../../http/shapes.ts';
 import { notAccepted } from '../../idempotency/not-accepted.ts';
-import type { GatewayDeps } from '../../process/deps.ts';
 import { findPaidBatch } from '../batches/paid-batches.ts';
-import { BULK_EITHER, BULK_FIELDS, BULK_RULES, bulkDryRun, newBatch, orderBulk } from './bulk-order.ts';
-import { dryRun } from './dry-run.ts';
-import { deferral } from './message-order.ts';
+import {
+  BULK_EITHER,
+  BULK_FIELDS,
+  BULK_RULES,
+  BulkDryRun,
+  bulkDryRun,
+  newBatch,
+  orderBulk,
+  SKIPPED,
+} from './bulk-order.ts';
+import { CREDITS_USED, DEFERRED_UNTIL, deferral, dryRun, REFUSALS } from './message-order.ts';
 import { payForBatch } from './pay-for-batch.ts';
-import type { Sending } from './sending.ts';
 
-export const SEND_BULK = request({ ...BULK_FIELDS, valid_until: validUntilFromNow }, BULK_EITHER, BULK_RULES);
+const BulkResult = success('BulkResult', {
+  batch_id: id('bat', 'Id of the batch.', 'bat_01m7znjn7hdb5pft3awkb6pgvz'),
+  total: whole('Number of recipients.', { minimum: 1, example: 2 }),
+  credits_used: CREDITS_USED.meta({ example: 2 }),
+  deferred_until: DEFERRED_UNTIL,
+  duplicates: whole('Number of entries that `dedupe` removed.', { minimum: 0 }).optional(),
+  skipped: SKIPPED,
+});
 
-/**
- * POST /v2/send-bulk: one message to each of up to 10,000 recipients. The batch is stored and paid for before the
- * answer. A worker makes its messages.
- */
-export function createSendBulk(deps: GatewayDeps & Sending): Action<BatchId> {
-  const { batchAccepter, clock, config, db } = deps;
-  const hours = promotionalHours(config);
+const BulkAnswer = z.union([BulkResult, BulkDryRun]).meta({
+  id: 'BulkAnswer',
+  description: '`BulkResult`, or `BulkDryRun` to a request with `dry_run`: it alone has the member `dry_run`.',
+});
 
-  return {
-    name: 'send-bulk',
-    newId: () => newId('bat', clock.now().getTime()),
-    async act(res, { id, payBy }) {
-      const caller = callerOf(res);
-      const account = caller.account._id;
-      const read = await readRequest(SEND_BULK, bodyOf(res), { account: caller.account, now: clock.now(), config });
-      const order = await orderBulk(deps, caller, read);
-      if (order.kind === 'refused') return order;
-      const { total } = order.batch;
-      const { valid_until: validUntil, dry_run: dry } = whole(read);
-      // Checked before anything is stored, so that accounts without credits cannot fill the disk.
-      const credits = total * CREDITS_PER_MESSAGE;
-      const verdict = await dryRun(deps, { account, id, credits }, bulkDryRun(order));
-      if (dry || verdict.kind === 'refused') return verdict;
-
-      res.locals.batchId = id;
-      const batch = newBatch(id, account, order, validUntil);
-      const outcome = await payForBatch(deps, batch, order.entries, payBy, (latest) =>
-        batchAccepter.acceptBatch(account, { id, total }, latest),
-      );
-      if (outcome.kind === 'accepted') {
-        return { kind: 'accepted', body: { ...bulkResult(batch), ...deferral(hours, batch.lane, clock.now()) } };
-      }
-      return notAccepted(outcome, (shown) => refusal(shown, id));
+/** The batch is stored and paid for before the answer. A worker makes its messages. */
+export const sendBulk = endpoint({
+  id: 'sendBulk',
+  method: 'post',
+  path: '/v2/send-bulk',
+  tag: 'SMS',
+  summary: 'Send to up to 10,000 recipients',
+  description:
+    'Each recipient is one billed message. If any entry is wrong, nothing is sent, and every wrong entry is reported by its index.',
+  scopes: ['send'],
+  body: request({ ...BULK_FIELDS, valid_until: validUntilFromNow }, BULK_EITHER, BULK_RULES),
+  ownProblems: true,
+  bodyMax: 'bulk',
+  answer: BulkAnswer,
+  problems: [...REFUSALS, 'too_much_unpaid'],
+  examples: {
+    body: {
+      plain: {
+        to: ['919876543210', '919876543211'],
+        message: 'We open at nine',
+        sender: 'HARKRA',
+        route: 'transactional',
+      },
+      'own params': {
+        recipients: [
+          { to: '919876543210', params: ['Asha'] },
+          { to: '919876543211', params: ['Ravi'] },
+        ],
+        template_id: '1107160000000000001',
+        sender: 'HARKRA',
+        dedupe: true,
+      },
     },
-    end: (account, _id, payBy) => declareOver(db, account, payBy),
-    async recover(account, id) {
-      const batch = await findPaidBatch(db, account, id);
-      return batch === undefined ? undefined : { kind: 'accepted', body: bulkResult(batch) };
+    answer: {
+      accepted: { status: 'success', batch_id: 'bat_01m7znjn7hdb5pft3awkb6pgvz', total: 2, credits_used: 2 },
+      'dry run': {
+        status: 'success',
+        dry_run: true,
+        total: 2,
+        credits_used: 0,
+        credits_required: 2,
+        segments: 1,
+        encoding: 'GSM7',
+        template_id: null,
+      },
     },
-  };
-}
+  },
+  newId: ({ clock }) => newId('bat', clock.now().getTime()),
+  action(deps) {
+    const { batchAccepter, clock, config, db } = deps;
+    const hours = promotionalHours(config);
+    return {
+      async act(call, { id, payBy }) {
+        const { caller, told } = call;
+        const account = caller.account._id;
+        const order = await orderBulk(deps, caller, call.read);
+        if (order.kind === 'refused') return order;
+        const { total } = order.batch;
+        const { valid_until: validUntil, dry_run: dry } = call.body;
+        // Checked before anything is stored, so that accounts without credits cannot fill the disk.
+        const credits = total * CREDITS_PER_MESSAGE;
+        const verdict = await dryRun(deps, { account, id, credits }, bulkDryRun(order));
+        if (dry || verdict.kind === 'refused') return verdict;
+
+        told.batchId = id;
+        const batch = newBatch(id, account, order, validUntil);
+        const outcome = await payForBatch(deps, batch, order.entries, payBy, (latest) =>
+          batchAccepter.acceptBatch(account, { id, total }, latest),
+        );
+        if (outcome.kind === 'accepted') {
+          return { kind: 'accepted', body: { ...bulkResult(batch), ...deferral(hours, batch.lane, clock.now()) } };
+        }
+        return notAccepted(outcome, (shown) => refusal(shown, id));
+      },
+      end: (account, _id, payBy) => declareOver(db, account, payBy),
+      async recover(account, id) {
+        const batch = await findPaidBatch(db, account, id);
+        return batch && { kind: 'accepted', body: bulkResult(batch) };
+      },
+    };
+  },
+});
 
 /** "Bulk SMS request / result". */
-function bulkResult(batch: Pick<BatchDocument, '_id' | 'total' | 'duplicates' | 'skipped'>): object {
-  const { _id, total, duplicates, skipped } = batch;
+function bulkResult({
+  _id,
+  total,
+  duplicates,
+  skipped,
+}: Pick<BatchDocument, '_id' | 'total' | 'duplicates' | 'skipped'>): Shown<typeof BulkResult> {
   return {
     status: 'success',
     batch_id: _id,

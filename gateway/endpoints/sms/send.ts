@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { z } from 'zod';
 import { CREDITS_PER_MESSAGE } from '../../../shared/ledger/refund.ts';
 import type { MessageDraft } from '../../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
@@ -9,57 +10,119 @@ import { readPaid } from '../../../shared/payment/read-paid.ts';
 import { findInQueue } from '../../../shared/queue/queue-store.ts';
 import { type AccountId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
 import { messageOrTemplate } from '../../fields/message-fields.ts';
-import { readRequest, request, whole } from '../../fields/request.ts';
+import { request } from '../../fields/request.ts';
 import { validUntilFromNow } from '../../fields/times.ts';
-import { bodyOf, callerOf } from '../../http/context.ts';
+import { endpoint, type Shown } from '../../http/endpoint.ts';
 import { refusal } from '../../http/payment-refusal.ts';
-import type { Action } from '../../idempotency/action.ts';
+import { id, success } from '../../http/shapes.ts';
 import { notAccepted } from '../../idempotency/not-accepted.ts';
-import type { GatewayDeps } from '../../process/deps.ts';
-import { dryRun } from './dry-run.ts';
-import { deferral, MESSAGE_FIELDS, MESSAGE_RULES, messageDryRun, orderMessage } from './message-order.ts';
-import type { Sending } from './sending.ts';
+import {
+  CREDITS_USED,
+  DEFERRED_UNTIL,
+  deferral,
+  dryRun,
+  MESSAGE_FIELDS,
+  MESSAGE_RULES,
+  messageDryRun,
+  orderMessage,
+  RECIPIENT,
+  REFUSALS,
+  SendDryRun,
+} from './message-order.ts';
 
-export const SEND = request({ ...MESSAGE_FIELDS, valid_until: validUntilFromNow }, [messageOrTemplate], MESSAGE_RULES);
+const SendResult = success('SendResult', {
+  message_id: id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
+  to: RECIPIENT,
+  status_code: z.literal('1000').meta({ description: 'Accepted and queued.' }),
+  credits_used: CREDITS_USED.meta({ example: 1 }),
+  deferred_until: DEFERRED_UNTIL,
+});
 
-/** POST /v2/send: one message to one recipient. A refused request is neither stored nor charged. */
-export function createSend(deps: GatewayDeps & Sending): Action<MessageId> {
-  const { accepter, clock, config, db } = deps;
-  const hours = promotionalHours(config);
+const SendAnswer = z.union([SendResult, SendDryRun]).meta({
+  id: 'SendAnswer',
+  description: '`SendResult`, or `SendDryRun` to a request with `dry_run`: it alone has the member `dry_run`.',
+});
 
-  return {
-    name: 'send',
-    newId: () => newId('msg', clock.now().getTime()),
-    async act(res, { id, payBy }) {
-      const caller = callerOf(res);
-      const account = caller.account._id;
-      const read = await readRequest(SEND, bodyOf(res), { account: caller.account, now: clock.now(), config });
-      const order = await orderMessage(deps, caller, read);
-      if (order.kind === 'refused') return order;
-      const { message } = order;
-      const { valid_until: validUntil, dry_run: dry } = whole(read);
-      if (dry) return dryRun(deps, { account, id, credits: CREDITS_PER_MESSAGE }, messageDryRun(message));
-
-      res.locals.messageId = id;
-      const draft: MessageDraft = { ...message, _id: id, validUntil };
-      const outcome = await accepter.accept(account, [draft], payBy);
-      if (outcome.kind === 'accepted') {
-        const deferred = deferral(hours, draft.lane, clock.now());
-        return { kind: 'accepted', body: { ...sendResult(draft, outcome.credits), ...deferred } };
-      }
-      return notAccepted(outcome, (shown) => refusal(shown, id));
+/** One message to one recipient. */
+export const send = endpoint({
+  id: 'send',
+  method: 'post',
+  path: '/v2/send',
+  tag: 'SMS',
+  summary: 'Send one message',
+  description:
+    'The answer comes after the account has paid and the message is stored with it; `GET /v2/status/{message_id}` knows it from then on. A refused request is neither stored nor charged.',
+  scopes: ['send'],
+  body: request({ ...MESSAGE_FIELDS, valid_until: validUntilFromNow }, [messageOrTemplate], MESSAGE_RULES),
+  ownProblems: true,
+  answer: SendAnswer,
+  problems: REFUSALS,
+  examples: {
+    body: {
+      plain: { to: '919876543210', message: 'Your code is 4711', sender: 'HARKRA', route: 'transactional' },
+      template: {
+        to: '919876543210',
+        template_id: '1107160000000000001',
+        params: ['4711'],
+        sender: 'HARKRA',
+        reference: 'order 7',
+      },
     },
-    end: (account, _id, payBy) => declareOver(db, account, payBy),
-    async recover(account, id) {
-      const message = await findAccepted(db, account, id);
-      if (message === undefined) return undefined;
-      return { kind: 'accepted', body: sendResult(message, CREDITS_PER_MESSAGE) };
+    answer: {
+      accepted: {
+        status: 'success',
+        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
+        to: '919876543210',
+        status_code: '1000',
+        credits_used: 1,
+      },
+      'dry run': {
+        status: 'success',
+        dry_run: true,
+        credits_used: 0,
+        credits_required: 1,
+        segments: 1,
+        encoding: 'GSM7',
+        units: 18,
+        unicode_characters: [],
+        template_id: null,
+      },
     },
-  };
-}
+  },
+  newId: ({ clock }) => newId('msg', clock.now().getTime()),
+  action(deps) {
+    const { accepter, clock, config, db } = deps;
+    const hours = promotionalHours(config);
+    return {
+      async act(call, { id, payBy }) {
+        const { caller, told } = call;
+        const account = caller.account._id;
+        const order = await orderMessage(deps, caller, call.read);
+        if (order.kind === 'refused') return order;
+        const { message } = order;
+        const { valid_until: validUntil, dry_run: dry } = call.body;
+        if (dry) return dryRun(deps, { account, id, credits: CREDITS_PER_MESSAGE }, messageDryRun(message));
+
+        told.messageId = id;
+        const draft: MessageDraft = { ...message, _id: id, validUntil };
+        const outcome = await accepter.accept(account, [draft], payBy);
+        if (outcome.kind === 'accepted') {
+          const deferred = deferral(hours, draft.lane, clock.now());
+          return { kind: 'accepted', body: { ...sendResult(draft, outcome.credits), ...deferred } };
+        }
+        return notAccepted(outcome, (shown) => refusal(shown, id));
+      },
+      end: (account, _id, payBy) => declareOver(db, account, payBy),
+      async recover(account, id) {
+        const message = await findAccepted(db, account, id);
+        return message && { kind: 'accepted', body: sendResult(message, CREDITS_PER_MESSAGE) };
+      },
+    };
+  },
+});
 
 /** "SMS send result": exactly five fields. 1000 means accepted and queued (docs/specification/decisions.md, Errors). */
-function sendResult({ _id, to }: Pick<MessageDraft, '_id' | 'to'>, credits: number): object {
+function sendResult({ _id, to }: Pick<MessageDraft, '_id' | 'to'>, credits: number): Shown<typeof SendResult> {
   return { status: 'success', message_id: _id, to, status_code: '1000', credits_used: credits };
 }
 

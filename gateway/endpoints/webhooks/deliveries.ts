@@ -16,7 +16,7 @@ import { attemptRecord, IN_PATH, PostResult, WebhookAttempt } from './webhooks.t
 
 /** What was posted to a webhook or will be. */
 
-const STATES = [
+export const DELIVERY_STATES = [
   'due',
   'waiting',
   'done',
@@ -34,7 +34,7 @@ const COMMON = {
   event_id: EventIdText.describe('Sent as `webhook-id`, the same on every try.'),
   event: z.enum(EVENT_NAMES).meta({ example: 'message.delivered' }),
   message_id: text('The message that the event is about.', { example: 'msg_01m7znjn7hdb5pft3awkb6pgvz' }).nullable(),
-  state: z.enum(STATES).meta({
+  state: z.enum(DELIVERY_STATES).meta({
     description:
       '`due`: posted next. `waiting`: for `next_try_at`. `done`: acknowledged. `exhausted`: all tries failed. `discarded`: the webhook was disabled. The last two can be replayed.',
     example: 'waiting',
@@ -88,7 +88,7 @@ export const deliveries = endpoint({
   params: IN_PATH,
   query: {
     event: optional(choice(EVENT_NAMES, 'Only this event.')),
-    state: optional(choice(STATES, 'Only deliveries of this state.')),
+    state: optional(choice(DELIVERY_STATES, 'Only deliveries of this state.')),
     message_id: optional(
       string({ description: 'Only events of this message.', pattern: '^msg_[0-9a-hjkmnp-tv-z]{26}$' }, (id) =>
         isMessageId(id) ? id : new Fault('invalid_value', 'It must be a message_id, `msg_` and 26 characters.'),

@@ -1,0 +1,278 @@
+import { z } from 'zod';
+import { CHANNEL_NAMES } from '../../../shared/channels/channels.ts';
+import { MESSAGE_EVENT_NAMES } from '../../../shared/events/catalogue.ts';
+import { ROUTES } from '../../../shared/messages/routing.ts';
+import { STATES } from '../../../shared/messages/status.ts';
+import { flag, id, named, text, time, whole } from '../../http/shapes.ts';
+import { DELIVERY_STATES } from '../webhooks/deliveries.ts';
+
+/** How the API shows messages. */
+
+export const MessageId = id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz');
+
+export const Encoding = z.enum(['GSM7', 'UCS2']).meta({ id: 'Encoding', description: 'How the text travels.' });
+
+export const SHOWN_STATES = [...new Set(Object.values(STATES).map(({ shown }) => shown))];
+
+export const Status = z.enum(SHOWN_STATES).meta({
+  id: 'Status',
+  description:
+    'Status of a message: queued → sent → delivered | failed | expired | rejected. Chat-app messages can become read after that; messages from customers are received.',
+});
+
+export const ReachedStatus = z.enum([...SHOWN_STATES, 'opted_out', 'opted_in']).meta({
+  id: 'ReachedStatus',
+  description:
+    "A status that the message had. A customer's SMS that put the customer on the list of opt-outs, or took the customer off it, has `opted_out` or `opted_in` too.",
+});
+
+/** What is shown of every message. */
+const COMMON = {
+  message_id: MessageId,
+  to: text(
+    'Recipient: a number, or the user id of a chat-app customer. Of what was received: your number, perhaps a short code.',
+    { pattern: '^([1-9][0-9]{2,14}|[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128})$', example: '919876543210' },
+  ),
+  status: Status.meta({ example: 'delivered' }),
+  delivered_at: time('When it was delivered.', '2026-11-21T10:00:04+00:00').nullable(),
+  operator: text('Network or carrier that delivered; `chatapp` on the chat-app channel. Null until then.', {
+    example: 'Example Carrier',
+  }).nullable(),
+  direction: z
+    .enum(['in', 'out'])
+    .meta({ description: '`in`: from a customer. Chat-app messages, and SMS that were received.' })
+    .optional(),
+  from: text(
+    'Who wrote, of what was received: a number, or the user id of a chat-app customer who shows none; null if the provider does not say. `to` is then your number.',
+  )
+    .nullable()
+    .optional(),
+  conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.').optional(),
+  error_code: text(
+    'Why it failed, as a code. `unconfirmed`: the carrier may have taken an earlier copy, and the copy sent after that was refused, expired or was never answered. Such a message is not refunded, and a receipt can still make it `delivered`.',
+  ).optional(),
+  error_reason: text('Why it failed, in words.').optional(),
+  outcome: z
+    .literal('unknown')
+    .meta({
+      description:
+        'The message was submitted and the carrier never answered: it counts as neither sent nor failed until that is decided. With an `error_code`: it was sent again and refused for that reason, and the result of the earlier copy is awaited.',
+    })
+    .optional(),
+};
+
+const channel = z.enum(CHANNEL_NAMES);
+const reference = text('Your own name for the message.');
+
+export const DeliveryStatus = z
+  .strictObject({
+    ...COMMON,
+    reference: reference.optional(),
+    segments: whole('Number of SMS that the text is sent as.', { minimum: 1, example: 1 }).optional(),
+    channel: channel.meta({ description: 'Of chat-app messages, and of SMS that were received.' }).optional(),
+    timeline: z.array(z.strictObject({ status: ReachedStatus, at: time() })).meta({
+      description: 'Every status that it had, oldest first.',
+      example: [
+        { status: 'queued', at: '2026-11-21T10:00:00+00:00' },
+        { status: 'sent', at: '2026-11-21T10:00:01+00:00' },
+        { status: 'delivered', at: '2026-11-21T10:00:04+00:00' },
+      ],
+    }),
+  })
+  .meta({
+    id: 'DeliveryStatus',
+    allOf: [{ oneOf: [{ required: ['segments'] }, { required: ['channel', 'direction'] }] }],
+  });
+
+const SMS_MEMBERS = ['sender', 'route', 'segments'];
+const OTHER_MEMBERS = ['direction', 'type'];
+
+export const Message = z
+  .strictObject({
+    ...COMMON,
+    channel: channel.meta({ description: 'How it travels.' }),
+    type: text(
+      'Chat-app: `template`, `text`, `image`, `video`, `audio`, `document`, `sticker`, `buttons`; of what a customer wrote, the type as the provider names it. SMS that was received: `text` or `binary`.',
+    ).optional(),
+    sender: text('SMS: as it was sent.', { example: 'HARKRA' }).optional(),
+    route: z.enum(ROUTES).meta({ description: 'SMS: kind of traffic.', example: 'transactional' }).optional(),
+    segments: whole('SMS: number of SMS that the text is sent as.', { minimum: 1, example: 1 }).optional(),
+    created_at: time(
+      'When it was accepted. For a message of a batch: when the batch was accepted. For a scheduled one: the time it was scheduled for.',
+      '2026-11-21T10:00:00+00:00',
+    ),
+    batch_id: id('bat', 'Id of the batch.').optional(),
+    reference: reference.meta({ example: 'order 7' }).optional(),
+    closed_reason: z
+      .literal('no_receipt')
+      .meta({ description: 'Why a `sent` message will not change again.' })
+      .optional(),
+  })
+  .meta({ id: 'Message', allOf: [{ oneOf: [{ required: SMS_MEMBERS }, { required: OTHER_MEMBERS }] }] });
+
+export const MessagePage = named(
+  'MessagePage',
+  {
+    data: z.array(Message).meta({ description: 'Newest first.' }),
+    next_cursor: text('Send it as `cursor` to get the next page; null at the end.', {
+      example: 'bWVzc2FnZXM6bXNnXzAxbTd6bmpuN2hkYjVwZnQzYXdrYjZwZ3Z6',
+    }).nullable(),
+    has_more: flag('Whether there may be more.', true),
+    searched_to: time(
+      'Present when the request ended before the list did: it looked at messages that were accepted at this time or later.',
+    ).optional(),
+  },
+  'Messages, newest first.',
+);
+
+export const Explanation = z
+  .strictObject({
+    cause: text('What happened.'),
+    advice: text('What to do.'),
+  })
+  .meta({
+    description:
+      'Why the message did not arrive, or what it waits for, and what to do about it. Absent when all is well.',
+  });
+
+export const Part = z.strictObject({
+  number: whole(undefined, { minimum: 1, example: 1 }),
+  state: z
+    .enum(['accepted', 'refused', 'unknown', 'delivered', 'failed', 'expired', 'rejected'])
+    .meta({ example: 'delivered' }),
+  carrier_message_id: text(undefined, { example: '7f3a' }).nullable(),
+  error: text().nullable(),
+});
+
+const event = z.enum(MESSAGE_EVENT_NAMES);
+
+export const Happened = z.strictObject({
+  at: time(),
+  what: z.enum([
+    'accepted',
+    'template',
+    'path',
+    'paid',
+    'taken',
+    'answer',
+    'receipt',
+    'policy',
+    'state',
+    'webhook',
+    'refunded',
+  ]),
+  status: ReachedStatus.optional(),
+  carrier: text().optional(),
+  credits: whole().optional(),
+  ledger_seq: whole('Number of the ledger entry; one debit may pay for many messages.').optional(),
+  event: event.optional(),
+  webhook_id: text().optional(),
+  result: z
+    .union([whole(), text()])
+    .meta({
+      description:
+        'For a `webhook`: the HTTP status, or a code of ours if there was no answer. For a `receipt`: `matched`, `duplicate` (it changed nothing), `unknown_settled` (it decided the fate of a submit without an answer), `held` (it does not tell the end: the message fails later unless a better one comes), `ignored` (nobody knows its word; it changed nothing).',
+    })
+    .optional(),
+  duration_ms: whole(undefined, { minimum: 0 }).optional(),
+  template_id: text().optional(),
+  entity_id: text().optional(),
+  template: text().optional(),
+  language: text().optional(),
+  path: text().optional(),
+  outcome: z
+    .enum(['sent', 'partial', 'rejected', 'failover', 'retry', 'throttled', 'unknown', 'requeue'])
+    .meta({
+      description:
+        'The result of the answers to all segments together. `failover`: this carrier refused it, and the next one of its route is asked.',
+    })
+    .optional(),
+  error_code: text().optional(),
+  error_reason: text().optional(),
+  parts: z.array(Part).optional(),
+  policy: z
+    .enum(['assume_sent', 'resend'])
+    .meta({
+      description:
+        "For a submit whose answer did not come within its carrier's waiting time. `assume_sent`: the message counts as sent; if it never left, it is charged and never arrives (4 of 7,788 messages in a run of 15 kills). `resend`: it is sent again; the recipient may get it twice (none lost and none doubled in that run).",
+    })
+    .optional(),
+  became: z
+    .enum(['sent', 'queued', 'failed', 'delivered', 'expired', 'rejected'])
+    .meta({
+      description:
+        'For a `policy`: the state that the message got. `queued`: it is sent again. `failed`: it was sent again, and refused or never answered; see `error_code` `unconfirmed`. Other states come from earlier receipts.',
+    })
+    .optional(),
+  raw: z
+    .strictObject({
+      text: text(),
+      receipted_message_id: text().optional(),
+      message_state: whole().optional(),
+      network_error_code: text('Octets in hexadecimal.').optional(),
+    })
+    .meta({ description: "The receipt's text without the words of the message, and its parameters." })
+    .optional(),
+  carrier_message_id: text().optional(),
+  done_at: time('By the carrier.').optional(),
+});
+
+export const WholeMessage = z
+  .strictObject({
+    ...Message.shape,
+    explanation: Explanation.optional(),
+    encoding: Encoding.meta({ example: 'GSM7' }).optional(),
+    valid_until: time('The message expires if it is not delivered by then.', '2026-11-23T10:00:00+00:00').optional(),
+    path: text('Routing group.', { example: 'transactional' }).optional(),
+    carrier: text('The carrier that took it last.', { example: 'alpha' }).nullable().optional(),
+    in_reply_to: text(
+      "SMS: the customer's message (STOP, START or HELP) that this one answers by itself, as the account has set.",
+    ).optional(),
+    template: text('Chat-app: its name.').optional(),
+    language: text('Chat-app: of the template.').optional(),
+    tries: whole('Submits that a carrier refused for now.', { minimum: 0, example: 0 }).optional(),
+    parts: z.array(Part).meta({ description: 'One per segment, from the moment that a carrier answered.' }).optional(),
+    webhooks: z
+      .array(
+        z.strictObject({
+          event_id: text('The header `webhook-id` of the posts.', {
+            example: 'evt_01m7znjn7hdb5pft3awkb6pgvz_delivered',
+          }),
+          event: event.meta({ example: 'message.delivered' }),
+          webhook_id: text('The endpoint.', { example: 'whk_3fa85f6457174562b3fc2c963f' }),
+          state: z.enum(DELIVERY_STATES).meta({ example: 'done' }),
+          attempts: whole(undefined, { minimum: 0, example: 1 }),
+        }),
+      )
+      .meta({ description: 'One per event and endpoint.' }),
+    timeline: z.array(Happened).meta({
+      description:
+        "What happened, oldest first: `accepted`; the `template` that the text matched; the `path`; `paid`; `taken` by a carrier's worker; a carrier's `answer` to a submit and its `receipt`, raw and as we read them (the unusual ones, or all if the account asks for it; kept for 30 days unless your service provider says otherwise); the `policy` that decided about a submit without an answer; each `state`; each `webhook` attempt (the newest 20 of a delivery); `refunded`.",
+      example: [
+        { at: '2026-11-21T10:00:00+00:00', what: 'accepted' },
+        { at: '2026-11-21T10:00:00+00:00', what: 'paid', credits: 1, ledger_seq: 12 },
+        { at: '2026-11-21T10:00:00+00:00', what: 'taken', carrier: 'alpha' },
+        { at: '2026-11-21T10:00:01+00:00', what: 'state', status: 'sent' },
+        { at: '2026-11-21T10:00:04+00:00', what: 'state', status: 'delivered' },
+        {
+          at: '2026-11-21T10:00:04+00:00',
+          what: 'webhook',
+          event: 'message.delivered',
+          webhook_id: 'whk_3fa85f6457174562b3fc2c963f',
+          result: 200,
+          duration_ms: 31,
+        },
+      ],
+    }),
+  })
+  .meta({
+    id: 'WholeMessage',
+    allOf: [
+      {
+        oneOf: [
+          { required: [...SMS_MEMBERS, 'encoding', 'valid_until', 'path', 'carrier', 'tries', 'parts'] },
+          { required: OTHER_MEMBERS },
+        ],
+      },
+    ],
+  });
