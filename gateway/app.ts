@@ -14,7 +14,6 @@ import { routeOverview } from './routes/overview.ts';
 import { createParts } from './routes/parts.ts';
 import { registerOn } from './routes/route.ts';
 import { routeSignIn } from './routes/sign-in.ts';
-import { routeSms } from './routes/sms.ts';
 import { routeTemplates } from './routes/templates.ts';
 import { answerError } from './routes/unanswered.ts';
 import { routeUsers } from './routes/users.ts';
@@ -31,7 +30,6 @@ export function createApp(deps: GatewayDeps): Express {
   app.use(begin(deps));
   // The busiest routes come first, because the router tries them in order.
   mount(app, ENDPOINTS, { ...deps, ...parts });
-  routeSms(on, deps, parts);
   routeChatapp(on, deps, parts);
   routeAccount(on, deps, parts);
   routeBatches(on, deps, parts);

@@ -1,4 +1,7 @@
 import type { Endpoint } from '../http/endpoint.ts';
+import { events } from './messages/events.ts';
+import { message, messages } from './messages/messages.ts';
+import { status } from './messages/status.ts';
 import { balance, templates } from './sms/account.ts';
 import { schedule } from './sms/schedule.ts';
 import { send } from './sms/send.ts';
@@ -18,10 +21,14 @@ import {
 /** All endpoints, in the order of the document. The router tries them in this order too, so the busiest come first. */
 export const ENDPOINTS: readonly Endpoint[] = [
   send,
+  status,
   sendBulk,
   schedule,
   balance,
   templates,
+  messages,
+  message,
+  events,
   listWebhooks,
   createWebhook,
   showWebhook,

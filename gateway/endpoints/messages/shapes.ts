@@ -10,6 +10,8 @@ import { DELIVERY_STATES } from '../webhooks/deliveries.ts';
 
 export const MessageId = id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz');
 
+export const IN_PATH = { message_id: MessageId.describe('Id of a message.') };
+
 export const Encoding = z.enum(['GSM7', 'UCS2']).meta({ id: 'Encoding', description: 'How the text travels.' });
 
 export const SHOWN_STATES = [...new Set(Object.values(STATES).map(({ shown }) => shown))];
