@@ -4,7 +4,6 @@ import { begin } from './http/begin.ts';
 import type { GatewayDeps } from './process/deps.ts';
 import { routeAccount } from './routes/account.ts';
 import { routeAdmin } from './routes/admin.ts';
-import { routeBatches } from './routes/batches.ts';
 import { routeChatapp } from './routes/chatapp.ts';
 import { routeKeys } from './routes/keys.ts';
 import { routeLive } from './routes/live.ts';
@@ -32,7 +31,6 @@ export function createApp(deps: GatewayDeps): Express {
   mount(app, ENDPOINTS, { ...deps, ...parts });
   routeChatapp(on, deps, parts);
   routeAccount(on, deps, parts);
-  routeBatches(on, deps, parts);
   routeSignIn(on, deps, parts);
   routeLive(on, deps, parts);
   routeOverview(on, parts);

@@ -1,7 +1,10 @@
 import type { Endpoint } from '../http/endpoint.ts';
+import { batch, batches, stopBatch } from './batches/batches.ts';
+import { batchFailures } from './batches/failures.ts';
 import { events } from './messages/events.ts';
 import { message, messages } from './messages/messages.ts';
 import { status } from './messages/status.ts';
+import { cancelSchedule, scheduleState, schedules } from './schedules/schedules.ts';
 import { balance, templates } from './sms/account.ts';
 import { schedule } from './sms/schedule.ts';
 import { send } from './sms/send.ts';
@@ -29,6 +32,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   messages,
   message,
   events,
+  batches,
+  batch,
+  stopBatch,
+  batchFailures,
+  schedules,
+  scheduleState,
+  cancelSchedule,
   listWebhooks,
   createWebhook,
   showWebhook,
