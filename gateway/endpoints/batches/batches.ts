@@ -12,7 +12,7 @@ import { cursorOf, limit, queryTime } from '../../fields/query.ts';
 import { Charged, CostlyRead, done, endpoint, type Gateway, refused, type Shown } from '../../http/endpoint.ts';
 import { mergePage, pageOf } from '../../http/page.ts';
 import { success, text, whole } from '../../http/shapes.ts';
-import { findPaidBatch, showPaidBatch, showUnmarked } from './paid-batches.ts';
+import { findPaidBatch, showPaidBatch, showUnmarked } from '../sms/paid-batches.ts';
 import { Batch, BatchId as BatchIdShape, BatchPage, type BatchSummary, IN_PATH } from './shapes.ts';
 
 /** What became of bulk requests, and what ends them. Who got nothing: failures.ts. */

@@ -19,8 +19,8 @@ import { pageOf } from '../../http/page.ts';
 import { named, pageShape, text, time } from '../../http/shapes.ts';
 import { explain } from '../messages/explain/explain.ts';
 import { Explanation, MessageId as MessageIdShape } from '../messages/shapes.ts';
+import { showPaidBatch } from '../sms/paid-batches.ts';
 import { countCost } from './batches.ts';
-import { showPaidBatch } from './paid-batches.ts';
 import { IN_PATH } from './shapes.ts';
 
 /** The recipients of a bulk request who got nothing, with the reason. */

@@ -16,13 +16,13 @@ export const Encoding = z.enum(['GSM7', 'UCS2']).meta({ id: 'Encoding', descript
 
 export const SHOWN_STATES = [...new Set(Object.values(STATES).map(({ shown }) => shown))];
 
-export const Status = z.enum(SHOWN_STATES).meta({
+const Status = z.enum(SHOWN_STATES).meta({
   id: 'Status',
   description:
     'Status of a message: queued → sent → delivered | failed | expired | rejected. Chat-app messages can become read after that; messages from customers are received.',
 });
 
-export const ReachedStatus = z.enum([...SHOWN_STATES, 'opted_out', 'opted_in']).meta({
+const ReachedStatus = z.enum([...SHOWN_STATES, 'opted_out', 'opted_in']).meta({
   id: 'ReachedStatus',
   description:
     "A status that the message had. A customer's SMS that put the customer on the list of opt-outs, or took the customer off it, has `opted_out` or `opted_in` too.",

@@ -13,7 +13,7 @@ import type { Shown } from '../../http/endpoint.ts';
 import type { DeliveryStatus, Happened, Message, WholeMessage } from './shapes.ts';
 
 /**
- * How the API shows the messages of one channel, where channels differ. The readers (message-list.ts, read.ts,
+ * How the API shows the messages of one channel, where channels differ. The readers (message-list.ts, status.ts,
  * read-whole.ts) ask it what to read; the records and the timeline ask it what to show. Views are registered in
  * views.ts.
  */
