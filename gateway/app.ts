@@ -4,7 +4,6 @@ import { begin } from './http/begin.ts';
 import type { GatewayDeps } from './process/deps.ts';
 import { routeAccount } from './routes/account.ts';
 import { routeAdmin } from './routes/admin.ts';
-import { routeBatches } from './routes/batches.ts';
 import { routeChatapp } from './routes/chatapp.ts';
 import { routeLive } from './routes/live.ts';
 import { mount } from './routes/mount.ts';
@@ -13,7 +12,6 @@ import { routeOverview } from './routes/overview.ts';
 import { createParts } from './routes/parts.ts';
 import { registerOn } from './routes/route.ts';
 import { routeSignIn } from './routes/sign-in.ts';
-import { routeSms } from './routes/sms.ts';
 import { routeTemplates } from './routes/templates.ts';
 import { answerError } from './routes/unanswered.ts';
 import { routeUsers } from './routes/users.ts';
@@ -30,10 +28,8 @@ export function createApp(deps: GatewayDeps): Express {
   app.use(begin(deps));
   // The busiest routes come first, because the router tries them in order.
   mount(app, ENDPOINTS, { ...deps, ...parts });
-  routeSms(on, deps, parts);
   routeChatapp(on, deps, parts);
   routeAccount(on, deps, parts);
-  routeBatches(on, deps, parts);
   routeSignIn(on, deps, parts);
   routeLive(on, deps, parts);
   routeOverview(on, parts);

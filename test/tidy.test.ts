@@ -40,7 +40,7 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   'libphonenumber-js/max': /^shared\/(accounts\/number-check|routing\/country)\.ts$/,
   'ipaddr.js': /^shared\/(webhooks\/public-address|keys\/allowed-addresses)\.ts$|^gateway\/(http|access)\//,
   mongodb:
-    /^(shared|gateway|workers\/smpp)\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/(payment\/pending|queue\/queue-document)\.ts$|^scripts\//,
+    /^(shared|gateway(\/endpoints)?|workers\/smpp)\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/(payment\/pending|queue\/queue-document)\.ts$|^scripts\//,
   standardwebhooks: /^scripts\/simulator\//,
   agenda: /^workers\/schedules\/alarm\.ts$/,
   '@agendajs/mongo-backend': /^workers\/schedules\/alarm\.ts$/,
@@ -94,6 +94,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'the tests start parts of the product themselves': [
     'gateway/metrics.ts createMetricsServer',
+    'gateway/endpoints/messages/status.ts findMessageStatus',
     'gateway/endpoints/sms/send.ts findAccepted',
     'scripts/bench/app-process.ts logTail',
     'shared/mongo/connect.ts storeUri',

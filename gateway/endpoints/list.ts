@@ -1,9 +1,15 @@
 import type { Endpoint } from '../http/endpoint.ts';
 import { audit } from './audit/audit.ts';
+import { batch, batches, stopBatch } from './batches/batches.ts';
+import { batchFailures } from './batches/failures.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { ledger, ledgerCsv } from './ledger/ledger.ts';
+import { events } from './messages/events.ts';
+import { message, messages } from './messages/messages.ts';
+import { status } from './messages/status.ts';
 import { numbers } from './numbers/numbers.ts';
 import { addOptOut, optOuts, removeOptOut } from './numbers/opt-outs.ts';
+import { cancelSchedule, scheduleState, schedules } from './schedules/schedules.ts';
 import { balance, templates } from './sms/account.ts';
 import { schedule } from './sms/schedule.ts';
 import { send } from './sms/send.ts';
@@ -25,10 +31,21 @@ import {
 /** All endpoints, in the order of the document. The router tries them in this order too, so the busiest come first. */
 export const ENDPOINTS: readonly Endpoint[] = [
   send,
+  status,
   sendBulk,
   schedule,
   balance,
   templates,
+  messages,
+  message,
+  events,
+  batches,
+  batch,
+  stopBatch,
+  batchFailures,
+  schedules,
+  scheduleState,
+  cancelSchedule,
   accountOverview,
   accountStatistics,
   ledger,

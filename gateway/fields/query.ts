@@ -51,8 +51,10 @@ export const LIMIT_DEFAULT = 50;
 /** The number of entries on a page. */
 export const limit: Field<number> = withDefault(entries('Entries of a page.'), LIMIT_DEFAULT);
 
-export function entries(description: string): Kind<number> {
-  return string({ type: 'integer', description, minimum: 1, maximum: LIMIT_MAX }, (text) => {
+/** `shown`: the default that the contract shows. */
+export function entries(description: string, shown?: number): Kind<number> {
+  const preset = shown === undefined ? {} : { default: shown };
+  return string({ type: 'integer', description, minimum: 1, maximum: LIMIT_MAX, ...preset }, (text) => {
     if (!/^\d{1,6}$/.test(text)) return new Fault('invalid_value', 'It must be a whole number.');
     const value = Number(text);
     return value >= 1 && value <= LIMIT_MAX ? value : new Fault('out_of_range', `It must be from 1 to ${LIMIT_MAX}.`);

@@ -5,7 +5,7 @@ import { id, text, time, whole } from './shapes.ts';
 
 /** What is posted to customers ("Event kinds"); shared/events/catalogue.ts makes the bodies. */
 
-const MessageReceivedEvent = z
+export const MessageReceivedEvent = z
   .looseObject({
     event: z.literal('message.received'),
     from: text(

@@ -9,7 +9,7 @@ import { readCarriers } from '../admin/carriers/list.ts';
 import { readLedgerChecks } from '../admin/ledger-checks/ledger-checks.ts';
 import { readOverview } from '../admin/traffic/overview.ts';
 import { listMessages } from '../endpoints/messages/message-list.ts';
-import { messageRecord } from '../endpoints/messages/message-record.ts';
+import { messageRecord } from '../endpoints/messages/messages.ts';
 import { balanceRecord } from '../endpoints/sms/account.ts';
 import { replayRecord } from '../endpoints/webhooks/replays.ts';
 import type { AccountSource, OperatorSource } from './source.ts';

@@ -1,3 +1,4 @@
+import type { BatchCounts, BatchDocument } from '../../shared/batches/batch.ts';
 import { Routes } from '../../shared/routing/routes.ts';
 import { DEFAULT_SLOT_LIMITS } from '../../shared/templates/slot.ts';
 import { guardOptions } from '../../shared/webhooks/address-guard.ts';
@@ -6,6 +7,7 @@ import { createCostlyReads } from '../access/costly-reads.ts';
 import { RateCounter } from '../access/counter.ts';
 import { createCharge, createRateLimit } from '../access/rate-limit.ts';
 import { createReadAccount } from '../access/read-account.ts';
+import { ReadQueue } from '../access/read-queue.ts';
 import { createUnauthorized } from '../access/unauthorized.ts';
 import { Approvals } from '../endpoints/sms/approvals.ts';
 import { ApprovedTemplates } from '../endpoints/sms/matching/approved-templates.ts';
@@ -66,6 +68,8 @@ export function createParts(deps: GatewayDeps) {
     once: createOnce(deps),
     charge,
     reading: { ...deps, answerRead: createCostlyReads(charge) },
+    /** Batches that are being stopped: each is counted and looked at once for all who wait. */
+    stops: { counts: new ReadQueue<BatchCounts>(), looks: new ReadQueue<BatchDocument | undefined>() },
     approvals: new Approvals({ db, clock, config, templates }),
     routes: new Routes(deps),
     largeBodies,

@@ -1,7 +1,7 @@
 import { isMessageId } from '../../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { listMessages } from '../../endpoints/messages/message-list.ts';
-import { messageRecord } from '../../endpoints/messages/message-record.ts';
+import { messageRecord } from '../../endpoints/messages/messages.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';

@@ -4,7 +4,7 @@ import { namesOf, readCustomers } from '../../../shared/conversations/names.ts';
 import { type AccountId, isMessageId, type MessageId } from '../../../shared/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { listMessages, type MessagePage } from '../../endpoints/messages/message-list.ts';
-import { messageRecord } from '../../endpoints/messages/message-record.ts';
+import { messageRecord } from '../../endpoints/messages/messages.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';

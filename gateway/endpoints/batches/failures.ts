@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { z } from 'zod';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
 import { STATES } from '../../../shared/messages/status.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
@@ -9,61 +10,111 @@ import {
   isMessageId,
   type MessageId,
 } from '../../../shared/runtime/ids.ts';
-import type { ReadingDeps } from '../../access/costly-reads.ts';
-import { sendFile, sendProblem } from '../../http/answer.ts';
-import { callerOf, type Handler, type Reply } from '../../http/context.ts';
+import { choice, optional, withDefault } from '../../fields/field.ts';
+import { cursorOf, entries, LIMIT_DEFAULT } from '../../fields/query.ts';
+import type { Rule } from '../../fields/request.ts';
 import { csvText } from '../../http/csv.ts';
-import { FieldProblems, invalidRequest } from '../../http/fields.ts';
-import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
-import { parseQuery, parseQueryChoice } from '../../http/query.ts';
+import { CostlyRead, endpoint, refused, type Shown } from '../../http/endpoint.ts';
+import { pageOf } from '../../http/page.ts';
+import { named, pageShape, text, time } from '../../http/shapes.ts';
 import { explain } from '../messages/explain/explain.ts';
-import { showPaidBatch } from './paid-batches.ts';
-import { countCost } from './show-batch.ts';
+import { Explanation, MessageId as MessageIdShape } from '../messages/shapes.ts';
+import { showPaidBatch } from '../sms/paid-batches.ts';
+import { countCost } from './batches.ts';
+import { IN_PATH } from './shapes.ts';
+
+/** The recipients of a bulk request who got nothing, with the reason. */
 
 const FAILED = ['failed', 'expired', 'rejected'] as const;
-const FORMATS = ['json', 'csv'] as const;
 
 const FIELDS = { to: 1, state: 1, errorCode: 1, errorReason: 1, outcome: 1, closedReason: 1, history: 1 } as const;
 type Failed = Pick<
   MessageDocument,
-  '_id' | 'to' | 'state' | 'errorCode' | 'errorReason' | 'outcome' | 'closedReason' | 'history'
->;
+  '_id' | 'to' | 'errorCode' | 'errorReason' | 'outcome' | 'closedReason' | 'history'
+> & { readonly state: (typeof FAILED)[number] };
 
-/**
- * GET /v2/batches/{id}/failures (extension): the recipients of a bulk request who got nothing, with the reason. As JSON in
- * pages, or all of them as a CSV file.
- */
-export function createBatchFailures({ db, answerRead }: ReadingDeps): Handler {
-  return async (req, res: Reply) => {
-    const { batch_id: id } = req.params;
-    if (typeof id !== 'string' || !isBatchId(id)) return sendProblem(res, 'batch_not_found');
-    res.locals.batchId = id;
-    const problems = new FieldProblems();
-    const query = parseQuery(req, ['format', 'limit', 'cursor'], problems);
-    const format = parseQueryChoice('format', query.format ?? 'json', FORMATS, problems);
-    for (const name of ['limit', 'cursor'] as const) {
-      if (format !== 'csv' || query[name] === undefined) continue;
-      problems.add(name, 'conflict', 'A CSV file has all entries. Leave it out, or ask for JSON.');
-    }
-    const limit = parseLimit(query.limit, problems);
-    const after = parseCursor(query.cursor, 'failures', isMessageId, problems);
-    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
-    const batch = await showPaidBatch(db, callerOf(res).account._id, id);
-    if (batch === undefined) return sendProblem(res, 'batch_not_found');
+const BatchFailure = named('BatchFailure', {
+  message_id: MessageIdShape,
+  to: text('Recipient.', { pattern: '^[1-9][0-9]{7,14}$', example: '919876543210' }),
+  status: z.enum(FAILED),
+  error_code: text(undefined, { example: '1' }).optional(),
+  error_reason: text(undefined, { example: 'The number does not exist' }).optional(),
+  explanation: Explanation.meta({
+    example: {
+      cause: 'The number does not exist.',
+      advice: 'Remove the number from your list, or ask the recipient for the right one.',
+    },
+  }).optional(),
+  ended_at: time(undefined, '2026-11-21T10:00:04+00:00').optional(),
+});
 
-    const cost = countCost(batch);
+const QUERY = {
+  format: withDefault(choice(['json', 'csv'], '`csv`: all entries as a file, without `limit` and `cursor`.'), 'json'),
+  limit: optional(entries('Entries of a page.', LIMIT_DEFAULT)),
+  cursor: cursorOf('failures', isMessageId),
+};
+
+const fileIsWhole: Rule<typeof QUERY> = ({ format }, has, problems) => {
+  for (const name of ['limit', 'cursor']) {
+    if (format !== 'csv' || !has(name)) continue;
+    problems.add(name, 'conflict', 'A CSV file has all entries. Leave it out, or ask for JSON.');
+  }
+};
+
+/** As JSON in pages, or all of them as a CSV file. */
+export const batchFailures = endpoint({
+  id: 'batchFailures',
+  method: 'get',
+  path: '/v2/batches/{batch_id}/failures',
+  tag: 'Reading back',
+  summary: 'Who got nothing of a bulk request',
+  description:
+    'Extension. The recipients whose message failed, expired or was rejected, with the reason, in the order of the request. With `format=csv` all of them as a file; a cell that a spreadsheet would take for a formula begins with an apostrophe. Recipients whose message was stopped before it was made, and those of batches that ended more than 90 days ago, are not listed. Counts as one request for each 1,000 recipients.',
+  scopes: ['read'],
+  params: IN_PATH,
+  query: QUERY,
+  queryRules: [fileIsWhole],
+  answer: pageShape('BatchFailurePage', BatchFailure, 'Failures of a batch, in the order of its recipients.'),
+  problems: ['batch_not_found'],
+  openapi: {
+    responses: {
+      200: {
+        content: {
+          'text/csv': {
+            schema: { type: 'string' },
+            examples: {
+              file: {
+                value:
+                  'message_id,to,status,error_code,error_reason,cause,advice,ended_at\r\nmsg_01m7znjn7hdb5pft3awkb6pgvz,919876543210,failed,1,The number does not exist,The number does not exist.,"Remove the number from your list, or ask the recipient for the right one.",2026-11-21T10:00:04+00:00\r\n',
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+  async handle({ db }, { caller, params, query, told }) {
+    const id = params.batch_id;
+    if (!isBatchId(id)) return refused('batch_not_found');
+    told.batchId = id;
+    const batch = await showPaidBatch(db, caller.account._id, id);
+    if (batch === undefined) return refused('batch_not_found');
+    const { format, limit = LIMIT_DEFAULT, cursor } = query;
     if (format === 'csv') {
-      const read = async () => csvText(COLUMNS, await readFailed(db, id, undefined, batch.total));
-      const send = (text: string | Buffer) => sendFile(res, 'text/csv; charset=utf-8', `${id}-failures.csv`, text);
-      return answerRead(res, cost, read, 'batch_not_found', send);
+      const file = { name: `${id}-failures.csv`, contentType: 'text/csv; charset=utf-8' };
+      return new CostlyRead<never>(
+        countCost(batch),
+        async () => csvText(COLUMNS, await readFailed(db, id, undefined, batch.total)),
+        file,
+      );
     }
-    await answerRead(res, cost, async () => {
-      const found = await readFailed(db, id, after, limit + 1);
+    return new CostlyRead(countCost(batch), async () => {
+      const found = await readFailed(db, id, cursor, limit + 1);
       const page = found.slice(0, limit);
       return pageOf('failures', page.map(failureRecord), found.length > limit ? page.at(-1)?._id : undefined);
     });
-  };
-}
+  },
+});
 
 /** In the order of the request's entries. The messages of a batch are a range of `_id`, which has 10,000 entries at most. */
 function readFailed(db: Db, batch: BatchId, after: MessageId | undefined, limit: number): Promise<Failed[]> {
@@ -78,7 +129,7 @@ function readFailed(db: Db, batch: BatchId, after: MessageId | undefined, limit:
     .toArray();
 }
 
-function failureRecord(message: Failed): object {
+function failureRecord(message: Failed): Shown<typeof BatchFailure> {
   return {
     message_id: message._id,
     to: message.to,

@@ -55,8 +55,8 @@ export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
 };
 
 /** The members that lists and statuses have. `from` is null if the provider did not say who wrote. */
-function always({ direction, from, conversation }: MessageStatus | MessageSummary): object {
-  return { channel: 'chatapp', direction, from, conversation_id: conversation };
+function always({ direction, from, conversation }: MessageStatus | MessageSummary) {
+  return { channel: 'chatapp', direction, from, conversation_id: conversation } as const;
 }
 
 /**

@@ -7,7 +7,7 @@ import { type AccountId, type EventId, eventId, type MessageId } from '../../../
 /** Events are the entries of message histories. Older ones are not listed. */
 const EVENTS_MS = 7 * 24 * 3_600_000;
 
-/** A state that a message reached. event-bodies.ts reads its body. */
+/** A state that a message reached. events.ts reads its body. */
 export interface ListedEvent {
   readonly id: EventId;
   readonly message: MessageId;

@@ -1,7 +1,9 @@
 import type { Part } from '../../../shared/messages/message.ts';
+import type { Shown } from '../../http/endpoint.ts';
+import type { Part as PartShape } from './shapes.ts';
 
 /** The segments, each with the carrier's answer. `idOf` extracts the carrier's message id from a part's key. */
-export function partRecords(parts: readonly Part[], idOf: (key: string) => string): object[] {
+export function partRecords(parts: readonly Part[], idOf: (key: string) => string): Shown<typeof PartShape>[] {
   return parts.map(({ key, state, error }, index) => ({
     number: index + 1,
     state,

@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import type { MessageEventName } from '../../../shared/events/catalogue.ts';
 import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
 import { readEntries } from '../../../shared/ledger/statement.ts';
 import type { AnyMessage } from '../../../shared/messages/any-message.ts';
@@ -14,6 +15,9 @@ import { ALL_VIEWS, viewOf } from './views.ts';
 
 const WITHOUT_TEXT = Object.fromEntries(ALL_VIEWS.flatMap((view) => view.textFields).map((name) => [name, 0]));
 
+/** A delivery of an event of a message. */
+type MessageDelivery = Omit<DeliveryDocument, 'body' | 'event'> & { readonly event: MessageEventName };
+
 /** A message with its payment, its refund, its log and its webhook deliveries. */
 export interface WholeMessage {
   readonly message: TextlessMessage;
@@ -21,7 +25,7 @@ export interface WholeMessage {
   readonly paid: LedgerEntryDocument | undefined;
   /** Can refund several messages too. */
   readonly refunded: LedgerEntryDocument | undefined;
-  readonly deliveries: readonly Omit<DeliveryDocument, 'body'>[];
+  readonly deliveries: readonly MessageDelivery[];
   /** The message log's entries of this message, oldest first. */
   readonly log: readonly LogRecord[];
 }
@@ -60,10 +64,7 @@ export async function readWholeMessage(db: Db, account: AccountId, id: MessageId
 /**
  * The deliveries of all events of the message to all endpoints of the account: at most five events to ten endpoints.
  */
-async function readDeliveries(
-  db: Db,
-  { _id, account, history }: TextlessMessage,
-): Promise<readonly Omit<DeliveryDocument, 'body'>[]> {
+async function readDeliveries(db: Db, { _id, account, history }: TextlessMessage): Promise<readonly MessageDelivery[]> {
   if (history.length === 0) return [];
   const endpoints = await db
     .collection<EndpointDocument>('endpoints')
@@ -73,5 +74,6 @@ async function readDeliveries(
   const ids = history.flatMap(({ state }) =>
     endpoints.map((endpoint) => deliveryId(eventId(_id, state), endpoint._id)),
   );
-  return findDeliveries(db, ids, { bodies: false });
+  // The ids are of events of the message.
+  return (await findDeliveries(db, ids, { bodies: false })) as readonly MessageDelivery[];
 }

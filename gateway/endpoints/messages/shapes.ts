@@ -10,17 +10,19 @@ import { DELIVERY_STATES } from '../webhooks/deliveries.ts';
 
 export const MessageId = id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz');
 
+export const IN_PATH = { message_id: MessageId.describe('Id of a message.') };
+
 export const Encoding = z.enum(['GSM7', 'UCS2']).meta({ id: 'Encoding', description: 'How the text travels.' });
 
 export const SHOWN_STATES = [...new Set(Object.values(STATES).map(({ shown }) => shown))];
 
-export const Status = z.enum(SHOWN_STATES).meta({
+const Status = z.enum(SHOWN_STATES).meta({
   id: 'Status',
   description:
     'Status of a message: queued → sent → delivered | failed | expired | rejected. Chat-app messages can become read after that; messages from customers are received.',
 });
 
-export const ReachedStatus = z.enum([...SHOWN_STATES, 'opted_out', 'opted_in']).meta({
+const ReachedStatus = z.enum([...SHOWN_STATES, 'opted_out', 'opted_in']).meta({
   id: 'ReachedStatus',
   description:
     "A status that the message had. A customer's SMS that put the customer on the list of opt-outs, or took the customer off it, has `opted_out` or `opted_in` too.",

@@ -62,8 +62,8 @@ export const sms: View<TextlessSms | TextlessInboundSms> = {
 };
 
 /** Of a received SMS: the sender and the direction. `to` is the account's number. */
-function received({ direction, from }: MessageStatus | MessageSummary): object {
-  return { channel: 'sms', direction, from };
+function received({ direction, from }: MessageStatus | MessageSummary) {
+  return { channel: 'sms', direction, from } as const;
 }
 
 /** The key of a part is the carrier's name, then this id (`Part` in shared/messages/message.ts). */

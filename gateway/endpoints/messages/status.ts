@@ -1,27 +1,82 @@
+import type { Db } from 'mongodb';
+import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import { STATES } from '../../../shared/messages/status.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { idTime, isMessageId } from '../../../shared/runtime/ids.ts';
-import { sendJson, sendProblem } from '../../http/answer.ts';
-import { callerOf, type Handler, type Reply } from '../../http/context.ts';
-import type { GatewayDeps } from '../../process/deps.ts';
-import { findMessageStatus } from './find-status.ts';
-import type { MessageStatus } from './view.ts';
-import { viewOf } from './views.ts';
+import { type AccountId, idTime, isMessageId, type MessageId } from '../../../shared/runtime/ids.ts';
+import { endpoint, refused, type Shown } from '../../http/endpoint.ts';
+import { readAccepted } from './just-accepted.ts';
+import { DeliveryStatus, IN_PATH } from './shapes.ts';
+import { type MessageStatus, STATUS_FIELDS } from './view.ts';
+import { ALL_VIEWS, viewOf } from './views.ts';
 
-/** GET /v2/status/{message_id}. Another account's message is answered like one that does not exist. */
-export function createStatus({ db }: Pick<GatewayDeps, 'db'>): Handler {
-  return async (req, res: Reply) => {
-    const { message_id: id } = req.params;
-    if (typeof id !== 'string' || !isMessageId(id)) return sendProblem(res, 'message_not_found');
-    res.locals.messageId = id;
-    const message = await findMessageStatus(db, callerOf(res).account._id, id);
-    if (message === undefined) return sendProblem(res, 'message_not_found');
-    sendJson(res, statusRecord(message));
-  };
+/** Another account's message is answered like one that does not exist. */
+export const status = endpoint({
+  id: 'status',
+  method: 'get',
+  path: '/v2/status/{message_id}',
+  tag: 'SMS',
+  summary: 'Delivery status of a message',
+  scopes: ['read'],
+  params: IN_PATH,
+  answer: DeliveryStatus,
+  problems: ['message_not_found'],
+  examples: {
+    answer: {
+      delivered: {
+        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
+        to: '919876543210',
+        status: 'delivered',
+        delivered_at: '2026-11-21T10:00:04+00:00',
+        operator: 'Example Carrier',
+        segments: 1,
+        timeline: [
+          { status: 'queued', at: '2026-11-21T10:00:00+00:00' },
+          { status: 'sent', at: '2026-11-21T10:00:01+00:00' },
+          { status: 'delivered', at: '2026-11-21T10:00:04+00:00' },
+        ],
+      },
+      'chat-app': {
+        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
+        to: '919876543210',
+        status: 'read',
+        delivered_at: '2026-11-21T10:00:04+00:00',
+        operator: 'chatapp',
+        channel: 'chatapp',
+        direction: 'out',
+        conversation_id: 'cnv_01m7znjn7hdb5pft3awkb6pgvy',
+        timeline: [
+          { status: 'queued', at: '2026-11-21T10:00:00+00:00' },
+          { status: 'sent', at: '2026-11-21T10:00:01+00:00' },
+          { status: 'delivered', at: '2026-11-21T10:00:04+00:00' },
+          { status: 'read', at: '2026-11-21T10:00:09+00:00' },
+        ],
+      },
+    },
+  },
+  async handle({ db }, { caller, params, told }) {
+    const id = params.message_id;
+    if (!isMessageId(id)) return refused('message_not_found');
+    told.messageId = id;
+    const message = await findMessageStatus(db, caller.account._id, id);
+    return message === undefined ? refused('message_not_found') : statusRecord(message);
+  },
+});
+
+const FIELDS = [...STATUS_FIELDS, ...ALL_VIEWS.flatMap((view) => view.statusFields)];
+const PROJECTION = Object.fromEntries(FIELDS.map((name) => [name, 1]));
+
+/** One read by `_id`, unless it was accepted just now. Undefined when the account has no such message. */
+export function findMessageStatus(db: Db, account: AccountId, id: MessageId): Promise<MessageStatus | undefined> {
+  return readAccepted<MessageStatus>(db, account, id, async () => {
+    const found = await db
+      .collection<AnyMessage>('messages')
+      .findOne<MessageStatus>({ _id: id, account }, { projection: PROJECTION });
+    return found ?? undefined;
+  });
 }
 
 /** The five fields of "Delivery status record" (null while unknown), then our additions (absent while unknown). */
-function statusRecord(message: MessageStatus): object {
+function statusRecord(message: MessageStatus): Shown<typeof DeliveryStatus> {
   const view = viewOf(message);
   return {
     message_id: message._id,
@@ -36,7 +91,7 @@ function statusRecord(message: MessageStatus): object {
     ...view.status(message),
     timeline: [
       // Messages from customers were never queued.
-      ...(message.direction === 'in' ? [] : [{ status: 'queued', at: isoTimestamp(idTime(message._id)) }]),
+      ...(message.direction === 'in' ? [] : [{ status: 'queued' as const, at: isoTimestamp(idTime(message._id)) }]),
       ...message.history.map(({ state, at }) => ({ status: state, at: isoTimestamp(at) })),
     ],
   };

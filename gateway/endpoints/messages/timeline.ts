@@ -1,7 +1,9 @@
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import type { LogRecord } from '../../../shared/settlement/message-log.ts';
+import type { Shown } from '../../http/endpoint.ts';
 import { partRecords } from './part-record.ts';
 import type { WholeMessage } from './read-whole.ts';
+import type { Happened } from './shapes.ts';
 import type { Happening, TextlessMessage } from './view.ts';
 import { viewOf } from './views.ts';
 
@@ -9,7 +11,7 @@ import { viewOf } from './views.ts';
 const ATTEMPTS_SHOWN = 20;
 
 /** What happened to a message, oldest first. Entries of the same millisecond are in the order of cause and effect. */
-export function timelineOf({ message, paid, refunded, deliveries, log }: WholeMessage): object[] {
+export function timelineOf({ message, paid, refunded, deliveries, log }: WholeMessage): Shown<typeof Happened>[] {
   const happened = beginningOf(message, paid);
   // A carrier's answer is listed before the state that it caused.
   for (const record of log) happened.push({ at: record.at, what: record.kind, more: said(record, message) });
@@ -90,6 +92,7 @@ function said(record: LogRecord, message: TextlessMessage): NonNullable<Happenin
       };
     }
     case 'policy':
-      return { carrier, policy: record.policy, became: record.became };
+      // It decided about an SMS, which is neither waiting nor read then.
+      return { carrier, policy: record.policy, became: record.became as Shown<typeof Happened>['became'] };
   }
 }

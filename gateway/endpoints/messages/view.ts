@@ -9,14 +9,15 @@ import type {
 import type { InboundSmsDocument } from '../../../shared/messages/inbound-sms.ts';
 import type { MessageDocument, StoredMessage } from '../../../shared/messages/message.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
-import type { LogRecord } from '../../../shared/settlement/message-log.ts';
+import type { Shown } from '../../http/endpoint.ts';
+import type { DeliveryStatus, Happened, Message, WholeMessage } from './shapes.ts';
 
 /**
- * How the API shows the messages of one channel, where channels differ. The readers (message-list.ts, read.ts,
+ * How the API shows the messages of one channel, where channels differ. The readers (message-list.ts, status.ts,
  * read-whole.ts) ask it what to read; the records and the timeline ask it what to show. Views are registered in
  * views.ts.
  */
-export interface View<Message extends TextlessMessage> {
+export interface View<Stored extends TextlessMessage> {
   /** Fields that lists read, in addition to those of every message. */
   readonly summaryFields: readonly string[];
   /** Fields that GET /v2/status reads, in addition to those of every message. */
@@ -28,17 +29,17 @@ export interface View<Message extends TextlessMessage> {
   /** "operator: name of the carrier that delivered" ("Delivery status record"). Null while unknown. */
   operatorOf(message: Pick<StoredMessage, 'operator' | 'deliveredAt'>): string | null;
   /** This channel's members of a list entry. */
-  summary(message: MessageSummary): object;
+  summary(message: MessageSummary): Pick<Shown<typeof Message>, 'channel'> & Partial<Shown<typeof Message>>;
   /** This channel's members of GET /v2/status. */
-  status(message: MessageStatus): object;
+  status(message: MessageStatus): Partial<Shown<typeof DeliveryStatus>>;
   /**
    * This channel's members of GET /v2/messages/{id} that say where the message went and what it contained. Empty for
    * a message from a customer.
    */
-  whole(message: Message): object;
+  whole(message: Stored): Partial<Shown<typeof WholeMessage>>;
   /** The timeline up to the payment. Empty for a message from a customer. */
-  beginning(message: Message): readonly Happening[];
-  payment(message: Message): Payment;
+  beginning(message: Stored): readonly Happening[];
+  payment(message: Stored): Payment;
   /** The carrier's or the provider's id of the message, extracted from a part's key. */
   upstreamId(key: string, account: AccountId): string;
 }
@@ -54,17 +55,8 @@ export interface Payment {
 /** One event in a message's timeline. `what` determines the other members. */
 export interface Happening {
   readonly at: Date;
-  readonly what:
-    | 'accepted'
-    | 'template'
-    | 'path'
-    | 'paid'
-    | 'taken'
-    | LogRecord['kind']
-    | 'state'
-    | 'webhook'
-    | 'refunded';
-  readonly more?: Readonly<Record<string, string | number | object | undefined>>;
+  readonly what: Shown<typeof Happened>['what'];
+  readonly more?: Omit<Shown<typeof Happened>, 'at' | 'what'>;
 }
 
 /** The fields that lists read of every message. Never its text. */

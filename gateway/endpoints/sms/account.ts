@@ -9,7 +9,7 @@ import { flag, named, text, whole } from '../../http/shapes.ts';
 
 /** What an account can send with: its credits and its approved templates. */
 
-export const Balance = named('Balance', {
+const Balance = named('Balance', {
   balance: whole('Credits.', { minimum: 0, example: 4200 }),
   currency: text('ISO 4217.', { pattern: '^[A-Z]{3}$', example: 'INR' }),
   expiry_date: text('Last day on which the credits may be spent.', {

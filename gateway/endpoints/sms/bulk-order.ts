@@ -29,7 +29,7 @@ import { type BulkContent, plainContent, planTemplate } from './bulk-content.ts'
 import { DRY_RUN, type Sending } from './message-order.ts';
 import { noRoute } from './no-route.ts';
 import { optedOutEntries, optedOutOf, placeOf } from './opted-out.ts';
-import type { NewBatch } from './pay-for-batch.ts';
+import type { NewBatch } from './unpaid-store.ts';
 
 const LENGTH = { minItems: 1, maxItems: ENTRIES_MAX };
 const PRIORITIES = ['normal', 'low'] as const;

@@ -49,7 +49,7 @@ const SCHEDULE_MESSAGE = request(
 );
 const SCHEDULE_BULK = request({ ...BULK_FIELDS, ...SCHEDULE_FIELDS }, BULK_EITHER, [...BULK_RULES, validAfterSchedule]);
 
-export const ScheduledFor = text('`schedule_time` in its own offset.', {
+export const ScheduledFor = text(undefined, {
   pattern: TIME_WITH_OFFSET,
   format: 'date-time',
   example: '2026-12-01T10:00:00+05:30',
@@ -57,7 +57,7 @@ export const ScheduledFor = text('`schedule_time` in its own offset.', {
 
 const ScheduleResult = success('ScheduleResult', {
   schedule_id: id('sch', 'Id of the schedule.', 'sch_01m7znjn7hdb5pft3awkb6pgvz'),
-  scheduled_for: ScheduledFor,
+  scheduled_for: ScheduledFor.describe('`schedule_time` in its own offset.'),
 });
 
 /** Of one message or of many. */

@@ -11,7 +11,6 @@ import { endpoint, type Shown } from '../../http/endpoint.ts';
 import { refusal } from '../../http/payment-refusal.ts';
 import { id, success, whole } from '../../http/shapes.ts';
 import { notAccepted } from '../../idempotency/not-accepted.ts';
-import { findPaidBatch } from '../batches/paid-batches.ts';
 import {
   BULK_EITHER,
   BULK_FIELDS,
@@ -23,6 +22,7 @@ import {
   SKIPPED,
 } from './bulk-order.ts';
 import { CREDITS_USED, DEFERRED_UNTIL, deferral, dryRun, REFUSALS } from './message-order.ts';
+import { findPaidBatch } from './paid-batches.ts';
 import { payForBatch } from './pay-for-batch.ts';
 
 const BulkResult = success('BulkResult', {

@@ -7,7 +7,7 @@ import { readHours, readNewestCount } from '../../../shared/statistics/store.ts'
 import { countOpenSessions } from '../../account/inbox/inbox-store.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { decimal, flag, text, whole } from '../../http/shapes.ts';
-import { balanceRecord } from '../../sms/balance.ts';
+import { balanceRecord } from '../sms/account.ts';
 import { perDay } from './period.ts';
 
 const DAY_MS = 24 * HOUR_MS;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CHANNEL_NAMES } from '../../../shared/channels/channels.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import {
   countedFrom,
@@ -10,7 +11,7 @@ import { readHours, readNewestCount } from '../../../shared/statistics/store.ts'
 import { choice, withDefault } from '../../fields/field.ts';
 import { endpoint, type Shown } from '../../http/endpoint.ts';
 import { decimal, text, whole } from '../../http/shapes.ts';
-import { explain } from '../../messages/explain/explain.ts';
+import { explain } from '../messages/explain/explain.ts';
 import { PERIODS, type PeriodName, perDay, stepsOf } from './period.ts';
 import { quantile } from './quantile.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findMessageStatus } from '../../../gateway/endpoints/messages/find-status.ts';
+import { findMessageStatus } from '../../../gateway/endpoints/messages/status.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import { insertNew } from '../../../shared/mongo/insert-new.ts';
 import { claimedMessage, claimLines, insertFirst, queueDocuments } from '../../../shared/queue/queue-store.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { UNPAID_BYTES_MAX } from '../../../gateway/endpoints/sms/pay-for-batch.ts';
+import { UNPAID_BYTES_MAX } from '../../../gateway/endpoints/sms/unpaid-store.ts';
 import { setAccountStatus } from '../../../shared/accounts/store.ts';
 import { batchCollection } from '../../../shared/batches/store.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';

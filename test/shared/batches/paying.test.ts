@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { findPaidBatch } from '../../../gateway/endpoints/batches/paid-batches.ts';
-import { storeUnpaid } from '../../../gateway/endpoints/sms/pay-for-batch.ts';
+import { findPaidBatch } from '../../../gateway/endpoints/sms/paid-batches.ts';
+import { storeUnpaid } from '../../../gateway/endpoints/sms/unpaid-store.ts';
 import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import { chunksOf } from '../../../shared/batches/batch.ts';
 import { batchCollection, readChunk } from '../../../shared/batches/store.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findPaidBatch } from '../../../gateway/endpoints/batches/paid-batches.ts';
+import { findPaidBatch } from '../../../gateway/endpoints/sms/paid-batches.ts';
 import type { BatchDocument } from '../../../shared/batches/batch.ts';
 import { cancelSchedule } from '../../../shared/payment/cancel-schedule.ts';
 import type { AccountId, BatchId } from '../../../shared/runtime/ids.ts';

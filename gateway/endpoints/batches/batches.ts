@@ -1,0 +1,232 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Db } from 'mongodb';
+import type { BatchCounts, BatchDocument } from '../../../shared/batches/batch.ts';
+import { countBatch, refundedCredits } from '../../../shared/batches/progress.ts';
+import { batchCollection, beginStop, readBatch } from '../../../shared/batches/store.ts';
+import { CREDITS_PER_MESSAGE } from '../../../shared/ledger/refund.ts';
+import { SHOWN_BATCHES } from '../../../shared/mongo/batch-indexes.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { type AccountId, type BatchId, idTime, isBatchId, lowestId } from '../../../shared/runtime/ids.ts';
+import { optional } from '../../fields/field.ts';
+import { cursorOf, limit, queryTime } from '../../fields/query.ts';
+import { Charged, CostlyRead, done, endpoint, type Gateway, refused, type Shown } from '../../http/endpoint.ts';
+import { mergePage, pageOf } from '../../http/page.ts';
+import { success, text, whole } from '../../http/shapes.ts';
+import { findPaidBatch, showPaidBatch, showUnmarked } from '../sms/paid-batches.ts';
+import { Batch, BatchId as BatchIdShape, BatchPage, type BatchSummary, IN_PATH } from './shapes.ts';
+
+/** What became of bulk requests, and what ends them. Who got nothing: failures.ts. */
+
+/** Counting this many messages costs as much as one request. */
+const COUNTED_PER_REQUEST = 1_000;
+/** The messages of the newest batches are counted, up to this many on a page. It takes the embedded store some 40 ms. */
+const COUNTED_MAX = 10_000;
+
+/**
+ * How many requests this request counts as. The counts of a batch that ended long ago are stored, so they cost
+ * nothing extra.
+ */
+export function countCost({ counts, total }: BatchDocument): number {
+  return counts === undefined ? Math.ceil(total / COUNTED_PER_REQUEST) : 1;
+}
+
+interface Asked {
+  readonly account: AccountId;
+  readonly createdFrom: Date | undefined;
+  readonly createdBefore: Date | undefined;
+  readonly after: BatchId | undefined;
+  readonly limit: number;
+}
+
+export const batches = endpoint({
+  id: 'batches',
+  method: 'get',
+  path: '/v2/batches',
+  tag: 'Reading back',
+  summary: 'Bulk requests of the account',
+  description:
+    'Extension. Newest first, in pages. The newest batches of a page are counted, up to 10,000 recipients together; the others have no `progress` and `counts`: `GET /v2/batches/{batch_id}` counts them. A page counts as one request, and one more for each 1,000 recipients counted. Batches of schedules are listed when they are sent.',
+  scopes: ['read'],
+  query: {
+    created_from: optional(queryTime('Accepted at this time or later. A plus sign must be written as `%2B`.')),
+    created_before: optional(queryTime('Accepted before this time.')),
+    limit,
+    cursor: cursorOf('batches', isBatchId),
+  },
+  answer: BatchPage,
+  async handle({ db }, { caller, query }) {
+    const { created_from: createdFrom, created_before: createdBefore, cursor: after, limit } = query;
+    const found = await readBatches(db, { account: caller.account._id, createdFrom, createdBefore, after, limit });
+    const page = found.slice(0, limit);
+    const counted = toCount(page);
+    const cost = counted.reduce((sum, batch) => sum + countCost(batch), 1);
+    return new CostlyRead(cost, async () => {
+      const counts = new Map<BatchId, BatchCounts>();
+      for (const batch of counted) counts.set(batch._id, await countBatch(db, batch));
+      const data = page.map((batch) => summaryOf(batch, counts.get(batch._id) ?? batch.counts));
+      return pageOf('batches', data, found.length > limit ? page.at(-1)?._id : undefined);
+    });
+  },
+});
+
+async function readBatches(
+  db: Db,
+  { account, createdFrom, createdBefore, after, limit }: Asked,
+): Promise<readonly BatchDocument[]> {
+  const before = createdBefore === undefined ? undefined : lowestId('bat', createdBefore);
+  const $lt = before === undefined || (after !== undefined && after < before) ? after : before;
+  const $gte = lowestId('bat', createdFrom ?? new Date(0));
+  const isAsked = (id: BatchId) => id >= $gte && ($lt === undefined || id < $lt);
+  const unmarked = await showUnmarked(db, account, isAsked, limit + 1);
+  const marked = await batchCollection(db)
+    .find({ account, ...SHOWN_BATCHES, _id: { $gte, ...($lt === undefined ? {} : { $lt }) } })
+    .sort({ _id: -1 })
+    .hint('shown')
+    .limit(limit + 1)
+    .batchSize(limit + 2)
+    .toArray();
+  return mergePage(marked, unmarked, (a, b) => (a._id < b._id ? 1 : -1), limit + 1);
+}
+
+/** The newest batches whose counts are not stored yet, as far as the page may count. */
+function toCount(batches: readonly BatchDocument[]): readonly BatchDocument[] {
+  let left = COUNTED_MAX;
+  return batches.filter(({ counts, total }) => {
+    if (counts !== undefined || total > left) return false;
+    left -= total;
+    return true;
+  });
+}
+
+/** Another account's batch is answered like one that does not exist. */
+export const batch = endpoint({
+  id: 'batch',
+  method: 'get',
+  path: '/v2/batches/{batch_id}',
+  tag: 'Reading back',
+  summary: 'How far a bulk request is',
+  description: 'Extension. Counts as one request for each 1,000 recipients, until some time after the batch has ended.',
+  scopes: ['read'],
+  params: IN_PATH,
+  answer: Batch,
+  problems: ['batch_not_found'],
+  async handle({ db }, { caller, params, told }) {
+    const id = params.batch_id;
+    if (!isBatchId(id)) return refused('batch_not_found');
+    told.batchId = id;
+    const found = await showPaidBatch(db, caller.account._id, id);
+    if (found === undefined) return refused('batch_not_found');
+    return new CostlyRead(countCost(found), async () => {
+      const [counts, refunded] = await Promise.all([countBatch(db, found), refundedCredits(db, found)]);
+      return done({ ...summaryOf(found, counts), ...progressOf(found, counts), credits_refunded: refunded });
+    });
+  },
+});
+
+/** A batch as lists show it. Without `counts` it has no progress, and a state only while `paid`, `stopping` or `stopped`. */
+function summaryOf(found: BatchDocument, counts: BatchCounts | undefined): Shown<typeof BatchSummary> {
+  const { _id, total, duplicates, skipped, reference, stopped, sender, route } = found;
+  const { state, progress } =
+    counts === undefined ? { state: uncounted(found), progress: undefined } : progressOf(found, counts);
+  return {
+    batch_id: _id,
+    state,
+    created_at: isoTimestamp(idTime(_id)),
+    sender,
+    route,
+    reference,
+    total,
+    duplicates,
+    skipped,
+    progress,
+    counts,
+    stopped,
+    credits_used: total * CREDITS_PER_MESSAGE,
+  };
+}
+
+function uncounted({ state }: BatchDocument) {
+  if (state === 'stopping' || state === 'stopped') return state;
+  return state === 'paid' ? ('processing' as const) : undefined;
+}
+
+/** `finished`: every message that can leave has left. Receipts may still come. */
+function progressOf({ state, total }: BatchDocument, counts: BatchCounts) {
+  const going = counts.queued === 0 ? ('finished' as const) : ('processing' as const);
+  return {
+    state: state === 'stopping' || state === 'stopped' ? state : going,
+    progress: Math.floor(((total - counts.queued) / total) * 1000) / 1000,
+    counts,
+  };
+}
+
+/** How long the answer waits until a worker has cancelled and refunded. 10,000 messages take some seconds. */
+const WAIT_MS = 10_000;
+const LOOK_MS = 25;
+
+/**
+ * One update of the batch decides; a worker does the rest. The answer waits for the worker. The state `stopping` says that the
+ * worker needs longer and will complete it. A repeated request gets the same answer.
+ */
+export const stopBatch = endpoint({
+  id: 'stopBatch',
+  method: 'delete',
+  path: '/v2/batches/{batch_id}',
+  tag: 'Reading back',
+  summary: 'Stop a bulk request',
+  description:
+    'Extension. Messages that were not sent yet are not sent any more and are refunded, once. Counts as one request for each 1,000 recipients, until some time after the batch has ended.',
+  scopes: ['send'],
+  params: IN_PATH,
+  answer: success('StoppedBatch', {
+    message: text(undefined, { example: 'The batch is stopped: 5 of 10 messages had not left and are refunded.' }),
+    batch_id: BatchIdShape,
+    state: Batch.shape.state.extract(['stopping', 'stopped']).meta({
+      description: '`stopping`: the stop takes longer than this request waits. It will be completed.',
+      example: 'stopped',
+    }),
+    stopped: whole(undefined, { minimum: 0, example: 5 }).nullable(),
+    credits_refunded: whole(undefined, { minimum: 0, example: 5 }),
+  }),
+  problems: ['batch_not_found', 'batch_finished'],
+  async handle(deps, { caller, params, told }) {
+    const id = params.batch_id;
+    if (!isBatchId(id)) return refused('batch_not_found');
+    told.batchId = id;
+    const found = await findPaidBatch(deps.db, caller.account._id, id);
+    if (found === undefined) return refused('batch_not_found');
+    if (found.state !== 'split') return stopped(deps, found);
+    return new Charged(countCost(found), async () => {
+      const { queued } = await deps.stops.counts.run(found.account, id, () => countBatch(deps.db, found));
+      return queued === 0 ? refused('batch_finished') : stopped(deps, found);
+    });
+  },
+});
+
+async function stopped(deps: Gateway, found: BatchDocument) {
+  const { db } = deps;
+  await beginStop(db, found._id);
+  const ended = await waitForEnd(deps, found);
+  return done({
+    message: messageOf(ended),
+    batch_id: found._id,
+    state: ended.state === 'stopped' ? ('stopped' as const) : ('stopping' as const),
+    stopped: ended.stopped ?? null,
+    credits_refunded: await refundedCredits(db, ended),
+  });
+}
+
+async function waitForEnd({ db, clock, stopping, stops }: Gateway, batch: BatchDocument): Promise<BatchDocument> {
+  const { _id, account } = batch;
+  const deadline = clock.monotonicMs() + WAIT_MS;
+  for (;;) {
+    const now = (await stops.looks.run(account, _id, () => readBatch(db, account, _id))) ?? batch;
+    if (now.state === 'stopped' || stopping.aborted || clock.monotonicMs() >= deadline) return now;
+    await setTimeout(LOOK_MS);
+  }
+}
+
+function messageOf({ state, stopped, total }: BatchDocument): string {
+  if (state !== 'stopped') return 'The batch is being stopped; what has not left is refunded.';
+  return `The batch is stopped: ${stopped ?? 0} of ${total} messages had not left and are refunded.`;
+}

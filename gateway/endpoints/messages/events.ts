@@ -1,0 +1,190 @@
+import type { Db } from 'mongodb';
+import { z } from 'zod';
+import { eventBody, MESSAGE_EVENT_NAMES } from '../../../shared/events/catalogue.ts';
+import type { AnyMessage } from '../../../shared/messages/any-message.ts';
+import { type AccountId, type EventId, isMessageId, type MessageId } from '../../../shared/runtime/ids.ts';
+import { choice, Fault, optional, string } from '../../fields/field.ts';
+import { cursorOf, limit, queryTime } from '../../fields/query.ts';
+import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { MessageReceivedEvent } from '../../http/event-shapes.ts';
+import { pageOf } from '../../http/page.ts';
+import { flag, named, text, time } from '../../http/shapes.ts';
+import { cutPage, type EventPlace, type ListedEvent, listEvents } from './event-list.ts';
+import { MessageId as MessageIdShape } from './shapes.ts';
+
+const { opt_out, missing_parts, total_parts, data_coding, button, context, group_id } = MessageReceivedEvent.shape;
+
+const Event = z
+  .looseObject({
+    event_id: text('The header `webhook-id` of the posts.', {
+      pattern: '^evt_[0-9a-hjkmnp-tv-z]{26}_[a-z_]+$',
+      example: 'evt_01m7znjn7hdb5pft3awkb6pgvz_delivered',
+    }),
+    event: z.enum(MESSAGE_EVENT_NAMES).meta({ example: 'message.delivered' }),
+    message_id: MessageIdShape,
+    to: text(undefined, { example: '919876543210' }).optional(),
+    status: z
+      .enum(['sent', 'delivered', 'failed', 'expired', 'rejected', 'read'])
+      .meta({ description: 'The state of this event.', example: 'delivered' })
+      .optional(),
+    operator: text(undefined, { example: 'Example Carrier' }).nullable().optional(),
+    delivered_at: time(undefined, '2026-11-21T10:00:04+00:00').optional(),
+    timestamp: time('When it happened.', '2026-11-21T10:00:04+00:00'),
+    error_code: text().nullable().optional(),
+    error_reason: text().nullable().optional(),
+    reference: text(undefined, { example: 'order 7' }).optional(),
+    conversation_id: text().optional(),
+    from: text('The customer.').nullable().optional(),
+    type: text().optional(),
+    body: text().optional(),
+    recipient: text("Of an opt-out: the customer's number.").optional(),
+    number: text('Of an opt-out: your number that the customer wrote to.').optional(),
+    word: text('Of an opt-out: what the customer wrote.').optional(),
+    channel: z.literal('sms').meta({ description: 'SMS only.' }).optional(),
+    opt_out,
+    missing_parts,
+    total_parts,
+    data_coding,
+    button,
+    context,
+    group_id,
+  })
+  .meta({
+    id: 'Event',
+    description:
+      'The payload that webhooks get, with its id. `message.received` has `from`, `type` and `body`; of an SMS also `to` and `channel`. `recipient.opted_out` and `recipient.opted_in` have `recipient`, `number`, `word` and `channel`. Types other than `text` have one more member, named like the type, with the details.',
+  });
+
+const EventPage = named(
+  'EventPage',
+  {
+    data: z.array(Event).meta({ description: 'Newest first.' }),
+    next_cursor: text('Send it as `cursor` to get the next page; null at the end.', {
+      example: 'ZXZlbnRzOjE4OTYwODI0MDQwMDA6ZXZ0XzAxbTd6bmpuN2hkYjVwZnQzYXdrYjZwZ3Z6X2RlbGl2ZXJlZA',
+    }).nullable(),
+    has_more: flag('Whether there may be more.', true),
+  },
+  'Events, newest first.',
+);
+
+/** This many entries of a page count as one request. Reading them takes the embedded store some 4 ms. */
+const ENTRIES_PER_REQUEST = 100;
+
+/** Also for accounts without webhooks. event-list.ts says how far one page looks. */
+export const events = endpoint({
+  id: 'events',
+  method: 'get',
+  path: '/v2/events',
+  tag: 'Reading back',
+  summary: 'Events of the account',
+  description:
+    'Extension. What happened to your messages in the last seven days, newest first, in pages. These are the payloads of webhooks; you need no webhook to read them here. Members that describe the message (`operator`, `error_code` …) have their latest values. A page ends early when its payloads exceed a megabyte. It counts as one request for each 100 of `limit`. Events of templates are not listed here: `GET /v2/account/templates` and `GET /v2/account/chatapp/templates` show their states.',
+  scopes: ['read'],
+  query: {
+    event: optional(choice(MESSAGE_EVENT_NAMES, 'One kind of event.')),
+    message_id: optional(
+      string({ description: 'Events of one message.', pattern: '^msg_[0-9a-hjkmnp-tv-z]{26}$' }, (id) =>
+        isMessageId(id) ? id : new Fault('invalid_value', 'It must be a message_id, `msg_` and 26 characters.'),
+      ),
+    ),
+    since: optional(queryTime('Happened at this time or later. A plus sign must be written as `%2B`.')),
+    until: optional(queryTime('Happened before this time.')),
+    limit,
+    cursor: cursorOf('events', isPlace),
+  },
+  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  answer: EventPage,
+  async handle({ db, clock }, { caller, query: { event, message_id, since, until, limit, cursor } }) {
+    const account = caller.account._id;
+    const filter = { name: event, message: message_id, since, until };
+    const after = cursor && placeOf(cursor);
+    const { events, next: nextListed } = await listEvents(db, account, filter, clock.now(), after, limit);
+    const { bodies, taken } = await readEventBodies(db, account, events);
+    const { next } = cutPage(events, taken, nextListed);
+    return pageOf('events', bodies.map(eventRecord), next && textOf(next));
+  },
+});
+
+/** The payload that webhooks post, with its id, which is the `webhook-id` header of the post. */
+function eventRecord({ id, body }: EventBody): Shown<typeof Event> {
+  return { event_id: id, ...JSON.parse(body) }; // as `eventBody` made it
+}
+
+type PlaceText = `${number}:${EventPlace['id']}`;
+
+function isPlace(text: string): text is PlaceText {
+  return /^(0|[1-9]\d{0,14}):(evt_[0-9a-hjkmnp-tv-z]{26}_[a-z_]{0,20})?$/.test(text);
+}
+
+function placeOf(text: PlaceText): EventPlace {
+  const colon = text.indexOf(':');
+  const id = text.slice(colon + 1) as EventPlace['id']; // the text has the form of a cursor's place
+  return { atMs: Number(text.slice(0, colon)), id };
+}
+
+function textOf({ atMs, id }: EventPlace): PlaceText {
+  return `${atMs}:${id}`;
+}
+
+interface EventBody {
+  readonly id: EventId;
+  /** The same payload that webhooks post. */
+  readonly body: string;
+}
+
+interface EventBodies {
+  readonly bodies: readonly EventBody[];
+  /** How many of the events are in this answer, counted from the first. The rest belongs to the next page. */
+  readonly taken: number;
+}
+
+/**
+ * Characters of all bodies together. A customer's message may have 64 KB; 500 of them blocked a gateway for seconds.
+ */
+const WEIGHT_MAX = 1_048_576;
+/**
+ * Messages of the first read. Each later read takes as many as should weigh about `GROUP_WEIGHT`, estimated from the
+ * read before.
+ */
+const FIRST_GROUP = 16;
+const GROUP_MAX = 256;
+const GROUP_WEIGHT = 131_072;
+
+/**
+ * Reads the bodies of these events in their order, until a page is full; at least one. Leaves out messages that have
+ * been removed since.
+ */
+async function readEventBodies(db: Db, account: AccountId, events: readonly ListedEvent[]): Promise<EventBodies> {
+  const bodies: EventBody[] = [];
+  let taken = 0;
+  let weight = 0;
+  for (let size = FIRST_GROUP; taken < events.length; ) {
+    const group = events.slice(taken, taken + size);
+    const messages = await readMessages(db, account, group);
+    let groupWeight = 0;
+    for (const { id, message: messageId, entry } of group) {
+      const message = messages.get(messageId);
+      const body = message === undefined ? '' : eventBody({ message, entry });
+      if (bodies.length > 0 && weight + body.length > WEIGHT_MAX) return { bodies, taken };
+      if (body !== '') bodies.push({ id, body });
+      taken += 1;
+      weight += body.length;
+      groupWeight += body.length;
+    }
+    size = Math.max(1, Math.min(GROUP_MAX, Math.floor((group.length * GROUP_WEIGHT) / Math.max(groupWeight, 1))));
+  }
+  return { bodies, taken };
+}
+
+async function readMessages(
+  db: Db,
+  account: AccountId,
+  events: readonly ListedEvent[],
+): Promise<ReadonlyMap<MessageId, AnyMessage>> {
+  const ids = [...new Set(events.map(({ message }) => message))];
+  const found = await db
+    .collection<AnyMessage>('messages')
+    .find({ _id: { $in: ids }, account }, { batchSize: ids.length + 1 })
+    .toArray();
+  return new Map(found.map((message) => [message._id, message]));
+}

@@ -1,0 +1,258 @@
+import { CHANNEL_NAMES } from '../../../shared/channels/channels.ts';
+import type { MessageState } from '../../../shared/messages/message.ts';
+import { customerProblem, isCustomerUserId } from '../../../shared/messages/recipient.ts';
+import { STATES } from '../../../shared/messages/status.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { idTime, isBatchId, isMessageId } from '../../../shared/runtime/ids.ts';
+import { choice, Fault, optional, string } from '../../fields/field.ts';
+import { cursorOf, limit, queryTime } from '../../fields/query.ts';
+import { endpoint, refused, type Shown } from '../../http/endpoint.ts';
+import { pageOf } from '../../http/page.ts';
+import { explain } from './explain/explain.ts';
+import { listMessages } from './message-list.ts';
+import { readWholeMessage, type WholeMessage as Whole } from './read-whole.ts';
+import { IN_PATH, type Message, MessagePage, SHOWN_STATES, WholeMessage } from './shapes.ts';
+import { timelineOf } from './timeline.ts';
+import type { MessageSummary } from './view.ts';
+import { viewOf } from './views.ts';
+
+/** This many entries of a page count as one request. Reading them takes the embedded store some 3 ms. */
+const ENTRIES_PER_REQUEST = 250;
+
+/** Both spellings, because both are used elsewhere. */
+const DIRECTIONS = { in: 'in', out: 'out', inbound: 'in', outbound: 'out' } as const;
+const DIRECTION_NAMES = Object.keys(DIRECTIONS) as (keyof typeof DIRECTIONS)[]; // its own keys
+
+/** message-list.ts says how far one page looks. */
+export const messages = endpoint({
+  id: 'messages',
+  method: 'get',
+  path: '/v2/messages',
+  tag: 'Reading back',
+  summary: 'Messages of the account',
+  description:
+    'Extension. Newest first, in pages. Search by recipient (`to`), customer (`from`), `reference`, batch, time and the states failed, expired, rejected, read and received goes by an index. Other filters, and further ones beside these, look at 1,000 messages per request: a page may then have fewer entries than `limit`, even none, although `has_more` is true. `searched_to` says how far back it has looked; continue with `next_cursor` and the same filters. An SMS is listed when its carrier has answered, or about three seconds after its 200; half a minute after it where the gateway that gave it was killed. One message by its id, at once: `GET /v2/messages/{message_id}`. A page counts as one request for each 250 of `limit`.',
+  scopes: ['read'],
+  // `to` is the recipient, as everywhere in the API. So the parameters for times have other names.
+  query: {
+    channel: optional(choice(CHANNEL_NAMES, 'How they travel.')),
+    direction: optional(
+      choice(DIRECTION_NAMES, '`in` or `inbound`: what you received. `out` or `outbound`: what you sent.'),
+    ),
+    state: optional(choice(SHOWN_STATES, 'As the status endpoint shows it.')),
+    to: optional(
+      string(
+        {
+          description:
+            'Recipient: digits, country code first, no plus sign; or the user id of a chat-app customer. Of what you received, the number that it came to; it may be a short code of yours.',
+          pattern: '^([0-9]{3,7}|[1-9][0-9]{7,14}|[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128})$',
+        },
+        (to) => {
+          const problem = /^\d{3,7}$/.test(to) ? undefined : customerProblem(to);
+          return problem === undefined ? to : new Fault('invalid_phone', problem);
+        },
+      ),
+    ),
+    from: optional(
+      string(
+        {
+          description: 'The customer who wrote, of what you received: a number, or the user id of a chat-app customer.',
+          pattern: '^([0-9]{3,15}|[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128})$',
+        },
+        // Companies write from short codes.
+        (from) =>
+          /^\d{3,15}$/.test(from) || isCustomerUserId(from)
+            ? from
+            : new Fault('invalid_phone', 'It must be 3 to 15 digits, or the user id of a chat-app customer.'),
+      ),
+    ),
+    reference: optional(string({ description: 'Your own name for the message.' }, (text) => text)),
+    sender: optional(string({ description: 'SMS: the sender.' }, (text) => text)),
+    batch_id: optional(
+      string({ description: 'Messages of a bulk request.', pattern: '^bat_[0-9a-hjkmnp-tv-z]{26}$' }, (id) =>
+        isBatchId(id) ? id : new Fault('invalid_value', 'It must be a batch_id, `bat_` and 26 characters.'),
+      ),
+    ),
+    created_from: optional(queryTime('Accepted at this time or later. A plus sign must be written as `%2B`.')),
+    created_before: optional(queryTime('Accepted before this time.')),
+    limit,
+    cursor: cursorOf('messages', isMessageId),
+  },
+  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  answer: MessagePage,
+  async handle({ db }, { caller, query }) {
+    const { direction, state, batch_id: batch, created_from: createdFrom, created_before: createdBefore } = query;
+    const filter = {
+      ...query,
+      direction: direction && DIRECTIONS[direction],
+      states: state && STATE_NAMES.filter((one) => STATES[one].shown === state),
+      batch,
+      createdFrom,
+      createdBefore,
+    };
+    const { messages, next, searchedTo } = await listMessages(
+      db,
+      caller.account._id,
+      filter,
+      query.cursor,
+      query.limit,
+    );
+    const page = pageOf('messages', messages.map(messageRecord), next);
+    return searchedTo === undefined ? page : { ...page, searched_to: isoTimestamp(idTime(searchedTo)) };
+  },
+});
+
+const STATE_NAMES = Object.keys(STATES) as MessageState[]; // its own keys
+
+/**
+ * A message as lists show it: the five fields of "Delivery status record" (null while unknown), then our additions
+ * (absent while unknown).
+ */
+export function messageRecord(message: MessageSummary): Shown<typeof Message> {
+  const view = viewOf(message);
+  return {
+    message_id: message._id,
+    to: message.to,
+    status: STATES[message.state].shown,
+    delivered_at: message.deliveredAt === undefined ? null : isoTimestamp(message.deliveredAt),
+    operator: view.operatorOf(message),
+    ...view.summary(message),
+    created_at: isoTimestamp(idTime(message._id)),
+    batch_id: message.batch,
+    reference: message.reference,
+    error_code: message.errorCode,
+    error_reason: message.errorReason,
+    outcome: message.outcome,
+    closed_reason: message.closedReason,
+  };
+}
+
+/** Another account's message is answered like one that does not exist. */
+export const message = endpoint({
+  id: 'message',
+  method: 'get',
+  path: '/v2/messages/{message_id}',
+  tag: 'Reading back',
+  summary: 'One message with its timeline',
+  description: 'Extension. Everything that is known about it, except its text.',
+  scopes: ['read'],
+  params: IN_PATH,
+  reads: 1,
+  answer: WholeMessage,
+  problems: ['message_not_found'],
+  examples: {
+    answer: {
+      delivered: {
+        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
+        to: '919876543210',
+        status: 'delivered',
+        delivered_at: '2026-11-21T10:00:04+00:00',
+        operator: 'Example Carrier',
+        channel: 'sms',
+        sender: 'HARKRA',
+        route: 'transactional',
+        segments: 1,
+        created_at: '2026-11-21T10:00:00+00:00',
+        reference: 'order 7',
+        encoding: 'GSM7',
+        valid_until: '2026-11-23T10:00:00+00:00',
+        path: 'transactional',
+        carrier: 'alpha',
+        tries: 0,
+        parts: [{ number: 1, state: 'delivered', carrier_message_id: '7f3a', error: null }],
+        webhooks: [
+          {
+            event_id: 'evt_01m7znjn7hdb5pft3awkb6pgvz_delivered',
+            event: 'message.delivered',
+            webhook_id: 'whk_3fa85f6457174562b3fc2c963f',
+            state: 'done',
+            attempts: 1,
+          },
+        ],
+        timeline: [
+          { at: '2026-11-21T10:00:00+00:00', what: 'accepted' },
+          { at: '2026-11-21T10:00:00+00:00', what: 'paid', credits: 1, ledger_seq: 12 },
+          { at: '2026-11-21T10:00:00+00:00', what: 'taken', carrier: 'alpha' },
+          { at: '2026-11-21T10:00:01+00:00', what: 'state', status: 'sent' },
+          { at: '2026-11-21T10:00:04+00:00', what: 'state', status: 'delivered' },
+          {
+            at: '2026-11-21T10:00:04+00:00',
+            what: 'webhook',
+            event: 'message.delivered',
+            webhook_id: 'whk_3fa85f6457174562b3fc2c963f',
+            result: 200,
+            duration_ms: 31,
+          },
+        ],
+      },
+      failed: {
+        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
+        to: '919876543210',
+        status: 'failed',
+        delivered_at: null,
+        operator: null,
+        channel: 'sms',
+        sender: 'HARKRA',
+        route: 'transactional',
+        segments: 1,
+        created_at: '2026-11-21T10:00:00+00:00',
+        reference: 'order 7',
+        error_code: '1',
+        error_reason: 'The number does not exist',
+        explanation: {
+          cause: 'The number does not exist.',
+          advice: 'Remove the number from your list, or ask the recipient for the right one.',
+        },
+        encoding: 'GSM7',
+        valid_until: '2026-11-23T10:00:00+00:00',
+        path: 'transactional',
+        carrier: 'alpha',
+        tries: 0,
+        parts: [{ number: 1, state: 'failed', carrier_message_id: '7f3a', error: '1' }],
+        webhooks: [],
+        timeline: [
+          { at: '2026-11-21T10:00:00+00:00', what: 'accepted' },
+          { at: '2026-11-21T10:00:00+00:00', what: 'paid', credits: 1, ledger_seq: 12 },
+          { at: '2026-11-21T10:00:00+00:00', what: 'taken', carrier: 'alpha' },
+          { at: '2026-11-21T10:00:01+00:00', what: 'state', status: 'sent' },
+          {
+            at: '2026-11-21T10:00:04+00:00',
+            what: 'receipt',
+            carrier: 'alpha',
+            result: 'matched',
+            raw: { text: 'id:7f3a sub:001 dlvrd:000 stat:UNDELIV err:001' },
+            carrier_message_id: '7f3a',
+            status: 'failed',
+            error_code: '1',
+            error_reason: 'The number does not exist',
+          },
+          { at: '2026-11-21T10:00:04+00:00', what: 'state', status: 'failed' },
+        ],
+      },
+    },
+  },
+  async handle({ db }, { caller, params, told }) {
+    const id = params.message_id;
+    if (!isMessageId(id)) return refused('message_not_found');
+    told.messageId = id;
+    const whole = await readWholeMessage(db, caller.account._id, id);
+    return whole === undefined ? refused('message_not_found') : wholeRecord(whole);
+  },
+});
+
+function wholeRecord(whole: Whole): Shown<typeof WholeMessage> {
+  const { message, deliveries } = whole;
+  return {
+    ...messageRecord(message),
+    explanation: explain(message),
+    ...viewOf(message).whole(message),
+    webhooks: deliveries.map(({ eventId, event, endpoint, state, attempts }) => ({
+      event_id: eventId,
+      event,
+      webhook_id: endpoint,
+      state,
+      attempts: attempts.length,
+    })),
+    timeline: timelineOf(whole),
+  };
+}
