@@ -34,7 +34,7 @@ export function isSeq(text: string): text is string {
   return /^[1-9]\d{0,11}$/.test(text);
 }
 
-export function entryRecord(entry: LedgerEntryDocument): object {
+export function entryRecord(entry: LedgerEntryDocument) {
   const { seq, amount, balanceAfter, reason, reference, schedules, change, note, at } = entry;
   return {
     seq,

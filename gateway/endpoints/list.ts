@@ -1,4 +1,6 @@
 import type { Endpoint } from '../http/endpoint.ts';
+import { changeAccount, changeAccountStatus, listAccounts, newAccount, showAccount } from './accounts/accounts.ts';
+import { accountLedger, creditAccount } from './accounts/credits.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
 import { replays, showReplay, startedReplay } from './webhooks/replays.ts';
 import {
@@ -26,4 +28,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   replays,
   startedReplay,
   showReplay,
+  listAccounts,
+  newAccount,
+  showAccount,
+  changeAccount,
+  changeAccountStatus,
+  creditAccount,
+  accountLedger,
 ];

@@ -1,10 +1,3 @@
-import { createNewAccount } from '../admin/accounts/create.ts';
-import { createCredit } from '../admin/accounts/credit.ts';
-import { createAccounts } from '../admin/accounts/list.ts';
-import { createAccountStatus } from '../admin/accounts/set-status.ts';
-import { createAccountDetail } from '../admin/accounts/show.ts';
-import { createAccountStatement } from '../admin/accounts/statement.ts';
-import { createUpdateAccount } from '../admin/accounts/update.ts';
 import { createDecideSender } from '../admin/approvals/decide-sender.ts';
 import { createDecideTemplate } from '../admin/approvals/decide-template.ts';
 import { createApprovals } from '../admin/approvals/queue.ts';
@@ -69,23 +62,8 @@ export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
 }
 
 function routeAccounts(on: On, deps: GatewayDeps, parts: Parts): void {
-  const { once, message: body } = parts;
+  const { message: body } = parts;
   const may = keyHandlers(parts);
-  on('/v2/admin/accounts', {
-    get: [...may('admin:read'), createAccounts(deps)],
-    post: [...may('admin:support'), confirmed, body, once(createNewAccount(deps))],
-  });
-  on('/v2/admin/accounts/:account_id', {
-    get: [...may('admin:read'), noQuery, createAccountDetail(deps)],
-    patch: [...may('admin:support'), confirmed, body, createUpdateAccount(deps)],
-  });
-  on('/v2/admin/accounts/:account_id/status', {
-    post: [...may('admin:support'), confirmed, body, createAccountStatus(deps)],
-  });
-  on('/v2/admin/accounts/:account_id/credits', {
-    post: [...may('admin:money'), confirmed, body, createCredit(deps)],
-  });
-  on('/v2/admin/accounts/:account_id/ledger', { get: [...may('admin:read'), createAccountStatement(deps)] });
   on('/v2/admin/approvals', { get: [...may('admin:read'), createApprovals(deps)] });
   on('/v2/admin/accounts/:account_id/senders/:sender/decision', {
     post: [...may('admin:support'), body, createDecideSender(deps)],

@@ -1,7 +1,3 @@
-import { CREATE_ACCOUNT } from '../../gateway/admin/accounts/create.ts';
-import { CREDIT } from '../../gateway/admin/accounts/credit.ts';
-import { ACCOUNT_STATUS } from '../../gateway/admin/accounts/set-status.ts';
-import { UPDATE_ACCOUNT } from '../../gateway/admin/accounts/update.ts';
 import { DECIDE_SENDER, DECIDE_TEMPLATE } from '../../gateway/admin/approvals/decision-fields.ts';
 import { CARRIER_STATUS } from '../../gateway/admin/carriers/set-status.ts';
 import { UPDATE_CARRIER } from '../../gateway/admin/carriers/update.ts';
@@ -16,10 +12,6 @@ import { requestSchema } from '../../gateway/fields/request.ts';
 
 /** The requests of operators, by their names in docs/openapi.json. */
 export const OPERATOR_SCHEMAS: Readonly<Record<string, Schema>> = {
-  CreateAccountRequest: requestSchema(CREATE_ACCOUNT),
-  UpdateAccountRequest: requestSchema(UPDATE_ACCOUNT),
-  AccountStatusRequest: requestSchema(ACCOUNT_STATUS),
-  CreditRequest: requestSchema(CREDIT),
   DecideSenderRequest: requestSchema(DECIDE_SENDER),
   DecideTemplateRequest: requestSchema(DECIDE_TEMPLATE),
   UpdateCarrierRequest: requestSchema(UPDATE_CARRIER),
