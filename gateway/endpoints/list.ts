@@ -1,6 +1,7 @@
 import type { Endpoint } from '../http/endpoint.ts';
 import { changeAccount, changeAccountStatus, listAccounts, newAccount, showAccount } from './accounts/accounts.ts';
 import { accountLedger, creditAccount } from './accounts/credits.ts';
+import { giveNumber, numbersOfAll, takeNumber } from './numbers/numbers.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
 import { replays, showReplay, startedReplay } from './webhooks/replays.ts';
 import {
@@ -35,4 +36,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   changeAccountStatus,
   creditAccount,
   accountLedger,
+  numbersOfAll,
+  giveNumber,
+  takeNumber,
 ];

@@ -7,7 +7,6 @@ import { createCarrierStatus } from '../admin/carriers/set-status.ts';
 import { createCarrierDetail } from '../admin/carriers/show.ts';
 import { createUpdateCarrier } from '../admin/carriers/update.ts';
 import { createLedgerCheck, createLedgerChecks, createStartCheck } from '../admin/ledger-checks/ledger-checks.ts';
-import { createAddNumber, createNumberList, createRemoveNumber } from '../admin/numbers.ts';
 import { createProviderStatus, createProviders } from '../admin/providers.ts';
 import { createExplain } from '../admin/routes/explain.ts';
 import { createRoutes } from '../admin/routes/list.ts';
@@ -49,11 +48,6 @@ export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
   routeOperatorsUsers(on, deps, parts);
   on('/v2/admin/providers', { get: [...may('admin:read'), createProviders(deps)] });
   on('/v2/admin/providers/:account_id/status', { post: [...may('admin:routing'), body, createProviderStatus(deps)] });
-  on('/v2/admin/numbers', {
-    get: [...may('admin:read'), createNumberList(deps)],
-    post: [...may('admin:routing'), confirmed, body, createAddNumber(deps)],
-  });
-  on('/v2/admin/numbers/:number', { delete: [...may('admin:routing'), confirmed, createRemoveNumber(deps)] });
   on('/v2/admin/ledger-checks', {
     get: [...may('admin:read'), createLedgerChecks(deps)],
     post: [...may('admin:money'), body, createStartCheck(deps)],
