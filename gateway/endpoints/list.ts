@@ -2,6 +2,7 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { changeAccount, changeAccountStatus, listAccounts, newAccount, showAccount } from './accounts/accounts.ts';
 import { accountLedger, creditAccount } from './accounts/credits.ts';
 import { giveNumber, numbersOfAll, takeNumber } from './numbers/numbers.ts';
+import { changeProviderStatus, providers } from './providers/providers.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
 import { replays, showReplay, startedReplay } from './webhooks/replays.ts';
 import {
@@ -39,4 +40,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   numbersOfAll,
   giveNumber,
   takeNumber,
+  providers,
+  changeProviderStatus,
 ];

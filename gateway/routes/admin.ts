@@ -7,7 +7,6 @@ import { createCarrierStatus } from '../admin/carriers/set-status.ts';
 import { createCarrierDetail } from '../admin/carriers/show.ts';
 import { createUpdateCarrier } from '../admin/carriers/update.ts';
 import { createLedgerCheck, createLedgerChecks, createStartCheck } from '../admin/ledger-checks/ledger-checks.ts';
-import { createProviderStatus, createProviders } from '../admin/providers.ts';
 import { createExplain } from '../admin/routes/explain.ts';
 import { createRoutes } from '../admin/routes/list.ts';
 import { createPutRoute } from '../admin/routes/put.ts';
@@ -46,8 +45,6 @@ export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
   routeAccounts(on, deps, parts);
   routeCarriers(on, deps, parts);
   routeOperatorsUsers(on, deps, parts);
-  on('/v2/admin/providers', { get: [...may('admin:read'), createProviders(deps)] });
-  on('/v2/admin/providers/:account_id/status', { post: [...may('admin:routing'), body, createProviderStatus(deps)] });
   on('/v2/admin/ledger-checks', {
     get: [...may('admin:read'), createLedgerChecks(deps)],
     post: [...may('admin:money'), body, createStartCheck(deps)],

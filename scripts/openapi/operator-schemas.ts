@@ -2,7 +2,6 @@ import { DECIDE_SENDER, DECIDE_TEMPLATE } from '../../gateway/admin/approvals/de
 import { CARRIER_STATUS } from '../../gateway/admin/carriers/set-status.ts';
 import { UPDATE_CARRIER } from '../../gateway/admin/carriers/update.ts';
 import { START_CHECK } from '../../gateway/admin/ledger-checks/ledger-checks.ts';
-import { PROVIDER_STATUS } from '../../gateway/admin/providers.ts';
 import { PUT_ROUTE } from '../../gateway/admin/routes/route-fields.ts';
 import { INVITE_TO_ACCOUNT } from '../../gateway/admin/users/invite.ts';
 import { USER_STATUS } from '../../gateway/admin/users/support.ts';
@@ -16,7 +15,6 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Schema>> = {
   UpdateCarrierRequest: requestSchema(UPDATE_CARRIER),
   CarrierStatusRequest: requestSchema(CARRIER_STATUS),
   PutRouteRequest: requestSchema(PUT_ROUTE),
-  ProviderStatusRequest: requestSchema(PROVIDER_STATUS),
   InviteToAccountRequest: requestSchema(INVITE_TO_ACCOUNT),
   UserStatusRequest: requestSchema(USER_STATUS),
   LedgerCheckRequest: requestSchema(START_CHECK),
