@@ -1,6 +1,7 @@
 import type { Endpoint } from '../http/endpoint.ts';
 import { changeAccount, changeAccountStatus, listAccounts, newAccount, showAccount } from './accounts/accounts.ts';
 import { accountLedger, creditAccount } from './accounts/credits.ts';
+import { audit } from './audit/audit.ts';
 import { giveNumber, numbersOfAll, takeNumber } from './numbers/numbers.ts';
 import { changeProviderStatus, providers } from './providers/providers.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
@@ -42,4 +43,5 @@ export const ENDPOINTS: readonly Endpoint[] = [
   takeNumber,
   providers,
   changeProviderStatus,
+  audit,
 ];

@@ -1,7 +1,6 @@
 import { createDecideSender } from '../admin/approvals/decide-sender.ts';
 import { createDecideTemplate } from '../admin/approvals/decide-template.ts';
 import { createApprovals } from '../admin/approvals/queue.ts';
-import { createAudit } from '../admin/audit.ts';
 import { createCarriers } from '../admin/carriers/list.ts';
 import { createCarrierStatus } from '../admin/carriers/set-status.ts';
 import { createCarrierDetail } from '../admin/carriers/show.ts';
@@ -41,7 +40,6 @@ export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/admin/queues', { get: [...may('admin:read'), noQuery, createQueues(deps)] });
   on('/v2/admin/orphans', { get: [...may('admin:read'), createOrphans(deps)] });
   on('/v2/admin/strays', { get: [...may('admin:read'), createStrays(deps)] });
-  on('/v2/admin/audit', { get: [...may('admin:read'), createAudit(deps)] });
   routeAccounts(on, deps, parts);
   routeCarriers(on, deps, parts);
   routeOperatorsUsers(on, deps, parts);
