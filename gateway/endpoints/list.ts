@@ -2,6 +2,7 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { changeAccount, changeAccountStatus, listAccounts, newAccount, showAccount } from './accounts/accounts.ts';
 import { accountLedger, creditAccount } from './accounts/credits.ts';
 import { audit } from './audit/audit.ts';
+import { listLedgerChecks, showLedgerCheck, startLedgerCheck } from './ledger-checks/ledger-checks.ts';
 import { giveNumber, numbersOfAll, takeNumber } from './numbers/numbers.ts';
 import { changeProviderStatus, providers } from './providers/providers.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
@@ -44,4 +45,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   providers,
   changeProviderStatus,
   audit,
+  startLedgerCheck,
+  listLedgerChecks,
+  showLedgerCheck,
 ];

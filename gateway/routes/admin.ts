@@ -5,7 +5,6 @@ import { createCarriers } from '../admin/carriers/list.ts';
 import { createCarrierStatus } from '../admin/carriers/set-status.ts';
 import { createCarrierDetail } from '../admin/carriers/show.ts';
 import { createUpdateCarrier } from '../admin/carriers/update.ts';
-import { createLedgerCheck, createLedgerChecks, createStartCheck } from '../admin/ledger-checks/ledger-checks.ts';
 import { createExplain } from '../admin/routes/explain.ts';
 import { createRoutes } from '../admin/routes/list.ts';
 import { createPutRoute } from '../admin/routes/put.ts';
@@ -34,7 +33,6 @@ import { keyHandlers, type On } from './route.ts';
  * account's credits: so `admin:support` alone is not enough for these.
  */
 export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
-  const { message: body } = parts;
   const may = keyHandlers(parts);
   on('/v2/admin/overview', { get: [...may('admin:read'), noQuery, createOperatorsOverview(deps)] });
   on('/v2/admin/queues', { get: [...may('admin:read'), noQuery, createQueues(deps)] });
@@ -43,11 +41,6 @@ export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
   routeAccounts(on, deps, parts);
   routeCarriers(on, deps, parts);
   routeOperatorsUsers(on, deps, parts);
-  on('/v2/admin/ledger-checks', {
-    get: [...may('admin:read'), createLedgerChecks(deps)],
-    post: [...may('admin:money'), body, createStartCheck(deps)],
-  });
-  on('/v2/admin/ledger-checks/:ledger_check_id', { get: [...may('admin:read'), noQuery, createLedgerCheck(deps)] });
 }
 
 function routeAccounts(on: On, deps: GatewayDeps, parts: Parts): void {

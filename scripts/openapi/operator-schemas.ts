@@ -1,7 +1,6 @@
 import { DECIDE_SENDER, DECIDE_TEMPLATE } from '../../gateway/admin/approvals/decision-fields.ts';
 import { CARRIER_STATUS } from '../../gateway/admin/carriers/set-status.ts';
 import { UPDATE_CARRIER } from '../../gateway/admin/carriers/update.ts';
-import { START_CHECK } from '../../gateway/admin/ledger-checks/ledger-checks.ts';
 import { PUT_ROUTE } from '../../gateway/admin/routes/route-fields.ts';
 import { INVITE_TO_ACCOUNT } from '../../gateway/admin/users/invite.ts';
 import { USER_STATUS } from '../../gateway/admin/users/support.ts';
@@ -17,5 +16,4 @@ export const OPERATOR_SCHEMAS: Readonly<Record<string, Schema>> = {
   PutRouteRequest: requestSchema(PUT_ROUTE),
   InviteToAccountRequest: requestSchema(INVITE_TO_ACCOUNT),
   UserStatusRequest: requestSchema(USER_STATUS),
-  LedgerCheckRequest: requestSchema(START_CHECK),
 };

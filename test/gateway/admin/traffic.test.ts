@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { insertCheck } from '../../../gateway/admin/ledger-checks/store.ts';
 import { findOrphans, placeOf } from '../../../gateway/admin/traffic/orphan-list.ts';
+import { insertCheck } from '../../../gateway/endpoints/ledger-checks/run.ts';
 import type { InboundDocument } from '../../../shared/inbound/inbound.ts';
 import { insertNew } from '../../../shared/mongo/insert-new.ts';
 import { addNumber } from '../../../shared/numbers/store.ts';
