@@ -2,6 +2,7 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { changeAccount, changeAccountStatus, listAccounts, newAccount, showAccount } from './accounts/accounts.ts';
 import { accountLedger, creditAccount } from './accounts/credits.ts';
 import { audit } from './audit/audit.ts';
+import { changeCarrier, changeCarrierStatus, listCarriers, showCarrier } from './carriers/carriers.ts';
 import { listLedgerChecks, showLedgerCheck, startLedgerCheck } from './ledger-checks/ledger-checks.ts';
 import { giveNumber, numbersOfAll, takeNumber } from './numbers/numbers.ts';
 import { changeProviderStatus, providers } from './providers/providers.ts';
@@ -48,4 +49,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   startLedgerCheck,
   listLedgerChecks,
   showLedgerCheck,
+  listCarriers,
+  showCarrier,
+  changeCarrier,
+  changeCarrierStatus,
 ];

@@ -1,10 +1,6 @@
 import { createDecideSender } from '../admin/approvals/decide-sender.ts';
 import { createDecideTemplate } from '../admin/approvals/decide-template.ts';
 import { createApprovals } from '../admin/approvals/queue.ts';
-import { createCarriers } from '../admin/carriers/list.ts';
-import { createCarrierStatus } from '../admin/carriers/set-status.ts';
-import { createCarrierDetail } from '../admin/carriers/show.ts';
-import { createUpdateCarrier } from '../admin/carriers/update.ts';
 import { createExplain } from '../admin/routes/explain.ts';
 import { createRoutes } from '../admin/routes/list.ts';
 import { createPutRoute } from '../admin/routes/put.ts';
@@ -58,12 +54,6 @@ function routeAccounts(on: On, deps: GatewayDeps, parts: Parts): void {
 function routeCarriers(on: On, deps: GatewayDeps, parts: Parts): void {
   const { message: body } = parts;
   const may = keyHandlers(parts);
-  on('/v2/admin/carriers', { get: [...may('admin:read'), noQuery, createCarriers(deps)] });
-  on('/v2/admin/carriers/:carrier_id', {
-    get: [...may('admin:read'), noQuery, createCarrierDetail(deps)],
-    patch: [...may('admin:routing'), confirmed, body, createUpdateCarrier(deps)],
-  });
-  on('/v2/admin/carriers/:carrier_id/status', { post: [...may('admin:routing'), body, createCarrierStatus(deps)] });
   on('/v2/admin/routes', { get: [...may('admin:read'), noQuery, createRoutes(deps)] });
   on('/v2/admin/routes/explain', { get: [...may('admin:read'), createExplain(deps)] });
   on('/v2/admin/routes/:route_id', {

@@ -5,11 +5,11 @@ import { livingProcesses } from '../../../shared/processes/report.ts';
 import { readQueues } from '../../../shared/queue/waiting-lanes.ts';
 import type { Clock } from '../../../shared/runtime/clock.ts';
 import { countWaiting } from '../../../shared/templates/approval-queue.ts';
+import { readCarriers } from '../../endpoints/carriers/carriers.ts';
 import { readProviders } from '../../endpoints/providers/providers.ts';
 import { sendJson } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
-import { readCarriers } from '../carriers/list.ts';
 import { queueRecord } from './queues.ts';
 import { wrongNow } from './wrong-now.ts';
 

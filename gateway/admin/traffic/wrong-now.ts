@@ -1,8 +1,8 @@
 import { CHAT_PATH } from '../../../shared/messages/chat-message.ts';
 import type { WaitingLane } from '../../../shared/queue/waiting-lanes.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { readCarriers } from '../../endpoints/carriers/carriers.ts';
 import type { readProviders } from '../../endpoints/providers/providers.ts';
-import type { readCarriers } from '../carriers/list.ts';
 
 /** Something that a person should look at. `bad`: customers' messages do not leave. */
 export interface Wrong {

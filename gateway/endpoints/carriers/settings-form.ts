@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { CarrierInput } from '../../../shared/carriers/carrier-form.ts';
 import { leadsPassword } from '../../../shared/carriers/carrier-secrets.ts';
@@ -5,7 +6,22 @@ import { BASICS, REQUIRED } from '../../../shared/carriers/settings/basics.ts';
 import { type Setting, type Settings, type Shape, withDefaults } from '../../../shared/carriers/settings/setting.ts';
 import { GROUP_NAMES, GROUPS } from '../../../shared/carriers/settings/table.ts';
 import type { JsonObject } from '../../http/context.ts';
+import type { Shown } from '../../http/endpoint.ts';
 import { type FieldProblems, refuseUnknown, wrongType } from '../../http/fields.ts';
+import { flag, named, text } from '../../http/shapes.ts';
+
+export const CarrierSetting = named('CarrierSetting', {
+  name: text(undefined, { example: 'windowSize' }),
+  group: text(undefined, { example: 'basics' }),
+  about: text(undefined, { example: 'unanswered submit_sm per bind' }),
+  form: text('What a value must be.', { example: '1 to 10000' }),
+  value: text(undefined, { example: '50' }),
+  default: text(undefined, { example: '50' }).nullable(),
+  choices: z.array(text()).meta({ description: 'The values, if there are few.' }).nullable(),
+  is_set: flag(),
+  secret: flag('It is a certificate or key: `value` says only what may be shown. Send the PEM text, or `off`.'),
+  needs_password: flag('It decides where the password is sent: a change of it needs `password` in the same request.'),
+});
 
 /**
  * A carrier's settings as a form: every value is one text, as `ops carrier` takes it. The tables of shared/carriers/settings say
@@ -42,14 +58,19 @@ const FORM: readonly FormGroup[] = [
 ];
 
 /** Every setting with its value as text. Of certificates and keys only what may be shown. */
-export function settingsForm(carrier: CarrierDocument): readonly object[] {
+export function settingsForm(carrier: CarrierDocument): readonly Shown<typeof CarrierSetting>[] {
   return FORM.flatMap(({ name: group, settings, values }) => {
     const all = values(carrier);
     return Object.entries(settings).map(([name, one]) => settingRecord(group, name, one, all[name]));
   });
 }
 
-function settingRecord(group: string, name: string, one: Setting<unknown>, value: unknown): object {
+function settingRecord(
+  group: string,
+  name: string,
+  one: Setting<unknown>,
+  value: unknown,
+): Shown<typeof CarrierSetting> {
   const shown = one.show(value);
   const standard = one.standard === undefined ? null : one.show(one.standard);
   const choices = /^[a-z0-9_.]+(\|[a-z0-9_.]+)+$/i.test(one.value) ? one.value.split('|') : null;
