@@ -6,6 +6,7 @@ import { changeCarrier, changeCarrierStatus, listCarriers, showCarrier } from '.
 import { listLedgerChecks, showLedgerCheck, startLedgerCheck } from './ledger-checks/ledger-checks.ts';
 import { giveNumber, numbersOfAll, takeNumber } from './numbers/numbers.ts';
 import { changeProviderStatus, providers } from './providers/providers.ts';
+import { explain, putRoute, routes, takeRoute } from './routing/routes.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
 import { replays, showReplay, startedReplay } from './webhooks/replays.ts';
 import {
@@ -53,4 +54,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   showCarrier,
   changeCarrier,
   changeCarrierStatus,
+  routes,
+  explain,
+  putRoute,
+  takeRoute,
 ];

@@ -1,10 +1,6 @@
 import { createDecideSender } from '../admin/approvals/decide-sender.ts';
 import { createDecideTemplate } from '../admin/approvals/decide-template.ts';
 import { createApprovals } from '../admin/approvals/queue.ts';
-import { createExplain } from '../admin/routes/explain.ts';
-import { createRoutes } from '../admin/routes/list.ts';
-import { createPutRoute } from '../admin/routes/put.ts';
-import { createRemoveRoute } from '../admin/routes/remove.ts';
 import { createOrphans } from '../admin/traffic/orphans.ts';
 import { createOperatorsOverview } from '../admin/traffic/overview.ts';
 import { createQueues } from '../admin/traffic/queues.ts';
@@ -35,7 +31,6 @@ export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/admin/orphans', { get: [...may('admin:read'), createOrphans(deps)] });
   on('/v2/admin/strays', { get: [...may('admin:read'), createStrays(deps)] });
   routeAccounts(on, deps, parts);
-  routeCarriers(on, deps, parts);
   routeOperatorsUsers(on, deps, parts);
 }
 
@@ -48,17 +43,6 @@ function routeAccounts(on: On, deps: GatewayDeps, parts: Parts): void {
   });
   on('/v2/admin/accounts/:account_id/templates/:template_id/decision', {
     post: [...may('admin:support'), body, createDecideTemplate(deps)],
-  });
-}
-
-function routeCarriers(on: On, deps: GatewayDeps, parts: Parts): void {
-  const { message: body } = parts;
-  const may = keyHandlers(parts);
-  on('/v2/admin/routes', { get: [...may('admin:read'), noQuery, createRoutes(deps)] });
-  on('/v2/admin/routes/explain', { get: [...may('admin:read'), createExplain(deps)] });
-  on('/v2/admin/routes/:route_id', {
-    put: [...may('admin:routing'), confirmed, body, createPutRoute(deps)],
-    delete: [...may('admin:routing'), confirmed, noQuery, createRemoveRoute(deps)],
   });
 }
 
