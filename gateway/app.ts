@@ -6,7 +6,6 @@ import { routeAccount } from './routes/account.ts';
 import { routeAdmin } from './routes/admin.ts';
 import { routeBatches } from './routes/batches.ts';
 import { routeChatapp } from './routes/chatapp.ts';
-import { routeKeys } from './routes/keys.ts';
 import { routeLive } from './routes/live.ts';
 import { mount } from './routes/mount.ts';
 import { routeOpen } from './routes/open.ts';
@@ -38,7 +37,6 @@ export function createApp(deps: GatewayDeps): Express {
   routeLive(on, deps, parts);
   routeOverview(on, parts);
   routeTemplates(on, deps, parts);
-  routeKeys(on, deps, parts);
   mount(app, ENDPOINTS, { ...deps, ...parts });
   routeUsers(on, deps, parts);
   routeAdmin(on, deps, parts);

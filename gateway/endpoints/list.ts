@@ -3,6 +3,7 @@ import { changeAccount, changeAccountStatus, listAccounts, newAccount, showAccou
 import { accountLedger, creditAccount } from './accounts/credits.ts';
 import { audit } from './audit/audit.ts';
 import { changeCarrier, changeCarrierStatus, listCarriers, showCarrier } from './carriers/carriers.ts';
+import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { listLedgerChecks, showLedgerCheck, startLedgerCheck } from './ledger-checks/ledger-checks.ts';
 import { giveNumber, numbersOfAll, takeNumber } from './numbers/numbers.ts';
 import { changeProviderStatus, providers } from './providers/providers.ts';
@@ -21,6 +22,12 @@ import {
 
 /** All endpoints, in the order of the document. The router tries them in this order too, so the busiest come first. */
 export const ENDPOINTS: readonly Endpoint[] = [
+  keys,
+  createKey,
+  showKey,
+  updateKey,
+  revoke,
+  rotateKey,
   listWebhooks,
   createWebhook,
   showWebhook,

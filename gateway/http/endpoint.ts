@@ -99,12 +99,12 @@ export type Gateway = GatewayDeps & Parts;
 /** One request. */
 export interface Call<Query extends Fields = Fields, Body extends Fields = Fields, Params extends Shapes = Shapes> {
   readonly requester: Requester;
-  /** The requester with its account. Throws for operators, who have none. */
+  /** The requester with its account. Operators have none. */
   readonly caller: Caller;
   /** The parts of the path, decoded. */
   readonly params: Readonly<Record<keyof Params, string>>;
   readonly query: Values<Query>;
-  /** The body's values. Throws while `read` has problems. */
+  /** The body's values. Some may be missing while `read` has problems. */
   readonly body: Values<Body>;
   /** The body as far as it could be read, with its problems. */
   readonly read: ReadRequest<Body>;

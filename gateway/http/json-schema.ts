@@ -37,11 +37,11 @@ function asContract(written: Written): Schema {
     $ref: $ref?.replace('#/$defs/', '#/components/schemas/'),
     type: Number.isInteger(rules.const) ? 'integer' : type,
     description,
+    properties: properties && eachOf(properties),
     ...rules,
     minimum: minimum === Number.MIN_SAFE_INTEGER ? undefined : minimum,
     maximum: maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum,
     items: items && asContract(items),
-    properties: properties && eachOf(properties),
     additionalProperties: others(additionalProperties),
   });
   return oneOf === undefined ? own : { ...alternatives(oneOf.map(asContract)), ...own };
@@ -92,22 +92,17 @@ export function exampleOf(shape: z.core.$ZodType): unknown {
 function ownExample(shape: z.core.$ZodType): unknown {
   const { example } = z.globalRegistry.get(shape) ?? {};
   if (example !== undefined) return example;
-  if (shape instanceof z.ZodOptional || shape instanceof z.ZodNullable)
-    return isNamed(shape.unwrap()) ? undefined : ownExample(shape.unwrap());
-  if (shape instanceof z.ZodArray && !isNamed(shape.element)) {
-    const entry = ownExample(shape.element);
+  if (shape instanceof z.ZodOptional || shape instanceof z.ZodNullable) return unnamedExample(shape.unwrap());
+  if (shape instanceof z.ZodArray) {
+    const entry = unnamedExample(shape.element);
     return entry === undefined ? undefined : [entry];
   }
-  if (
-    shape instanceof z.ZodObject &&
-    Object.values(shape.shape).some((field) => !isNamed(field) && ownExample(field) !== undefined)
-  )
-    return fieldsOf(shape);
-  return undefined;
+  if (!(shape instanceof z.ZodObject)) return undefined;
+  return Object.values(shape.shape).some((field) => unnamedExample(field) !== undefined) ? fieldsOf(shape) : undefined;
 }
 
-function isNamed(shape: z.core.$ZodType): boolean {
-  return z.globalRegistry.get(shape)?.id !== undefined;
+function unnamedExample(shape: z.core.$ZodType): unknown {
+  return z.globalRegistry.get(shape)?.id === undefined ? ownExample(shape) : undefined;
 }
 
 function fieldsOf({ shape }: z.ZodObject): object {

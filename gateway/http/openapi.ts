@@ -176,36 +176,24 @@ function successOf(one: Endpoint): Response {
 
 /** The problems of an endpoint: its own, and those of what it goes through. */
 export function problemsOf(one: Endpoint): readonly ProblemSlug[] {
+  const { problems = [], scopes, signedIn, confirmed, action } = one;
   const hasBody = one.body !== undefined || (one.method === 'post' && one.respond === undefined);
+  const of = (isSo: boolean, ...slugs: readonly ProblemSlug[]) => (isSo ? slugs : []);
+  const isRead = isAuthenticated(one);
   return [
     ...new Set<ProblemSlug>([
-      ...(one.problems ?? []),
-      ...(hasBody || one.query !== undefined || isAuthenticated(one) ? (['invalid_request'] as const) : []),
-      ...(hasBody ? (['malformed_body', 'body_too_large', 'unsupported_media_type'] as const) : []),
-      ...(one.action === undefined ? [] : (['idempotency_in_flight', 'idempotency_key_reused'] as const)),
-      ...(one.scopes === undefined ? [] : OF_KEYS),
-      ...(one.signedIn === undefined ? [] : OF_SESSIONS),
-      ...(one.confirmed ? (['confirmation_required'] as const) : []),
-      ...(isAuthenticated(one) ? OF_ALL : []),
+      ...problems,
+      ...of(!needsNothing(one), 'invalid_request', 'internal_error', 'store_unavailable'),
+      ...of(hasBody && !needsNothing(one), 'malformed_body', 'body_too_large', 'unsupported_media_type'),
+      ...of(action !== undefined, 'idempotency_in_flight', 'idempotency_key_reused'),
+      ...of(scopes !== undefined, 'key_missing', 'scope_missing'),
+      ...of(signedIn !== undefined, 'session_missing', 'session_ended'),
+      ...of(isRead, 'key_invalid', 'key_revoked', 'key_expired', 'ip_not_allowed', 'auth_failures_limited'),
+      ...of(isRead, 'rate_limited'),
+      ...of(confirmed === true, 'confirmation_required'),
     ]),
   ];
 }
-
-const OF_KEYS = [
-  'key_missing',
-  'key_invalid',
-  'key_revoked',
-  'key_expired',
-  'ip_not_allowed',
-  'auth_failures_limited',
-  'scope_missing',
-] as const satisfies readonly ProblemSlug[];
-const OF_SESSIONS = [
-  'session_missing',
-  'session_ended',
-  'auth_failures_limited',
-] as const satisfies readonly ProblemSlug[];
-const OF_ALL = ['rate_limited', 'internal_error', 'store_unavailable'] as const satisfies readonly ProblemSlug[];
 
 const PROBLEM = { $ref: '#/components/responses/Problem' } as const;
 

@@ -2,17 +2,9 @@ import type { Express, Request } from 'express';
 import type { z } from 'zod';
 import { requireScope } from '../access/scopes.ts';
 import { readQuery } from '../fields/query.ts';
-import { readRequest, request, whole } from '../fields/request.ts';
+import { readRequest, request } from '../fields/request.ts';
 import { sendJson, sendJsonText, sendProblem } from '../http/answer.ts';
-import {
-  bodyOf,
-  type Caller,
-  callerOf,
-  type Handler,
-  type Reply,
-  type Requester,
-  requesterOf,
-} from '../http/context.ts';
+import { bodyOf, type Caller, callerOf, type Handler, type Reply, type Requester } from '../http/context.ts';
 import {
   type Call,
   type Endpoint,
@@ -112,45 +104,23 @@ async function readCall(one: Endpoint, { clock, config }: Gateway, req: Request,
   if (query.problems.count > 0) return { kind: 'refused', problem: invalidRequest(query.problems) };
   const read = await readRequest(one.body ?? NO_FIELDS, one.body === undefined ? {} : bodyOf(res), context);
   if (read.problems.count > 0 && !one.ownProblems) return { kind: 'refused', problem: invalidRequest(read.problems) };
-  return new ReadCall(req, res, whole(query), read);
+  return {
+    // Both are there in every endpoint that authenticates, and only operators have no account.
+    requester: requester as Requester,
+    caller: requester as Caller,
+    params: req.params as Call['params'], // no path has a wildcard
+    query: query.given,
+    body: read.given,
+    read,
+    header(name) {
+      const value = req.headers[name];
+      return value === undefined ? undefined : String(value);
+    },
+    told: res.locals,
+  };
 }
 
 const NO_FIELDS = request({});
-
-class ReadCall implements Call {
-  readonly params: Call['params'];
-  readonly query: Call['query'];
-  readonly read: Call['read'];
-  readonly told: Call['told'];
-  readonly #req: Request;
-  readonly #res: Reply;
-
-  constructor(req: Request, res: Reply, query: Call['query'], read: Call['read']) {
-    this.params = req.params as Call['params']; // no path has a wildcard
-    this.query = query;
-    this.read = read;
-    this.told = res.locals;
-    this.#req = req;
-    this.#res = res;
-  }
-
-  get requester(): Requester {
-    return requesterOf(this.#res);
-  }
-
-  get caller(): Caller {
-    return callerOf(this.#res);
-  }
-
-  get body(): Call['body'] {
-    return whole(this.read);
-  }
-
-  header(name: string): string | undefined {
-    const value = this.#req.headers[name];
-    return value === undefined ? undefined : String(value);
-  }
-}
 
 function send(res: Reply, result: Result<z.ZodType<object>>): void {
   if (result instanceof WithHeaders) sendJsonText(res, 200, JSON.stringify(result.body), result.headers);

@@ -1,7 +1,4 @@
 import { EDIT_CHAT_TEMPLATE, REQUEST_CHAT_TEMPLATE } from '../../gateway/account/chat-templates/fields.ts';
-import { CREATE_KEY } from '../../gateway/account/keys/create-key.ts';
-import { ROTATE_KEY } from '../../gateway/account/keys/rotate-key.ts';
-import { UPDATE_KEY } from '../../gateway/account/keys/update-key.ts';
 import { ADD_OPT_OUT } from '../../gateway/account/opt-outs.ts';
 import { REQUEST_SENDER } from '../../gateway/account/senders/request.ts';
 import { CHECK_TEMPLATE } from '../../gateway/account/templates/check.ts';
@@ -64,9 +61,6 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   ChangeUserRequest: requestSchema(CHANGE_USER),
   SignInRulesRequest: requestSchema(CHANGE_SIGN_IN_RULES),
   OptOutRequest: requestSchema(ADD_OPT_OUT),
-  CreateKeyRequest: requestSchema(CREATE_KEY),
-  UpdateKeyRequest: requestSchema(UPDATE_KEY),
-  RotateKeyRequest: requestSchema(ROTATE_KEY),
   ChatWebhookRequest: requestSchema(REGISTER_WEBHOOK),
   ...OPERATOR_SCHEMAS,
 };

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { changeUser, disableUser, enableUser, removeUser, setRole } from '../../../shared/users/store.ts';
 import { ACCOUNT_ROLES, type UserDocument } from '../../../shared/users/user.ts';
 import { ROLE_PERMISSIONS } from '../../access/roles.ts';
+import { askAboutKeys, KEY_FATES, keysOfTheUser, settleKeys } from '../../endpoints/keys/made-keys.ts';
 import { choice, optional } from '../../fields/field.ts';
 import { type Given, readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
@@ -9,8 +10,6 @@ import { bodyOf, callerOf, type Handler, type Reply } from '../../http/context.t
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';
 import { parseQuery, parseQueryChoice } from '../../http/query.ts';
 import { personName } from '../../sign-in/person-name.ts';
-import { KEY_FATES } from '../keys/key-fields.ts';
-import { askAboutKeys, keysOfTheUser, settleKeys } from '../keys/user-keys.ts';
 import { ROLE_ABOUT } from './invite.ts';
 import { keepingAnOwner, unlessLastOwner } from './last-owner.ts';
 import { userRecord } from './record.ts';

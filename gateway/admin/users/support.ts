@@ -8,9 +8,9 @@ import {
 import { isOperatorRole, type UserDocument } from '../../../shared/users/user.ts';
 import { ROLE_PERMISSIONS } from '../../access/roles.ts';
 import { scopeMissing } from '../../access/scopes.ts';
-import { askAboutKeys, keysOfTheUser, settleKeys } from '../../account/keys/user-keys.ts';
 import { linkMembers } from '../../account/users/invite.ts';
 import type { UsersDeps } from '../../account/users/users.ts';
+import { askAboutKeys, keysOfTheUser, settleKeys } from '../../endpoints/keys/made-keys.ts';
 import { choice, required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { createKeyRotation } from '../../../../gateway/account/keys/rotate-key.ts';
-import { newSealedText, openText } from '../../../../gateway/account/keys/sealed-text.ts';
+import { rotateKey } from '../../../../gateway/endpoints/keys/keys.ts';
+import { newSealedText, openText } from '../../../../gateway/endpoints/keys/sealed-text.ts';
+import type { Gateway } from '../../../../gateway/http/endpoint.ts';
 import { findKey, insertKey } from '../../../../shared/keys/store.ts';
 import { systemClock } from '../../../../shared/runtime/clock.ts';
 import { TEST_BOX } from '../../../support/chatapp.ts';
@@ -109,7 +110,7 @@ describe('API keys: rotation', () => {
     const settings = { account: site.account, name: 'shop', scopes: ['read'], rotatedFrom } as const;
     await insertKey(site.db, systemClock, settings, openText(deps, site.account, sealed));
 
-    const found = await createKeyRotation(deps).recover(site.account, sealed);
+    const found = await rotateKey.action?.(deps as unknown as Gateway).recover(site.account, sealed);
 
     expect(found?.body).to.include({ key: openText(deps, site.account, sealed).text, rotated_from: old.key_id });
     expect(await findKey(site.db, old.key_id)).to.deep.include({

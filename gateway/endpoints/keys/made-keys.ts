@@ -1,14 +1,39 @@
+import { z } from 'zod';
 import { keysOfUser } from '../../../shared/keys/descendants.ts';
 import type { KeyDocument, KeyScope } from '../../../shared/keys/key.ts';
+import { KEY_STATES } from '../../../shared/keys/store.ts';
+import { isExpired } from '../../../shared/keys/view.ts';
 import type { UserDocument } from '../../../shared/users/user.ts';
 import { choice, optional } from '../../fields/field.ts';
 import type { Requester } from '../../http/context.ts';
+import type { Shown } from '../../http/endpoint.ts';
+import { named, text } from '../../http/shapes.ts';
 import type { Problem } from '../../idempotency/action.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { revokeAudited } from './key-changes.ts';
-import { KEY_FATES, type KeyFate } from './key-fields.ts';
-import { madeRecord } from './key-record.ts';
 
+/** The keys that a key or a user made, and what becomes of them. */
+
+export const KEY_FATES = ['keep', 'revoke'] as const;
+type KeyFate = (typeof KEY_FATES)[number];
+
+export const MadeKey = named(
+  'MadeKey',
+  {
+    key_id: text('Public part of the key; no secret.', {
+      pattern: '^[0-9a-z]{26}$',
+      example: '01m7zsz3m0hdb5pft3awkb6pgw',
+    }),
+    name: text('For people, to tell keys apart.', { example: 'till 3' }),
+    state: z.enum(KEY_STATES).meta({ description: '`expired`: its time is over. `revoked`: for good.' }),
+  },
+  'A key that another key, or a user, made.',
+);
+
+/** What is shown of a key beside the one, or the user, that made it. */
+export function madeRecord(key: KeyDocument, now: Date): Shown<typeof MadeKey> {
+  return { key_id: key._id, name: key.name, state: isExpired(key, now) ? 'expired' : key.status };
+}
 type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
 
 /** The field of requests after which a user may not make such keys any more. */
