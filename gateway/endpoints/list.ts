@@ -6,6 +6,14 @@ import { changeCarrier, changeCarrierStatus, listCarriers, showCarrier } from '.
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { listLedgerChecks, showLedgerCheck, startLedgerCheck } from './ledger-checks/ledger-checks.ts';
 import { giveNumber, numbersOfAll, takeNumber } from './numbers/numbers.ts';
+import {
+  anyUserLink,
+  anyUsers,
+  changeUserStatus,
+  endAnySessions,
+  inviteToAccount,
+  removeAnyFactor,
+} from './operators/users.ts';
 import { changeProviderStatus, providers } from './providers/providers.ts';
 import { explain, putRoute, routes, takeRoute } from './routing/routes.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
@@ -65,4 +73,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   explain,
   putRoute,
   takeRoute,
+  anyUsers,
+  inviteToAccount,
+  changeUserStatus,
+  endAnySessions,
+  removeAnyFactor,
+  anyUserLink,
 ];

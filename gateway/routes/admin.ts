@@ -5,24 +5,14 @@ import { createOrphans } from '../admin/traffic/orphans.ts';
 import { createOperatorsOverview } from '../admin/traffic/overview.ts';
 import { createQueues } from '../admin/traffic/queues.ts';
 import { createStrays } from '../admin/traffic/strays.ts';
-import { createInviteToAccount } from '../admin/users/invite.ts';
-import { createAllUsers } from '../admin/users/list.ts';
-import {
-  createAnyUserLink,
-  createEndAnySessions,
-  createRemoveAnyFactor,
-  createUserStatus,
-} from '../admin/users/support.ts';
 import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
-import { requireConfirmed as confirmed } from '../sign-in/require-user.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 
 /**
  * What operators do, over all accounts. Every path begins with /v2/admin/. What is read needs `admin:read`; every change has the scope
- * of whoever answers for it (docs/decisions/0105). With a link, or without a second factor, one signs in as an owner and spends that
- * account's credits: so `admin:support` alone is not enough for these.
+ * of whoever answers for it (docs/decisions/0105).
  */
 export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
   const may = keyHandlers(parts);
@@ -31,7 +21,6 @@ export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
   on('/v2/admin/orphans', { get: [...may('admin:read'), createOrphans(deps)] });
   on('/v2/admin/strays', { get: [...may('admin:read'), createStrays(deps)] });
   routeAccounts(on, deps, parts);
-  routeOperatorsUsers(on, deps, parts);
 }
 
 function routeAccounts(on: On, deps: GatewayDeps, parts: Parts): void {
@@ -45,23 +34,3 @@ function routeAccounts(on: On, deps: GatewayDeps, parts: Parts): void {
     post: [...may('admin:support'), body, createDecideTemplate(deps)],
   });
 }
-
-function routeOperatorsUsers(on: On, deps: GatewayDeps, parts: Parts): void {
-  const { message: body, noFields } = parts;
-  const may = keyHandlers(parts);
-  on('/v2/admin/users', {
-    get: [...may('admin:read'), createAllUsers(parts.reading)],
-    post: [...may(TAKES_OVER), confirmed, body, createInviteToAccount(deps)],
-  });
-  on('/v2/admin/users/:user_id/status', { post: [...may('admin:support'), confirmed, body, createUserStatus(deps)] });
-  on('/v2/admin/users/:user_id/link', { post: [...may(TAKES_OVER), confirmed, noFields, createAnyUserLink(deps)] });
-  on('/v2/admin/users/:user_id/second-factor', {
-    delete: [...may(TAKES_OVER), confirmed, noQuery, createRemoveAnyFactor(deps)],
-  });
-  on('/v2/admin/users/:user_id/sessions', {
-    delete: [...may('admin:support'), confirmed, noQuery, createEndAnySessions(deps)],
-  });
-}
-
-/** For whatever lets the operator in as a user of an account. */
-const TAKES_OVER = ['admin:support', 'admin:money'] as const;
