@@ -16,6 +16,8 @@ import {
 } from './operators/users.ts';
 import { changeProviderStatus, providers } from './providers/providers.ts';
 import { explain, putRoute, routes, takeRoute } from './routing/routes.ts';
+import { operatorOverview, operatorQueues } from './traffic/overview.ts';
+import { orphans, strays } from './traffic/unclaimed.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
 import { replays, showReplay, startedReplay } from './webhooks/replays.ts';
 import {
@@ -79,4 +81,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   endAnySessions,
   removeAnyFactor,
   anyUserLink,
+  operatorOverview,
+  operatorQueues,
+  orphans,
+  strays,
 ];

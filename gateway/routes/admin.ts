@@ -1,11 +1,6 @@
 import { createDecideSender } from '../admin/approvals/decide-sender.ts';
 import { createDecideTemplate } from '../admin/approvals/decide-template.ts';
 import { createApprovals } from '../admin/approvals/queue.ts';
-import { createOrphans } from '../admin/traffic/orphans.ts';
-import { createOperatorsOverview } from '../admin/traffic/overview.ts';
-import { createQueues } from '../admin/traffic/queues.ts';
-import { createStrays } from '../admin/traffic/strays.ts';
-import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
@@ -15,15 +10,6 @@ import { keyHandlers, type On } from './route.ts';
  * of whoever answers for it (docs/decisions/0105).
  */
 export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {
-  const may = keyHandlers(parts);
-  on('/v2/admin/overview', { get: [...may('admin:read'), noQuery, createOperatorsOverview(deps)] });
-  on('/v2/admin/queues', { get: [...may('admin:read'), noQuery, createQueues(deps)] });
-  on('/v2/admin/orphans', { get: [...may('admin:read'), createOrphans(deps)] });
-  on('/v2/admin/strays', { get: [...may('admin:read'), createStrays(deps)] });
-  routeAccounts(on, deps, parts);
-}
-
-function routeAccounts(on: On, deps: GatewayDeps, parts: Parts): void {
   const { message: body } = parts;
   const may = keyHandlers(parts);
   on('/v2/admin/approvals', { get: [...may('admin:read'), createApprovals(deps)] });

@@ -1,13 +1,15 @@
 import { CHAT_PATH } from '../../../shared/messages/chat-message.ts';
 import type { WaitingLane } from '../../../shared/queue/waiting-lanes.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import type { readCarriers } from '../../endpoints/carriers/carriers.ts';
-import type { readProviders } from '../../endpoints/providers/providers.ts';
+import type { readCarriers } from '../carriers/carriers.ts';
+import type { readProviders } from '../providers/providers.ts';
+
+export const WRONG_THINGS = ['process', 'proxy', 'carrier', 'queue', 'provider'] as const;
 
 /** Something that a person should look at. `bad`: customers' messages do not leave. */
 export interface Wrong {
   readonly severity: 'bad' | 'look';
-  readonly about: 'process' | 'proxy' | 'carrier' | 'queue' | 'provider';
+  readonly about: (typeof WRONG_THINGS)[number];
   /** The carrier, the account of the provider, the path, the app, the proxy's address. */
   readonly id: string;
   readonly words: string;
