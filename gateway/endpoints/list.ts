@@ -1,6 +1,8 @@
 import type { Endpoint } from '../http/endpoint.ts';
 import { changeAccount, changeAccountStatus, listAccounts, newAccount, showAccount } from './accounts/accounts.ts';
 import { accountLedger, creditAccount } from './accounts/credits.ts';
+import { approvals } from './approvals/approvals.ts';
+import { senderDecision, templateDecision } from './approvals/decisions.ts';
 import { audit } from './audit/audit.ts';
 import { changeCarrier, changeCarrierStatus, listCarriers, showCarrier } from './carriers/carriers.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
@@ -85,4 +87,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   operatorQueues,
   orphans,
   strays,
+  approvals,
+  senderDecision,
+  templateDecision,
 ];

@@ -28,7 +28,6 @@ import { SIGN_IN } from '../../gateway/sign-in/sign-in.ts';
 import { SCHEDULE_BULK, SCHEDULE_MESSAGE } from '../../gateway/sms/schedule.ts';
 import { SEND } from '../../gateway/sms/send.ts';
 import { SEND_BULK } from '../../gateway/sms/send-bulk.ts';
-import { OPERATOR_SCHEMAS } from './operator-schemas.ts';
 
 /** The schemas of docs/openapi.json that are generated from the gateway's tables of request fields, by their names there. */
 export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
@@ -62,5 +61,4 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   SignInRulesRequest: requestSchema(CHANGE_SIGN_IN_RULES),
   OptOutRequest: requestSchema(ADD_OPT_OUT),
   ChatWebhookRequest: requestSchema(REGISTER_WEBHOOK),
-  ...OPERATOR_SCHEMAS,
 };
