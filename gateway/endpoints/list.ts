@@ -6,8 +6,12 @@ import { senderDecision, templateDecision } from './approvals/decisions.ts';
 import { audit } from './audit/audit.ts';
 import { changeCarrier, changeCarrierStatus, listCarriers, showCarrier } from './carriers/carriers.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
+import { ledger, ledgerCsv } from './ledger/ledger.ts';
 import { listLedgerChecks, showLedgerCheck, startLedgerCheck } from './ledger-checks/ledger-checks.ts';
-import { giveNumber, numbersOfAll, takeNumber } from './numbers/numbers.ts';
+import { numbers } from './numbers/numbers.ts';
+import { addOptOut, optOuts, removeOptOut } from './numbers/opt-outs.ts';
+import { auditOfAll } from './operators/audit.ts';
+import { giveNumber, numbersOfAll, takeNumber } from './operators/numbers.ts';
 import {
   anyUserLink,
   anyUsers,
@@ -34,6 +38,13 @@ import {
 
 /** All endpoints, in the order of the document. The router tries them in this order too, so the busiest come first. */
 export const ENDPOINTS: readonly Endpoint[] = [
+  ledger,
+  ledgerCsv,
+  optOuts,
+  addOptOut,
+  removeOptOut,
+  numbers,
+  audit,
   keys,
   createKey,
   showKey,
@@ -65,7 +76,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   takeNumber,
   providers,
   changeProviderStatus,
-  audit,
+  auditOfAll,
   startLedgerCheck,
   listLedgerChecks,
   showLedgerCheck,

@@ -7,7 +7,7 @@ import type { Action, Attempt, Problem, Refused, Verdict } from '../idempotency/
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from '../routes/parts.ts';
 import type { ProblemAnswer } from './answer.ts';
-import type { Caller, Handler, Permission, RequestContext, Requester } from './context.ts';
+import type { Caller, Handler, Permission, Reply, RequestContext, Requester } from './context.ts';
 import { type FieldProblems, invalidRequest } from './fields.ts';
 import type { ProblemSlug } from './problem.ts';
 
@@ -56,6 +56,8 @@ export interface Endpoint<
   action?(gateway: Gateway): OnceAction<Id, Call<Query, Body, Params>>;
   /** Answers a request that has no problems. */
   handle?(gateway: Gateway, call: Call<Query, Body, Params>): Promise<Result<Answer>> | Result<Answer>;
+  /** Writes an answer that is no JSON. The query has been read. */
+  stream?(gateway: Gateway, call: Call<Query, Body, Params>, res: Reply): Promise<void>;
   /** For what is no JSON: streams, files, pages. Made once per process; checks of access have been made, the rest is its own. */
   respond?(gateway: Gateway): Handler;
 }

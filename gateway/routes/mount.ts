@@ -65,9 +65,16 @@ function checksOf(one: Endpoint, gateway: Gateway): readonly Handler[] {
 }
 
 function handlerOf(one: Endpoint, gateway: Gateway): Handler {
-  const { action, handle } = one;
+  const { action, handle, stream } = one;
   if (one.respond !== undefined) return one.respond(gateway);
   if (action !== undefined) return actionHandler(one, action(gateway), gateway);
+  if (stream !== undefined) {
+    return async (req, res: Reply) => {
+      const call = await readCall(one, gateway, req, res);
+      if ('problem' in call) sendProblem(res, ...call.problem);
+      else await stream(gateway, call, res);
+    };
+  }
   if (handle === undefined) throw new Error(`endpoint ${one.id} has no handler`);
   return async (req, res: Reply) => {
     const call = await readCall(one, gateway, req, res);

@@ -1,5 +1,4 @@
 import { EDIT_CHAT_TEMPLATE, REQUEST_CHAT_TEMPLATE } from '../../gateway/account/chat-templates/fields.ts';
-import { ADD_OPT_OUT } from '../../gateway/account/opt-outs.ts';
 import { REQUEST_SENDER } from '../../gateway/account/senders/request.ts';
 import { CHECK_TEMPLATE } from '../../gateway/account/templates/check.ts';
 import { CHANGE_TEMPLATE, REQUEST_TEMPLATE } from '../../gateway/account/templates/fields.ts';
@@ -59,6 +58,5 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   InviteUserRequest: requestSchema(INVITE_USER),
   ChangeUserRequest: requestSchema(CHANGE_USER),
   SignInRulesRequest: requestSchema(CHANGE_SIGN_IN_RULES),
-  OptOutRequest: requestSchema(ADD_OPT_OUT),
   ChatWebhookRequest: requestSchema(REGISTER_WEBHOOK),
 };

@@ -4,8 +4,6 @@ import { findAccount } from '../../../shared/accounts/store.ts';
 import { isApplied } from '../../../shared/ledger/applied.ts';
 import { BalanceTooLow, changeCredits, creditChange } from '../../../shared/ledger/change.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { entryRecord, isSeq } from '../../account/ledger.ts';
-import { listLedger } from '../../account/ledger-filter.ts';
 import { choice, type Kind, required } from '../../fields/field.ts';
 import { cursorOf, limit } from '../../fields/query.ts';
 import { request } from '../../fields/request.ts';
@@ -13,8 +11,10 @@ import { changeAudited } from '../../http/audited.ts';
 import { done, endpoint, invalid, refused, WithHeaders } from '../../http/endpoint.ts';
 import { wrongType } from '../../http/fields.ts';
 import { pageOf } from '../../http/page.ts';
-import { named, pageShape, success, text, time, whole } from '../../http/shapes.ts';
+import { named, pageShape, success, text, whole } from '../../http/shapes.ts';
 import { parseIdempotencyKey } from '../../idempotency/idempotency-key.ts';
+import { entryRecord, isSeq, LedgerEntry } from '../ledger/ledger.ts';
+import { listLedger } from '../ledger/ledger-list.ts';
 import { ACCOUNT_IN_PATH, AccountIdText, line } from '../operators/fields.ts';
 import { accountOf } from './account.ts';
 
@@ -132,29 +132,8 @@ function creditId(header: string): string | undefined {
 }
 
 const OperatorLedgerEntry = named('OperatorLedgerEntry', {
-  seq: whole('1, 2, 3 … without a gap.', { minimum: 1, example: 2 }),
-  at: time(undefined, '2026-11-22T10:00:00+00:00'),
-  amount: whole('Credits; a debit is negative.', { example: 5000 }),
-  balance_after: whole(undefined, { minimum: 0, example: 9200 }),
-  reason: z.enum(['send', 'conversation', 'top_up', 'refund', 'correction']).meta({ example: 'top_up' }),
-  reference: text(
-    'The id of the batch, the schedule, the conversation, what was refunded, or the top-up; null for single messages, and for a debit that several requests share.',
-    { example: 'invoice-7' },
-  ).nullable(),
-  change_id: text('Id of the change.', { example: 'crd_invoice-7' }),
-  schedule_ids: z
-    .array(text())
-    .meta({
-      description:
-        'The schedules that a debit paid for; left out if there are none. One debit pays for all requests of the same moment, which can include single messages.',
-    })
-    .optional(),
-  note: text('What the operator said who added or corrected credits; left out if nothing.', {
-    example: 'Invoice 7, paid on 22 November',
-  }).optional(),
-  by: text('The operator: `user usr_…`, `key …` or `ops name@host`. The account does not see it.', {
-    example: 'user usr_01m7znjn7hdb5pft3awkb6pgvz',
-  }).nullable(),
+  ...LedgerEntry.shape,
+  by: text('The operator: `user usr_…`, `key …` or `ops name@host`. The account does not see it.').nullable(),
 });
 
 export const accountLedger = endpoint({
@@ -169,6 +148,27 @@ export const accountLedger = endpoint({
   query: { limit, cursor: cursorOf('ledger', isSeq) },
   answer: pageShape('OperatorLedgerPage', OperatorLedgerEntry),
   problems: ['account_not_found'],
+  examples: {
+    answer: {
+      example: {
+        data: [
+          {
+            seq: 2,
+            at: '2026-11-22T10:00:00+00:00',
+            amount: 5000,
+            balance_after: 9200,
+            reason: 'top_up',
+            reference: 'invoice-7',
+            change_id: 'crd_invoice-7',
+            note: 'Invoice 7, paid on 22 November',
+            by: 'user usr_01m7znjn7hdb5pft3awkb6pgvz',
+          },
+        ],
+        next_cursor: null,
+        has_more: false,
+      },
+    },
+  },
   async handle({ db }, { params, query: { limit, cursor } }) {
     const account = await accountOf(db, params.account_id);
     if (account === undefined) return refused('account_not_found');

@@ -1,84 +1,132 @@
 import { z } from 'zod';
 import type { AuditDocument } from '../../../shared/audit/entry.ts';
-import { listEntries } from '../../../shared/audit/list-entries.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { defined } from '../../../shared/runtime/defined.ts';
 import { isAuditId } from '../../../shared/runtime/ids.ts';
-import { Fault, optional, string } from '../../fields/field.ts';
+import { Fault, type Kind, optional, string } from '../../fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../fields/query.ts';
 import { endpoint, type Shown } from '../../http/endpoint.ts';
-import { pageOfFound } from '../../http/page.ts';
-import { named, pageShape, text, time, whole } from '../../http/shapes.ts';
-import { accountId } from '../operators/fields.ts';
+import { pageOf } from '../../http/page.ts';
+import { named, pageShape, text, whole } from '../../http/shapes.ts';
+import { AUDIT_KINDS, type AuditActor, listOwnEntries, shownKind } from './own-entries.ts';
 
-const Thing = z.record(z.string(), z.unknown());
+/** Who changed what of an account's settings. */
 
-const OperatorAuditEntry = named('OperatorAuditEntry', {
-  audit_id: text(undefined, { example: 'aud_01m7znjn7hdb5pft3awkb6pgvz' }),
-  at: time(undefined, '2026-11-22T13:00:00+00:00'),
-  actor: z.strictObject({
-    kind: z.enum(['ops', 'key', 'user']).meta({ example: 'user' }),
-    id: text(undefined, { example: 'usr_01m7znjn7hdb5pft3awkb6pgvz' }),
-    name: text(undefined, { example: 'asha@example.com' }).nullable(),
-    address: text(undefined, { example: '203.0.113.7' }).nullable(),
+const ACTOR_KINDS = ['ops', 'key', 'user'] as const;
+
+export const AuditEntry = named('AuditEntry', {
+  audit_id: text(undefined, { pattern: '^aud_[0-9a-z]{26}$', example: 'aud_01m7znjn7hdb5pft3awkb6pgvz' }),
+  at: text(undefined, { format: 'date-time', example: '2026-11-22T10:00:00+00:00' }),
+  actor: z
+    .strictObject({
+      kind: z.enum(['ops', 'key', 'user']).meta({ description: '`ops`: your service provider.', example: 'user' }),
+      id: text(undefined, { example: 'usr_01m7znjn7hdb5pft3awkb6pgvz' }).nullable(),
+      name: text('Name of the user.', { example: 'Asha' }).nullable(),
+      address: text('Where the change came from.', { example: '203.0.113.7' }).nullable(),
+    })
+    .meta({ description: 'Who changed it.' }),
+  action: text('What was done: `<kind of thing>.<verb>`.', { example: 'key.update' }),
+  subject: z
+    .strictObject({
+      kind: text(undefined, { example: 'key' }),
+      id: text(undefined, { example: '01m7znjn7hdb5pft3awkb6pgvz' }).nullable(),
+    })
+    .meta({ description: 'What was changed.' }),
+  outcome: z.enum(['begun', 'done', 'failed']).meta({
+    description: '`begun`: perhaps done, because the process stopped in between; the thing itself shows.',
+    example: 'done',
   }),
-  action: text(undefined, { example: 'carrier.pause' }),
-  subject: z.strictObject({
-    kind: text(undefined, { example: 'carrier' }),
-    id: text(undefined, { example: 'airtel' }).nullable(),
-  }),
-  account_id: text().nullable(),
-  outcome: z
-    .enum(['begun', 'done', 'failed'])
-    .meta({ description: '`begun`: it may have been done; look at the thing itself.', example: 'done' }),
-  times: whole('How often within the minute.', { example: 1 }),
-  before: Thing.meta({ example: { status: 'active' } }).nullable(),
-  after: Thing.meta({ example: { status: 'paused' } }).nullable(),
+  times: whole('How often it was done within its minute.', { example: 1 }),
+  before: z
+    .record(z.string(), z.unknown())
+    .meta({
+      description: 'The thing before the change, without secrets. Null: there was none.',
+      example: { name: 'shop server', scopes: ['send'] },
+    })
+    .nullable(),
+  after: z
+    .record(z.string(), z.unknown())
+    .meta({
+      description: 'The thing after the change. Null: it is not known, or gone.',
+      example: { name: 'shop server', scopes: ['send', 'read'] },
+    })
+    .nullable(),
 });
 
-/** Every filter uses an index: by account, by thing, or by time. */
+const actor: Kind<AuditActor> = string(
+  { description: 'Who: `ops`, `key`, `user`, or one of them, such as `key:01kam…`.' },
+  (text) => {
+    const [name = '', id] = text.split(':', 2);
+    const kind = ACTOR_KINDS.find((one) => one === name);
+    if (kind !== undefined && id !== '' && !(kind === 'ops' && id !== undefined)) return { kind, id };
+    return new Fault('invalid_value', 'It must be ops, key or user, or one key or user: key:01kam….');
+  },
+);
+
+const subject = string({ description: 'What: a kind, a colon and an id, such as `webhook:whk_…`.' }, (text) => {
+  const colon = text.indexOf(':');
+  const kind = AUDIT_KINDS.find((one) => one === text.slice(0, colon));
+  const id = text.slice(colon + 1);
+  if (kind !== undefined && id !== '') return { kind, id };
+  const detail = `It must be a kind, a colon and an id: key:01kam…. The kinds are ${AUDIT_KINDS.join(', ')}.`;
+  return new Fault('invalid_value', detail);
+});
+
+/** This many entries of a page count as one request. An entry has the thing twice. */
+const ENTRIES_PER_REQUEST = 50;
+
 export const audit = endpoint({
-  id: 'operatorAudit',
+  id: 'audit',
   method: 'get',
-  path: '/v2/admin/audit',
-  tag: 'Operators',
+  path: '/v2/account/audit',
+  tag: 'Account',
   summary: 'Who changed what',
   description:
-    'Extension. Changes of all accounts and of what belongs to none, newest first. Secrets are shown as fingerprints.',
-  scopes: ['admin:read'],
+    "Extension. Changes of the account's settings by users, keys and your service provider, newest first, without secrets. A page counts as one request for each 50 of `limit`.",
+  scopes: ['manage'],
   query: {
-    account_id: optional(accountId('Only of this account and its things.')),
-    subject: optional(
-      string({ description: 'Only of this thing: `carrier:airtel`.' }, (text) => {
-        const [, kind, id] = /^([a-z-]+):(.{1,200})$/.exec(text) ?? [];
-        if (kind !== undefined && id !== undefined) return { kind, id };
-        return new Fault('invalid_value', 'It must be a kind and an id, like carrier:airtel or key:01kam….');
-      }),
-    ),
+    actor: optional(actor),
+    subject: optional(subject),
     since: optional(queryTime('Changes from this time on.')),
     until: optional(queryTime('Changes before this time.')),
     limit,
     cursor: cursorOf('audit', isAuditId),
   },
-  answer: pageShape('OperatorAuditPage', OperatorAuditEntry),
-  async handle({ db }, { query: { account_id: account, subject, since, until, limit, cursor: after } }) {
-    const found = await listEntries(db, defined({ account, subject, since, until, after }), limit + 1);
-    return pageOfFound('audit', found, limit, entryRecord);
+  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  answer: pageShape('AuditPage', AuditEntry, 'Changes, newest first.'),
+  async handle({ db }, { caller, query: { actor, limit, cursor, ...filter } }) {
+    const wanted = { account: caller.account._id, ...filter, ...(cursor && { after: cursor }) };
+    const { entries, next } = await listOwnEntries(db, wanted, actor, limit);
+    return pageOf('audit', entries.map(entryRecord), next);
   },
 });
 
-function entryRecord(entry: AuditDocument): Shown<typeof OperatorAuditEntry> {
-  const { actor, subject } = entry;
+/**
+ * An operator is shown only as `ops`, without name, machine or address. The outcome `begun` means perhaps done: the process stopped
+ * in between.
+ */
+function entryRecord({
+  _id,
+  at,
+  actor,
+  action,
+  subject,
+  outcome,
+  before,
+  after,
+  times = 1,
+}: AuditDocument): Shown<typeof AuditEntry> {
+  const { id, name = null, address = null } = actor;
+  const kind = shownKind(actor);
+  const shown = kind === 'ops' ? { id: null, name: null, address: null } : { id, name, address };
   return {
-    audit_id: entry._id,
-    at: isoTimestamp(entry.at),
-    actor: { kind: actor.kind, id: actor.id, name: actor.name ?? null, address: actor.address ?? null },
-    action: entry.action,
+    audit_id: _id,
+    at: isoTimestamp(at),
+    actor: { kind, ...shown },
+    action,
     subject: { kind: subject.kind, id: subject.id ?? null },
-    account_id: entry.account ?? null,
-    outcome: entry.outcome,
-    times: entry.times ?? 1,
-    before: entry.before ?? null,
-    after: entry.after ?? null,
+    outcome,
+    times,
+    before: before ?? null,
+    after: after ?? null,
   };
 }

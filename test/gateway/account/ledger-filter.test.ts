@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { ledgerFile } from '../../../gateway/account/ledger-file.ts';
+import { ledgerFile } from '../../../gateway/endpoints/ledger/ledger-file.ts';
 import type { AccountDocument, LedgerReason } from '../../../shared/accounts/account.ts';
 import { type LedgerEntryDocument, ledgerEntryId } from '../../../shared/ledger/entry.ts';
 import { ledgerCollection } from '../../../shared/ledger/store.ts';

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
-import type { LedgerEntryDocument } from '../../shared/ledger/entry.ts';
-import { type Clock, isoTimestamp } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { type Columns, csvHead, csvLines } from '../http/csv.ts';
-import { type LedgerFilter, listLedger } from './ledger-filter.ts';
+import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
+import { type Clock, isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { type Columns, csvHead, csvLines } from '../../http/csv.ts';
+import { type LedgerFilter, listLedger } from './ledger-list.ts';
 
 /** Entries of one read, and of the whole file. */
 const SLICE = 500;

@@ -1,15 +1,34 @@
 import type { Db } from 'mongodb';
-import type { LedgerReason } from '../../shared/accounts/account.ts';
-import { type LedgerEntryDocument, ledgerEntryId } from '../../shared/ledger/entry.ts';
-import { readStatement } from '../../shared/ledger/statement.ts';
-import { ledgerCollection } from '../../shared/ledger/store.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import type { FieldProblems } from '../http/fields.ts';
-import { parseQueryChoice, parseQueryTime } from '../http/query.ts';
+import type { LedgerReason } from '../../../shared/accounts/account.ts';
+import { type LedgerEntryDocument, ledgerEntryId } from '../../../shared/ledger/entry.ts';
+import { readStatement } from '../../../shared/ledger/statement.ts';
+import { ledgerCollection } from '../../../shared/ledger/store.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
+import type { Values } from '../../fields/field.ts';
+import { choice, optional } from '../../fields/field.ts';
+import { queryTime } from '../../fields/query.ts';
 
-export const FILTERS = ['reason', 'since', 'until'] as const;
+export const REASONS = [
+  'send',
+  'conversation',
+  'top_up',
+  'refund',
+  'correction',
+] as const satisfies readonly LedgerReason[];
 
-const REASONS = ['send', 'conversation', 'top_up', 'refund', 'correction'] as const satisfies readonly LedgerReason[];
+/** `since` is inclusive, `until` exclusive. */
+export const LEDGER_FILTER = {
+  reason: optional(
+    choice(
+      REASONS,
+      'Only changes of this kind. A page then looks at 1,000 changes at most and may have fewer entries, even none, while `has_more` is true.',
+    ),
+  ),
+  since: optional(queryTime('Only changes at or after this time: ISO 8601 with an offset.')),
+  until: optional(queryTime('Only changes before this time.')),
+};
+
+export type LedgerFilter = Values<typeof LEDGER_FILTER>;
 
 /** Entries that one page looks at when it filters by reason, which no index has. It may then have fewer entries than asked for. */
 const WALK_MAX = 1_000;
@@ -17,29 +36,10 @@ const WALK_MAX = 1_000;
 /** A number above that of every entry. Ids of entries have room for twelve digits. */
 const BEHIND_ALL = 999_999_999_999;
 
-export interface LedgerFilter {
-  readonly reason?: LedgerReason | undefined;
-  /** Inclusive. */
-  readonly since?: Date | undefined;
-  /** Exclusive. */
-  readonly until?: Date | undefined;
-}
-
 export interface LedgerPage {
   readonly entries: readonly LedgerEntryDocument[];
   /** The next page has entries below this number. Undefined at the end. */
   readonly next: number | undefined;
-}
-
-export function parseLedgerFilter(
-  query: Readonly<Partial<Record<(typeof FILTERS)[number], string>>>,
-  problems: FieldProblems,
-): LedgerFilter {
-  return {
-    reason: parseQueryChoice('reason', query.reason, REASONS, problems),
-    since: parseQueryTime('since', query.since, problems),
-    until: parseQueryTime('until', query.until, problems),
-  };
 }
 
 /** Up to `limit` entries that fit, newest first, with numbers below `before`. */

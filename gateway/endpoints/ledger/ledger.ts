@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import { z } from 'zod';
+import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { refusesOther } from '../../access/page-user.ts';
+import { optional, string } from '../../fields/field.ts';
+import { cursorOf, limit } from '../../fields/query.ts';
+import { beginStream } from '../../http/answer.ts';
+import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { pageOf } from '../../http/page.ts';
+import { named, pageShape, text, time, whole } from '../../http/shapes.ts';
+import { ledgerFile } from './ledger-file.ts';
+import { LEDGER_FILTER, listLedger, REASONS } from './ledger-list.ts';
+
+/** The account's statement: every change of the balance, numbered without gaps. */
+
+export const LedgerEntry = named('LedgerEntry', {
+  seq: whole('1, 2, 3 … without a gap.', { minimum: 1, example: 3 }),
+  at: time(undefined, '2026-11-21T10:05:00+00:00'),
+  amount: whole('Credits; a debit is negative.', { example: -1 }),
+  balance_after: whole(undefined, { minimum: 0, example: 5 }),
+  reason: z.enum(REASONS),
+  reference: text(
+    'The id of the batch, the schedule, the conversation, what was refunded, or the top-up; null for single messages, and for a debit that several requests share.',
+    { example: 'sch_01m7znjn7hdb5pft3awkb6pgvz' },
+  ).nullable(),
+  change_id: text('Id of the change.', { example: 'grp_01m7znr2a1c9m0x6t4v8e5qk3b' }),
+  schedule_ids: z
+    .array(text())
+    .meta({
+      description:
+        'The schedules that a debit paid for; left out if there are none. One debit pays for all requests of the same moment, which can include single messages.',
+      example: ['sch_01m7znjn7hdb5pft3awkb6pgvz'],
+    })
+    .optional(),
+  note: text('What the operator said who added or corrected credits; left out if nothing.').optional(),
+});
+
+/** This many entries of a page count as one request. Reading them takes the embedded store some 3 ms. */
+const ENTRIES_PER_REQUEST = 250;
+
+export const ledger = endpoint({
+  id: 'ledger',
+  method: 'get',
+  path: '/v2/ledger',
+  tag: 'Reading back',
+  summary: 'Statement of the account',
+  description:
+    'Extension. Every change of the balance, numbered without gaps, newest first. A page counts as one request for each 250 of `limit`.',
+  scopes: ['read'],
+  query: { ...LEDGER_FILTER, limit, cursor: cursorOf('ledger', isSeq) },
+  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  answer: pageShape('LedgerPage', LedgerEntry, 'The statement, newest first.'),
+  async handle({ db }, { caller, query: { limit, cursor, ...filter } }) {
+    const before = cursor === undefined ? undefined : Number(cursor);
+    const { entries, next } = await listLedger(db, caller.account._id, filter, before, limit);
+    return pageOf('ledger', entries.map(entryRecord), next === undefined ? undefined : String(next));
+  },
+});
+
+export function isSeq(text: string): text is string {
+  return /^[1-9]\d{0,11}$/.test(text);
+}
+
+export function entryRecord(entry: LedgerEntryDocument): Shown<typeof LedgerEntry> {
+  const { seq, amount, balanceAfter, reason, reference, schedules, change, note, at } = entry;
+  return {
+    seq,
+    at: isoTimestamp(at),
+    amount,
+    balance_after: balanceAfter,
+    reason,
+    reference: reference ?? null,
+    change_id: change,
+    schedule_ids: schedules,
+    note,
+  };
+}
+
+const FILE_COST = 20;
+
+/** Piece by piece, so that a long one holds nobody up. */
+export const ledgerCsv = endpoint({
+  id: 'ledgerCsv',
+  method: 'get',
+  path: '/v2/ledger.csv',
+  tag: 'Reading back',
+  summary: 'Statement as a file',
+  description:
+    'Extension. The statement as CSV (RFC 4180), newest first, some 100,000 entries at most. Where older ones were left out, the first cell of the last line says so, with the `until` to ask for them with; its other cells are empty. Texts that a spreadsheet would take for a formula begin with an apostrophe. Counts as 20 requests.',
+  scopes: ['read'],
+  query: {
+    ...LEDGER_FILTER,
+    user: optional(
+      string(
+        {
+          description:
+            'Only the session of this user (`user_id`); otherwise `other_user`. A browser cannot send the header `X-Dashboard-User` with a link.',
+        },
+        (id) => id,
+      ),
+    ),
+  },
+  openapi: {
+    responses: {
+      200: {
+        content: {
+          'text/csv': {
+            schema: { type: 'string' },
+            examples: {
+              answer: {
+                value:
+                  'seq,at,amount,balance_after,reason,reference,schedule_ids,change_id,note\r\n1,2026-11-21T09:00:00+00:00,10,10,top_up,invoice-1,,crd_invoice-1,\r\n',
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+  async stream({ db, clock, charge }, { caller, query: { user, ...filter } }, res) {
+    if (refusesOther(res, user)) return;
+    if (!(await charge(res, FILE_COST))) return;
+    beginStream(res, 'text/csv; charset=utf-8', ['Content-Disposition', 'attachment; filename="statement.csv"']);
+    if (res.req.method === 'HEAD') return void res.end();
+    const closed = once(res, 'close');
+    for await (const piece of ledgerFile(db, clock, caller.account._id, filter)) {
+      // Cut off, so that nobody takes a part for the whole.
+      if (res.destroyed || res.locals.stopping.aborted) return void res.destroy();
+      if (piece !== '' && !res.write(piece)) await Promise.race([once(res, 'drain'), closed]);
+    }
+    res.end();
+  },
+});
