@@ -3,7 +3,6 @@ import { ENDPOINTS } from './endpoints/list.ts';
 import { begin } from './http/begin.ts';
 import type { GatewayDeps } from './process/deps.ts';
 import { routeAccount } from './routes/account.ts';
-import { routeAdmin } from './routes/admin.ts';
 import { routeChatapp } from './routes/chatapp.ts';
 import { routeLive } from './routes/live.ts';
 import { mount } from './routes/mount.ts';
@@ -35,7 +34,6 @@ export function createApp(deps: GatewayDeps): Express {
   routeOverview(on, parts);
   routeTemplates(on, deps, parts);
   routeUsers(on, deps, parts);
-  routeAdmin(on, deps, parts);
   routeOpen(on, deps, parts);
   app.use(notFound);
   app.use(undecodable);

@@ -1,14 +1,32 @@
 import type { Endpoint } from '../http/endpoint.ts';
+import { changeAccount, changeAccountStatus, listAccounts, newAccount, showAccount } from './accounts/accounts.ts';
+import { accountLedger, creditAccount } from './accounts/credits.ts';
+import { approvals } from './approvals/approvals.ts';
+import { senderDecision, templateDecision } from './approvals/decisions.ts';
 import { audit } from './audit/audit.ts';
 import { batch, batches, stopBatch } from './batches/batches.ts';
 import { batchFailures } from './batches/failures.ts';
+import { changeCarrier, changeCarrierStatus, listCarriers, showCarrier } from './carriers/carriers.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { ledger, ledgerCsv } from './ledger/ledger.ts';
+import { listLedgerChecks, showLedgerCheck, startLedgerCheck } from './ledger-checks/ledger-checks.ts';
 import { events } from './messages/events.ts';
 import { message, messages } from './messages/messages.ts';
 import { status } from './messages/status.ts';
 import { numbers } from './numbers/numbers.ts';
 import { addOptOut, optOuts, removeOptOut } from './numbers/opt-outs.ts';
+import { auditOfAll } from './operators/audit.ts';
+import { giveNumber, numbersOfAll, takeNumber } from './operators/numbers.ts';
+import {
+  anyUserLink,
+  anyUsers,
+  changeUserStatus,
+  endAnySessions,
+  inviteToAccount,
+  removeAnyFactor,
+} from './operators/users.ts';
+import { changeProviderStatus, providers } from './providers/providers.ts';
+import { explain, putRoute, routes, takeRoute } from './routing/routes.ts';
 import { cancelSchedule, scheduleState, schedules } from './schedules/schedules.ts';
 import { balance, templates } from './sms/account.ts';
 import { schedule } from './sms/schedule.ts';
@@ -16,6 +34,8 @@ import { send } from './sms/send.ts';
 import { sendBulk } from './sms/send-bulk.ts';
 import { accountOverview } from './statistics/overview.ts';
 import { accountStatistics } from './statistics/statistics.ts';
+import { operatorOverview, operatorQueues } from './traffic/overview.ts';
+import { orphans, strays } from './traffic/unclaimed.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
 import { replays, showReplay, startedReplay } from './webhooks/replays.ts';
 import {
@@ -74,4 +94,41 @@ export const ENDPOINTS: readonly Endpoint[] = [
   replays,
   startedReplay,
   showReplay,
+  operatorOverview,
+  operatorQueues,
+  orphans,
+  strays,
+  auditOfAll,
+  listAccounts,
+  newAccount,
+  showAccount,
+  changeAccount,
+  changeAccountStatus,
+  creditAccount,
+  accountLedger,
+  approvals,
+  senderDecision,
+  templateDecision,
+  listCarriers,
+  showCarrier,
+  changeCarrier,
+  changeCarrierStatus,
+  routes,
+  explain,
+  putRoute,
+  takeRoute,
+  providers,
+  changeProviderStatus,
+  numbersOfAll,
+  giveNumber,
+  takeNumber,
+  listLedgerChecks,
+  startLedgerCheck,
+  showLedgerCheck,
+  anyUsers,
+  inviteToAccount,
+  changeUserStatus,
+  anyUserLink,
+  removeAnyFactor,
+  endAnySessions,
 ];

@@ -48,6 +48,8 @@ export interface Endpoint<
   readonly forms?: Readonly<Record<string, Pick<RequestTable<Fields>, 'fields' | 'either'>>>;
   /** It adds problems to those of the body, so it refuses them itself. */
   readonly ownProblems?: true;
+  /** It reads the header Idempotency-Key itself. Those with an `action` do not. */
+  readonly ownIdempotency?: true;
   /** `small` 16 KB, `bulk` 10 MB. Absent: 64 KB. */
   readonly bodyMax?: 'small' | 'bulk';
   /** The shape of the answer 200. Absent where `respond` answers with something else than JSON. */

@@ -135,9 +135,10 @@ export function scopeOf({ scopes, signedIn, needs }: Endpoint): string | undefin
   return instead && `none: ${instead}`;
 }
 
-function parametersOf({ params = {}, query = {}, action }: Endpoint): (Parameter | Reference)[] {
+function parametersOf({ params = {}, query = {}, action, ownIdempotency }: Endpoint): (Parameter | Reference)[] {
   const path = Object.entries(params).map(([name, shape]) => inPath(name, shape));
   const { properties = {}, required = [] } = requestSchema({ fields: query, either: [], rules: [] });
+  const takesKey = action !== undefined || ownIdempotency === true;
   const asked = Object.entries(properties).map(([name, { description = '', example, ...schema }]) => ({
     name,
     in: 'query',
@@ -146,7 +147,7 @@ function parametersOf({ params = {}, query = {}, action }: Endpoint): (Parameter
     schema,
     ...(example !== undefined && { example: String(example) }),
   }));
-  return [...path, ...asked, ...(action === undefined ? [] : [{ $ref: '#/components/parameters/IdempotencyKey' }])];
+  return [...path, ...asked, ...(takesKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [])];
 }
 
 function inPath(name: string, shape: z.ZodString): Parameter {

@@ -5,12 +5,12 @@ import { HOUR_MS } from '../../shared/statistics/hour.ts';
 import { readHours } from '../../shared/statistics/store.ts';
 import { listNewestReplays } from '../../shared/webhooks/replay-store.ts';
 import { countChatTemplates } from '../account/chat-templates/count.ts';
-import { readCarriers } from '../admin/carriers/list.ts';
-import { readLedgerChecks } from '../admin/ledger-checks/ledger-checks.ts';
-import { readOverview } from '../admin/traffic/overview.ts';
+import { readCarriers } from '../endpoints/carriers/carriers.ts';
+import { readLedgerChecks } from '../endpoints/ledger-checks/ledger-checks.ts';
 import { listMessages } from '../endpoints/messages/message-list.ts';
 import { messageRecord } from '../endpoints/messages/messages.ts';
 import { balanceRecord } from '../endpoints/sms/account.ts';
+import { readOverview } from '../endpoints/traffic/overview.ts';
 import { replayRecord } from '../endpoints/webhooks/replays.ts';
 import type { AccountSource, OperatorSource } from './source.ts';
 

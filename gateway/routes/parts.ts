@@ -9,6 +9,7 @@ import { createCharge, createRateLimit } from '../access/rate-limit.ts';
 import { createReadAccount } from '../access/read-account.ts';
 import { ReadQueue } from '../access/read-queue.ts';
 import { createUnauthorized } from '../access/unauthorized.ts';
+import { LedgerChecks } from '../endpoints/ledger-checks/run.ts';
 import { Approvals } from '../endpoints/sms/approvals.ts';
 import { ApprovedTemplates } from '../endpoints/sms/matching/approved-templates.ts';
 import { createUrlCheck } from '../fields/public-url.ts';
@@ -77,6 +78,7 @@ export function createParts(deps: GatewayDeps) {
     noFields: createNoFields(small),
     message: body(MESSAGE_BYTES_MAX),
     bulk: body(BULK_BYTES_MAX),
+    ledgerChecks: new LedgerChecks(deps),
     live: new Live({ ...deps, identify, sessions }),
     webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),
     // The provider fetches the file, so our own view of the host is only a hint. A send does not wait long for it.

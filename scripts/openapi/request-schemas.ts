@@ -24,7 +24,6 @@ import {
   REMOVE_SECOND_FACTOR,
 } from '../../gateway/sign-in/profile/second-factor.ts';
 import { SIGN_IN } from '../../gateway/sign-in/sign-in.ts';
-import { OPERATOR_SCHEMAS } from './operator-schemas.ts';
 
 /** The schemas of docs/openapi.json that are generated from the gateway's tables of request fields, by their names there. */
 export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
@@ -53,5 +52,4 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   ChangeUserRequest: requestSchema(CHANGE_USER),
   SignInRulesRequest: requestSchema(CHANGE_SIGN_IN_RULES),
   ChatWebhookRequest: requestSchema(REGISTER_WEBHOOK),
-  ...OPERATOR_SCHEMAS,
 };

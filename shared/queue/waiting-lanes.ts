@@ -6,7 +6,7 @@ import type { QueueDocument } from './queue-document.ts';
 import { queueOf } from './queue-store.ts';
 
 /** The names of the lanes of `MessageDocument.lane`, the most urgent first. */
-const LANES = ['otp', 'transactional', 'low', 'promotional', 'promotional under DLT'] as const;
+export const LANES = ['otp', 'transactional', 'low', 'promotional', 'promotional under DLT'] as const;
 /** Messages are counted up to this number: more is shown as "at least". */
 const COUNTED_MAX = 10_000;
 /** Most accounts of a lane that are counted, and in which the oldest message is looked for. */

@@ -2,7 +2,7 @@ import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import type { UserDocument } from '../../../shared/users/user.ts';
 
 /** A user as owners see one. */
-export function userRecord(user: UserDocument): object {
+export function userRecord(user: UserDocument) {
   const { link, lastSignInAt } = user;
   return {
     user_id: user._id,

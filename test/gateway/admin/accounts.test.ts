@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { createNewAccount } from '../../../gateway/admin/accounts/create.ts';
-import type { Reply } from '../../../gateway/http/context.ts';
+import { newAccount } from '../../../gateway/endpoints/accounts/accounts.ts';
+import type { Call, Gateway } from '../../../gateway/http/endpoint.ts';
 import { findAccount } from '../../../shared/accounts/store.ts';
 import { createKey } from '../../../shared/keys/store.ts';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
-import { TEST_CONFIG } from '../../support/gateway.ts';
+import { newId } from '../../../shared/runtime/ids.ts';
 import { makeAccount } from '../../support/make.ts';
 import { operatorAtGateway } from './world.ts';
 
@@ -58,12 +58,14 @@ describe('accounts, by operators', () => {
   });
 
   it('are not made when the time of the Idempotency-Key is over: another request may have made one', async () => {
-    const { act, newId } = createNewAccount({ db: world.db, clock: systemClock, config: TEST_CONFIG });
-    const id = newId(world.account);
+    const action = newAccount.action?.({ db: world.db, clock: systemClock } as Gateway);
+    const id = newId('acc');
 
     // It looks at the time before it asks who the caller is.
-    const reply = { locals: { body: { name: 'Late' } } } as unknown as Reply;
-    const verdict = await act(reply, { id, payBy: new Date(Date.now() - 1) });
+    const verdict = await action?.act({ body: { name: 'Late' } } as unknown as Call, {
+      id,
+      payBy: new Date(Date.now() - 1),
+    });
 
     expect(verdict).to.deep.include({ kind: 'refused' });
     expect(verdict).to.have.nested.property('problem[0]', 'store_unavailable');

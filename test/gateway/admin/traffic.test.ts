@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { insertCheck } from '../../../gateway/admin/ledger-checks/store.ts';
-import { findOrphans, placeOf } from '../../../gateway/admin/traffic/orphan-list.ts';
+import { insertCheck } from '../../../gateway/endpoints/ledger-checks/run.ts';
+import { findOrphans, orphanPlace } from '../../../gateway/endpoints/traffic/unclaimed.ts';
 import type { InboundDocument } from '../../../shared/inbound/inbound.ts';
 import { insertNew } from '../../../shared/mongo/insert-new.ts';
 import { addNumber } from '../../../shared/numbers/store.ts';
@@ -82,7 +82,7 @@ describe('what waits and what does not fit, for operators', () => {
     await insertOrphans(Array.from({ length: 300 }, (_, age) => age));
     const shown = await findOrphans(world.db, { carrier: undefined, after: undefined }).limit(100).toArray();
 
-    for (const after of [undefined, ...shown.slice(-1).map(placeOf)]) {
+    for (const after of [undefined, ...shown.slice(-1).map(orphanPlace)]) {
       const page = findOrphans(world.db, { carrier: undefined, after }).limit(20);
       const { executionStats } = await page.explain('executionStats');
       expect(executionStats.nReturned).to.equal(20);

@@ -1,0 +1,137 @@
+import type { Db } from 'mongodb';
+import { z } from 'zod';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { homeOf } from '../../../shared/accounts/number-check.ts';
+import { findAccount } from '../../../shared/accounts/store.ts';
+import { listLiveKeys } from '../../../shared/keys/store.ts';
+import { EXEMPTIONS } from '../../../shared/opt-outs/opt-out.ts';
+import { providerCondition } from '../../../shared/providers/condition.ts';
+import { findProvider } from '../../../shared/providers/store.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { isAccountId } from '../../../shared/runtime/ids.ts';
+import { listSenderPage } from '../../../shared/senders/store.ts';
+import { missingToSend } from '../../../shared/templates/missing-to-send.ts';
+import { countUsers } from '../../../shared/users/store.ts';
+import type { Shown } from '../../http/endpoint.ts';
+import { flag, named, text, time, whole } from '../../http/shapes.ts';
+import { AccountIdText } from '../operators/fields.ts';
+
+/** An account as operators see it. */
+
+export const STATUSES = ['active', 'paused', 'suspended'] as const;
+
+export const OperatorAccount = named('OperatorAccount', {
+  account_id: AccountIdText,
+  name: text(undefined, { example: 'Asha Stores' }),
+  status: z
+    .enum(STATUSES)
+    .meta({ description: '`suspended`: its sends are refused. `paused`: they are accepted, and wait.' }),
+  balance: whole('Credits.', { minimum: 0, example: 4200 }),
+  currency: text(undefined, { example: 'INR' }),
+  expiry_date: text(undefined, { format: 'date', example: '2027-11-22' }),
+  created_at: time(undefined, '2026-11-22T10:00:00+00:00'),
+});
+
+const OperatorAccountSettings = named('OperatorAccountSettings', {
+  senders: z.enum(['any', 'registered']).meta({ example: 'registered' }),
+  dlt: z.enum(['on', 'off']),
+  entity_id: text(undefined, { example: '1101456789012345678' }).nullable(),
+  number_check: z.enum(['off', 'on', 'mobile']).meta({ example: 'on' }),
+  country: text(undefined, { example: 'IN' }).nullable(),
+  line_breaks: z.enum(['any', 'exact']),
+  log: z.enum(['unusual', 'all']),
+  opt_out_exempt: z.array(z.enum(EXEMPTIONS)),
+});
+
+export const NewOperatorAccount = named('NewOperatorAccount', {
+  ...OperatorAccount.shape,
+  settings: OperatorAccountSettings,
+});
+
+export const OperatorAccountDetail = named('OperatorAccountDetail', {
+  ...NewOperatorAccount.shape,
+  missing_to_send: z
+    .array(z.enum(['entity_id', 'sender', 'template']))
+    .meta({ description: 'Without these every send is refused.' }),
+  keys: z
+    .strictObject({ active: whole(undefined, { example: 2 }) })
+    .meta({ description: 'How many keys it has, and how many of them work. Each is counted up to 10,000.' }),
+  users: whole(undefined, { example: 2 }),
+  senders: z.array(
+    z.strictObject({
+      sender: text(undefined, { example: 'HARKRA' }),
+      status: z.enum(['approved', 'submitted', 'rejected']),
+      routes: z.array(text()).meta({ example: ['transactional'] }),
+      reason: text().nullable(),
+    }),
+  ),
+  senders_more: flag('It has more senders than the 500 that are shown.'),
+  chatapp: text('The state of its chat-app number. Null: it has none.').nullable(),
+});
+
+/** The account that a path names, without `pending`. */
+export async function accountOf(db: Db, id: string): Promise<AccountDocument | undefined> {
+  return isAccountId(id) ? findAccount(db, id) : undefined;
+}
+
+/** `paused`: its sends are accepted and wait. */
+export function statusOf({ status, held }: AccountDocument): (typeof STATUSES)[number] {
+  return status === 'active' && held === true ? 'paused' : status;
+}
+
+export function accountRecord(account: AccountDocument): Shown<typeof OperatorAccount> {
+  return {
+    account_id: account._id,
+    name: account.name,
+    status: statusOf(account),
+    balance: account.balance,
+    currency: account.currency,
+    expiry_date: account.expiryDate,
+    created_at: isoTimestamp(account.createdAt),
+  };
+}
+
+export function newAccountRecord(account: AccountDocument): Shown<typeof NewOperatorAccount> {
+  const settings: Shown<typeof OperatorAccountSettings> = {
+    senders: account.senders,
+    dlt: account.dlt ?? 'off',
+    entity_id: account.entityId ?? null,
+    number_check: account.numberCheck ?? 'off',
+    country: homeOf(account) ?? null,
+    line_breaks: account.lineBreaks ?? 'any',
+    log: account.log ?? 'unusual',
+    opt_out_exempt: account.optOutExempt ?? [],
+  };
+  return { ...accountRecord(account), settings };
+}
+
+/** By name; more than an account usually has. */
+const SENDERS_SHOWN = 500;
+const MISSING = { 'PE id': 'entity_id', sender: 'sender', template: 'template' } as const;
+
+/** With counts of what it has. */
+export async function accountDetail(
+  db: Db,
+  account: AccountDocument,
+  now: Date,
+): Promise<Shown<typeof OperatorAccountDetail>> {
+  const id = account._id;
+  const [working, users, senders, provider, missing] = await Promise.all([
+    listLiveKeys(db, id, now),
+    countUsers(db, id),
+    listSenderPage(db, id, '', SENDERS_SHOWN + 1),
+    findProvider(db, id),
+    missingToSend(db, account),
+  ]);
+  return {
+    ...newAccountRecord(account),
+    missing_to_send: missing.map((what) => MISSING[what]),
+    keys: { active: working.length },
+    users,
+    senders: senders
+      .slice(0, SENDERS_SHOWN)
+      .map(({ sender, status, routes, reason }) => ({ sender, status, routes, reason: reason ?? null })),
+    senders_more: senders.length > SENDERS_SHOWN,
+    chatapp: provider === undefined ? null : providerCondition(provider),
+  };
+}

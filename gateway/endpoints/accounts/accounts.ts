@@ -1,0 +1,305 @@
+import type { Filter } from 'mongodb';
+import { type AccountDocument, accountInAudit } from '../../../shared/accounts/account.ts';
+import { defaultExpiry } from '../../../shared/accounts/account-form.ts';
+import {
+  type AccountChanges,
+  createAccount,
+  findAccount,
+  pauseAccount,
+  setAccountStatus,
+  updateAccount,
+} from '../../../shared/accounts/store.ts';
+import { EXEMPTIONS } from '../../../shared/opt-outs/opt-out.ts';
+import { defined } from '../../../shared/runtime/defined.ts';
+import { isAccountId, newId } from '../../../shared/runtime/ids.ts';
+import { scopeMissing } from '../../access/scopes.ts';
+import { choice, Fault, list, optional, otherwise, required, string, withDefault } from '../../fields/field.ts';
+import { cursorOf, limit } from '../../fields/query.ts';
+import { request } from '../../fields/request.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { done, endpoint, invalid, refused } from '../../http/endpoint.ts';
+import { pageOfFound } from '../../http/page.ts';
+import { pageShape, success } from '../../http/shapes.ts';
+import type { Accepted } from '../../idempotency/action.ts';
+import { refusedLate } from '../../idempotency/refused-late.ts';
+import { ACCOUNT_IN_PATH, country, currency, entityId, expiryDate, line, reason } from '../operators/fields.ts';
+import {
+  accountDetail,
+  accountOf,
+  accountRecord,
+  NewOperatorAccount,
+  newAccountRecord,
+  OperatorAccount,
+  OperatorAccountDetail,
+  STATUSES,
+  statusOf,
+} from './account.ts';
+
+/** All accounts, made and changed by operators. Their credits: credits.ts. */
+
+const SEARCH_MAX = 100;
+const OF_STATUS = {
+  active: { status: 'active', held: { $ne: true } },
+  paused: { status: 'active', held: true },
+  suspended: { status: 'suspended' },
+} as const satisfies Readonly<Record<(typeof STATUSES)[number], Filter<AccountDocument>>>;
+
+/** It walks the accounts by their ids; an installation has thousands at most. */
+export const listAccounts = endpoint({
+  id: 'operatorAccounts',
+  method: 'get',
+  path: '/v2/admin/accounts',
+  tag: 'Operators',
+  summary: 'Accounts',
+  description: 'Extension. All accounts, newest first.',
+  scopes: ['admin:read'],
+  query: {
+    search: optional(
+      string(
+        { description: 'A part of the name, or the beginning of the id.', maxLength: SEARCH_MAX },
+        // No name has a NUL character, and the store's patterns must not have one.
+        (text) =>
+          text.length > SEARCH_MAX
+            ? new Fault('too_long', `It must have at most ${SEARCH_MAX} characters.`)
+            : text.includes('\0')
+              ? new Fault('invalid_text', 'It must have no NUL character.')
+              : text,
+      ),
+    ),
+    status: optional(choice(STATUSES, 'Only of this status.')),
+    limit,
+    cursor: cursorOf('accounts', isAccountId),
+  },
+  answer: pageShape('OperatorAccountPage', OperatorAccount),
+  async handle({ db }, { query: { search = '', status, limit, cursor } }) {
+    const filter: Filter<AccountDocument> = {
+      ...(cursor && { _id: { $lt: cursor } }),
+      ...(status && OF_STATUS[status]),
+      ...(search !== '' && { $or: matches(search) }),
+    };
+    const found = await db
+      .collection<AccountDocument>('accounts')
+      .find(filter, { projection: { pending: 0 } })
+      .sort({ _id: -1 })
+      .limit(limit + 1)
+      .toArray();
+    return pageOfFound('accounts', found, limit, accountRecord);
+  },
+});
+
+function matches(search: string): Filter<AccountDocument>[] {
+  const literal = search.trim().replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  return [{ name: { $regex: literal, $options: 'i' } }, { _id: { $regex: `^${literal}` } }];
+}
+
+const NAME = line('What people call it.', 100);
+const SENDERS = choice(
+  ['any', 'registered'],
+  '`registered`: only senders that are registered to the account and approved.',
+);
+const DLT = choice(['on', 'off'], "India's DLT: senders must be registered, texts must match approved templates.");
+const NUMBER_CHECK = choice(
+  ['off', 'on', 'mobile'],
+  "`on`: recipients must be numbers of their country's plan. `mobile`: they must be mobile numbers too.",
+);
+
+export const newAccount = endpoint({
+  id: 'createAccount',
+  method: 'post',
+  path: '/v2/admin/accounts',
+  tag: 'Operators',
+  summary: 'Create an account',
+  description: 'Extension. It has no credits yet.',
+  scopes: ['admin:support'],
+  confirmed: true,
+  body: request({
+    name: required(NAME),
+    currency: withDefault(currency, 'INR'),
+    expiry_date: otherwise(expiryDate, ({ now }) => defaultExpiry(now)),
+    senders: withDefault(SENDERS, 'registered'),
+    dlt: withDefault(DLT, 'off'),
+    entity_id: optional(entityId),
+    number_check: withDefault(NUMBER_CHECK, 'off'),
+    country: optional(country),
+  }),
+  answer: success('NewOperatorAccountResult', { account: NewOperatorAccount }),
+  examples: {
+    body: { example: { name: 'Asha Stores', dlt: 'on', entity_id: '1101456789012345678', number_check: 'on' } },
+  },
+  newId: ({ clock }) => newId('acc', clock.now().getTime()),
+  action: (deps) => ({
+    async act({ requester, body }, { id, payBy }) {
+      const { db, clock } = deps;
+      const { name, currency, expiry_date, senders, dlt, entity_id, number_check, country } = body;
+      const given = { name, currency, expiryDate: expiry_date, senders, dlt, entityId: entity_id, country };
+      const numberCheck = number_check === 'off' ? undefined : number_check;
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
+      const made = await changeAudited(deps, requester, {
+        action: 'account.create',
+        subject: { kind: 'account', id },
+        account: id,
+        read: async () => undefined,
+        make: () => createAccount(db, clock, { ...given, numberCheck }, id),
+        madeOf: (account) => account,
+        isRefusal: () => false,
+      });
+      return created(made);
+    },
+    async recover(_owner, id) {
+      const made = await findAccount(deps.db, id);
+      return made && created(made);
+    },
+  }),
+});
+
+function created(account: AccountDocument): Accepted {
+  return { kind: 'accepted', body: done({ account: newAccountRecord(account) }) };
+}
+
+export const showAccount = endpoint({
+  id: 'operatorAccount',
+  method: 'get',
+  path: '/v2/admin/accounts/{account_id}',
+  tag: 'Operators',
+  summary: 'One account',
+  description: 'Extension. With its settings, and counts of what it has.',
+  scopes: ['admin:read'],
+  params: ACCOUNT_IN_PATH,
+  answer: OperatorAccountDetail,
+  problems: ['account_not_found'],
+  async handle({ db, clock }, { params }) {
+    const account = await accountOf(db, params.account_id);
+    return account === undefined ? refused('account_not_found') : accountDetail(db, account, clock.now());
+  },
+});
+
+const ChangedAccount = success('OperatorAccountResult', { account: OperatorAccountDetail });
+
+export const changeAccount = endpoint({
+  id: 'updateAccount',
+  method: 'patch',
+  path: '/v2/admin/accounts/{account_id}',
+  tag: 'Operators',
+  summary: 'Change an account',
+  description:
+    'Extension. Fields that are left out stay as they are. Gateways and workers see it within seconds. `expiry_date` needs `admin:money` too.',
+  scopes: ['admin:support'],
+  fieldScopes: { expiry_date: 'admin:money' },
+  confirmed: true,
+  params: ACCOUNT_IN_PATH,
+  body: request({
+    name: optional(NAME),
+    expiry_date: optional(expiryDate),
+    senders: optional(SENDERS),
+    dlt: optional(DLT),
+    entity_id: optional(entityId),
+    number_check: optional(NUMBER_CHECK),
+    country: optional(country),
+    line_breaks: optional(
+      choice(
+        ['any', 'exact'],
+        'How texts are compared with DLT templates. `any`: CR LF, CR and LF are one line break. `exact`: they differ, for operators that compare octets.',
+      ),
+    ),
+    log: optional(choice(['unusual', 'all'], 'Which receipts and answers of carriers are kept for its timelines.')),
+    opt_out_exempt: optional(
+      list(choice(EXEMPTIONS), {
+        description: 'Messages that go to customers who opted out, too.',
+        maxItems: 2,
+      }),
+    ),
+  }),
+  answer: ChangedAccount,
+  problems: ['account_not_found'],
+  examples: { body: { example: { expiry_date: '2027-12-31' } } },
+  async handle(deps, { requester, params, body }) {
+    const { db, clock } = deps;
+    const { expiry_date, entity_id, number_check, line_breaks, opt_out_exempt, ...same } = body;
+    const { who, scopes } = requester;
+    if (expiry_date !== undefined && !scopes.includes('admin:money')) {
+      // Credits that have expired can be spent again.
+      return { kind: 'refused', problem: scopeMissing(who, scopes, ['admin:support', 'admin:money']) };
+    }
+    const account = await accountOf(db, params.account_id);
+    if (account === undefined) return refused('account_not_found');
+    const { _id: id } = account;
+    const changes: AccountChanges = {
+      ...same,
+      ...defined({
+        expiryDate: expiry_date,
+        entityId: entity_id,
+        numberCheck: number_check,
+        lineBreaks: line_breaks,
+        optOutExempt: opt_out_exempt,
+      }),
+    };
+    const changed = await changeAudited(deps, requester, {
+      action: 'account.update',
+      subject: { kind: 'account', id },
+      account: id,
+      read: async () => accountInAudit(account),
+      make: async () => {
+        if (Object.keys(changes).length > 0) await updateAccount(db, id, changes);
+        return (await findAccount(db, id)) ?? account;
+      },
+      madeOf: accountInAudit,
+      isRefusal: () => false,
+    });
+    return done({ account: await accountDetail(db, changed, clock.now()) });
+  },
+});
+
+export const changeAccountStatus = endpoint({
+  id: 'setAccountStatus',
+  method: 'post',
+  path: '/v2/admin/accounts/{account_id}/status',
+  tag: 'Operators',
+  summary: 'Suspend, pause or resume an account',
+  description: 'Extension. What waits stays where it is until the account is active again.',
+  scopes: ['admin:support'],
+  confirmed: true,
+  params: ACCOUNT_IN_PATH,
+  body: request({
+    status: required(
+      choice(
+        STATUSES,
+        '`suspended`: its sends are refused. `paused`: they are accepted, and wait. Under both, what waits does not leave.',
+      ),
+    ),
+    reason: optional(reason),
+  }),
+  answer: ChangedAccount,
+  problems: ['account_not_found'],
+  examples: { body: { example: { status: 'suspended', reason: 'Unpaid since October' } } },
+  async handle(deps, { requester, params, body: { status, reason }, read: { problems } }) {
+    const { db, clock } = deps;
+    const account = await accountOf(db, params.account_id);
+    if (account === undefined) return refused('account_not_found');
+    if (status === 'paused' && account.status === 'suspended') {
+      // Pausing it would change nothing, and resuming it would end both.
+      problems.add(
+        'status',
+        'invalid_value',
+        'The account is suspended: its messages wait already. To take sends again but keep them waiting, resume it first.',
+      );
+      return invalid(problems);
+    }
+    const { _id: id } = account;
+    const shown = (one: typeof account) => ({ ...accountInAudit(one), status: statusOf(one) });
+    const changed = await changeAudited(deps, requester, {
+      action: { active: 'account.resume', paused: 'account.pause', suspended: 'account.suspend' }[status],
+      subject: { kind: 'account', id },
+      account: id,
+      read: async () => shown(account),
+      make: async () => {
+        if (status === 'paused') await pauseAccount(db, id);
+        else await setAccountStatus(db, id, status);
+        return (await findAccount(db, id)) ?? account;
+      },
+      madeOf: (one) => ({ ...shown(one), ...(reason === undefined ? {} : { reason }) }),
+      isRefusal: () => false,
+    });
+    return done({ account: await accountDetail(db, changed, clock.now()) });
+  },
+});

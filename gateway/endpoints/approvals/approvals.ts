@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { findAccounts } from '../../../shared/accounts/store.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { type AccountId, isAccountId } from '../../../shared/runtime/ids.ts';
+import { type AgePlace, readTurns, readWaitingOf, type Waiting } from '../../../shared/templates/approval-queue.ts';
+import { AccountTemplate, templateRecord } from '../../account/templates/record.ts';
+import { optional } from '../../fields/field.ts';
+import { cursorOf, limit } from '../../fields/query.ts';
+import { endpoint, invalid, type Shown } from '../../http/endpoint.ts';
+import { FieldProblems } from '../../http/fields.ts';
+import { pageOf, pageOfFound } from '../../http/page.ts';
+import { id, named, pageShape, text, time, whole } from '../../http/shapes.ts';
+import type { Refused } from '../../idempotency/action.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+import { AccountIdText, accountId } from '../operators/fields.ts';
+
+/** Senders and DLT templates that wait for a decision. The decision itself: decisions.ts. */
+
+const Approval = named('Approval', {
+  kind: z.enum(['sender', 'template']).meta({ example: 'template' }),
+  account_id: AccountIdText,
+  account_name: text(undefined, { example: 'Asha Stores' }),
+  account_waiting: whole('How many things of this account wait, this one included. Counted up to 1,000 of each kind.', {
+    example: 1,
+  }),
+  requested_at: time(undefined, '2026-11-22T10:00:00+00:00'),
+  sender: z.strictObject({ sender_id: id('snd'), sender: text(), routes: z.array(text()) }).optional(),
+  template: AccountTemplate.meta({
+    example: {
+      template_id: 'tpr_01m7znjn7hdb5pft3awkb6pgvz',
+      dlt_id: null,
+      name: 'Order update',
+      state: 'requested',
+      reason: null,
+      paused: false,
+      senders: ['HARKRA'],
+      routes: ['transactional'],
+      category: null,
+      content: 'Your order {#var#} has left.',
+      entity_id: null,
+      version: '0123456789ab',
+      requested_at: '2026-11-22T10:00:00+00:00',
+      decided_at: null,
+    },
+  }).optional(),
+});
+
+export const approvals = endpoint({
+  id: 'approvals',
+  method: 'get',
+  path: '/v2/admin/approvals',
+  tag: 'Operators',
+  summary: 'What waits for a decision',
+  description:
+    "Extension. Senders and DLT templates that accounts asked for. Each account is shown once, with the oldest three that wait and how many wait in all (`account_waiting`), so that one that asks for thousands hides nobody. Pages go by the accounts' ids; on a page the account that has waited longest comes first. With `account_id` all of that account, oldest first.",
+  scopes: ['admin:read'],
+  query: {
+    account_id: optional(accountId('All that this account waits for.')),
+    limit,
+    cursor: cursorOf('approvals', isPlace),
+  },
+  answer: pageShape('ApprovalPage', Approval),
+  async handle(deps, { query: { account_id: account, limit, cursor } }) {
+    if (account === undefined) {
+      return cursor === undefined || isAccountId(cursor) ? inTurn(deps, cursor, limit) : ofOtherList();
+    }
+    return cursor === undefined || !isAccountId(cursor) ? ofAccount(deps, account, cursor, limit) : ofOtherList();
+  },
+});
+
+/** The last account of a page; for one account the last thing, by its time in milliseconds and its id. */
+type Place = AccountId | AgeText;
+type AgeText = `${number}:${string}`;
+
+function isPlace(text: string): text is Place {
+  return isAccountId(text) || /^\d{1,15}:[\w:]{1,80}$/.test(text);
+}
+
+function ofOtherList(): Refused {
+  const problems = new FieldProblems();
+  problems.add('cursor', 'invalid_value', 'It must be the `next_cursor` of an earlier page of this list.');
+  return invalid(problems);
+}
+
+type Deps = Pick<GatewayDeps, 'db' | 'clock'>;
+
+async function inTurn({ db, clock }: Deps, after: AccountId | undefined, limit: number) {
+  const { turns, next } = await readTurns(db, clock, 'all', after, limit);
+  const accounts = await findAccounts(
+    db,
+    turns.map(({ account }) => account),
+  );
+  const names = new Map(accounts.map(({ _id, name }) => [_id, name]));
+  const data = turns.flatMap(({ account, oldest, waiting }) =>
+    oldest.map((one) => approvalRecord(one, names.get(account) ?? '', waiting)),
+  );
+  return pageOf('approvals', data, next);
+}
+
+async function ofAccount({ db, clock }: Deps, account: AccountId, after: AgeText | undefined, limit: number) {
+  const { found, waiting } = await readWaitingOf(db, clock, 'all', account, after && placeOf(after), limit + 1);
+  const [{ name = '' } = {}] = await findAccounts(db, [account]);
+  const record = (one: Waiting) => approvalRecord(one, name, waiting);
+  return pageOfFound('approvals', found, limit, record, (last) => `${last.createdAt.getTime()}:${last._id}`);
+}
+
+function placeOf(text: AgeText): AgePlace {
+  const colon = text.indexOf(':');
+  return { at: new Date(Number(text.slice(0, colon))), id: text.slice(colon + 1) };
+}
+
+function approvalRecord(one: Waiting, name: string, waiting: number): Shown<typeof Approval> {
+  const about = {
+    account_id: one.account,
+    account_name: name,
+    account_waiting: waiting,
+    requested_at: isoTimestamp(one.createdAt),
+  };
+  return 'sender' in one
+    ? { kind: 'sender', ...about, sender: { sender_id: one._id, sender: one.sender, routes: one.routes } }
+    : { kind: 'template', ...about, template: templateRecord(one) };
+}

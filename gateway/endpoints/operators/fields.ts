@@ -1,0 +1,71 @@
+import type { Db } from 'mongodb';
+import { ENTITY_ID, isCurrency, isLine } from '../../../shared/accounts/account-form.ts';
+import { isCountry } from '../../../shared/accounts/number-check.ts';
+import { findAccount } from '../../../shared/accounts/store.ts';
+import { isoDate } from '../../../shared/runtime/clock.ts';
+import { type AccountId, isAccountId } from '../../../shared/runtime/ids.ts';
+import { isDay } from '../../../shared/runtime/iso-time.ts';
+import { Fault, type Field, type Kind, string } from '../../fields/field.ts';
+import type { ReadRequest } from '../../fields/request.ts';
+import { text } from '../../http/shapes.ts';
+
+/** Fields that several requests and answers of operators have. */
+
+export const AccountIdText = text(undefined, { example: 'acc_01m7znjn7hdb5pft3awkb6pgvz' });
+export const ACCOUNT_IN_PATH = { account_id: AccountIdText.describe('The account.') };
+
+/** One line for people. */
+export function line(description: string, most: number): Kind<string> {
+  const fault = new Fault('invalid_text', `It must be one line of 1 to ${most} characters.`);
+  return string({ description, minLength: 1, maxLength: most }, (text) => (isLine(text, most) ? text.trim() : fault));
+}
+
+export function matching(description: string, pattern: RegExp, form: string): Kind<string> {
+  const fault = new Fault('invalid_value', `It must be ${form}.`);
+  return string({ description, pattern: pattern.source }, (text) => (pattern.test(text) ? text : fault));
+}
+
+export function accountId(description: string, example?: string): Kind<AccountId> {
+  const fault = new Fault('invalid_value', 'It must be an account id like acc_01kam….');
+  return string({ description, ...(example !== undefined && { example }) }, (text) =>
+    isAccountId(text) ? text : fault,
+  );
+}
+
+export const NO_SUCH_ACCOUNT = 'There is no such account: `GET /v2/admin/accounts` lists them.';
+
+/** Adds a problem when the account that the body names does not exist. */
+export async function checkAccount(
+  db: Db,
+  { given, problems }: ReadRequest<{ readonly account_id: Field<AccountId | undefined> }>,
+): Promise<void> {
+  if (given.account_id === undefined || (await findAccount(db, given.account_id)) !== undefined) return;
+  problems.add('account_id', 'invalid_value', NO_SUCH_ACCOUNT);
+}
+
+export const currency = string({ description: 'The ISO 4217 code of the price of its credits.' }, (text) =>
+  isCurrency(text) ? text : new Fault('invalid_value', 'It must be a currency code of ISO 4217, like INR or EUR.'),
+);
+
+export const country = string(
+  { description: 'Two letters (ISO 3166-1). Recipients without a country code are taken to be from here.' },
+  (text) => (isCountry(text) ? text : new Fault('invalid_value', 'It must be a country in two letters, like IN.')),
+);
+
+/** The last day on which credits may be spent. */
+export const expiryDate = string(
+  { description: 'The last day (UTC) on which its credits may be spent.', format: 'date' },
+  (text, { now }) => {
+    if (!isDay(text)) return new Fault('invalid_value', 'It must be a day like 2027-12-31.');
+    return text >= isoDate(now) ? text : new Fault('out_of_range', 'It is in the past. Give a later day.');
+  },
+);
+
+export const entityId = matching(
+  "The PE id of the business on the operators' DLT platform.",
+  ENTITY_ID,
+  '10 to 20 digits',
+);
+
+/** Why somebody did it. It stands in the audit. */
+export const reason = line('Why. It stands in the audit.', 200);

@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict';
+import { z } from 'zod';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { isUserId, newId } from '../../../shared/runtime/ids.ts';
+import { auditedUser } from '../../../shared/users/audited-user.ts';
+import { linkUrl } from '../../../shared/users/link.ts';
+import {
+  disableUser,
+  enableUser,
+  findUser,
+  inviteUser,
+  listUsers,
+  makeLink,
+  removeSecondFactor,
+  signOutEverywhere,
+} from '../../../shared/users/store.ts';
+import {
+  ACCOUNT_ROLES,
+  isOperatorRole,
+  OPERATOR_ROLES,
+  type UserDocument,
+  whereOf,
+} from '../../../shared/users/user.ts';
+import { ROLE_PERMISSIONS } from '../../access/roles.ts';
+import { scopeMissing } from '../../access/scopes.ts';
+import { INVITE_USER, notInvited } from '../../account/users/invite.ts';
+import { userRecord } from '../../account/users/record.ts';
+import { choice, optional, required } from '../../fields/field.ts';
+import { cursorOf, limit } from '../../fields/query.ts';
+import { request } from '../../fields/request.ts';
+import { changeAudited } from '../../http/audited.ts';
+import type { Requester } from '../../http/context.ts';
+import { endpoint, invalid, refused, type Shown } from '../../http/endpoint.ts';
+import { pageOfFound } from '../../http/page.ts';
+import { flag, named, pageShape, text, time } from '../../http/shapes.ts';
+import type { Refused } from '../../idempotency/action.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+import { askAboutKeys, keysOfTheUser, MadeKey, settleKeys } from '../keys/made-keys.ts';
+import { accountId, checkAccount } from './fields.ts';
+
+/**
+ * What operators do for users who cannot sign in, or no longer should. With a link, or without a second factor, one signs in as an
+ * owner and spends that account's credits: so `admin:support` alone is not enough for these. For users who are operators
+ * themselves, both are refused here: with these, one operator could take over another. `ops user` does it.
+ */
+
+const UserIdText = text(undefined, { example: 'usr_01m7znjn7hdb5pft3awkb6pgvz' });
+const IN_PATH = { user_id: UserIdText.describe('The user.') };
+const TAKES_OVER = [['admin:support', 'admin:money']] as const;
+const NO_SUCH = { detail: 'Check the user_id: `GET /v2/admin/users` lists them.' };
+const TIME = '2026-11-22T10:00:00+00:00';
+
+const COMMON = {
+  user_id: UserIdText,
+  username: text(undefined, { example: 'asha@example.com' }),
+  name: text(undefined, { example: 'Asha' }).nullable(),
+  role: z.enum([...ACCOUNT_ROLES, ...OPERATOR_ROLES]),
+  status: z.enum(['invited', 'active', 'disabled']).meta({ example: 'active' }),
+  second_factor: flag(undefined, true),
+  last_sign_in_at: time(undefined, TIME).nullable(),
+  created_at: time(undefined, TIME),
+  account_id: text('Null: an operator.', { example: 'acc_01m7znjn7hdb5pft3awkb6pgvz' }).nullable(),
+};
+
+const AnyUser = named('AnyUser', {
+  ...COMMON,
+  link_expires_at: time().nullable(),
+  keys: z
+    .array(MadeKey)
+    .meta({
+      description:
+        'Only where a change takes the right to make keys from a user who made some: those keys, revoked or kept.',
+    })
+    .optional(),
+});
+
+const AnyUserLink = named('AnyUserLink', {
+  ...COMMON,
+  link: text('To be given to the user, once. It is shown only here.', {
+    example: 'https://sms.example.com/dashboard/link#Zk3…',
+  }),
+  purpose: z.enum(['invitation', 'reset']),
+  link_expires_at: time(undefined, '2026-11-29T10:00:00+00:00'),
+});
+
+/** This many entries of a page count as one request. */
+const ENTRIES_PER_REQUEST = 100;
+
+export const anyUsers = endpoint({
+  id: 'anyUsers',
+  method: 'get',
+  path: '/v2/admin/users',
+  tag: 'Operators',
+  summary: 'Users of an account, or operators',
+  description:
+    'Extension. Newest first; without `account_id` the operators. A page counts as one request for each 100 of `limit`.',
+  scopes: ['admin:read'],
+  query: { account_id: optional(accountId('The account.')), limit, cursor: cursorOf('users', isUserId) },
+  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  answer: pageShape('AnyUserPage', AnyUser),
+  async handle({ db }, { query: { account_id, limit, cursor } }) {
+    return pageOfFound('users', await listUsers(db, account_id, { after: cursor, limit: limit + 1 }), limit, anyRecord);
+  },
+});
+
+export const inviteToAccount = endpoint({
+  id: 'inviteToAccount',
+  method: 'post',
+  path: '/v2/admin/users',
+  tag: 'Operators',
+  summary: 'Invite a user of an account',
+  description:
+    'Extension. Usually its first owner. The link to set a password is shown only here. It lets the caller act as an owner who can spend credits: so it needs both scopes.',
+  scopes: TAKES_OVER,
+  confirmed: true,
+  body: request({ ...INVITE_USER.fields, account_id: required(accountId('The account.')) }),
+  ownProblems: true,
+  answer: AnyUserLink,
+  problems: ['too_many_users', 'username_taken'],
+  examples: {
+    body: {
+      example: { username: 'asha@example.com', role: 'owner', account_id: 'acc_01m7znjn7hdb5pft3awkb6pgvz' },
+    },
+  },
+  async handle(deps, call) {
+    const { db, clock } = deps;
+    await checkAccount(db, call.read);
+    if (call.read.problems.count > 0) return invalid(call.read.problems);
+    const { account_id: account, ...invited } = call.body;
+    const now = clock.now();
+    try {
+      const { user, token } = await changeAudited(deps, call.requester, {
+        action: 'user.invite',
+        subject: { kind: 'user', id: invited.username },
+        account,
+        apart: `${account} ${invited.role}`,
+        read: async () => undefined,
+        make: () => inviteUser(db, now, { ...invited, account }, newId('usr', now.getTime())),
+        madeOf: (made) => auditedUser(made.user) ?? {},
+        isRefusal: (error) => notInvited(error) !== undefined,
+      });
+      return linkRecord(deps, user, token);
+    } catch (error) {
+      const refusal = notInvited(error);
+      if (refusal === undefined) throw error;
+      return refused(refusal);
+    }
+  },
+});
+
+export const changeUserStatus = endpoint({
+  id: 'setUserStatus',
+  method: 'post',
+  path: '/v2/admin/users/{user_id}/status',
+  tag: 'Operators',
+  summary: 'Disable a user, or enable one',
+  description:
+    "Extension. All sessions of a disabled user end at once. When keys that the user made would outlive the right to make them, `keys` must say what becomes of these (409 `user_has_keys` names them). An operator is let in or out by somebody who has all of that operator's scopes.",
+  scopes: ['admin:support'],
+  confirmed: true,
+  params: IN_PATH,
+  body: request({
+    status: required(choice(['active', 'disabled'], '`disabled`: cannot sign in, and all sessions end at once.')),
+    keys: keysOfTheUser,
+  }),
+  answer: AnyUser,
+  problems: ['user_not_found', 'user_has_keys'],
+  examples: { body: { example: { status: 'disabled' } } },
+  async handle(deps, { requester, params, body: { status, keys: fate } }) {
+    const { db } = deps;
+    const user = await userOf(db, params.user_id);
+    if (user === undefined) return refused('user_not_found', NO_SUCH);
+    const colleague = refusesColleague(requester, user);
+    if (colleague !== undefined) return colleague;
+    const left = { user, keeps: status === 'active' ? ROLE_PERMISSIONS[user.role] : [], fate };
+    const question = status === 'active' ? undefined : await askAboutKeys(deps, left);
+    if (question !== undefined) return { kind: 'refused', problem: question };
+    const action = status === 'active' ? 'user.enable' : 'user.disable';
+    const change = () => (status === 'active' ? enableUser : disableUser)(db, user._id);
+    const changed = await changeUser(deps, requester, { action, user }, change);
+    if (changed === undefined) return refused('user_not_found', NO_SUCH);
+    return { ...anyRecord(changed), ...(await settleKeys(deps, requester, left)) };
+  },
+});
+
+/** Letting in or out an operator who may do more than the requester is refused. */
+function refusesColleague({ who, scopes }: Requester, { role }: UserDocument): Refused | undefined {
+  const needed = isOperatorRole(role) ? ROLE_PERMISSIONS[role] : [];
+  if (needed.every((one) => scopes.includes(one))) return undefined;
+  return { kind: 'refused', problem: scopeMissing(who, scopes, needed) };
+}
+
+export const endAnySessions = endpoint({
+  id: 'endAnySessions',
+  method: 'delete',
+  path: '/v2/admin/users/{user_id}/sessions',
+  tag: 'Operators',
+  summary: 'Sign a user out everywhere',
+  description: 'Extension. Ends all sessions at once.',
+  scopes: ['admin:support'],
+  confirmed: true,
+  params: IN_PATH,
+  answer: AnyUser,
+  problems: ['user_not_found'],
+  async handle(deps, { requester, params }) {
+    const user = await userOf(deps.db, params.user_id);
+    if (user === undefined) return refused('user_not_found', NO_SUCH);
+    const colleague = refusesColleague(requester, user);
+    if (colleague !== undefined) return colleague;
+    const change = () => signOutEverywhere(deps.db, user._id);
+    const changed = await changeUser(deps, requester, { action: 'user.end-sessions', user }, change);
+    return changed === undefined ? refused('user_not_found', NO_SUCH) : anyRecord(changed);
+  },
+});
+
+export const removeAnyFactor = endpoint({
+  id: 'removeAnyFactor',
+  method: 'delete',
+  path: '/v2/admin/users/{user_id}/second-factor',
+  tag: 'Operators',
+  summary: 'Reset a second factor',
+  description:
+    'Extension. For a lost app without recovery codes. All sessions end. For users of accounts. It lets the caller act as an owner who can spend credits: so it needs both scopes.',
+  scopes: TAKES_OVER,
+  confirmed: true,
+  params: IN_PATH,
+  answer: AnyUser,
+  problems: ['user_not_found', 'operator_by_ops'],
+  async handle(deps, { requester, params }) {
+    const user = await userOf(deps.db, params.user_id);
+    if (user === undefined) return refused('user_not_found', NO_SUCH);
+    if (user.account === undefined) return refused('operator_by_ops');
+    const change = () => removeSecondFactor(deps.db, user._id);
+    const changed = await changeUser(deps, requester, { action: 'user.remove-second-factor', user }, change);
+    return changed === undefined ? refused('user_not_found', NO_SUCH) : anyRecord(changed);
+  },
+});
+
+export const anyUserLink = endpoint({
+  id: 'anyUserLink',
+  method: 'post',
+  path: '/v2/admin/users/{user_id}/link',
+  tag: 'Operators',
+  summary: 'A new link to set a password',
+  description:
+    'Extension. Earlier ones are void. For users of accounts; those of operators are made by ops. It lets the caller act as an owner who can spend credits: so it needs both scopes.',
+  scopes: TAKES_OVER,
+  confirmed: true,
+  params: IN_PATH,
+  answer: AnyUserLink,
+  problems: ['user_not_found', 'user_disabled', 'operator_by_ops'],
+  async handle(deps, { requester, params }) {
+    const { db, clock } = deps;
+    const user = await userOf(db, params.user_id);
+    if (user === undefined) return refused('user_not_found', NO_SUCH);
+    if (user.account === undefined) return refused('operator_by_ops');
+    let token = '';
+    const made = await changeUser(deps, requester, { action: 'user.link', user }, async () => {
+      const link = await makeLink(db, clock.now(), user);
+      token = link?.token ?? '';
+      return link?.user;
+    });
+    return made === undefined ? refused('user_disabled') : linkRecord(deps, made, token);
+  },
+});
+
+type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
+
+/** The user that a path names: of any account, or an operator. */
+async function userOf(db: Deps['db'], id: string): Promise<UserDocument | undefined> {
+  return isUserId(id) ? findUser(db, id) : undefined;
+}
+
+/** Makes a change of a user and records it in the audit of the user's account. Undefined when it was not made. */
+function changeUser(
+  deps: Deps,
+  requester: Requester,
+  { action, user }: { readonly action: string; readonly user: UserDocument },
+  make: () => Promise<UserDocument | undefined>,
+): Promise<UserDocument | undefined> {
+  return changeAudited(deps, requester, {
+    action,
+    subject: { kind: 'user', id: user.username },
+    ...(user.account && { account: user.account }),
+    // Several accounts may have a user of that name.
+    apart: whereOf(user),
+    read: async () => auditedUser(user),
+    make,
+    madeOf: auditedUser,
+    isRefusal: () => false,
+  });
+}
+
+function anyRecord(user: UserDocument): Shown<typeof AnyUser> {
+  return { ...userRecord(user), role: user.role, account_id: user.account ?? null };
+}
+
+function linkRecord({ config }: Deps, user: UserDocument, token: string): Shown<typeof AnyUserLink> {
+  const { link } = user;
+  assert(link !== undefined, 'no link was made');
+  return {
+    ...anyRecord(user),
+    link: linkUrl(config, token),
+    purpose: link.purpose,
+    link_expires_at: isoTimestamp(link.expiresAt),
+  };
+}

@@ -1,0 +1,133 @@
+import type { Db } from 'mongodb';
+import { z } from 'zod';
+import { providerCondition, troubleInWords, troublesOf } from '../../../shared/providers/condition.ts';
+import type { ProviderDocument } from '../../../shared/providers/provider.ts';
+import {
+  findProvider,
+  listProviderPage,
+  listProviders,
+  pauseProvider,
+  resumeProvider,
+} from '../../../shared/providers/store.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { isAccountId } from '../../../shared/runtime/ids.ts';
+import { choice, optional, required } from '../../fields/field.ts';
+import { cursorOf, limit } from '../../fields/query.ts';
+import { request } from '../../fields/request.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { done, endpoint, refused, type Shown } from '../../http/endpoint.ts';
+import { pageOfFound } from '../../http/page.ts';
+import { named, pageShape, success, text, time, whole } from '../../http/shapes.ts';
+import { ACCOUNT_IN_PATH, AccountIdText, reason } from '../operators/fields.ts';
+
+/** The accounts' numbers on the chat-app channel, with what fails. */
+
+const OperatorProvider = named('OperatorProvider', {
+  account_id: AccountIdText,
+  condition: z.enum(['active', 'paused', 'stopped', 'failing']).meta({ example: 'failing' }),
+  stopped_reason: text().nullable(),
+  troubles: z.array(
+    z.strictObject({
+      duty: z.enum(['sends', 'statuses', 'templates', 'requests']).meta({ example: 'templates' }),
+      words: text(undefined, { example: 'copying the templates: the provider answered 503' }),
+      at: time(undefined, '2026-11-22T13:00:00+00:00'),
+    }),
+  ),
+  number: text(undefined, { example: '919000000001' }),
+  base_url: text(undefined, { example: 'https://graph.example.com/v23.0' }),
+  phone_number_id: text(undefined, { example: '1066' }),
+  business_id: text(undefined, { example: '1020' }),
+  app_id: text("Id of the provider's app. Templates with a file in their header need it.").nullable(),
+  per_second: whole(undefined, { example: 80 }),
+  window_size: whole(undefined, { example: 20 }),
+  opt_in: z.enum(['off', 'list']),
+  unknown_policy: z.enum(['assume_sent', 'resend']),
+  created_at: time(undefined, '2026-11-22T10:00:00+00:00'),
+});
+
+export const providers = endpoint({
+  id: 'operatorProviders',
+  method: 'get',
+  path: '/v2/admin/providers',
+  tag: 'Operators',
+  summary: 'Chat-app providers',
+  description: "Extension. The accounts' numbers on the chat-app channel, with what fails just now.",
+  scopes: ['admin:read'],
+  query: { limit, cursor: cursorOf('providers', isAccountId) },
+  answer: pageShape('OperatorProviderPage', OperatorProvider),
+  async handle({ db }, { query: { limit, cursor } }) {
+    return pageOfFound('providers', await listProviderPage(db, cursor, limit + 1), limit, providerRecord);
+  },
+});
+
+/** All of them, for what is wrong now. */
+export async function readProviders(db: Db): Promise<readonly Shown<typeof OperatorProvider>[]> {
+  return (await listProviders(db)).map(providerRecord);
+}
+
+export const changeProviderStatus = endpoint({
+  id: 'setProviderStatus',
+  method: 'post',
+  path: '/v2/admin/providers/{account_id}/status',
+  tag: 'Operators',
+  summary: 'Pause or start a chat-app number',
+  description: 'Extension. `active` also starts one that the provider had refused.',
+  scopes: ['admin:routing'],
+  params: ACCOUNT_IN_PATH,
+  body: request({
+    status: required(
+      choice(
+        ['active', 'paused'],
+        '`paused`: sends are accepted and wait. `active` also starts a stopped channel again.',
+      ),
+    ),
+    reason: optional(reason),
+  }),
+  answer: success('OperatorProviderResult', { provider: OperatorProvider }),
+  problems: ['provider_not_found'],
+  examples: { body: { example: { status: 'active' } } },
+  async handle(deps, { requester, params: { account_id: id }, body: { status, reason } }) {
+    const { db } = deps;
+    const provider = isAccountId(id) ? await findProvider(db, id) : undefined;
+    if (provider === undefined) return refused('provider_not_found');
+    const account = provider._id;
+    const shown = (one: ProviderDocument) => ({ status: one.status, stoppedReason: one.stoppedReason ?? null });
+    const changed = await changeAudited(deps, requester, {
+      action: status === 'paused' ? 'provider.pause' : 'provider.resume',
+      subject: { kind: 'provider', id: account },
+      account,
+      read: async () => shown(provider),
+      make: async () => {
+        await (status === 'paused' ? pauseProvider : resumeProvider)(db, account);
+        return (await findProvider(db, account)) ?? provider;
+      },
+      madeOf: (one) => ({ ...shown(one), ...(reason === undefined ? {} : { reason }) }),
+      isRefusal: () => false,
+    });
+    return done({ provider: providerRecord(changed) });
+  },
+});
+
+/** Without the secrets, sealed or not. */
+function providerRecord(one: ProviderDocument): Shown<typeof OperatorProvider> {
+  return {
+    account_id: one._id,
+    condition: providerCondition(one),
+    stopped_reason: one.stoppedReason ?? null,
+    troubles: troublesOf(one).map((trouble) => ({
+      duty: trouble.duty,
+      words: troubleInWords(trouble),
+      at: isoTimestamp(trouble.at),
+    })),
+    number: one.displayNumber,
+    base_url: one.baseUrl,
+    phone_number_id: one.phoneNumberId,
+    business_id: one.businessId,
+    app_id: one.appId ?? null,
+    per_second: one.perSecond,
+    window_size: one.windowSize,
+    opt_in: one.optIn,
+    unknown_policy: one.unknownPolicy,
+    created_at: isoTimestamp(one.createdAt),
+  };
+}

@@ -1,0 +1,127 @@
+import type { Db } from 'mongodb';
+import { z } from 'zod';
+import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import { APPS } from '../../../shared/processes/apps.ts';
+import { livingProcesses } from '../../../shared/processes/report.ts';
+import { LANES, readQueues, type WaitingLane } from '../../../shared/queue/waiting-lanes.ts';
+import { listOfPath } from '../../../shared/routing/path.ts';
+import { type Clock, isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { countWaiting } from '../../../shared/templates/approval-queue.ts';
+import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { flag, named, text, time, whole } from '../../http/shapes.ts';
+import { readCarriers } from '../carriers/carriers.ts';
+import { AccountIdText } from '../operators/fields.ts';
+import { readProviders } from '../providers/providers.ts';
+import { WRONG_THINGS, wrongNow } from './wrong-now.ts';
+
+/** What operators look at first: what is wrong now, and what waits. */
+
+const OperatorQueue = named('OperatorQueue', {
+  path: text(undefined, { example: 'transactional' }),
+  carriers: z
+    .array(text())
+    .meta({ description: 'The carriers of a route, in their order. Null for a routing group.' })
+    .nullable(),
+  lane: z.enum(LANES).meta({ example: 'transactional' }),
+  waiting: whole(undefined, { example: 120 }),
+  more: flag('True: at least so many.'),
+  accounts: whole(
+    'Accounts that have some of these messages. 200 are looked at: then it is at least 200, and `oldest_at` is the oldest of theirs.',
+    { example: 2 },
+  ),
+  oldest_at: time(undefined, '2026-11-22T14:02:11+00:00'),
+  oldest_account_id: AccountIdText,
+});
+
+const OperatorOverview = named('OperatorOverview', {
+  wrong: z
+    .array(
+      z.strictObject({
+        severity: z.enum(['bad', 'look']),
+        about: z.enum(WRONG_THINGS).meta({ example: 'carrier' }),
+        id: text(undefined, { example: 'airtel' }),
+        words: text(undefined, {
+          example: 'Airtel: bind refused: wrong password (0x0E) since 2026-11-22T14:02:00.000Z',
+        }),
+      }),
+    )
+    .meta({ description: 'What a person should look at, the worst first. Empty when nothing is wrong.' }),
+  carriers: z.strictObject({ all: whole(undefined, { example: 2 }), bound: whole(undefined, { example: 1 }) }),
+  queues: z.array(OperatorQueue),
+  approvals: z.strictObject({ senders: whole(undefined, { example: 1 }), templates: whole(undefined, { example: 3 }) }),
+  accounts: z.strictObject({
+    all: whole(undefined, { example: 12 }),
+    held: whole('Suspended or paused.', { example: 1 }),
+  }),
+});
+
+export const operatorOverview = endpoint({
+  id: 'operatorOverview',
+  method: 'get',
+  path: '/v2/admin/overview',
+  tag: 'Operators',
+  summary: 'What is wrong now',
+  description: 'Extension. In words, the worst first; then binds, queues, and what waits for a decision.',
+  scopes: ['admin:read'],
+  answer: OperatorOverview,
+  handle: ({ db, clock }) => readOverview(db, clock),
+});
+
+/** Beyond this, "at least" is told. */
+const COUNTED_MAX = 1_000;
+
+/** The workers that every installation needs. */
+const WORKERS = APPS.filter((app) => app !== 'embedded-db' && app !== 'gateway');
+
+/** Contains no current time and no ages: the stream sends it whenever its JSON differs from the last one (live/source.ts). */
+export async function readOverview(db: Db, clock: Clock): Promise<Shown<typeof OperatorOverview>> {
+  const now = clock.now();
+  const [carriers, queues, providers, senders, templates, accounts, held, processes] = await Promise.all([
+    readCarriers(db, now),
+    readQueues(db),
+    readProviders(db),
+    countWaiting(db, 'senders', COUNTED_MAX),
+    countWaiting(db, 'templates', COUNTED_MAX),
+    db.collection<AccountDocument>('accounts').estimatedDocumentCount(),
+    db.collection<AccountDocument>('accounts').countDocuments({ held: true }, { limit: COUNTED_MAX }),
+    livingProcesses(db),
+  ]);
+  const missing = WORKERS.filter((app) => !processes.some((one) => one.app === app));
+  const proxies = processes.flatMap(({ notes }) => notes?.ignoredProxy ?? []).sort();
+  const ignoredProxies = [...new Set(proxies)];
+  return {
+    wrong: wrongNow({ carriers, queues, providers, missing, ignoredProxies, now }),
+    carriers: {
+      all: carriers.length,
+      bound: carriers.filter(({ condition }) => condition === 'bound').length,
+    },
+    queues: queues.map(queueRecord),
+    approvals: { senders, templates },
+    accounts: { all: accounts, held },
+  };
+}
+
+export const operatorQueues = endpoint({
+  id: 'operatorQueues',
+  method: 'get',
+  path: '/v2/admin/queues',
+  tag: 'Operators',
+  summary: 'Queues by lane',
+  description: 'Extension. What waits to leave, by path and lane, with the oldest waiting.',
+  scopes: ['admin:read'],
+  answer: named('OperatorQueues', { queues: z.array(OperatorQueue) }),
+  async handle({ db }) {
+    return { queues: (await readQueues(db)).map(queueRecord) };
+  },
+});
+
+/** `carriers`: null for a routing group, and for the chat-app channel. */
+function queueRecord({ path, oldest, ...rest }: WaitingLane): Shown<typeof OperatorQueue> {
+  return {
+    path,
+    carriers: listOfPath(path)?.carriers ?? null,
+    ...rest,
+    oldest_at: isoTimestamp(oldest.at),
+    oldest_account_id: oldest.account,
+  };
+}
