@@ -37,6 +37,8 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   pino: /^shared\/runtime\/log\.ts$/,
   'prom-client': /^shared\/(runtime\/metrics|processes\/report)\.ts$/,
   'node-cron': /^workers\/maintenance\/timetable\.ts$/,
+  // Requests and answers, and nothing behind them.
+  zod: /^gateway\//,
   'libphonenumber-js/max': /^shared\/(accounts\/number-check|routing\/country)\.ts$/,
   'ipaddr.js': /^shared\/(webhooks\/public-address|keys\/allowed-addresses)\.ts$|^gateway\/(http|access)\//,
   mongodb:

@@ -3,12 +3,12 @@ import { findAccount } from '../../../shared/accounts/store.ts';
 import { isApplied } from '../../../shared/ledger/applied.ts';
 import { BalanceTooLow, changeCredits, creditChange } from '../../../shared/ledger/change.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { choice, type Kind, required } from '../../fields/field.ts';
+import { choice, Fault, number, required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJsonText, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, type Handler, type Reply, requesterOf } from '../../http/context.ts';
-import { invalidRequest, wrongType } from '../../http/fields.ts';
+import { invalidRequest } from '../../http/fields.ts';
 import { parseIdempotencyKey } from '../../idempotency/idempotency-key.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { line } from '../fields.ts';
@@ -17,21 +17,18 @@ import { accountInPath } from './find-account.ts';
 /** Far above any real top-up; sums stay exact in a double. */
 const AMOUNT_MAX = 1_000_000_000_000;
 
-const amount: Kind<number> = {
-  schema: {
+const amount = number(
+  {
     type: 'integer',
     description: 'Credits. A `correction` may be negative, but never below the balance.',
     minimum: -AMOUNT_MAX,
     maximum: AMOUNT_MAX,
   },
-  read(value, name, { problems }) {
-    if (typeof value !== 'number') {
-      return problems.add(name, 'wrong_type', `It must be a number, not ${wrongType(value)}.`);
-    }
-    if (Number.isInteger(value) && value !== 0 && Math.abs(value) <= AMOUNT_MAX) return value;
-    return problems.add(name, 'out_of_range', `It must be a whole number, not 0, of at most ${AMOUNT_MAX}.`);
-  },
-};
+  (value) =>
+    Number.isInteger(value) && value !== 0 && Math.abs(value) <= AMOUNT_MAX
+      ? undefined
+      : new Fault('out_of_range', `It must be a whole number, not 0, of at most ${AMOUNT_MAX}.`),
+);
 
 export const CREDIT = request(
   {

@@ -1,28 +1,23 @@
+import { z } from 'zod';
 import { BadCarrier } from '../../../shared/carriers/carrier-form.ts';
 import { PasswordNeeded, updateCarrier } from '../../../shared/carriers/store.ts';
 import { defined } from '../../../shared/runtime/defined.ts';
-import { type Kind, optional } from '../../fields/field.ts';
+import { optional } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { bodyOf, type Handler, isObject, type JsonObject, type Reply, requesterOf } from '../../http/context.ts';
-import { invalidRequest, wrongType } from '../../http/fields.ts';
+import { invalidRequest } from '../../http/fields.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { line, matching } from '../fields.ts';
 import { carrierInPath } from './find-carrier.ts';
 import { readSettings } from './settings-form.ts';
 import { carrierDetail } from './show.ts';
 
-const settings: Kind<JsonObject> = {
-  schema: {
-    type: 'object',
-    description: 'Settings by their names, each as one text: `{"windowSize": "50"}`. `GET` of the carrier lists them.',
-  },
-  read(value, name, { problems }) {
-    if (isObject(value)) return value;
-    return problems.add(name, 'wrong_type', `It must be an object, not ${wrongType(value)}.`);
-  },
-};
+const settings = z.custom<JsonObject>(isObject, 'It must be an object').meta({
+  type: 'object',
+  description: 'Settings by their names, each as one text: `{"windowSize": "50"}`. `GET` of the carrier lists them.',
+});
 
 export const UPDATE_CARRIER = request({
   name: optional(line('Its name for people and in the status of messages.', 64)),
