@@ -65,6 +65,12 @@ const LAYERS = ['runtime', 'config', 'mongo', 'sms'];
 
 /** Values that are exported though no file of the product imports them, and why. */
 const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
+  'queries as tables of fields, which no endpoint declares yet': [
+    'gateway/fields/query-fields.ts readQuery',
+    'gateway/fields/query-fields.ts limit',
+    'gateway/fields/query-fields.ts cursorOf',
+    'gateway/fields/query-fields.ts queryTime',
+  ],
   'a bound that its tests fill to the brim': [
     'gateway/account/deliveries/delivery-list.ts DELIVERY_WALK_MAX',
     'gateway/messages/message-list.ts WALK_MAX',

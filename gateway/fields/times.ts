@@ -18,11 +18,11 @@ const NOT_A_TIME = new Fault(
 
 const NO_SUCH_TIME = new Fault('invalid_time', 'There is no such day, time of day or offset.');
 
-const PATTERN = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$';
-const WELL_FORMED = new RegExp(PATTERN);
+export const TIME_PATTERN = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$';
+const WELL_FORMED = new RegExp(TIME_PATTERN);
 
 function dateTime<Value>(description: string, parse: (time: OffsetTime, now: Date) => Value | Fault): Kind<Value> {
-  return string({ description, format: 'date-time', pattern: PATTERN }, (text, { now }) => {
+  return string({ description, format: 'date-time', pattern: TIME_PATTERN }, (text, { now }) => {
     const time = parseOffsetTime(text);
     if (time !== undefined) return parse(time, now);
     return WELL_FORMED.test(text) ? NO_SUCH_TIME : NOT_A_TIME;
