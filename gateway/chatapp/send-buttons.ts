@@ -1,7 +1,6 @@
 import type { ChatButton } from '../../shared/messages/chat-message.ts';
-import { list, object, required } from '../fields/field.ts';
+import { type AddFault, Fault, list, object, required } from '../fields/field.ts';
 import { readRequest, request } from '../fields/request.ts';
-import type { FieldProblems } from '../http/fields.ts';
 import { EXTENSIONS, text, to } from './fields.ts';
 import type { ChatSend } from './send.ts';
 
@@ -39,12 +38,12 @@ export function createSendButtons(): ChatSend {
   };
 }
 
-function refuseEqual(buttons: readonly (ChatButton | undefined)[], name: string, problems: FieldProblems): void {
+function refuseEqual(buttons: readonly (ChatButton | undefined)[], add: AddFault): void {
   for (const member of ['title', 'id'] as const) {
     for (const [index, button] of buttons.entries()) {
       const first = buttons.findIndex((other) => button !== undefined && other?.[member] === button[member]);
       if (first === -1 || first === index) continue;
-      problems.add(`${name}[${index}].${member}`, 'duplicate', `It is the same as that of ${name}[${first}].`);
+      add(index, member, new Fault('duplicate', `It is the same as that of buttons[${first}].`));
     }
   }
 }

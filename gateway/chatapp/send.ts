@@ -36,7 +36,7 @@ export interface ChatRequest {
   readonly account: AccountId;
   readonly body: JsonObject;
   /** The context in which its fields are read. */
-  readonly context: Omit<Reading, 'problems'>;
+  readonly context: Reading;
   /** Undefined when the account has none. Such requests are refused later. */
   readonly provider: ProviderDocument | undefined;
 }

@@ -32,12 +32,11 @@ const QUICK_REPLY = object({
 });
 export type GivenButtons = readonly { readonly payload: string }[];
 
-const header = object(HEADER_FIELDS);
 const HEADER_DESCRIPTION =
   'Extension: for a template with a location in its header: `latitude`, `longitude`, `name` and `address`. With a file: its `url`, in place of the first of `params`; with a document also its `filename`.';
 
 export const TEMPLATE_EXTENSIONS = {
-  header: optional({ ...header, schema: { ...header.schema, description: HEADER_DESCRIPTION } }),
+  header: optional(object(HEADER_FIELDS).meta({ description: HEADER_DESCRIPTION })),
   buttons: optional(
     list(QUICK_REPLY, {
       description:

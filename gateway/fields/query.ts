@@ -8,10 +8,10 @@ import {
   type Fields,
   type Kind,
   optional,
+  otherwise,
   type Reading,
   readField,
   string,
-  withDefault,
 } from './field.ts';
 import type { Given, ReadRequest, Rule } from './request.ts';
 
@@ -21,8 +21,8 @@ import type { Given, ReadRequest, Rule } from './request.ts';
  */
 export function readQuery<T extends Fields>(
   table: T,
-  req: Request,
-  context: Omit<Reading, 'problems'>,
+  req: Pick<Request, 'url'>,
+  context: Reading,
   rules: readonly Rule<T>[] = [],
 ): ReadRequest<T> {
   const problems = new FieldProblems();
@@ -35,7 +35,7 @@ export function readQuery<T extends Fields>(
     if (more.length > 0) problems.add(name, 'conflict', 'It is given more than once.');
     else if (text?.includes('\ufffd')) problems.add(name, 'invalid_text', 'It must be UTF-8, percent-encoded.');
     else {
-      const read = readField(field, text === undefined ? {} : { [name]: text }, name, name, { ...context, problems });
+      const read = readField(field, text, name, context, problems);
       if (read !== undefined) values[name] = read;
     }
   }
@@ -49,7 +49,7 @@ const LIMIT_MAX = 500;
 export const LIMIT_DEFAULT = 50;
 
 /** The number of entries on a page. */
-export const limit: Field<number> = withDefault(entries('Entries of a page.'), LIMIT_DEFAULT);
+export const limit: Field<number> = otherwise(entries('Entries of a page.', LIMIT_DEFAULT), () => LIMIT_DEFAULT);
 
 /** `shown`: the default that the contract shows. */
 export function entries(description: string, shown?: number): Kind<number> {

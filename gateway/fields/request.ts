@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { z } from 'zod';
 import type { JsonObject } from '../http/context.ts';
 import { FieldProblems, refuseUnknown } from '../http/fields.ts';
-import { type Fields, objectSchema, type Reading, readField, type Schema, type Values } from './field.ts';
+import { type Fields, type Reading, readField, type Schema, schemaOf, Unread, type Values } from './field.ts';
 
 /**
  * The fields that an endpoint accepts. The list of known names, the checks and the schema in docs/openapi.json follow
@@ -46,18 +47,17 @@ export function request<T extends Fields>(
 export async function readRequest<T extends Fields>(
   { fields, either, rules }: RequestTable<T>,
   body: JsonObject,
-  context: Omit<Reading, 'problems'>,
+  context: Reading,
 ): Promise<ReadRequest<T>> {
   const problems = new FieldProblems();
-  const reading = { ...context, problems };
   const has = (name: string): boolean => Object.hasOwn(body, name);
   refuseUnknown(body, Object.keys(fields), problems);
   const unread = either.map((pair) => surplusOf(pair, has, problems));
   const values: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(fields)) {
     if (unread.includes(name)) continue;
-    const read = readField(field, body, name, name, reading);
-    const value = read instanceof Promise ? await read : read;
+    const read = readField(field, has(name) ? body[name] : undefined, name, context, problems);
+    const value = read instanceof Unread ? await read.read(name, context, problems) : read;
     if (value !== undefined) values[name] = value;
   }
   // Each value was read by its own field.
@@ -86,5 +86,5 @@ export function whole<T extends Fields>({ given, problems }: ReadRequest<T>): Va
 export function requestSchema({ fields, either }: RequestTable<Fields>): Schema {
   const choices = either.map(({ names }) => ({ oneOf: names.map((name) => ({ required: [name] })) }));
   // Always in `allOf`: beside `properties`, generators of clients take `oneOf` for a union of types without a name.
-  return { ...objectSchema(fields), ...(choices.length > 0 && { allOf: choices }) };
+  return { ...schemaOf(z.strictObject(fields)), ...(choices.length > 0 && { allOf: choices }) };
 }

@@ -1,8 +1,8 @@
 import type { FieldProblems } from './fields.ts';
 
 /** Lists are answered in pages, newest first: `{data, next_cursor, has_more}`. */
-const LIMIT_DEFAULT = 50;
-const LIMIT_MAX = 500;
+export const LIMIT_DEFAULT = 50;
+export const LIMIT_MAX = 500;
 
 /** The number of entries on a page. */
 export function parseLimit(text: string | undefined, problems: FieldProblems): number {

@@ -7,7 +7,7 @@ import { type FieldProblems, refuseUnknown } from './fields.ts';
  * parameters and invalid UTF-8 are problems. A misspelt filter would otherwise show everything.
  */
 export function parseQuery<Name extends string>(
-  req: Request,
+  req: Pick<Request, 'url'>,
   known: readonly Name[],
   problems: FieldProblems,
 ): Readonly<Partial<Record<Name, string>>> {

@@ -4,12 +4,11 @@ import { findAccount } from '../../../shared/accounts/store.ts';
 import { isApplied } from '../../../shared/ledger/applied.ts';
 import { BalanceTooLow, changeCredits, creditChange } from '../../../shared/ledger/change.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
-import { choice, type Kind, required } from '../../fields/field.ts';
+import { choice, Fault, number, required } from '../../fields/field.ts';
 import { cursorOf, limit } from '../../fields/query.ts';
 import { request } from '../../fields/request.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { done, endpoint, invalid, refused, WithHeaders } from '../../http/endpoint.ts';
-import { wrongType } from '../../http/fields.ts';
 import { pageOf } from '../../http/page.ts';
 import { named, pageShape, success, text, whole } from '../../http/shapes.ts';
 import { parseIdempotencyKey } from '../../idempotency/idempotency-key.ts';
@@ -24,21 +23,18 @@ const CREDIT_KINDS = ['top_up', 'correction'] as const;
 /** Far above any real top-up; sums stay exact in a double. */
 const AMOUNT_MAX = 1_000_000_000_000;
 
-const amount: Kind<number> = {
-  schema: {
+const amount = number(
+  {
     type: 'integer',
     description: 'Credits. A `correction` may be negative, but never below the balance.',
     minimum: -AMOUNT_MAX,
     maximum: AMOUNT_MAX,
   },
-  read(value, name, { problems }) {
-    if (typeof value !== 'number') {
-      return problems.add(name, 'wrong_type', `It must be a number, not ${wrongType(value)}.`);
-    }
-    if (Number.isInteger(value) && value !== 0 && Math.abs(value) <= AMOUNT_MAX) return value;
-    return problems.add(name, 'out_of_range', `It must be a whole number, not 0, of at most ${AMOUNT_MAX}.`);
-  },
-};
+  (value) =>
+    Number.isInteger(value) && value !== 0 && Math.abs(value) <= AMOUNT_MAX
+      ? undefined
+      : new Fault('out_of_range', `It must be a whole number, not 0, of at most ${AMOUNT_MAX}.`),
+);
 
 /** The Idempotency-Key is the credit's id, as `--id` of `ops credits` is. */
 export const creditAccount = endpoint({

@@ -9,12 +9,11 @@ import type { AnyMessage } from '../../../shared/messages/any-message.ts';
 import { CLAIM_HOLDER } from '../../../shared/messages/message.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import { defined } from '../../../shared/runtime/defined.ts';
-import { choice, type Kind, optional, required } from '../../fields/field.ts';
+import { choice, optional, required } from '../../fields/field.ts';
 import { request } from '../../fields/request.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { isObject, type JsonObject } from '../../http/context.ts';
 import { done, endpoint, invalid, refused, type Shown } from '../../http/endpoint.ts';
-import { wrongType } from '../../http/fields.ts';
 import { decimal, flag, named, success, text, time, whole } from '../../http/shapes.ts';
 import { line, matching, reason } from '../operators/fields.ts';
 import { CarrierSetting, readSettings, settingsForm } from './settings-form.ts';
@@ -120,16 +119,10 @@ async function carrierOf(db: Db, id: string, now: Date): Promise<ListedCarrier |
   return (await listConditions(db, now)).find(({ carrier }) => carrier._id === id);
 }
 
-const settings: Kind<JsonObject> = {
-  schema: {
-    type: 'object',
-    description: 'Settings by their names, each as one text: `{"windowSize": "50"}`. `GET` of the carrier lists them.',
-  },
-  read(value, name, { problems }) {
-    if (isObject(value)) return value;
-    return problems.add(name, 'wrong_type', `It must be an object, not ${wrongType(value)}.`);
-  },
-};
+const settings = z.custom<JsonObject>(isObject, 'It must be an object').meta({
+  type: 'object',
+  description: 'Settings by their names, each as one text: `{"windowSize": "50"}`. `GET` of the carrier lists them.',
+});
 
 const ChangedCarrier = success('OperatorCarrierResult', { carrier: OperatorCarrierDetail });
 

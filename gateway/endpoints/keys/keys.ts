@@ -192,17 +192,12 @@ const RATE = {
     'Requests a minute that the key may make. When a key makes it, these count for that one too: both, and all that it makes, share its rate.',
   minimum: 1,
   maximum: 1_000_000_000,
+  type: 'integer',
 };
 
-const perMinute: Kind<number> = {
-  schema: { ...RATE, type: 'integer' },
-  read(value, field, reading) {
-    if (value === undefined || Number.isInteger(value) || typeof value !== 'number') {
-      return number(RATE).read(value, field, reading);
-    }
-    return reading.problems.add(field, 'wrong_type', 'It must be a whole number.');
-  },
-};
+const perMinute = number(RATE, (value) =>
+  Number.isInteger(value) ? undefined : new Fault('wrong_type', 'It must be a whole number.'),
+);
 
 const allowedIps = list(
   string(

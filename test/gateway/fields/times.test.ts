@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { readField } from '../../../gateway/fields/field.ts';
 import { SCHEDULE_FIELDS } from '../../../gateway/fields/times.ts';
 import { FieldProblems } from '../../../gateway/http/fields.ts';
 
@@ -8,8 +9,8 @@ const NOW = new Date('2026-10-24T10:00:00.000Z');
 /** The time, or why it cannot be booked. */
 function readScheduleTime(text: string, now: Date): unknown {
   const problems = new FieldProblems();
-  const reading = { problems, now, account: {}, config: { maxSegments: 10, validityHours: 48 } };
-  const time = SCHEDULE_FIELDS.schedule_time.read(text, 'schedule_time', reading);
+  const reading = { now, account: {}, config: { maxSegments: 10, validityHours: 48 } };
+  const time = readField(SCHEDULE_FIELDS.schedule_time, text, 'schedule_time', reading, problems);
   const [{ code, detail } = {}] = problems.listed;
   if (code === undefined) return time;
   if (code === 'invalid_time') return 'not_a_time';
@@ -19,8 +20,8 @@ function readScheduleTime(text: string, now: Date): unknown {
 /** Why `text` is no time. */
 function refusalOf(text: string): string | undefined {
   const problems = new FieldProblems();
-  const reading = { problems, now: NOW, account: {}, config: { maxSegments: 10, validityHours: 48 } };
-  SCHEDULE_FIELDS.schedule_time.read(text, 'schedule_time', reading);
+  const reading = { now: NOW, account: {}, config: { maxSegments: 10, validityHours: 48 } };
+  readField(SCHEDULE_FIELDS.schedule_time, text, 'schedule_time', reading, problems);
   return problems.listed[0]?.detail;
 }
 
