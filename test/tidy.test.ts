@@ -75,9 +75,9 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'gateway/account/deliveries/delivery-list.ts DELIVERY_WALK_MAX',
     'gateway/endpoints/messages/message-list.ts WALK_MAX',
     'gateway/endpoints/sms/pay-for-batch.ts UNPAID_BYTES_MAX',
-    'shared/queue/queue-document.ts WRITE_OUT_MS',
+    'shared/messages/queue/queue-document.ts WRITE_OUT_MS',
     'workers/maintenance/decide-due.ts RECEIPT_WAIT_MS',
-    'shared/webhooks/announce.ts GROUP_MAX',
+    'shared/events/webhooks/announce.ts GROUP_MAX',
     'workers/webhooks/endpoint-queues.ts HOSTS_PER_ACCOUNT',
     'workers/webhooks/endpoint-queues.ts IN_FLIGHT_MAX',
     'workers/webhooks/endpoint-queues.ts OPEN_MAX',
@@ -88,12 +88,12 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'scripts/ops/run.ts COMMANDS',
     'scripts/simulator/magic-numbers.ts MAGIC_NUMBERS',
     'scripts/simulator/provider/magic-customers.ts MAGIC_CUSTOMERS',
-    'shared/settlement/intents.ts STREAMS',
+    'shared/messages/settlement/intents.ts STREAMS',
   ],
   'a rule whose cases are too many to be told apart from outside': [
     'gateway/endpoints/messages/event-list.ts reachedBetween',
-    'shared/runtime/log.ts clean',
-    'shared/runtime/own-file.ts openness',
+    'shared/platform/runtime/log.ts clean',
+    'shared/platform/runtime/own-file.ts openness',
   ],
   'a page that is compared with the file in the repository': [
     'scripts/ops/carrier-page.ts carrierPage',
@@ -105,7 +105,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'gateway/endpoints/messages/status.ts findMessageStatus',
     'gateway/endpoints/sms/send.ts findAccepted',
     'scripts/bench/app-process.ts logTail',
-    'shared/mongo/connect.ts storeUri',
+    'shared/platform/mongo/connect.ts storeUri',
   ],
   'named by a text, to a thread': [
     'gateway/process/in-thread.ts readTemplates',
@@ -127,11 +127,13 @@ describe('house rules', () => {
   it('only config reads the environment, only clock the time', () => {
     const product = sources.filter(({ path }) => !path.startsWith('scripts/'));
     const strays = product.flatMap(({ path, text }) => [
-      ...(/process\.env/.test(text) && !path.startsWith('shared/config/') ? [`${path} reads process.env`] : []),
+      ...(/process\.env/.test(text) && !path.startsWith('shared/platform/config/')
+        ? [`${path} reads process.env`]
+        : []),
       ...(/Date\.now\(\)|new Date\(\)|performance\.now\(\)/.test(text) &&
-      path !== 'shared/runtime/clock.ts' &&
+      path !== 'shared/platform/runtime/clock.ts' &&
       path !== 'gateway/dashboard/client/parts/now.ts' &&
-      !['shared/mongo/connect.ts'].includes(path) &&
+      !['shared/platform/mongo/connect.ts'].includes(path) &&
       !path.startsWith('workers/embedded-db/')
         ? [`${path} reads the clock`]
         : []),

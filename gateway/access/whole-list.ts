@@ -1,5 +1,5 @@
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
 import { optional, type Values } from '../fields/field.ts';
 import { cursorOf as cursorKind, entries, LIMIT_DEFAULT } from '../fields/query.ts';
 import { sendProblem } from '../http/answer.ts';

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { parseOffsetTime } from '../../shared/runtime/iso-time.ts';
+import { parseOffsetTime } from '../../shared/platform/runtime/iso-time.ts';
 import { FieldProblems, refuseUnknown } from '../http/fields.ts';
 import { cursorOf as cursorText } from '../http/page.ts';
 import {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { ScopeSet } from '../access/scopes.ts';
 import type { Fields, Values } from '../fields/field.ts';
 import type { ReadRequest, RequestTable, Rule } from '../fields/request.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defined } from '../../shared/runtime/defined.ts';
+import { defined } from '../../shared/platform/runtime/defined.ts';
 import type { Schema } from '../fields/field.ts';
 
 /**

@@ -34,7 +34,7 @@ export function time(description?: string, example?: string): z.ZodString {
   return text(description, { format: 'date-time', pattern, ...(example !== undefined && { example }) });
 }
 
-/** An id of shared/runtime/ids.ts. `kind` is its prefix: `msg`. */
+/** An id of shared/platform/runtime/ids.ts. `kind` is its prefix: `msg`. */
 export function id(kind: string, description?: string, example?: string): z.ZodString {
   const pattern = `^${kind}_[0-9a-hjkmnp-tv-z]{26}$`;
   return text(description, { pattern, ...(example !== undefined && { example }) });

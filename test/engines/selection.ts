@@ -15,9 +15,9 @@ export interface EngineRun extends SecantusOptions {
 
 /** Places are freed by an update, and the server in Rust keeps them in its partial unique index; the last one asks how a sort was read. */
 const NOT_IN_RUST = [
-  'test/shared/mongo/places.test.ts',
-  'test/shared/keys/store.test.ts',
-  'test/shared/templates/approval-queue.test.ts',
+  'test/shared/platform/mongo/places.test.ts',
+  'test/shared/people/keys/store.test.ts',
+  'test/shared/templates/sms/approval-queue.test.ts',
 ];
 
 /**
@@ -53,14 +53,14 @@ export const RUNS: readonly EngineRun[] = [
     without: NOT_IN_RUST,
     standalone: true,
     tests: ['test/shared'],
-    chosen: ['test/shared/mongo'],
+    chosen: ['test/shared/platform/mongo'],
   },
   {
     name: 'Python',
     server: 'python',
     tests: ALL,
     // The Python server is a tenth as fast as the one in Rust.
-    chosen: ['test/shared/mongo', 'test/shared/leases'],
+    chosen: ['test/shared/platform/mongo', 'test/shared/platform/leases'],
   },
 ];
 

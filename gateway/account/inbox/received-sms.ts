@@ -1,4 +1,4 @@
-import { isMessageId } from '../../../shared/runtime/ids.ts';
+import { isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { listMessages } from '../../endpoints/messages/message-list.ts';
 import { messageRecord } from '../../endpoints/messages/messages.ts';

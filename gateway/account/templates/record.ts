@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ROUTES } from '../../../shared/messages/routing.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { type TemplateDocument, templateVersion } from '../../../shared/templates/template.ts';
-import type { TemplateRequestDocument } from '../../../shared/templates/template-request.ts';
+import { ROUTES } from '../../../shared/messages/document/routing.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { type TemplateDocument, templateVersion } from '../../../shared/templates/sms/template.ts';
+import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
 import type { Shown } from '../../http/endpoint.ts';
 import { flag, named, text, time } from '../../http/shapes.ts';
 

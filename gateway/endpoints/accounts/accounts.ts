@@ -1,6 +1,7 @@
 import type { Filter } from 'mongodb';
-import { type AccountDocument, accountInAudit } from '../../../shared/accounts/account.ts';
-import { defaultExpiry } from '../../../shared/accounts/account-form.ts';
+import { EXEMPTIONS } from '../../../shared/carriers/opt-outs/opt-out.ts';
+import { type AccountDocument, accountInAudit } from '../../../shared/money/accounts/account.ts';
+import { defaultExpiry } from '../../../shared/money/accounts/account-form.ts';
 import {
   type AccountChanges,
   createAccount,
@@ -8,10 +9,9 @@ import {
   pauseAccount,
   setAccountStatus,
   updateAccount,
-} from '../../../shared/accounts/store.ts';
-import { EXEMPTIONS } from '../../../shared/opt-outs/opt-out.ts';
-import { defined } from '../../../shared/runtime/defined.ts';
-import { isAccountId, newId } from '../../../shared/runtime/ids.ts';
+} from '../../../shared/money/accounts/store.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
+import { isAccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { scopeMissing } from '../../access/scopes.ts';
 import { choice, Fault, list, optional, otherwise, required, string, withDefault } from '../../fields/field.ts';
 import { cursorOf, limit } from '../../fields/query.ts';

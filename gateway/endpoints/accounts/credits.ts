@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { findAccount } from '../../../shared/accounts/store.ts';
-import { isApplied } from '../../../shared/ledger/applied.ts';
-import { BalanceTooLow, changeCredits, creditChange } from '../../../shared/ledger/change.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { findAccount } from '../../../shared/money/accounts/store.ts';
+import { isApplied } from '../../../shared/money/ledger/applied.ts';
+import { BalanceTooLow, changeCredits, creditChange } from '../../../shared/money/ledger/change.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { choice, Fault, number, required } from '../../fields/field.ts';
 import { cursorOf, limit } from '../../fields/query.ts';
 import { request } from '../../fields/request.ts';

@@ -1,11 +1,11 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { isSenderId } from '../../../shared/runtime/ids.ts';
-import { decideSender, findSender } from '../../../shared/senders/store.ts';
-import { giveDltId, rejectTemplateRequest } from '../../../shared/templates/request-store.ts';
-import { type Decision, decideTemplate, TemplateExists } from '../../../shared/templates/store.ts';
-import { templateVersion } from '../../../shared/templates/template.ts';
+import { decideSender, findSender } from '../../../shared/carriers/sender-store.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { isSenderId } from '../../../shared/platform/runtime/ids.ts';
+import { giveDltId, rejectTemplateRequest } from '../../../shared/templates/sms/request-store.ts';
+import { type Decision, decideTemplate, TemplateExists } from '../../../shared/templates/sms/store.ts';
+import { templateVersion } from '../../../shared/templates/sms/template.ts';
 import { type FoundTemplate, findOwnTemplate } from '../../account/templates/find.ts';
 import { choice, Fault, optional, required, string, type Values } from '../../fields/field.ts';
 import { type Rule, request } from '../../fields/request.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { AuditDocument } from '../../../shared/audit/entry.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { isAuditId } from '../../../shared/runtime/ids.ts';
+import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { isAuditId } from '../../../shared/platform/runtime/ids.ts';
 import { Fault, type Kind, optional, string } from '../../fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../fields/query.ts';
 import { endpoint, type Shown } from '../../http/endpoint.ts';

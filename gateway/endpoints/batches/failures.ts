@@ -1,15 +1,15 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { STATES } from '../../../shared/messages/status.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { STATES } from '../../../shared/messages/document/status.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import {
   type BatchId,
   batchMessageRange,
   isBatchId,
   isMessageId,
   type MessageId,
-} from '../../../shared/runtime/ids.ts';
+} from '../../../shared/platform/runtime/ids.ts';
 import { choice, optional, withDefault } from '../../fields/field.ts';
 import { cursorOf, entries, LIMIT_DEFAULT } from '../../fields/query.ts';
 import type { Rule } from '../../fields/request.ts';

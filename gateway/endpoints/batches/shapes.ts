@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ROUTES } from '../../../shared/messages/routing.ts';
+import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import { decimal, id, named, pageShape, success, text, time, whole } from '../../http/shapes.ts';
 import { SKIPPED } from '../sms/bulk-order.ts';
 import { CREDITS_USED } from '../sms/message-order.ts';

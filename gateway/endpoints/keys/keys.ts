@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../../shared/keys/allowed-addresses.ts';
-import { BOUND_FIELDS, type Bounds, boundsOf } from '../../../shared/keys/bounds.ts';
-import { descendantsOf, makerKey } from '../../../shared/keys/descendants.ts';
+import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../../shared/people/keys/allowed-addresses.ts';
+import { BOUND_FIELDS, type Bounds, boundsOf } from '../../../shared/people/keys/bounds.ts';
+import { descendantsOf, makerKey } from '../../../shared/people/keys/descendants.ts';
 import {
   ACCOUNT_KEY_SCOPES,
   isOperatorScope,
   type KeyDocument,
   lineOf,
   REQUESTS_PER_MINUTE,
-} from '../../../shared/keys/key.ts';
+} from '../../../shared/people/keys/key.ts';
 import {
   findOwnKey,
   insertKey,
@@ -23,11 +23,11 @@ import {
   revokeKey,
   rotateKey as rotate,
   updateKey as update,
-} from '../../../shared/keys/store.ts';
-import { keyViews } from '../../../shared/keys/view.ts';
-import { AllPlacesTaken } from '../../../shared/mongo/places.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { defined } from '../../../shared/runtime/defined.ts';
+} from '../../../shared/people/keys/store.ts';
+import { keyViews } from '../../../shared/people/keys/view.ts';
+import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { choice, Fault, type Kind, list, number, optional, required, string, withDefault } from '../../fields/field.ts';
 import { cursorOf, limit } from '../../fields/query.ts';
 import { type Given, request } from '../../fields/request.ts';

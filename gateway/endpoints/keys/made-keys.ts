@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { keysOfUser } from '../../../shared/keys/descendants.ts';
-import type { KeyDocument, KeyScope } from '../../../shared/keys/key.ts';
-import { KEY_STATES } from '../../../shared/keys/store.ts';
-import { isExpired } from '../../../shared/keys/view.ts';
-import type { UserDocument } from '../../../shared/users/user.ts';
+import { keysOfUser } from '../../../shared/people/keys/descendants.ts';
+import type { KeyDocument, KeyScope } from '../../../shared/people/keys/key.ts';
+import { KEY_STATES } from '../../../shared/people/keys/store.ts';
+import { isExpired } from '../../../shared/people/keys/view.ts';
+import type { UserDocument } from '../../../shared/people/users/user.ts';
 import { choice, optional } from '../../fields/field.ts';
 import type { Requester } from '../../http/context.ts';
 import type { Shown } from '../../http/endpoint.ts';

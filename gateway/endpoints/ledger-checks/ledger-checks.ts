@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { type Clock, isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { isLedgerCheckId } from '../../../shared/runtime/ids.ts';
+import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { isLedgerCheckId } from '../../../shared/platform/runtime/ids.ts';
 import { optional } from '../../fields/field.ts';
 import { cursorOf, limit } from '../../fields/query.ts';
 import { request } from '../../fields/request.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { z } from 'zod';
-import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { refusesOther } from '../../access/page-user.ts';
 import { optional, string } from '../../fields/field.ts';
 import { cursorOf, limit } from '../../fields/query.ts';

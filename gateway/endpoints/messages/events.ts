@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { eventBody, MESSAGE_EVENT_NAMES } from '../../../shared/events/catalogue.ts';
-import type { AnyMessage } from '../../../shared/messages/any-message.ts';
-import { type AccountId, type EventId, isMessageId, type MessageId } from '../../../shared/runtime/ids.ts';
+import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import { type AccountId, type EventId, isMessageId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { choice, Fault, optional, string } from '../../fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../fields/query.ts';
 import { endpoint, type Shown } from '../../http/endpoint.ts';

@@ -1,4 +1,4 @@
-import type { Part } from '../../../shared/messages/message.ts';
+import type { Part } from '../../../shared/messages/document/message.ts';
 import type { Shown } from '../../http/endpoint.ts';
 import type { Part as PartShape } from './shapes.ts';
 

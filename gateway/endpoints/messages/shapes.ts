@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { CHANNEL_NAMES } from '../../../shared/channels/channels.ts';
 import { MESSAGE_EVENT_NAMES } from '../../../shared/events/catalogue.ts';
-import { ROUTES } from '../../../shared/messages/routing.ts';
-import { STATES } from '../../../shared/messages/status.ts';
+import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
+import { ROUTES } from '../../../shared/messages/document/routing.ts';
+import { STATES } from '../../../shared/messages/document/status.ts';
 import { flag, id, named, text, time, whole } from '../../http/shapes.ts';
 import { DELIVERY_STATES } from '../webhooks/deliveries.ts';
 

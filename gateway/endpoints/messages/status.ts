@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import type { AnyMessage } from '../../../shared/messages/any-message.ts';
-import { STATES } from '../../../shared/messages/status.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { type AccountId, idTime, isMessageId, type MessageId } from '../../../shared/runtime/ids.ts';
+import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import { STATES } from '../../../shared/messages/document/status.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, idTime, isMessageId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, refused, type Shown } from '../../http/endpoint.ts';
 import { readAccepted } from './just-accepted.ts';
 import { DeliveryStatus, IN_PATH } from './shapes.ts';

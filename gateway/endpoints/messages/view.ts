@@ -1,14 +1,14 @@
-import type { ChangeId } from '../../../shared/accounts/account.ts';
 import type {
   ChatContent,
   ChatMessageDocument,
   InboundContent,
   InboundMessageDocument,
   MediaType,
-} from '../../../shared/messages/chat-message.ts';
-import type { InboundSmsDocument } from '../../../shared/messages/inbound-sms.ts';
-import type { MessageDocument, StoredMessage } from '../../../shared/messages/message.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+} from '../../../shared/messages/document/chat-message.ts';
+import type { InboundSmsDocument } from '../../../shared/messages/document/inbound-sms.ts';
+import type { MessageDocument, StoredMessage } from '../../../shared/messages/document/message.ts';
+import type { ChangeId } from '../../../shared/money/accounts/account.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { Shown } from '../../http/endpoint.ts';
 import type { DeliveryStatus, Happened, Message, WholeMessage } from './shapes.ts';
 

@@ -1,6 +1,6 @@
-import { isNumberKey, type NumberDocument } from '../../../shared/numbers/number.ts';
-import { listNumbers } from '../../../shared/numbers/store.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { isNumberKey, type NumberDocument } from '../../../shared/carriers/numbers/number.ts';
+import { listNumbers } from '../../../shared/carriers/numbers/store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { cursorOf, limit } from '../../fields/query.ts';
 import { endpoint, type Shown } from '../../http/endpoint.ts';
 import { pageOf } from '../../http/page.ts';

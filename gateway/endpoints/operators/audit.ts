@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { AuditDocument } from '../../../shared/audit/entry.ts';
-import { listEntries } from '../../../shared/audit/list-entries.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { defined } from '../../../shared/runtime/defined.ts';
-import { isAuditId } from '../../../shared/runtime/ids.ts';
+import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import { listEntries } from '../../../shared/people/audit/list-entries.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
+import { isAuditId } from '../../../shared/platform/runtime/ids.ts';
 import { Fault, optional, string } from '../../fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../fields/query.ts';
 import { endpoint, type Shown } from '../../http/endpoint.ts';

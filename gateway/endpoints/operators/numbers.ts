@@ -1,8 +1,20 @@
-import { completedNumber, digitsOf } from '../../../shared/numbers/notation.ts';
-import { isNumberKey, KEYWORD_MAX, keywordOf, type NumberDocument, numberKey } from '../../../shared/numbers/number.ts';
-import { addNumber, findNumber, listNumbers, NumberTaken, removeNumber } from '../../../shared/numbers/store.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { phoneDigits } from '../../../shared/sheets/cell.ts';
+import { completedNumber, digitsOf } from '../../../shared/carriers/numbers/notation.ts';
+import {
+  isNumberKey,
+  KEYWORD_MAX,
+  keywordOf,
+  type NumberDocument,
+  numberKey,
+} from '../../../shared/carriers/numbers/number.ts';
+import {
+  addNumber,
+  findNumber,
+  listNumbers,
+  NumberTaken,
+  removeNumber,
+} from '../../../shared/carriers/numbers/store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { phoneDigits } from '../../../shared/platform/sheets/cell.ts';
 import { Fault, optional, required, string } from '../../fields/field.ts';
 import { cursorOf, limit } from '../../fields/query.ts';
 import { request } from '../../fields/request.ts';

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { isUserId, newId } from '../../../shared/runtime/ids.ts';
-import { auditedUser } from '../../../shared/users/audited-user.ts';
-import { linkUrl } from '../../../shared/users/link.ts';
+import { auditedUser } from '../../../shared/people/users/audited-user.ts';
+import { linkUrl } from '../../../shared/people/users/link.ts';
 import {
   disableUser,
   enableUser,
@@ -13,14 +11,16 @@ import {
   makeLink,
   removeSecondFactor,
   signOutEverywhere,
-} from '../../../shared/users/store.ts';
+} from '../../../shared/people/users/store.ts';
 import {
   ACCOUNT_ROLES,
   isOperatorRole,
   OPERATOR_ROLES,
   type UserDocument,
   whereOf,
-} from '../../../shared/users/user.ts';
+} from '../../../shared/people/users/user.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { isUserId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { ROLE_PERMISSIONS } from '../../access/roles.ts';
 import { scopeMissing } from '../../access/scopes.ts';
 import { INVITE_USER, notInvited } from '../../account/users/invite.ts';

@@ -1,11 +1,11 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { ROUTES } from '../../../shared/messages/routing.ts';
-import { cancelSchedule as cancel } from '../../../shared/payment/cancel-schedule.ts';
-import { showBooked, showUnstored } from '../../../shared/payment/find-booked.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { type AccountId, idTime, isScheduleId, type ScheduleId } from '../../../shared/runtime/ids.ts';
-import { type ScheduleDocument, scheduledMessageId } from '../../../shared/schedules/schedule.ts';
+import { ROUTES } from '../../../shared/messages/document/routing.ts';
+import { type ScheduleDocument, scheduledMessageId } from '../../../shared/messages/schedule.ts';
+import { cancelSchedule as cancel } from '../../../shared/money/payment/cancel-schedule.ts';
+import { showBooked, showUnstored } from '../../../shared/money/payment/find-booked.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, idTime, isScheduleId, type ScheduleId } from '../../../shared/platform/runtime/ids.ts';
 import { Fault, optional, string } from '../../fields/field.ts';
 import { cursorOf, limit } from '../../fields/query.ts';
 import type { Rule } from '../../fields/request.ts';

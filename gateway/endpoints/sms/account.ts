@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { readBalance, type Balance as StoredBalance } from '../../../shared/accounts/store.ts';
-import { countApproved, readApprovedTexts } from '../../../shared/templates/approved-store.ts';
-import { isDltId } from '../../../shared/templates/template-form.ts';
+import { readBalance, type Balance as StoredBalance } from '../../../shared/money/accounts/store.ts';
+import { countApproved, readApprovedTexts } from '../../../shared/templates/sms/approved-store.ts';
+import { isDltId } from '../../../shared/templates/sms/template-form.ts';
 import { pageOfWhole, readWhole } from '../../access/whole-list.ts';
 import { endpoint, type Shown } from '../../http/endpoint.ts';
 import { flag, named, text, whole } from '../../http/shapes.ts';

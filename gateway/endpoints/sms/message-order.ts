@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { CREDITS_PER_MESSAGE } from '../../../shared/ledger/refund.ts';
-import type { MessageDraft } from '../../../shared/messages/draft.ts';
-import { type PromotionalHours, promotionalDeferral } from '../../../shared/messages/promotional-hours.ts';
-import { HOURS_LANE, laneOf, PRIORITIES, type Priority } from '../../../shared/messages/routing.ts';
-import { wouldRefuse } from '../../../shared/payment/debit.ts';
-import { routedOf } from '../../../shared/routing/placement.ts';
-import { isoDate, isoTimestamp } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { planText, unicodeCharacters } from '../../../shared/sms/plan.ts';
+import { routedOf } from '../../../shared/carriers/routing/placement.ts';
+import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
+import { type PromotionalHours, promotionalDeferral } from '../../../shared/messages/document/promotional-hours.ts';
+import { HOURS_LANE, laneOf, PRIORITIES, type Priority } from '../../../shared/messages/document/routing.ts';
+import { planText, unicodeCharacters } from '../../../shared/messages/sms-plan.ts';
+import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
+import { wouldRefuse } from '../../../shared/money/payment/debit.ts';
+import { isoDate, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { scopeMissing } from '../../access/scopes.ts';
 import { choice, optional, otherwise, required, withDefault } from '../../fields/field.ts';
 import {

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { CREDITS_PER_MESSAGE } from '../../../shared/ledger/refund.ts';
-import { findBooked } from '../../../shared/payment/find-booked.ts';
-import { declareOver } from '../../../shared/payment/pay-by.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
 import {
   type Booking,
   endOfValidity,
   type ScheduleDocument,
   scheduledBatchId,
   type Validity,
-} from '../../../shared/schedules/schedule.ts';
+} from '../../../shared/messages/schedule.ts';
+import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
+import { findBooked } from '../../../shared/money/payment/find-booked.ts';
+import { declareOver } from '../../../shared/money/payment/pay-by.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { messageOrTemplate } from '../../fields/message-fields.ts';
 import { type ReadRequest, readRequest, request, whole as wholeRequest } from '../../fields/request.ts';
 import { AHEAD_MAX_MS, HOUR_MS, SCHEDULE_FIELDS, TIME_WITH_OFFSET, validAfterSchedule } from '../../fields/times.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { BatchDocument } from '../../../shared/batches/batch.ts';
-import { CREDITS_PER_MESSAGE } from '../../../shared/ledger/refund.ts';
-import { promotionalHours } from '../../../shared/messages/promotional-hours.ts';
-import { declareOver } from '../../../shared/payment/pay-by.ts';
-import { defined } from '../../../shared/runtime/defined.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import type { BatchDocument } from '../../../shared/messages/batch.ts';
+import { promotionalHours } from '../../../shared/messages/document/promotional-hours.ts';
+import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
+import { declareOver } from '../../../shared/money/payment/pay-by.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { request } from '../../fields/request.ts';
 import { validUntilFromNow } from '../../fields/times.ts';
 import { endpoint, type Shown } from '../../http/endpoint.ts';

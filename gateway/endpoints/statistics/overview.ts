@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { readBalance } from '../../../shared/accounts/store.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { countedFrom, HOUR_MS, type HourDocument } from '../../../shared/statistics/hour.ts';
-import { readHours, readNewestCount } from '../../../shared/statistics/store.ts';
+import { countedFrom, HOUR_MS, type HourDocument } from '../../../shared/messages/statistics-hour.ts';
+import { readHours, readNewestCount } from '../../../shared/messages/statistics-store.ts';
+import { readBalance } from '../../../shared/money/accounts/store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { countOpenSessions } from '../../account/inbox/inbox-store.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { decimal, flag, text, whole } from '../../http/shapes.ts';

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { CHANNEL_NAMES } from '../../../shared/channels/channels.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import {
   countedFrom,
   type HourDocument,
   type OperatorCounts,
   type ShownState,
-} from '../../../shared/statistics/hour.ts';
-import { readHours, readNewestCount } from '../../../shared/statistics/store.ts';
+} from '../../../shared/messages/statistics-hour.ts';
+import { readHours, readNewestCount } from '../../../shared/messages/statistics-store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { choice, withDefault } from '../../fields/field.ts';
 import { endpoint, type Shown } from '../../http/endpoint.ts';
 import { decimal, text, whole } from '../../http/shapes.ts';

@@ -1,10 +1,10 @@
 import type { Db, Filter, FindCursor } from 'mongodb';
 import { z } from 'zod';
-import type { InboundDocument } from '../../../shared/inbound/inbound.ts';
-import { listStrays, type StrayPlace } from '../../../shared/inbound/store.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import type { InboundId } from '../../../shared/runtime/ids.ts';
-import type { OrphanDocument } from '../../../shared/settlement/orphan.ts';
+import type { InboundDocument } from '../../../shared/messages/inbound.ts';
+import { listStrays, type StrayPlace } from '../../../shared/messages/inbound-store.ts';
+import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
 import { choice, optional, string, withDefault } from '../../fields/field.ts';
 import { cursorOf, limit } from '../../fields/query.ts';
 import { endpoint, type Shown } from '../../http/endpoint.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { EVENT_NAMES } from '../../../shared/events/catalogue.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { type EventId, isMessageId } from '../../../shared/runtime/ids.ts';
-import { type DeliveryDocument, type DeliveryId, deliveryId } from '../../../shared/webhooks/delivery.ts';
-import { findDeliveries, replayDelivery } from '../../../shared/webhooks/delivery-store.ts';
-import { findOwnEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
+import { type DeliveryDocument, type DeliveryId, deliveryId } from '../../../shared/events/webhooks/delivery.ts';
+import { findDeliveries, replayDelivery } from '../../../shared/events/webhooks/delivery-store.ts';
+import { findOwnEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { type EventId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import { choice, Fault, optional, string } from '../../fields/field.ts';
 import { cursorOf, limit } from '../../fields/query.ts';
 import { changeAudited } from '../../http/audited.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { idTime, isReplayId, newId } from '../../../shared/runtime/ids.ts';
-import { findOwnEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
-import type { ReplayDocument } from '../../../shared/webhooks/replay.ts';
-import { findReplay, listReplays, ReplayRunning, startReplay } from '../../../shared/webhooks/replay-store.ts';
+import { findOwnEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
+import type { ReplayDocument } from '../../../shared/events/webhooks/replay.ts';
+import { findReplay, listReplays, ReplayRunning, startReplay } from '../../../shared/events/webhooks/replay-store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { idTime, isReplayId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { required } from '../../fields/field.ts';
 import { cursorOf, limit } from '../../fields/query.ts';
 import { request } from '../../fields/request.ts';

@@ -1,14 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { CHANNEL_NAMES } from '../../../shared/channels/channels.ts';
 import { EVENT_NAMES, eventsOf } from '../../../shared/events/catalogue.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { type EndpointId, newId, type RequestId } from '../../../shared/runtime/ids.ts';
-import { AddressGuard, guardOptions } from '../../../shared/webhooks/address-guard.ts';
-import type { DeliveryAttempt, Stored } from '../../../shared/webhooks/delivery.ts';
-import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
-import type { EndpointDocument, EndpointSecret } from '../../../shared/webhooks/endpoint.ts';
+import { AddressGuard, guardOptions } from '../../../shared/events/webhooks/address-guard.ts';
+import type { DeliveryAttempt, Stored } from '../../../shared/events/webhooks/delivery.ts';
+import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import type { EndpointDocument, EndpointSecret } from '../../../shared/events/webhooks/endpoint.ts';
 import {
   disableEndpoint,
   enableEndpoint,
@@ -17,11 +14,14 @@ import {
   removeEndpoint,
   rotateSecret,
   setEvents,
-} from '../../../shared/webhooks/endpoint-store.ts';
-import { postTestEvent } from '../../../shared/webhooks/posting/test-event.ts';
-import { disabledWords, isAcknowledged, resultWords } from '../../../shared/webhooks/result-words.ts';
-import { newSecret } from '../../../shared/webhooks/sign.ts';
-import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/webhooks/subscriptions.ts';
+} from '../../../shared/events/webhooks/endpoint-store.ts';
+import { postTestEvent } from '../../../shared/events/webhooks/posting/test-event.ts';
+import { disabledWords, isAcknowledged, resultWords } from '../../../shared/events/webhooks/result-words.ts';
+import { newSecret } from '../../../shared/events/webhooks/sign.ts';
+import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/events/webhooks/subscriptions.ts';
+import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { type EndpointId, newId, type RequestId } from '../../../shared/platform/runtime/ids.ts';
 import { choice, list, optional, required } from '../../fields/field.ts';
 import { address, invalidUrlRequest } from '../../fields/public-url.ts';
 import { type Given, request } from '../../fields/request.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { newAccount } from '../../../gateway/endpoints/accounts/accounts.ts';
 import type { Call, Gateway } from '../../../gateway/http/endpoint.ts';
-import { findAccount } from '../../../shared/accounts/store.ts';
-import { createKey } from '../../../shared/keys/store.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { findAccount } from '../../../shared/money/accounts/store.ts';
+import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
+import { createKey } from '../../../shared/people/keys/store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { makeAccount } from '../../support/make.ts';
 import { operatorAtGateway } from './world.ts';
 
