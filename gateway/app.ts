@@ -1,7 +1,7 @@
 import express, { type Express } from 'express';
 import { ENDPOINTS } from './endpoints/list.ts';
 import { begin } from './http/begin.ts';
-import type { GatewayDeps } from './process/deps.ts';
+import type { GatewayDeps } from './http/deps.ts';
 import { routeAccount } from './routes/account.ts';
 import { routeChatapp } from './routes/chatapp.ts';
 import { routeLive } from './routes/live.ts';

@@ -108,7 +108,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'shared/platform/mongo/connect.ts storeUri',
   ],
   'named by a text, to a thread': [
-    'gateway/process/in-thread.ts readTemplates',
+    'gateway/http/in-thread.ts readTemplates',
     'workers/batches/render-slice.ts renderSlice',
   ],
 };

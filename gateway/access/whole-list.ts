@@ -1,11 +1,11 @@
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
-import { optional, type Values } from '../fields/field.ts';
-import { cursorOf as cursorKind, entries, LIMIT_DEFAULT } from '../fields/query.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { CostlyRead } from '../http/endpoint.ts';
-import { FieldProblems, invalidRequest } from '../http/fields.ts';
+import { FieldProblems, invalidRequest } from '../http/field-problems.ts';
+import { optional, type Values } from '../http/fields/field.ts';
+import { cursorOf as cursorKind, entries, LIMIT_DEFAULT } from '../http/fields/query.ts';
 import { cursorOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery } from '../http/query.ts';
 import type { AnswerRead } from './costly-reads.ts';

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { ScopeSet } from '../access/scopes.ts';
-import type { Fields, Values } from '../fields/field.ts';
-import type { ReadRequest, RequestTable, Rule } from '../fields/request.ts';
-import type { Action, Attempt, Problem, Refused, Verdict } from '../idempotency/action.ts';
-import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from '../routes/parts.ts';
 import type { ProblemAnswer } from './answer.ts';
 import type { Caller, Handler, JsonObject, Permission, Reply, RequestContext, Requester } from './context.ts';
-import { type FieldProblems, invalidRequest } from './fields.ts';
+import type { GatewayDeps } from './deps.ts';
+import { type FieldProblems, invalidRequest } from './field-problems.ts';
+import type { Fields, Values } from './fields/field.ts';
+import type { ReadRequest, RequestTable, Rule } from './fields/request.ts';
+import type { Action, Attempt, Problem, Refused, Verdict } from './idempotency/action.ts';
 import type { ProblemSlug } from './problem.ts';
 
 /**
@@ -30,7 +30,7 @@ export interface Endpoint<
   readonly scopes?: readonly (Permission | ScopeSet)[];
   /** Only people: with what they need (`whole`), or also while their second factor is missing (`incomplete`). */
   readonly signedIn?: 'whole' | 'incomplete';
-  /** A user must have shown the password within the last minutes (sign-in/require-user.ts). */
+  /** A user must have shown the password within the last minutes (access/require-user.ts). */
   readonly confirmed?: true;
   /** Counts as this many requests. */
   readonly costs?: number;

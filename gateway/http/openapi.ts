@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { Schema } from '../fields/field.ts';
-import { requestSchema } from '../fields/request.ts';
 import { API, COMMON_SHAPES, COMPONENTS, capitalised, contentOf, valuesOf } from './api.ts';
 import { type Endpoint, hasBody } from './endpoint.ts';
+import type { Schema } from './fields/field.ts';
+import { requestSchema } from './fields/request.ts';
 import { componentsOf, exampleOf, schemaOf } from './json-schema.ts';
 import { PROBLEMS, type ProblemSlug } from './problem.ts';
 

@@ -1,8 +1,8 @@
-import { createSenders } from '../account/senders/list.ts';
-import { createRemoveSender } from '../account/senders/remove.ts';
-import { createRequestSender } from '../account/senders/request.ts';
+import { createSenders } from '../endpoints/senders/list.ts';
+import { createRemoveSender } from '../endpoints/senders/remove.ts';
+import { createRequestSender } from '../endpoints/senders/request.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 import { noQuery } from '../http/no-query.ts';
-import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 

@@ -1,9 +1,7 @@
 import type { Express, Request } from 'express';
 import type { z } from 'zod';
+import { requireConfirmed, requireUser, requireWholeUser } from '../access/require-user.ts';
 import { requireScope } from '../access/scopes.ts';
-import type { Fields } from '../fields/field.ts';
-import { readQuery } from '../fields/query.ts';
-import { type ReadRequest, readRequest } from '../fields/request.ts';
 import { sendFile, sendJson, sendJsonText, sendProblem } from '../http/answer.ts';
 import { bodyOf, type Caller, callerOf, type Handler, type Reply, type Requester } from '../http/context.ts';
 import {
@@ -18,10 +16,12 @@ import {
   type Result,
   WithHeaders,
 } from '../http/endpoint.ts';
-import { FieldProblems, invalidRequest } from '../http/fields.ts';
+import { FieldProblems, invalidRequest } from '../http/field-problems.ts';
+import type { Fields } from '../http/fields/field.ts';
+import { readQuery } from '../http/fields/query.ts';
+import { type ReadRequest, readRequest } from '../http/fields/request.ts';
+import type { Refused } from '../http/idempotency/action.ts';
 import { noQuery } from '../http/no-query.ts';
-import type { Refused } from '../idempotency/action.ts';
-import { requireConfirmed, requireUser, requireWholeUser } from '../sign-in/require-user.ts';
 
 const METHODS = ['get', 'delete', 'patch', 'post', 'put'] as const;
 

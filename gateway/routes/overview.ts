@@ -1,6 +1,6 @@
-import { createInbox } from '../account/inbox/inbox.ts';
-import { createReceivedSms } from '../account/inbox/received-sms.ts';
-import { createThread } from '../account/inbox/thread.ts';
+import { createInbox } from '../endpoints/inbox/inbox.ts';
+import { createReceivedSms } from '../endpoints/inbox/received-sms.ts';
+import { createThread } from '../endpoints/inbox/thread.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 

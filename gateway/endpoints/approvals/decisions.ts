@@ -6,14 +6,14 @@ import { isSenderId } from '../../../shared/platform/runtime/ids.ts';
 import { giveDltId, rejectTemplateRequest } from '../../../shared/templates/sms/request-store.ts';
 import { type Decision, decideTemplate, TemplateExists } from '../../../shared/templates/sms/store.ts';
 import { templateVersion } from '../../../shared/templates/sms/template.ts';
-import { type FoundTemplate, findOwnTemplate } from '../../account/templates/find.ts';
-import { choice, Fault, optional, required, string, type Values } from '../../fields/field.ts';
-import { type Rule, request } from '../../fields/request.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { done, endpoint, invalid, refused } from '../../http/endpoint.ts';
+import { choice, Fault, optional, required, string, type Values } from '../../http/fields/field.ts';
+import { type Rule, request } from '../../http/fields/request.ts';
 import { success, text } from '../../http/shapes.ts';
 import { accountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH, AccountIdText, line, matching } from '../operators/fields.ts';
+import { type FoundTemplate, findOwnTemplate } from '../templates/find.ts';
 
 /** Approves or rejects what accounts asked for. What waits: approvals.ts. */
 

@@ -7,7 +7,7 @@ import { type Setting, type Settings, type Shape, withDefaults } from '../../../
 import { GROUP_NAMES, GROUPS } from '../../../shared/carriers/settings/table.ts';
 import type { JsonObject } from '../../http/context.ts';
 import type { Shown } from '../../http/endpoint.ts';
-import { type FieldProblems, refuseUnknown, wrongType } from '../../http/fields.ts';
+import { type FieldProblems, refuseUnknown, wrongType } from '../../http/field-problems.ts';
 import { flag, named, text } from '../../http/shapes.ts';
 
 export const CarrierSetting = named('CarrierSetting', {

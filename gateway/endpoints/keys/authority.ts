@@ -16,9 +16,9 @@ import { isUserId } from '../../../shared/platform/runtime/ids.ts';
 import { ROLE_PERMISSIONS } from '../../access/roles.ts';
 import { CHALLENGE } from '../../access/unauthorized.ts';
 import type { Caller, Permission } from '../../http/context.ts';
-import type { FieldProblems } from '../../http/fields.ts';
-import type { Problem } from '../../idempotency/action.ts';
-import type { GatewayDeps } from '../../process/deps.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
+import type { FieldProblems } from '../../http/field-problems.ts';
+import type { Problem } from '../../http/idempotency/action.ts';
 
 type Deps = Pick<GatewayDeps, 'db' | 'clock'>;
 

@@ -4,7 +4,7 @@ import type { KeyDocument } from '../../../shared/people/keys/key.ts';
 import { findKeys, narrowKey, revokeKey } from '../../../shared/people/keys/store.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Requester } from '../../http/context.ts';
-import type { GatewayDeps } from '../../process/deps.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
 
 type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
 

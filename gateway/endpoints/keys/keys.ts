@@ -28,18 +28,28 @@ import { keyViews } from '../../../shared/people/keys/view.ts';
 import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
-import { choice, Fault, type Kind, list, number, optional, required, string, withDefault } from '../../fields/field.ts';
-import { cursorOf, limit } from '../../fields/query.ts';
-import { type Given, request } from '../../fields/request.ts';
-import { laterTime } from '../../fields/times.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Caller } from '../../http/context.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
 import { done, endpoint, invalid, refused, type Shown } from '../../http/endpoint.ts';
+import {
+  choice,
+  Fault,
+  type Kind,
+  list,
+  number,
+  optional,
+  required,
+  string,
+  withDefault,
+} from '../../http/fields/field.ts';
+import { cursorOf, limit } from '../../http/fields/query.ts';
+import { type Given, request } from '../../http/fields/request.ts';
+import { laterTime } from '../../http/fields/times.ts';
+import type { Accepted, Problem, Refused } from '../../http/idempotency/action.ts';
+import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { pageOf } from '../../http/page.ts';
 import { named, pageShape, success, text, whole } from '../../http/shapes.ts';
-import type { Accepted, Problem, Refused } from '../../idempotency/action.ts';
-import { refusedLate } from '../../idempotency/refused-late.ts';
-import type { GatewayDeps } from '../../process/deps.ts';
 import {
   beyondCaller,
   checkBounds,

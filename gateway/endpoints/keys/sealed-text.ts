@@ -1,6 +1,6 @@
 import { formatKey, type KeyText, newKeyText, parseKey } from '../../../shared/people/keys/key-secret.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import type { GatewayDeps } from '../../process/deps.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
 
 /**
  * The text of a new key, sealed. It serves as the id of the request that makes the key, so with an Idempotency-Key it is stored with

@@ -4,7 +4,7 @@ import { listAccounts } from '../../../shared/money/accounts/store.ts';
 import { type LedgerVerdict, verifyLedger } from '../../../shared/money/ledger/verify.ts';
 import { type AccountId, type LedgerCheckId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { errorFields } from '../../../shared/platform/runtime/log.ts';
-import type { GatewayDeps } from '../../process/deps.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
 
 /** A walk through the ledgers of one account or all, begun by an operator. It is stored, so every gateway can tell of it. */
 export interface LedgerCheckDocument {

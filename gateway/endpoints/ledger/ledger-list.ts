@@ -4,9 +4,9 @@ import { type LedgerEntryDocument, ledgerEntryId } from '../../../shared/money/l
 import { readStatement } from '../../../shared/money/ledger/statement.ts';
 import { ledgerCollection } from '../../../shared/money/ledger/store.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import type { Values } from '../../fields/field.ts';
-import { choice, optional } from '../../fields/field.ts';
-import { queryTime } from '../../fields/query.ts';
+import type { Values } from '../../http/fields/field.ts';
+import { choice, optional } from '../../http/fields/field.ts';
+import { queryTime } from '../../http/fields/query.ts';
 
 export const REASONS = [
   'send',

@@ -4,9 +4,9 @@ import { customerProblem, isCustomerUserId } from '../../../shared/messages/docu
 import { STATES } from '../../../shared/messages/document/status.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { idTime, isBatchId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
-import { choice, Fault, optional, string } from '../../fields/field.ts';
-import { cursorOf, limit, queryTime } from '../../fields/query.ts';
 import { endpoint, refused, type Shown } from '../../http/endpoint.ts';
+import { choice, Fault, optional, string } from '../../http/fields/field.ts';
+import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
 import { explain } from './explain/explain.ts';
 import { listMessages } from './message-list.ts';

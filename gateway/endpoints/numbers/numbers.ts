@@ -1,8 +1,8 @@
 import { isNumberKey, type NumberDocument } from '../../../shared/carriers/numbers/number.ts';
 import { listNumbers } from '../../../shared/carriers/numbers/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { cursorOf, limit } from '../../fields/query.ts';
 import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
 import { named, pageShape, text, time } from '../../http/shapes.ts';
 

@@ -23,19 +23,19 @@ import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isUserId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { ROLE_PERMISSIONS } from '../../access/roles.ts';
 import { scopeMissing } from '../../access/scopes.ts';
-import { INVITE_USER, notInvited } from '../../account/users/invite.ts';
-import { userRecord } from '../../account/users/record.ts';
-import { choice, optional, required } from '../../fields/field.ts';
-import { cursorOf, limit } from '../../fields/query.ts';
-import { request } from '../../fields/request.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Requester } from '../../http/context.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
 import { endpoint, invalid, refused, type Shown } from '../../http/endpoint.ts';
+import { choice, optional, required } from '../../http/fields/field.ts';
+import { cursorOf, limit } from '../../http/fields/query.ts';
+import { request } from '../../http/fields/request.ts';
+import type { Refused } from '../../http/idempotency/action.ts';
 import { pageOfFound } from '../../http/page.ts';
 import { flag, named, pageShape, text, time } from '../../http/shapes.ts';
-import type { Refused } from '../../idempotency/action.ts';
-import type { GatewayDeps } from '../../process/deps.ts';
 import { askAboutKeys, keysOfTheUser, MadeKey, settleKeys } from '../keys/made-keys.ts';
+import { INVITE_USER, notInvited } from '../users/invite.ts';
+import { userRecord } from '../users/record.ts';
 import { accountId, checkAccount } from './fields.ts';
 
 /**

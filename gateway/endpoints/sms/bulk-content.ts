@@ -1,8 +1,8 @@
 import type { BatchContent, BatchEntry } from '../../../shared/messages/batch.ts';
 import type { Encoding } from '../../../shared/messages/sms-plan.ts';
 import { inSlices } from '../../../shared/platform/runtime/turns.ts';
-import { type PlannedText, renderText } from '../../fields/message-fields.ts';
-import type { FieldProblems } from '../../http/fields.ts';
+import type { FieldProblems } from '../../http/field-problems.ts';
+import { type PlannedText, renderText } from '../../http/fields/message-fields.ts';
 import type { IndexedTemplate } from './matching/template-index.ts';
 
 /** The texts of a batch, and the encoding and segments of the longest one. */

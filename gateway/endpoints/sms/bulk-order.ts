@@ -5,7 +5,10 @@ import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId, BatchId } from '../../../shared/platform/runtime/ids.ts';
 import { inSlices } from '../../../shared/platform/runtime/turns.ts';
-import { boolean, Fault, longList, object, optional, required, string, withDefault } from '../../fields/field.ts';
+import type { Caller } from '../../http/context.ts';
+import type { Shown } from '../../http/endpoint.ts';
+import { invalidRequest } from '../../http/field-problems.ts';
+import { boolean, Fault, longList, object, optional, required, string, withDefault } from '../../http/fields/field.ts';
 import {
   dryRun,
   messageOrTemplate,
@@ -18,13 +21,10 @@ import {
   route,
   sender,
   templateId,
-} from '../../fields/message-fields.ts';
-import { type ReadRequest, type Rule, whole } from '../../fields/request.ts';
-import type { Caller } from '../../http/context.ts';
-import type { Shown } from '../../http/endpoint.ts';
-import { invalidRequest } from '../../http/fields.ts';
+} from '../../http/fields/message-fields.ts';
+import { type ReadRequest, type Rule, whole } from '../../http/fields/request.ts';
+import type { Refused } from '../../http/idempotency/action.ts';
 import { named, whole as wholeNumber } from '../../http/shapes.ts';
-import type { Refused } from '../../idempotency/action.ts';
 import { type BulkContent, plainContent, planTemplate } from './bulk-content.ts';
 import { DRY_RUN, type Sending } from './message-order.ts';
 import { noRoute } from './no-route.ts';

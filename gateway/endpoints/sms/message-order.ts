@@ -10,7 +10,11 @@ import { wouldRefuse } from '../../../shared/money/payment/debit.ts';
 import { isoDate, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { scopeMissing } from '../../access/scopes.ts';
-import { choice, optional, otherwise, required, withDefault } from '../../fields/field.ts';
+import type { Caller } from '../../http/context.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
+import type { Gateway, Shown } from '../../http/endpoint.ts';
+import { fieldRefusal, invalidRequest } from '../../http/field-problems.ts';
+import { choice, optional, otherwise, required, withDefault } from '../../http/fields/field.ts';
 import {
   dryRun as dryRunField,
   messageText,
@@ -22,16 +26,12 @@ import {
   route,
   sender,
   templateId,
-} from '../../fields/message-fields.ts';
-import { type ReadRequest, type Rule, whole } from '../../fields/request.ts';
-import type { Caller } from '../../http/context.ts';
-import type { Gateway, Shown } from '../../http/endpoint.ts';
-import { fieldRefusal, invalidRequest } from '../../http/fields.ts';
+} from '../../http/fields/message-fields.ts';
+import { type ReadRequest, type Rule, whole } from '../../http/fields/request.ts';
+import type { Refused, Verdict } from '../../http/idempotency/action.ts';
 import { type ResultId, refusal } from '../../http/payment-refusal.ts';
 import type { ProblemSlug } from '../../http/problem.ts';
 import { named, text, whole as wholeNumber } from '../../http/shapes.ts';
-import type { Refused, Verdict } from '../../idempotency/action.ts';
-import type { GatewayDeps } from '../../process/deps.ts';
 import { Encoding } from '../messages/shapes.ts';
 import { noRoute } from './no-route.ts';
 import { optedOutOf } from './opted-out.ts';

@@ -1,5 +1,5 @@
 import type { ProblemAnswer } from '../../http/answer.ts';
-import { FieldProblems } from '../../http/fields.ts';
+import { FieldProblems } from '../../http/field-problems.ts';
 import { PROBLEMS, type ProblemSlug } from '../../http/problem.ts';
 
 /**

@@ -5,8 +5,8 @@ import type { BatchEntry } from '../../../shared/messages/batch.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { inSlices } from '../../../shared/platform/runtime/turns.ts';
 import type { Caller } from '../../http/context.ts';
-import { FieldProblems, invalidRequest } from '../../http/fields.ts';
-import type { Problem } from '../../idempotency/action.ts';
+import { FieldProblems, invalidRequest } from '../../http/field-problems.ts';
+import type { Problem } from '../../http/idempotency/action.ts';
 
 /** The most recipients in one query. */
 const QUERY_MAX = 1_000;

@@ -3,8 +3,8 @@ import { removeUnreleased } from '../../../shared/messages/batch-store.ts';
 import type { AcceptOutcome } from '../../../shared/money/payment/accept.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { errorFields } from '../../../shared/platform/runtime/log.ts';
-import { PAY_WITHIN_MS } from '../../idempotency/key-claim.ts';
-import type { GatewayDeps } from '../../process/deps.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
+import { PAY_WITHIN_MS } from '../../http/idempotency/key-claim.ts';
 import type { BulkOrder } from './bulk-order.ts';
 import { type NewBatch, storeUnpaid } from './unpaid-store.ts';
 

@@ -10,15 +10,21 @@ import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
 import { findBooked } from '../../../shared/money/payment/find-booked.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { messageOrTemplate } from '../../fields/message-fields.ts';
-import { type ReadRequest, readRequest, request, whole as wholeRequest } from '../../fields/request.ts';
-import { AHEAD_MAX_MS, HOUR_MS, SCHEDULE_FIELDS, TIME_WITH_OFFSET, validAfterSchedule } from '../../fields/times.ts';
 import type { Caller, JsonObject } from '../../http/context.ts';
 import { endpoint, type Gateway, type Shown } from '../../http/endpoint.ts';
+import { messageOrTemplate } from '../../http/fields/message-fields.ts';
+import { type ReadRequest, readRequest, request, whole as wholeRequest } from '../../http/fields/request.ts';
+import {
+  AHEAD_MAX_MS,
+  HOUR_MS,
+  SCHEDULE_FIELDS,
+  TIME_WITH_OFFSET,
+  validAfterSchedule,
+} from '../../http/fields/times.ts';
+import type { Accepted, Refused } from '../../http/idempotency/action.ts';
+import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
 import { id, success, text } from '../../http/shapes.ts';
-import type { Accepted, Refused } from '../../idempotency/action.ts';
-import { notAccepted } from '../../idempotency/not-accepted.ts';
 import {
   BULK_EITHER,
   BULK_FIELDS,

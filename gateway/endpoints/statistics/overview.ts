@@ -4,9 +4,9 @@ import { countedFrom, HOUR_MS, type HourDocument } from '../../../shared/message
 import { readHours, readNewestCount } from '../../../shared/messages/statistics-store.ts';
 import { readBalance } from '../../../shared/money/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { countOpenSessions } from '../../account/inbox/inbox-store.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { decimal, flag, text, whole } from '../../http/shapes.ts';
+import { countOpenSessions } from '../inbox/inbox-store.ts';
 import { balanceRecord } from '../sms/account.ts';
 import { perDay } from './period.ts';
 

@@ -8,8 +8,8 @@ import {
 } from '../../../shared/messages/statistics-hour.ts';
 import { readHours, readNewestCount } from '../../../shared/messages/statistics-store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { choice, withDefault } from '../../fields/field.ts';
 import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { choice, withDefault } from '../../http/fields/field.ts';
 import { decimal, text, whole } from '../../http/shapes.ts';
 import { explain } from '../messages/explain/explain.ts';
 import { PERIODS, type PeriodName, perDay, stepsOf } from './period.ts';

@@ -73,7 +73,7 @@ const COUNTED_MAX = 1_000;
 /** The workers that every installation needs. */
 const WORKERS = APPS.filter((app) => app !== 'embedded-db' && app !== 'gateway');
 
-/** Contains no current time and no ages: the stream sends it whenever its JSON differs from the last one (live/source.ts). */
+/** Contains no current time and no ages: the stream sends it whenever its JSON differs from the last one (endpoints/live/source.ts). */
 export async function readOverview(db: Db, clock: Clock): Promise<Shown<typeof OperatorOverview>> {
   const now = clock.now();
   const [carriers, queues, providers, senders, templates, accounts, held, processes] = await Promise.all([

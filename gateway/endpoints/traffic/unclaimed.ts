@@ -5,9 +5,9 @@ import { listStrays, type StrayPlace } from '../../../shared/messages/inbound-st
 import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
-import { choice, optional, string, withDefault } from '../../fields/field.ts';
-import { cursorOf, limit } from '../../fields/query.ts';
 import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { choice, optional, string, withDefault } from '../../http/fields/field.ts';
+import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf, pageOfFound } from '../../http/page.ts';
 import { named, pageShape, text, time } from '../../http/shapes.ts';
 

@@ -11,8 +11,8 @@ import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/events/webhooks/subscrip
 import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Caller } from '../../http/context.ts';
-import type { Refused } from '../../idempotency/action.ts';
-import type { GatewayDeps } from '../../process/deps.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
+import type { Refused } from '../../http/idempotency/action.ts';
 
 /**
  * Registers an address for events of one channel. An address that the account has already keeps its id and secret, takes the new

@@ -22,18 +22,18 @@ import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/events/webhooks/subscrip
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type EndpointId, newId, type RequestId } from '../../../shared/platform/runtime/ids.ts';
-import { choice, list, optional, required } from '../../fields/field.ts';
-import { address, invalidUrlRequest } from '../../fields/public-url.ts';
-import { type Given, request } from '../../fields/request.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Caller } from '../../http/context.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
 import { done, endpoint, invalid, refused, type Shown } from '../../http/endpoint.ts';
-import type { FieldProblems } from '../../http/fields.ts';
+import type { FieldProblems } from '../../http/field-problems.ts';
+import { choice, list, optional, required } from '../../http/fields/field.ts';
+import { address, invalidUrlRequest } from '../../http/fields/public-url.ts';
+import { type Given, request } from '../../http/fields/request.ts';
+import type { Accepted } from '../../http/idempotency/action.ts';
+import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { pageOf } from '../../http/page.ts';
 import { flag, named, pageShape, success, text, whole } from '../../http/shapes.ts';
-import type { Accepted } from '../../idempotency/action.ts';
-import { refusedLate } from '../../idempotency/refused-late.ts';
-import type { GatewayDeps } from '../../process/deps.ts';
 import { registerEndpoint } from './register-endpoint.ts';
 
 /** The addresses that an account's events are posted to. What was posted: deliveries.ts. */

@@ -1,0 +1,92 @@
+import type { Request } from 'express';
+import { parseOffsetTime } from '../../../shared/platform/runtime/iso-time.ts';
+import { FieldProblems, refuseUnknown } from '../field-problems.ts';
+import { cursorOf as cursorText } from '../page.ts';
+import {
+  Fault,
+  type Field,
+  type Fields,
+  type Kind,
+  optional,
+  otherwise,
+  type Reading,
+  readField,
+  string,
+} from './field.ts';
+import type { Given, ReadRequest, Rule } from './request.ts';
+
+/**
+ * The only reader of query strings; Express's own is off. As strict as bodies: unknown parameters, repeated
+ * parameters and invalid UTF-8 are problems. A misspelt filter would otherwise show everything.
+ */
+export function readQuery<T extends Fields>(
+  table: T,
+  req: Pick<Request, 'url'>,
+  context: Reading,
+  rules: readonly Rule<T>[] = [],
+): ReadRequest<T> {
+  const problems = new FieldProblems();
+  const start = req.url.indexOf('?');
+  const given = new URLSearchParams(start === -1 ? '' : req.url.slice(start));
+  refuseUnknown(Object.fromEntries(given), Object.keys(table), problems);
+  const values: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(table)) {
+    const [text, ...more] = given.getAll(name);
+    if (more.length > 0) problems.add(name, 'conflict', 'It is given more than once.');
+    else if (text?.includes('\ufffd')) problems.add(name, 'invalid_text', 'It must be UTF-8, percent-encoded.');
+    else {
+      const read = readField(field, text, name, context, problems);
+      if (read !== undefined) values[name] = read;
+    }
+  }
+  // Each value was read by its own field.
+  const read = values as Given<T>;
+  for (const rule of rules) rule(read, (name) => given.has(name), problems);
+  return { given: read, problems };
+}
+
+const LIMIT_MAX = 500;
+export const LIMIT_DEFAULT = 50;
+
+/** The number of entries on a page. */
+export const limit: Field<number> = otherwise(entries('Entries of a page.', LIMIT_DEFAULT), () => LIMIT_DEFAULT);
+
+/** `shown`: the default that the contract shows. */
+export function entries(description: string, shown?: number): Kind<number> {
+  const preset = shown === undefined ? {} : { default: shown };
+  return string({ type: 'integer', description, minimum: 1, maximum: LIMIT_MAX, ...preset }, (text) => {
+    if (!/^\d{1,6}$/.test(text)) return new Fault('invalid_value', 'It must be a whole number.');
+    const value = Number(text);
+    return value >= 1 && value <= LIMIT_MAX ? value : new Fault('out_of_range', `It must be from 1 to ${LIMIT_MAX}.`);
+  });
+}
+
+/**
+ * A page's `next_cursor`: the place of its last entry in the list named by `list`. It is opaque to callers, but neither secret nor
+ * signed. A made-up cursor either has the wrong form and is refused, or shows the caller's own data.
+ */
+export function cursorOf<Place extends string>(list: string, isPlace: (value: string) => value is Place) {
+  return optional(
+    string({ description: 'The `next_cursor` of the page before.' }, (text) => {
+      const place = Buffer.from(text, 'base64url')
+        .toString('utf8')
+        .slice(list.length + 1);
+      if (isPlace(place) && cursorText(list, place) === text) return place;
+      return new Fault('invalid_value', 'It must be the `next_cursor` of an earlier page of this list.');
+    }),
+  );
+}
+
+/** An ISO 8601 time with an offset, since 1970. Ids have no earlier times, and nothing of ours is older. */
+export function queryTime(description: string): Kind<Date> {
+  const pattern = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$';
+  return string({ description, format: 'date-time', pattern }, (text) => {
+    const time = parseOffsetTime(text);
+    if (time !== undefined) return time.at.getTime() < 0 ? new Date(0) : time.at;
+    const hint = text.includes(' ') ? ' Write + as %2B in a query.' : '';
+    return new Fault(
+      'invalid_time',
+      `It must be an ISO 8601 date-time with an offset, for example 2027-01-31T18:00:00Z.${hint}`,
+    );
+  });
+}
