@@ -228,7 +228,7 @@ describe('house rules', () => {
   });
 
   it('the lock file names every optional platform package', () => {
-    // Otherwise `npm ci` refuses the file: npm drops packages from it that a registry does not serve (docs/decisions/0004).
+    // Otherwise `npm ci` refuses the file: npm drops packages from it that a registry does not serve (docs/decisions/0036).
     const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, { optionalDependencies?: Record<string, string> }>;
     };

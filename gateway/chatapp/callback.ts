@@ -26,7 +26,7 @@ type CallbackDeps = Pick<GatewayDeps, 'box' | 'clock' | 'config' | 'db' | 'log' 
 /**
  * The endpoint that a provider calls: `GET` when its webhook is set up, `POST` with customers' messages and statuses
  * of ours. A post is stored, and the customers' sessions are open, before it is answered. The worker does everything
- * else (docs/decisions/0013). Requests without a valid signature are limited like requests without a good key.
+ * else (docs/decisions/0016). Requests without a valid signature are limited like requests without a good key.
  * Providers are not limited.
  */
 export class Callback {

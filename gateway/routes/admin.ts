@@ -40,7 +40,7 @@ import { keyHandlers, type On } from './route.ts';
 
 /**
  * What operators do, over all accounts. Every path begins with /v2/admin/. What is read needs `admin:read`; every change has the scope
- * of whoever answers for it (docs/decisions/0105). With a link, or without a second factor, one signs in as an owner and spends that
+ * of whoever answers for it (docs/decisions/0027). With a link, or without a second factor, one signs in as an owner and spends that
  * account's credits: so `admin:support` alone is not enough for these.
  */
 export function routeAdmin(on: On, deps: GatewayDeps, parts: Parts): void {

@@ -28,7 +28,7 @@ const WAITING_MAX = 256;
 /** Whoever waited so long has pressed the button again. */
 const WAIT_MAX_MS = 10_000;
 
-/** Lets password hashes run one after the other, fair to all who wait for one (docs/decisions/0106). */
+/** Lets password hashes run one after the other, fair to all who wait for one (docs/decisions/0026). */
 export class HashQueue {
   readonly #clock: Clock;
   readonly #known = new Turns();

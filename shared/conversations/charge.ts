@@ -26,7 +26,7 @@ export type Verdict =
 
 /**
  * The rule for a conversation's charge: it stays paid while any of its messages was taken or may be taken. It is refunded when
- * certainly none was (docs/decisions/0013). `opener`: the message that it is charged with now; undefined when that is not stored
+ * certainly none was (docs/decisions/0016). `opener`: the message that it is charged with now; undefined when that is not stored
  * (any more), which proves nothing. `others`: the possible heirs in order. Pure.
  */
 export function judgeCharge(opener: Member | undefined, others: readonly Member[]): Verdict {

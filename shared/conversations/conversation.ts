@@ -4,7 +4,7 @@ import type { AccountId, ConversationId, MessageId } from '../runtime/ids.ts';
 /**
  * An account and one of its customers on the chat-app channel. The document holds two different windows of 24 hours. The session
  * runs from the customer's last message and decides what may be written. The conversation runs from the message of ours that
- * opened it and decides what has been paid (docs/decisions/0013).
+ * opened it and decides what has been paid (docs/decisions/0016).
  */
 export interface ConversationDocument {
   readonly _id: ConversationKey;

@@ -14,7 +14,7 @@ import { readChatState } from './read-state.ts';
  * The only way into the product for chat-app messages. The first message to a customer opens a conversation and pays for it; the
  * others ride in it for free. If session or account do not allow the message, nothing is stored. Opening is a compare-and-set on
  * the account's counter `chats`, which is read before looking for an open conversation. When two gateways accept the first
- * message to a customer at once, one opens and pays, the other rides (docs/decisions/0013).
+ * message to a customer at once, one opens and pays, the other rides (docs/decisions/0016).
  *
  * While one group of an account is in flight, new messages wait and form the next group. If a process dies after the debit, the
  * openings are in the account document, and the sweep finishes them (workers/maintenance/finish-pending.ts).

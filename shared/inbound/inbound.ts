@@ -3,7 +3,7 @@ import type { InboundId } from '../runtime/ids.ts';
 /**
  * A deliver_sm with a handset's message. It is stored before it is answered. It is a whole message, or one part of a longer one.
  * It is removed when it has become a message of an account and the carrier certainly has our answer. Until then it has `due`, and
- * the next holder of the carrier's lease repeats the remaining steps (docs/decisions/0048).
+ * the next holder of the carrier's lease repeats the remaining steps (docs/decisions/0014).
  */
 export interface InboundDocument {
   readonly _id: InboundId;

@@ -102,7 +102,7 @@ export interface MessageDocument extends StoredMessage {
   /** The customer's message that it answers by itself (a confirmation of STOP): it goes to who has opted out, too. */
   readonly inReplyTo?: MessageId;
   /**
-   * The change that refunds it together with other messages (docs/decisions/0012). Absent: it is refunded by its own id, if at
+   * The change that refunds it together with other messages (docs/decisions/0006). Absent: it is refunded by its own id, if at
    * all.
    */
   readonly refund?: `ref_${string}`;

@@ -185,7 +185,7 @@ async function tryTime(db: Db, name: string): Promise<void> {
   if ((await updateEach(db, name, [never, always])) !== 1) throw new Lacking('it ignores `$expr`');
 }
 
-/** Of several that insert one document, the server may refuse some by a duplicate key, or tell them nothing (decision 82). */
+/** Of several that insert one document, the server may refuse some by a duplicate key, or tell them nothing (decision 30). */
 async function tryRivals(probes: Collection<ProbeDocument>): Promise<void> {
   const _id = `race:${randomUUID()}`;
   const one = async (): Promise<void> => {

@@ -76,7 +76,7 @@ function refuse(
 
 /**
  * The carrier certainly took nothing, so the message goes back to the queue for the other carriers of its route. An earlier copy
- * in doubt is no reason to stop: there is one only because the policy is to send again (docs/decisions/0099).
+ * in doubt is no reason to stop: there is one only because the policy is to send again (docs/decisions/0009).
  */
 function passOn(message: StoredMessage, { code, reason }: Omit<Refusal, 'parts'>, path: string, now: Date): Change {
   const { claim, attempts = [] } = message;

@@ -27,7 +27,7 @@ export interface SettleItem<M extends AnyMessage> {
 
 export interface SettlerOptions extends Holder, FollowUpDeps {
   readonly stream: Stream;
-  /** Whether the message is nowhere but in the queue yet: it is inserted as the change leaves it (docs/decisions/0117). */
+  /** Whether the message is nowhere but in the queue yet: it is inserted as the change leaves it (docs/decisions/0005). */
   isUnborn?(id: MessageId): boolean;
 }
 

@@ -7,7 +7,7 @@ export type ShownState = (typeof STATES)[keyof typeof STATES]['shown'];
 /**
  * What became of the messages that an account made in one hour, as they were at `countedAt`. The maintenance counts it from the
  * messages and replaces the whole document, so a count that is repeated, or begun by a process that died, does no harm
- * (docs/decisions/0064).
+ * (docs/decisions/0033).
  */
 export interface HourDocument {
   /** So that the hours of an account are a range of `_id`. */

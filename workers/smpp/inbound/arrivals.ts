@@ -29,7 +29,7 @@ const RESENT_MS = 3_600_000;
 
 /**
  * Remembers recent deliver_sm. So a deliver_sm that the carrier repeats, because our answer was lost or late, is not mistaken for
- * a second message with the same text: a person may write "yes" twice. docs/decisions/0048 has the rules. Only the holder of the
+ * a second message with the same text: a person may write "yes" twice. docs/decisions/0014 has the rules. Only the holder of the
  * carrier's lease receives, so this memory is complete.
  */
 export class Arrivals {

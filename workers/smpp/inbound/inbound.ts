@@ -57,7 +57,7 @@ const RECOVER_PAGE = 1_000;
 /**
  * Receives the messages of handsets. Each deliver_sm is stored. Alone or with its other parts it becomes a message of the account
  * that has the number. Then it is answered. This is done in groups. Receipts have groups of their own, so that a flood of one
- * kind does not delay the other. docs/decisions/0048 says how nothing is lost or announced twice when a process dies.
+ * kind does not delay the other. docs/decisions/0014 says how nothing is lost or announced twice when a process dies.
  */
 export class Inbound {
   readonly #options: InboundOptions;
