@@ -15,14 +15,14 @@ if (!existsSync(join(root, 'dist', 'gateway', 'main.js'))) {
 }
 const require = createRequire(import.meta.url);
 const { createCallerAddress } = require('./dist/gateway/http/caller-address.js');
-const { envFile, readEnvFile, readEnvironment } = require('./dist/shared/config/environment.js');
-const { SECRET_VARIABLES, withoutSecrets } = require('./dist/shared/config/secrets.js');
-const { loadConfig, SETTINGS } = require('./dist/shared/config/settings.js');
-const { DAMAGED_EXIT_CODE } = require('./dist/shared/runtime/lifecycle.js');
-const { loadSecretKeys } = require('./dist/shared/runtime/secret-keys.js');
-const { openDirectory } = require('./dist/shared/runtime/own-directory.js');
-const { APPS, appFile, nodeAdvice, nodeFlags, usualGateways } = require('./dist/shared/processes/apps.js');
-const { AddressGuard, guardOptions } = require('./dist/shared/webhooks/address-guard.js');
+const { envFile, readEnvFile, readEnvironment } = require('./dist/shared/platform/config/environment.js');
+const { SECRET_VARIABLES, withoutSecrets } = require('./dist/shared/platform/config/secrets.js');
+const { loadConfig, SETTINGS } = require('./dist/shared/platform/config/settings.js');
+const { DAMAGED_EXIT_CODE } = require('./dist/shared/platform/runtime/lifecycle.js');
+const { loadSecretKeys } = require('./dist/shared/platform/runtime/secret-keys.js');
+const { openDirectory } = require('./dist/shared/platform/runtime/own-directory.js');
+const { APPS, appFile, nodeAdvice, nodeFlags, usualGateways } = require('./dist/shared/platform/processes/apps.js');
+const { AddressGuard, guardOptions } = require('./dist/shared/events/webhooks/address-guard.js');
 
 /** Variables that PM2, Node, the loader and the C library read, and those of the simulator. */
 const NEEDED =

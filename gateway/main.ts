@@ -1,8 +1,8 @@
-import { createChatAccepter } from '../shared/conversations/open.ts';
-import { GroupAccepter } from '../shared/payment/accept.ts';
-import { openSecretBox } from '../shared/processes/open-secret-box.ts';
-import { runApp } from '../shared/processes/run-app.ts';
-import { createHostResolver } from '../shared/webhooks/resolve-host.ts';
+import { createHostResolver } from '../shared/events/webhooks/resolve-host.ts';
+import { createChatAccepter } from '../shared/money/conversations/open.ts';
+import { GroupAccepter } from '../shared/money/payment/accept.ts';
+import { openSecretBox } from '../shared/platform/processes/open-secret-box.ts';
+import { runApp } from '../shared/platform/processes/run-app.ts';
 import { createApp } from './app.ts';
 import { GatewayServer } from './http/server.ts';
 import { listenForScrapes } from './metrics.ts';

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Db } from 'mongodb';
-import { isStoreTrouble } from '../shared/mongo/errors.ts';
-import { aggregateMetrics } from '../shared/processes/report.ts';
-import type { Clock } from '../shared/runtime/clock.ts';
-import { FreshCache } from '../shared/runtime/fresh-cache.ts';
-import { errorFields, type Log, unexpectedErrorFields } from '../shared/runtime/log.ts';
+import { isStoreTrouble } from '../shared/platform/mongo/errors.ts';
+import { aggregateMetrics } from '../shared/platform/processes/report.ts';
+import type { Clock } from '../shared/platform/runtime/clock.ts';
+import { FreshCache } from '../shared/platform/runtime/fresh-cache.ts';
+import { errorFields, type Log, unexpectedErrorFields } from '../shared/platform/runtime/log.ts';
 
 /** The text is made at most once in this time, for all scrapers, because it reads the report of every process. */
 const FRESH_MS = 5_000;

@@ -4,8 +4,8 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { buildIfNeeded } from '../scripts/dev/build.ts';
-import { nodeAdvice, nodeFlags, usualGateways } from '../shared/processes/apps.ts';
-import { DAMAGED_EXIT_CODE } from '../shared/runtime/lifecycle.ts';
+import { nodeAdvice, nodeFlags, usualGateways } from '../shared/platform/processes/apps.ts';
+import { DAMAGED_EXIT_CODE } from '../shared/platform/runtime/lifecycle.ts';
 import { eventually } from './support/eventually.ts';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -25,22 +25,23 @@ const CLIENT = /^gateway\/dashboard\/client\//;
  * Except how texts are counted, because the counter beside a text must agree with the price, and how tables are read, because a
  * number is the same wherever it is pasted. Both are pure.
  */
-const FOR_CLIENT_TOO = /^shared\/(sms\/(plan|gsm7)|sheets\/(encoding|parse|cell))\.ts$/;
+const FOR_CLIENT_TOO = /^shared\/(messages\/(sms-plan|gsm7)|platform\/sheets\/(encoding|parse|cell))\.ts$/;
 
 /** Packages that exactly these files may import (values; a type costs nothing). */
 const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   smpp: /^workers\/smpp\/session\/pdu\.ts$/,
-  undici: /^shared\/webhooks\/posting\/(post|connect|guarded-get)\.ts$|^scripts\/(dev|bench)\//,
+  undici: /^shared\/events\/webhooks\/posting\/(post|connect|guarded-get)\.ts$|^scripts\/(dev|bench)\//,
   axios: /^workers\/chatapp\/provider\/client\.ts$/,
   lmdb: /^workers\/embedded-db\/storage\//,
   bson: /^workers\/embedded-db\/|^scripts\/bench\//,
-  pino: /^shared\/runtime\/log\.ts$/,
-  'prom-client': /^shared\/(runtime\/metrics|processes\/report)\.ts$/,
+  pino: /^shared\/platform\/runtime\/log\.ts$/,
+  'prom-client': /^shared\/platform\/(runtime\/metrics|processes\/report)\.ts$/,
   'node-cron': /^workers\/maintenance\/timetable\.ts$/,
-  'libphonenumber-js/max': /^shared\/(accounts\/number-check|routing\/country)\.ts$/,
-  'ipaddr.js': /^shared\/(webhooks\/public-address|keys\/allowed-addresses)\.ts$|^gateway\/(http|access)\//,
+  'libphonenumber-js/max': /^shared\/(money\/accounts\/number-check|carriers\/routing\/country)\.ts$/,
+  'ipaddr.js':
+    /^shared\/(events\/webhooks\/public-address|people\/keys\/allowed-addresses)\.ts$|^gateway\/(http|access)\//,
   mongodb:
-    /^(shared|gateway|workers\/smpp)\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/(payment\/pending|queue\/queue-document)\.ts$|^scripts\//,
+    /^(shared(\/[a-z]+)?|gateway|workers\/smpp)\/[a-z]+\/[a-z-]*store\.ts$|^shared\/platform\/mongo\/|^shared\/(money\/payment\/pending|messages\/queue\/queue-document)\.ts$|^scripts\//,
   standardwebhooks: /^scripts\/simulator\//,
   agenda: /^workers\/schedules\/alarm\.ts$/,
   '@agendajs/mongo-backend': /^workers\/schedules\/alarm\.ts$/,
@@ -56,10 +57,14 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
 };
 
 /** A payment has two ends, the gateway that begins it and whoever finishes it. They are read together, so they share a folder. */
-const BOTH_ENDS = /^shared\/payment\//;
+const BOTH_ENDS = /^shared\/money\/payment\//;
 
-/** Folders of shared/ in layers; a layer imports its own and earlier ones. Concepts (all others) come last. */
-const LAYERS = ['runtime', 'config', 'mongo', 'sms'];
+/** Places of shared/ in layers; a layer imports its own and earlier ones. Concepts (all others) come last. */
+const LAYERS = ['platform/runtime/', 'platform/config/', 'platform/mongo/', 'messages/gsm7.ts', 'messages/sms-plan.ts'];
+const layerOf = (path: string): number => LAYERS.findIndex((place) => path.startsWith(`shared/${place}`));
+
+/** The folder of a file is what must not import itself; a file in a room of shared/, beside the folders of subjects, is one of its own. */
+const subjectOf = (path: string): string => (/^shared\/[a-z]+\/[^/]+$/.test(path) ? path : dirname(path));
 
 /** Values that are exported though no file of the product imports them, and why. */
 const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
@@ -67,9 +72,9 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'gateway/account/deliveries/delivery-list.ts DELIVERY_WALK_MAX',
     'gateway/messages/message-list.ts WALK_MAX',
     'gateway/sms/unpaid-store.ts UNPAID_BYTES_MAX',
-    'shared/queue/queue-document.ts WRITE_OUT_MS',
+    'shared/messages/queue/queue-document.ts WRITE_OUT_MS',
     'workers/maintenance/decide-due.ts RECEIPT_WAIT_MS',
-    'shared/webhooks/announce.ts GROUP_MAX',
+    'shared/events/webhooks/announce.ts GROUP_MAX',
     'workers/webhooks/endpoint-queues.ts HOSTS_PER_ACCOUNT',
     'workers/webhooks/endpoint-queues.ts IN_FLIGHT_MAX',
     'workers/webhooks/endpoint-queues.ts OPEN_MAX',
@@ -80,12 +85,12 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'scripts/ops/run.ts COMMANDS',
     'scripts/simulator/magic-numbers.ts MAGIC_NUMBERS',
     'scripts/simulator/provider/magic-customers.ts MAGIC_CUSTOMERS',
-    'shared/settlement/intents.ts STREAMS',
+    'shared/messages/settlement/intents.ts STREAMS',
   ],
   'a rule whose cases are too many to be told apart from outside': [
     'gateway/messages/event-list.ts reachedBetween',
-    'shared/runtime/log.ts clean',
-    'shared/runtime/own-file.ts openness',
+    'shared/platform/runtime/log.ts clean',
+    'shared/platform/runtime/own-file.ts openness',
   ],
   'a page that is compared with the file in the repository': [
     'scripts/ops/carrier-page.ts carrierPage',
@@ -96,7 +101,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'gateway/metrics.ts createMetricsServer',
     'gateway/sms/send.ts findAccepted',
     'scripts/bench/app-process.ts logTail',
-    'shared/mongo/connect.ts storeUri',
+    'shared/platform/mongo/connect.ts storeUri',
   ],
   'named by a text, to a thread': [
     'gateway/process/in-thread.ts readTemplates',
@@ -118,11 +123,13 @@ describe('house rules', () => {
   it('only config reads the environment, only clock the time', () => {
     const product = sources.filter(({ path }) => !path.startsWith('scripts/'));
     const strays = product.flatMap(({ path, text }) => [
-      ...(/process\.env/.test(text) && !path.startsWith('shared/config/') ? [`${path} reads process.env`] : []),
+      ...(/process\.env/.test(text) && !path.startsWith('shared/platform/config/')
+        ? [`${path} reads process.env`]
+        : []),
       ...(/Date\.now\(\)|new Date\(\)|performance\.now\(\)/.test(text) &&
-      path !== 'shared/runtime/clock.ts' &&
+      path !== 'shared/platform/runtime/clock.ts' &&
       path !== 'gateway/dashboard/client/parts/now.ts' &&
-      !['shared/mongo/connect.ts'].includes(path) &&
+      !['shared/platform/mongo/connect.ts'].includes(path) &&
       !path.startsWith('workers/embedded-db/')
         ? [`${path} reads the clock`]
         : []),
@@ -131,18 +138,15 @@ describe('house rules', () => {
     expect(strays).to.deep.equal([]);
   });
 
-  it('shared/ imports downwards: runtime, config, mongo and sms know no concept', () => {
+  it('shared/ imports downwards: runtime, config, mongo and the plan of an SMS know no concept', () => {
     const strays = sources
       .filter(({ path }) => path.startsWith('shared/'))
       .flatMap(({ path, imports }) => {
-        const layer = LAYERS.indexOf(path.split('/')[1] ?? '');
+        const layer = layerOf(path);
         if (layer === -1) return [];
         return imports
           .filter((module) => module.startsWith('shared/'))
-          .filter((module) => {
-            const other = LAYERS.indexOf(module.split('/')[1] ?? '');
-            return other === -1 || other > layer;
-          })
+          .filter((module) => layerOf(module) === -1 || layerOf(module) > layer)
           .map((module) => `${path} imports ${module}`);
       });
 
@@ -152,9 +156,9 @@ describe('house rules', () => {
   it('folders import one way: no circle leads from a folder back to it, not even of types', () => {
     const arrows = new Map<string, Set<string>>();
     for (const { path, names } of sources) {
-      const from = dirname(path);
+      const from = subjectOf(path);
       const to = arrows.get(from) ?? new Set();
-      for (const name of names) if (dirname(name) !== from) to.add(dirname(name));
+      for (const name of names) if (subjectOf(name) !== from) to.add(subjectOf(name));
       arrows.set(from, to);
     }
 

@@ -1,10 +1,10 @@
 import type { Request } from 'express';
-import { isOperatorScope, type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
-import { type KeyText, parseKey, secretMatches } from '../../shared/keys/key-secret.ts';
-import { findKeys } from '../../shared/keys/store.ts';
-import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
-import { type AccountId, isUserId } from '../../shared/runtime/ids.ts';
-import { inSubnets, parseSubnet, type Subnet } from '../../shared/webhooks/public-address.ts';
+import { inSubnets, parseSubnet, type Subnet } from '../../shared/events/webhooks/public-address.ts';
+import { isOperatorScope, type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/people/keys/key.ts';
+import { type KeyText, parseKey, secretMatches } from '../../shared/people/keys/key-secret.ts';
+import { findKeys } from '../../shared/people/keys/store.ts';
+import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
+import { type AccountId, isUserId } from '../../shared/platform/runtime/ids.ts';
 import type { CallerAddress } from '../http/caller-address.ts';
 import type { Handler, Reply, Requester } from '../http/context.ts';
 import type { ProblemSlug } from '../http/problem.ts';

@@ -1,6 +1,6 @@
-import { systemClock } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
+import { systemClock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
 import { sendJsonText, sendProblem } from '../http/answer.ts';
 import { type Charge, ownerOf, type Reply } from '../http/context.ts';
 import type { ProblemSlug } from '../http/problem.ts';

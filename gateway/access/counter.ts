@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import type { ListenForChanges } from '../../shared/runtime/change-signal.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { Grouper } from '../../shared/runtime/grouper.ts';
-import { newId } from '../../shared/runtime/ids.ts';
+import type { ListenForChanges } from '../../shared/platform/runtime/change-signal.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { Grouper } from '../../shared/platform/runtime/grouper.ts';
+import { newId } from '../../shared/platform/runtime/ids.ts';
 import { type Loan, LoanReturns } from './loan-returns.ts';
 import { type RateDocument, RateWindows, type Total, unanswered, type Wanted } from './window.ts';
 

@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
-import type { ListenForChanges } from '../../shared/runtime/change-signal.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { ListenForChanges } from '../../shared/platform/runtime/change-signal.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { RateDocument } from './window.ts';
 
 /** Events that a counter may let pass without asking the store, while the window lasts. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Request } from 'express';
 import { type ClientRateLimitInfo, type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit';
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { sendProblem } from '../http/answer.ts';
 import { type Charge, type Handler, type Reply, requesterOf } from '../http/context.ts';
 import type { Counted, RateCounter } from './counter.ts';

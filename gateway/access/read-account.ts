@@ -1,6 +1,6 @@
-import { findAccounts } from '../../shared/accounts/store.ts';
-import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import { findAccounts } from '../../shared/money/accounts/store.ts';
+import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { CallerAccount } from '../http/context.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Clock, systemClock } from '../../shared/runtime/clock.ts';
+import { type Clock, systemClock } from '../../shared/platform/runtime/clock.ts';
 
 /**
  * How many reads run at a time in one process, over all accounts. The store does one command after the other, so each

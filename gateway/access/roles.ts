@@ -1,5 +1,5 @@
-import { OPERATOR_SCOPES } from '../../shared/keys/key.ts';
-import type { Role } from '../../shared/users/user.ts';
+import { OPERATOR_SCOPES } from '../../shared/people/keys/key.ts';
+import type { Role } from '../../shared/people/users/user.ts';
 import type { Permission } from '../http/context.ts';
 
 /** What users may do: the scopes that a key would need for it. */

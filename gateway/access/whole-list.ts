@@ -1,5 +1,5 @@
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';

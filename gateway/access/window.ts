@@ -1,6 +1,6 @@
 import type { Collection, Document } from 'mongodb';
-import { isDuplicateKey, storeTrouble } from '../../shared/mongo/errors.ts';
-import { msOf, NOW_MS } from '../../shared/mongo/store-time.ts';
+import { isDuplicateKey, storeTrouble } from '../../shared/platform/mongo/errors.ts';
+import { msOf, NOW_MS } from '../../shared/platform/mongo/store-time.ts';
 
 /**
  * How often something happened within a fixed window of `WINDOW_MS`. The window begins with the first event. One

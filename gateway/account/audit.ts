@@ -1,6 +1,6 @@
-import type { AuditDocument } from '../../shared/audit/entry.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { isAuditId } from '../../shared/runtime/ids.ts';
+import type { AuditDocument } from '../../shared/people/audit/entry.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
+import { isAuditId } from '../../shared/platform/runtime/ids.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Db } from 'mongodb';
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { refusesOther } from '../access/page-user.ts';
 import { beginStream, sendProblem } from '../http/answer.ts';
 import { type Charge, callerOf, type Handler, type Reply } from '../http/context.ts';

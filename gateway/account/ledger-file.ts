@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
-import type { LedgerEntryDocument } from '../../shared/ledger/entry.ts';
-import { type Clock, isoTimestamp } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { LedgerEntryDocument } from '../../shared/money/ledger/entry.ts';
+import { type Clock, isoTimestamp } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { type Columns, csvHead, csvLines } from '../http/csv.ts';
 import { type LedgerFilter, listLedger } from './ledger-filter.ts';
 

@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import type { LedgerReason } from '../../shared/accounts/account.ts';
-import { type LedgerEntryDocument, ledgerEntryId } from '../../shared/ledger/entry.ts';
-import { readStatement } from '../../shared/ledger/statement.ts';
-import { ledgerCollection } from '../../shared/ledger/store.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { LedgerReason } from '../../shared/money/accounts/account.ts';
+import { type LedgerEntryDocument, ledgerEntryId } from '../../shared/money/ledger/entry.ts';
+import { readStatement } from '../../shared/money/ledger/statement.ts';
+import { ledgerCollection } from '../../shared/money/ledger/store.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { FieldProblems } from '../http/fields.ts';
 import { parseQueryChoice, parseQueryTime } from '../http/query.ts';
 

@@ -1,5 +1,5 @@
-import type { LedgerEntryDocument } from '../../shared/ledger/entry.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
+import type { LedgerEntryDocument } from '../../shared/money/ledger/entry.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';

@@ -1,6 +1,6 @@
-import { isNumberKey, type NumberDocument } from '../../shared/numbers/number.ts';
-import { listNumbers } from '../../shared/numbers/store.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
+import { isNumberKey, type NumberDocument } from '../../shared/carriers/numbers/number.ts';
+import { listNumbers } from '../../shared/carriers/numbers/store.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';

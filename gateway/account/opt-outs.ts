@@ -1,8 +1,5 @@
-import { numberProblem } from '../../shared/accounts/number-check.ts';
-import { countOptOut } from '../../shared/accounts/store.ts';
-import { recipientProblem } from '../../shared/messages/recipient.ts';
-import { completionFor } from '../../shared/numbers/completion.ts';
-import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
+import { completionFor } from '../../shared/carriers/numbers/completion.ts';
+import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/opt-out.ts';
 import {
   changeOptOuts,
   findOptOut,
@@ -11,11 +8,14 @@ import {
   isOptOutPlace,
   listOptOuts,
   optOutPlace,
-} from '../../shared/opt-outs/store.ts';
-import { QUOTAS, QuotaReached } from '../../shared/quotas/quotas.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { isOptOutId, newId, type OptOutId, optOutId, type RequestId } from '../../shared/runtime/ids.ts';
-import { maskNumber } from '../../shared/runtime/log.ts';
+} from '../../shared/carriers/opt-outs/store.ts';
+import { recipientProblem } from '../../shared/messages/document/recipient.ts';
+import { numberProblem } from '../../shared/money/accounts/number-check.ts';
+import { QUOTAS, QuotaReached } from '../../shared/money/accounts/quotas.ts';
+import { countOptOut } from '../../shared/money/accounts/store.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
+import { isOptOutId, newId, type OptOutId, optOutId, type RequestId } from '../../shared/platform/runtime/ids.ts';
+import { maskNumber } from '../../shared/platform/runtime/log.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { Fault, optional, required, string } from '../fields/field.ts';
 import { readRequest, request, whole } from '../fields/request.ts';

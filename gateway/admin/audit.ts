@@ -1,7 +1,7 @@
-import type { AuditDocument } from '../../shared/audit/entry.ts';
-import { type AuditQuery, listEntries } from '../../shared/audit/list-entries.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { type AuditId, isAuditId } from '../../shared/runtime/ids.ts';
+import type { AuditDocument } from '../../shared/people/audit/entry.ts';
+import { type AuditQuery, listEntries } from '../../shared/people/audit/list-entries.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
+import { type AuditId, isAuditId } from '../../shared/platform/runtime/ids.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import type { Handler, Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';

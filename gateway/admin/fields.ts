@@ -1,8 +1,8 @@
-import { ENTITY_ID, isCurrency, isLine } from '../../shared/accounts/account-form.ts';
-import { isCountry } from '../../shared/accounts/number-check.ts';
-import { isoDate } from '../../shared/runtime/clock.ts';
-import { type AccountId, isAccountId } from '../../shared/runtime/ids.ts';
-import { isDay } from '../../shared/runtime/iso-time.ts';
+import { ENTITY_ID, isCurrency, isLine } from '../../shared/money/accounts/account-form.ts';
+import { isCountry } from '../../shared/money/accounts/number-check.ts';
+import { isoDate } from '../../shared/platform/runtime/clock.ts';
+import { type AccountId, isAccountId } from '../../shared/platform/runtime/ids.ts';
+import { isDay } from '../../shared/platform/runtime/iso-time.ts';
 import { Fault, type Kind, string } from '../fields/field.ts';
 import type { FieldProblems } from '../http/fields.ts';
 

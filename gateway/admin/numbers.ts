@@ -1,9 +1,15 @@
-import { findAccount } from '../../shared/accounts/store.ts';
-import { completedNumber, digitsOf } from '../../shared/numbers/notation.ts';
-import { isNumberKey, KEYWORD_MAX, keywordOf, type NumberDocument, numberKey } from '../../shared/numbers/number.ts';
-import { addNumber, findNumber, listNumbers, NumberTaken, removeNumber } from '../../shared/numbers/store.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { phoneDigits } from '../../shared/sheets/cell.ts';
+import { completedNumber, digitsOf } from '../../shared/carriers/numbers/notation.ts';
+import {
+  isNumberKey,
+  KEYWORD_MAX,
+  keywordOf,
+  type NumberDocument,
+  numberKey,
+} from '../../shared/carriers/numbers/number.ts';
+import { addNumber, findNumber, listNumbers, NumberTaken, removeNumber } from '../../shared/carriers/numbers/store.ts';
+import { findAccount } from '../../shared/money/accounts/store.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
+import { phoneDigits } from '../../shared/platform/sheets/cell.ts';
 import { Fault, optional, required, string } from '../fields/field.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';

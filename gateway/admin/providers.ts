@@ -1,15 +1,15 @@
 import type { Db } from 'mongodb';
-import { providerCondition, troubleInWords, troublesOf } from '../../shared/providers/condition.ts';
-import type { ProviderDocument } from '../../shared/providers/provider.ts';
+import { providerCondition, troubleInWords, troublesOf } from '../../shared/carriers/providers/condition.ts';
+import type { ProviderDocument } from '../../shared/carriers/providers/provider.ts';
 import {
   findProvider,
   listProviderPage,
   listProviders,
   pauseProvider,
   resumeProvider,
-} from '../../shared/providers/store.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { isAccountId } from '../../shared/runtime/ids.ts';
+} from '../../shared/carriers/providers/store.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
+import { isAccountId } from '../../shared/platform/runtime/ids.ts';
 import { choice, optional, required } from '../fields/field.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';

@@ -1,7 +1,7 @@
-import type { BatchCounts, BatchDocument } from '../../shared/batches/batch.ts';
-import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { idTime } from '../../shared/runtime/ids.ts';
+import type { BatchCounts, BatchDocument } from '../../shared/messages/batch.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/money/ledger/refund.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
+import { idTime } from '../../shared/platform/runtime/ids.ts';
 
 /** A batch as lists show it. Without `counts` it has no progress, and a state only while `paid`, `stopping` or `stopped`. */
 export function batchSummary(batch: BatchDocument, counts: BatchCounts | undefined): object {

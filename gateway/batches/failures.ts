@@ -1,8 +1,14 @@
 import type { Db } from 'mongodb';
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import { STATES } from '../../shared/messages/status.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { type BatchId, batchMessageRange, isBatchId, isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import { STATES } from '../../shared/messages/document/status.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
+import {
+  type BatchId,
+  batchMessageRange,
+  isBatchId,
+  isMessageId,
+  type MessageId,
+} from '../../shared/platform/runtime/ids.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendFile, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';

@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import type { BatchCounts, BatchDocument } from '../../shared/batches/batch.ts';
-import { countBatch } from '../../shared/batches/progress.ts';
-import { batchCollection } from '../../shared/batches/store.ts';
-import { SHOWN_BATCHES } from '../../shared/mongo/batch-indexes.ts';
-import { type AccountId, type BatchId, isBatchId, lowestId } from '../../shared/runtime/ids.ts';
+import type { BatchCounts, BatchDocument } from '../../shared/messages/batch.ts';
+import { countBatch } from '../../shared/messages/batch-progress.ts';
+import { batchCollection } from '../../shared/messages/batch-store.ts';
+import { SHOWN_BATCHES } from '../../shared/platform/mongo/batch-indexes.ts';
+import { type AccountId, type BatchId, isBatchId, lowestId } from '../../shared/platform/runtime/ids.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';

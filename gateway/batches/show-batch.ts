@@ -1,6 +1,6 @@
-import type { BatchCounts, BatchDocument } from '../../shared/batches/batch.ts';
-import { countBatch, refundedCredits } from '../../shared/batches/progress.ts';
-import { isBatchId } from '../../shared/runtime/ids.ts';
+import type { BatchCounts, BatchDocument } from '../../shared/messages/batch.ts';
+import { countBatch, refundedCredits } from '../../shared/messages/batch-progress.ts';
+import { isBatchId } from '../../shared/platform/runtime/ids.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import type { BatchCounts, BatchDocument } from '../../shared/batches/batch.ts';
-import { countBatch, refundedCredits } from '../../shared/batches/progress.ts';
-import { beginStop, readBatch } from '../../shared/batches/store.ts';
-import { isBatchId } from '../../shared/runtime/ids.ts';
+import type { BatchCounts, BatchDocument } from '../../shared/messages/batch.ts';
+import { countBatch, refundedCredits } from '../../shared/messages/batch-progress.ts';
+import { beginStop, readBatch } from '../../shared/messages/batch-store.ts';
+import { isBatchId } from '../../shared/platform/runtime/ids.ts';
 import { ReadQueue } from '../access/read-queue.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { type Charge, callerOf, type Handler, type Reply } from '../http/context.ts';

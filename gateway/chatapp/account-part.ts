@@ -5,11 +5,11 @@ import {
   ITEM_WEIGHT_MAX,
   itemId,
   type StatusItem,
-} from '../../shared/chat-inbox/inbox-item.ts';
-import type { Inbound } from '../../shared/conversations/store.ts';
-import { isCustomerUserId } from '../../shared/messages/recipient.ts';
-import { type AccountId, isMessageId } from '../../shared/runtime/ids.ts';
-import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
+} from '../../shared/messages/chat-inbox-item.ts';
+import { isCustomerUserId } from '../../shared/messages/document/recipient.ts';
+import type { Inbound } from '../../shared/money/conversations/store.ts';
+import { type AccountId, isMessageId } from '../../shared/platform/runtime/ids.ts';
+import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
 import type { JsonObject } from '../http/context.ts';
 import { billingOf, contentOf, errorOf } from './item-content.ts';
 import { list, object } from './loose-json.ts';

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
+import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
 import { isObject, type JsonObject } from '../http/context.ts';
 
 /**

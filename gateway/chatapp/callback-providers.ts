@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import type { ProviderDocument } from '../../shared/providers/provider.ts';
-import { providersByCallback, providersByGraphId } from '../../shared/providers/store.ts';
-import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
-import { type AccountId, type CallbackId, isCallbackId } from '../../shared/runtime/ids.ts';
+import type { ProviderDocument } from '../../shared/carriers/providers/provider.ts';
+import { providersByCallback, providersByGraphId } from '../../shared/carriers/providers/store.ts';
+import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
+import { type AccountId, type CallbackId, isCallbackId } from '../../shared/platform/runtime/ids.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { OwnedId } from './read-callback.ts';
 import { sameText } from './same-text.ts';

@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
-import { keepItems } from '../../shared/chat-inbox/store.ts';
-import { recordInbound } from '../../shared/conversations/store.ts';
-import { isStoreTrouble } from '../../shared/mongo/errors.ts';
-import { type End, storeApart } from '../../shared/runtime/apart.ts';
-import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { Grouper } from '../../shared/runtime/grouper.ts';
+import { keepItems } from '../../shared/messages/chat-inbox-store.ts';
+import { recordInbound } from '../../shared/money/conversations/store.ts';
+import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
+import { type End, storeApart } from '../../shared/platform/runtime/apart.ts';
+import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
+import { Grouper } from '../../shared/platform/runtime/grouper.ts';
 import type { AccountPart } from './account-part.ts';
 
 /** The most parts of posts that share commands. */

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { Unauthorized } from '../access/unauthorized.ts';
 import { CALLER_GONE } from '../http/access-log.ts';
 import { sendJson, sendProblem, sendText } from '../http/answer.ts';

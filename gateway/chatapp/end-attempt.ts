@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import { neverStore } from '../../shared/conversations/rider-store.ts';
-import { declareOver } from '../../shared/payment/pay-by.ts';
-import type { AccountId, MessageId } from '../../shared/runtime/ids.ts';
+import { neverStore } from '../../shared/money/conversations/rider-store.ts';
+import { declareOver } from '../../shared/money/payment/pay-by.ts';
+import type { AccountId, MessageId } from '../../shared/platform/runtime/ids.ts';
 import { findAcceptedChat } from './find-accepted.ts';
 
 /**

@@ -1,8 +1,13 @@
-import type { TemplateButton, TemplateComponents } from '../../shared/chat-templates/chat-template.ts';
-import { describeParam, type TemplateParam } from '../../shared/chat-templates/template-params.ts';
-import { isNumber, withValues } from '../../shared/chat-templates/variables.ts';
-import type { FilledButton, FilledHeader, FilledTemplate, FilledVariable } from '../../shared/messages/chat-message.ts';
-import { fileNameOf } from '../../shared/messages/file-name.ts';
+import type {
+  FilledButton,
+  FilledHeader,
+  FilledTemplate,
+  FilledVariable,
+} from '../../shared/messages/document/chat-message.ts';
+import { fileNameOf } from '../../shared/messages/document/file-name.ts';
+import type { TemplateButton, TemplateComponents } from '../../shared/templates/chat/chat-template.ts';
+import { describeParam, type TemplateParam } from '../../shared/templates/chat/template-params.ts';
+import { isNumber, withValues } from '../../shared/templates/chat/variables.ts';
 import type { FieldProblems } from '../http/fields.ts';
 import { characters } from './fields.ts';
 import type { GivenButtons, GivenHeader } from './template-fields.ts';

@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import { TOO_LATE_V } from '../../shared/conversations/rider-store.ts';
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import { findForSure } from '../../shared/mongo/find-one.ts';
-import { readPaid } from '../../shared/payment/read-paid.ts';
-import type { AccountId, MessageId } from '../../shared/runtime/ids.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import { TOO_LATE_V } from '../../shared/money/conversations/rider-store.ts';
+import { readPaid } from '../../shared/money/payment/read-paid.ts';
+import { findForSure } from '../../shared/platform/mongo/find-one.ts';
+import type { AccountId, MessageId } from '../../shared/platform/runtime/ids.ts';
 
 export type AcceptedChat = Pick<ChatMessageDocument, '_id' | 'to' | 'conversation' | 'content' | 'opened'>;
 

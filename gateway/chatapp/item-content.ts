@@ -1,4 +1,4 @@
-import type { InboundItem, StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
+import type { InboundItem, StatusItem } from '../../shared/messages/chat-inbox-item.ts';
 import { beginning } from '../fields/beginning.ts';
 import type { JsonObject } from '../http/context.ts';
 import { list, object, string } from './loose-json.ts';

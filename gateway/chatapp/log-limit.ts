@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 
 const QUIET_MS = 60_000;
 /** The most subjects in a minute. A sender of made-up ids cannot fill the log. */

@@ -1,4 +1,4 @@
-import type { MediaType } from '../../shared/messages/chat-message.ts';
+import type { MediaType } from '../../shared/messages/document/chat-message.ts';
 
 /**
  * "Supported media types (chat-app)", as file extensions. Stickers are WebP with every provider of this API's shape.

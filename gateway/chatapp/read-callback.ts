@@ -1,6 +1,6 @@
-import { GRAPH_ID } from '../../shared/providers/provider-form.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
+import { GRAPH_ID } from '../../shared/carriers/providers/provider-form.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
 import type { JsonObject } from '../http/context.ts';
 import { type AccountPart, type Ignored, PartReader } from './account-part.ts';
 import { list, object } from './loose-json.ts';

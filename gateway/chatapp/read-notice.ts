@@ -1,4 +1,4 @@
-import { defined } from '../../shared/runtime/defined.ts';
+import { defined } from '../../shared/platform/runtime/defined.ts';
 import type { JsonObject } from '../http/context.ts';
 import { list, object, string } from './loose-json.ts';
 

@@ -1,5 +1,5 @@
-import type { TemplateItem } from '../../shared/chat-inbox/inbox-item.ts';
-import { defined } from '../../shared/runtime/defined.ts';
+import type { TemplateItem } from '../../shared/messages/chat-inbox-item.ts';
+import { defined } from '../../shared/platform/runtime/defined.ts';
 import { beginning } from '../fields/beginning.ts';
 import type { JsonObject } from '../http/context.ts';
 import { object } from './loose-json.ts';

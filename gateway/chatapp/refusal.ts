@@ -1,6 +1,6 @@
-import type { ChatAcceptOutcome } from '../../shared/conversations/accept-outcome.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import type { MessageId } from '../../shared/runtime/ids.ts';
+import type { ChatAcceptOutcome } from '../../shared/money/conversations/accept-outcome.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
+import type { MessageId } from '../../shared/platform/runtime/ids.ts';
 import type { ProblemAnswer } from '../http/answer.ts';
 import { refusal } from '../http/payment-refusal.ts';
 import type { ProblemSlug } from '../http/problem.ts';

@@ -1,4 +1,4 @@
-import type { ChatButton } from '../../shared/messages/chat-message.ts';
+import type { ChatButton } from '../../shared/messages/document/chat-message.ts';
 import { list, object, required } from '../fields/field.ts';
 import { readRequest, request } from '../fields/request.ts';
 import type { FieldProblems } from '../http/fields.ts';

@@ -1,4 +1,4 @@
-import { MEDIA_TYPES, type MediaType } from '../../shared/messages/chat-message.ts';
+import { MEDIA_TYPES, type MediaType } from '../../shared/messages/document/chat-message.ts';
 import { choice, optional, required } from '../fields/field.ts';
 import { address, type UrlCheck } from '../fields/public-url.ts';
 import { type Rule, readRequest, request } from '../fields/request.ts';

@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
-import { isOptedIn } from '../../shared/chat-opt-ins/store.ts';
-import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-template.ts';
-import { findChatTemplate, languagesOf } from '../../shared/chat-templates/store.ts';
-import type { ChatContent } from '../../shared/messages/chat-message.ts';
-import { defined } from '../../shared/runtime/defined.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import { isOptedIn } from '../../shared/carriers/chat-opt-in-store.ts';
+import type { ChatContent } from '../../shared/messages/document/chat-message.ts';
+import { defined } from '../../shared/platform/runtime/defined.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import type { ChatTemplateDocument } from '../../shared/templates/chat/chat-template.ts';
+import { findChatTemplate, languagesOf } from '../../shared/templates/chat/store.ts';
 import { list, otherwise, required } from '../fields/field.ts';
 import type { UrlCheck } from '../fields/public-url.ts';
 import { type ReadRequest, readRequest, request } from '../fields/request.ts';

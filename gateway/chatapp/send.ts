@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import type { ChatDraft } from '../../shared/conversations/draft.ts';
-import { wouldOpen } from '../../shared/conversations/open.ts';
-import type { ChatContent, ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import type { ProviderDocument } from '../../shared/providers/provider.ts';
-import { findProvider } from '../../shared/providers/store.ts';
-import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
-import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.ts';
+import type { ProviderDocument } from '../../shared/carriers/providers/provider.ts';
+import { findProvider } from '../../shared/carriers/providers/store.ts';
+import type { ChatContent, ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { ChatDraft } from '../../shared/money/conversations/draft.ts';
+import { wouldOpen } from '../../shared/money/conversations/open.ts';
+import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
+import { type AccountId, type MessageId, newId } from '../../shared/platform/runtime/ids.ts';
 import type { Reading } from '../fields/field.ts';
 import { invalidUrlRequest } from '../fields/public-url.ts';
 import { type ReadRequest, whole } from '../fields/request.ts';
@@ -58,7 +58,7 @@ const REMEMBERED_PROVIDERS = 20_000;
 
 /**
  * Makes the sends of the chat-app channel. A refused request is neither stored nor charged.
- * shared/conversations/open.ts decides who pays for what. The account's provider is read at most once per
+ * shared/money/conversations/open.ts decides who pays for what. The account's provider is read at most once per
  * 4 s.
  */
 export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<MessageId> {

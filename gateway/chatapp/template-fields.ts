@@ -1,4 +1,4 @@
-import type { TemplateComponents, TemplateHeader } from '../../shared/chat-templates/chat-template.ts';
+import type { TemplateComponents, TemplateHeader } from '../../shared/templates/chat/chat-template.ts';
 import { list, number, object, optional, required, type Values } from '../fields/field.ts';
 import { address } from '../fields/public-url.ts';
 import type { FieldProblems } from '../http/fields.ts';

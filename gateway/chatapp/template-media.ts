@@ -1,5 +1,5 @@
-import type { MediaHeader, TemplateComponents } from '../../shared/chat-templates/chat-template.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import type { MediaHeader, TemplateComponents } from '../../shared/templates/chat/chat-template.ts';
 import type { UrlCheck } from '../fields/public-url.ts';
 import { FieldProblems } from '../http/fields.ts';
 import type { Entry } from './fill-template.ts';

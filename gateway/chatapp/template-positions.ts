@@ -1,5 +1,5 @@
-import type { ChatTemplateDocument, TemplateComponents } from '../../shared/chat-templates/chat-template.ts';
-import { describeParam, paramsOf, type TemplateParam } from '../../shared/chat-templates/template-params.ts';
+import type { ChatTemplateDocument, TemplateComponents } from '../../shared/templates/chat/chat-template.ts';
+import { describeParam, paramsOf, type TemplateParam } from '../../shared/templates/chat/template-params.ts';
 import type { FieldProblems } from '../http/fields.ts';
 
 /** The most positions that an answer lists. */

@@ -1,4 +1,4 @@
-import type { TemplateParam } from '../../shared/chat-templates/template-params.ts';
+import type { TemplateParam } from '../../shared/templates/chat/template-params.ts';
 import { Fault } from '../fields/field.ts';
 import { characters } from './fields.ts';
 

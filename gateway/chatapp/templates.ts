@@ -1,4 +1,4 @@
-import { countListed, readTemplateStatuses } from '../../shared/chat-templates/store.ts';
+import { countListed, readTemplateStatuses } from '../../shared/templates/chat/store.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { createWholeList } from '../access/whole-list.ts';
 import type { Handler } from '../http/context.ts';

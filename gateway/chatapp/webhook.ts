@@ -1,7 +1,7 @@
 import { eventsOf } from '../../shared/events/catalogue.ts';
-import { newId, type RequestId } from '../../shared/runtime/ids.ts';
-import type { EndpointDocument } from '../../shared/webhooks/endpoint.ts';
-import { listEndpoints } from '../../shared/webhooks/endpoint-store.ts';
+import type { EndpointDocument } from '../../shared/events/webhooks/endpoint.ts';
+import { listEndpoints } from '../../shared/events/webhooks/endpoint-store.ts';
+import { newId, type RequestId } from '../../shared/platform/runtime/ids.ts';
 import { registerEndpoint } from '../account/webhooks/register-endpoint.ts';
 import { choice, list, required } from '../fields/field.ts';
 import { address, invalidUrlRequest, type UrlCheck } from '../fields/public-url.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StartError } from '../../shared/runtime/lifecycle.ts';
+import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import type { Schema } from '../fields/field.ts';
 
 /** The parts of OpenAPI 3.1 that our contract uses and the page shows. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { NumberRules } from '../../shared/accounts/number-check.ts';
-import type { Config } from '../../shared/config/settings.ts';
-import { inSlices } from '../../shared/runtime/turns.ts';
+import type { NumberRules } from '../../shared/money/accounts/number-check.ts';
+import type { Config } from '../../shared/platform/config/settings.ts';
+import { inSlices } from '../../shared/platform/runtime/turns.ts';
 import { isObject, type JsonObject } from '../http/context.ts';
 import type { FieldProblem } from '../http/field-codes.ts';
 import { type FieldProblems, refuseUnknown, wrongType } from '../http/fields.ts';

@@ -1,10 +1,15 @@
-import { numberProblem } from '../../shared/accounts/number-check.ts';
-import { CUSTOMER_FORM, customerProblem, isCustomerUserId, recipientProblem } from '../../shared/messages/recipient.ts';
-import { ROUTES } from '../../shared/messages/routing.ts';
-import { isSenderForm } from '../../shared/senders/sender-form.ts';
-import { planText, type TextPlan } from '../../shared/sms/plan.ts';
-import type { Pattern } from '../../shared/templates/pattern.ts';
-import { renderTemplate } from '../../shared/templates/render.ts';
+import { isSenderForm } from '../../shared/carriers/sender-form.ts';
+import {
+  CUSTOMER_FORM,
+  customerProblem,
+  isCustomerUserId,
+  recipientProblem,
+} from '../../shared/messages/document/recipient.ts';
+import { ROUTES } from '../../shared/messages/document/routing.ts';
+import { planText, type TextPlan } from '../../shared/messages/sms-plan.ts';
+import { numberProblem } from '../../shared/money/accounts/number-check.ts';
+import type { Pattern } from '../../shared/templates/sms/pattern.ts';
+import { renderTemplate } from '../../shared/templates/sms/render.ts';
 import type { FieldProblems } from '../http/fields.ts';
 import { boolean, choice, Fault, type Kind, list, optional, string, withDefault } from './field.ts';
 import type { Given, Rule } from './request.ts';

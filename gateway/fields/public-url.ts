@@ -1,14 +1,14 @@
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { within } from '../../shared/runtime/within.ts';
 import {
   AddressGuard,
   type GuardOptions,
   literalAddress,
   portOf,
   RefusedAddress,
-} from '../../shared/webhooks/address-guard.ts';
+} from '../../shared/events/webhooks/address-guard.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { within } from '../../shared/platform/runtime/within.ts';
 import type { ProblemAnswer } from '../http/answer.ts';
 import { type FieldProblems, invalidRequest } from '../http/fields.ts';
 import type { ProblemSlug } from '../http/problem.ts';

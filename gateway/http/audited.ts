@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Actor, Subject } from '../../shared/audit/entry.ts';
-import { beginEntry, completeEntry, withdrawEntry } from '../../shared/audit/store.ts';
-import { auditView } from '../../shared/audit/view.ts';
-import { isOperatorScope } from '../../shared/keys/key.ts';
-import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { type AccountId, minuteAuditId } from '../../shared/runtime/ids.ts';
+import type { Actor, Subject } from '../../shared/people/audit/entry.ts';
+import { beginEntry, completeEntry, withdrawEntry } from '../../shared/people/audit/store.ts';
+import { auditView } from '../../shared/people/audit/view.ts';
+import { isOperatorScope } from '../../shared/people/keys/key.ts';
+import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
+import { type AccountId, minuteAuditId } from '../../shared/platform/runtime/ids.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Requester } from './context.ts';
 

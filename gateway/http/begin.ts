@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { newId } from '../../shared/runtime/ids.ts';
+import { newId } from '../../shared/platform/runtime/ids.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import { accessLog } from './access-log.ts';
 import { sendProblem } from './answer.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
-import { StartError } from '../../shared/runtime/lifecycle.ts';
-import { inSubnets, parseSubnet } from '../../shared/webhooks/public-address.ts';
+import { inSubnets, parseSubnet } from '../../shared/events/webhooks/public-address.ts';
+import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 
 /** How many callers' addresses are remembered. Parsing one takes 15 to 60 µs, and every good request needs it. */
 const KNOWN_MAX = 10_000;

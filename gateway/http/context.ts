@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import type { NextFunction, Request, Response } from 'express';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
-import type { KeyScope } from '../../shared/keys/key.ts';
-import type { AccountId, BatchId, MessageId, ScheduleId, SessionId, UserId } from '../../shared/runtime/ids.ts';
-import type { Role } from '../../shared/users/user.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import type { KeyScope } from '../../shared/people/keys/key.ts';
+import type { Role } from '../../shared/people/users/user.ts';
+import type {
+  AccountId,
+  BatchId,
+  MessageId,
+  ScheduleId,
+  SessionId,
+  UserId,
+} from '../../shared/platform/runtime/ids.ts';
 
 /** What a request may do: the scopes of a key, and `owner`, which only users with that role have. */
 export type Permission = KeyScope | 'owner';

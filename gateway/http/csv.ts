@@ -1,4 +1,4 @@
-import { inSlices } from '../../shared/runtime/turns.ts';
+import { inSlices } from '../../shared/platform/runtime/turns.ts';
 
 /** The value of a cell: undefined and null are empty. */
 type Cell = string | number | null | undefined;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Request } from 'express';
-import { joinChunks, parseLargeJson, TooLargeError } from '../../shared/runtime/large-json.ts';
-import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
+import { joinChunks, parseLargeJson, TooLargeError } from '../../shared/platform/runtime/large-json.ts';
+import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
 import { CALLER_GONE } from './access-log.ts';
 import { sendProblem } from './answer.ts';
 import { type Charge, type Handler, isObject, type JsonObject, ownerOf, type Reply } from './context.ts';

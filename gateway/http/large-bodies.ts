@@ -1,4 +1,4 @@
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { Reply } from './context.ts';
 
 /** A body above this is parsed in pieces, and counts here. Parsing 256 KB of brackets in one go held the event loop for up to 64 ms. */

@@ -1,5 +1,11 @@
-import type { AcceptOutcome } from '../../shared/payment/accept.ts';
-import { type BatchId, isBatchId, isScheduleId, type MessageId, type ScheduleId } from '../../shared/runtime/ids.ts';
+import type { AcceptOutcome } from '../../shared/money/payment/accept.ts';
+import {
+  type BatchId,
+  isBatchId,
+  isScheduleId,
+  type MessageId,
+  type ScheduleId,
+} from '../../shared/platform/runtime/ids.ts';
 import { type ProblemAnswer, RETRY_AFTER } from './answer.ts';
 import { PROBLEMS, type ProblemSlug } from './problem.ts';
 

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { parseOffsetTime } from '../../shared/runtime/iso-time.ts';
+import { parseOffsetTime } from '../../shared/platform/runtime/iso-time.ts';
 import { type FieldProblems, refuseUnknown } from './fields.ts';
 
 /**

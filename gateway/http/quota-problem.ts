@@ -1,4 +1,4 @@
-import { QUOTAS, type Quota, QuotaReached } from '../../shared/quotas/quotas.ts';
+import { QUOTAS, type Quota, QuotaReached } from '../../shared/money/accounts/quotas.ts';
 import type { ProblemAnswer } from './answer.ts';
 import type { ProblemSlug } from './problem.ts';
 

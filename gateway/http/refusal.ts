@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { newId } from '../../shared/runtime/ids.ts';
+import { newId } from '../../shared/platform/runtime/ids.ts';
 import { COMMON_HEADERS, PROBLEM_TYPE } from './answer.ts';
 import type { Reply } from './context.ts';
 import { PROBLEMS, type ProblemSlug, problemBody } from './problem.ts';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { StartError } from '../../shared/runtime/lifecycle.ts';
+import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import { expressObjects } from './express-objects.ts';
 import { refuse } from './refusal.ts';
 

@@ -1,4 +1,4 @@
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { ProblemAnswer } from '../http/answer.ts';
 import type { Reply } from '../http/context.ts';
 import type { ProblemSlug } from '../http/problem.ts';

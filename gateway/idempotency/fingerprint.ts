@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
+import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
 import type { JsonObject } from '../http/context.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 
 /**
  * An Idempotency-Key in use (draft-ietf-httpapi-idempotency-key-header). It is stored before anything is done for the

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Accepted, Action, Problem } from './action.ts';
 import { KEPT_MS, type KeptAnswer, type KeyClaimDocument, type KeyClaimId, PAY_WITHIN_MS } from './key-claim.ts';

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
-import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { isBatchId, isMessageId, isScheduleId } from '../../shared/runtime/ids.ts';
-import { errorFields } from '../../shared/runtime/log.ts';
+import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
+import { isBatchId, isMessageId, isScheduleId } from '../../shared/platform/runtime/ids.ts';
+import { errorFields } from '../../shared/platform/runtime/log.ts';
 import { sendJson, sendJsonText, sendProblem } from '../http/answer.ts';
 import { bodyOf, type Handler, ownerOf, type Reply } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { RETRY_AFTER } from '../http/answer.ts';
 import type { Attempt, Refused } from './action.ts';
 

@@ -1,7 +1,7 @@
 import { type Collection, type Db, MongoBulkWriteError } from 'mongodb';
-import { isDuplicateKey } from '../../shared/mongo/errors.ts';
-import { msOf, NOW_MS } from '../../shared/mongo/store-time.ts';
-import { Grouper } from '../../shared/runtime/grouper.ts';
+import { isDuplicateKey } from '../../shared/platform/mongo/errors.ts';
+import { msOf, NOW_MS } from '../../shared/platform/mongo/store-time.ts';
+import { Grouper } from '../../shared/platform/runtime/grouper.ts';
 import type { KeptAnswer, KeyClaimDocument, KeyClaimId } from './key-claim.ts';
 
 /** The most claims in one command. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isStoreTrouble } from '../../shared/mongo/errors.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 import type { Reading } from './source.ts';
 
 /** Is given each new value of a reading: the reading's name, and the value as JSON. */

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { Log } from '../../shared/runtime/log.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { Log } from '../../shared/platform/runtime/log.ts';
 import type { Identify } from '../access/authenticate.ts';
 import { refusesOther } from '../access/page-user.ts';
 import { beginStream, sendProblem } from '../http/answer.ts';

@@ -1,4 +1,4 @@
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 
 /** One kind of event of an account's stream. */
 export interface AccountSource {

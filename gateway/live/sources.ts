@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import { readBalance } from '../../shared/accounts/store.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { HOUR_MS } from '../../shared/statistics/hour.ts';
-import { readHours } from '../../shared/statistics/store.ts';
-import { listNewestReplays } from '../../shared/webhooks/replay-store.ts';
+import { listNewestReplays } from '../../shared/events/webhooks/replay-store.ts';
+import { HOUR_MS } from '../../shared/messages/statistics-hour.ts';
+import { readHours } from '../../shared/messages/statistics-store.ts';
+import { readBalance } from '../../shared/money/accounts/store.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { countChatTemplates } from '../account/chat-templates/count.ts';
 import { replayRecord } from '../account/deliveries/replays.ts';
 import { readCarriers } from '../admin/carriers/list.ts';

@@ -1,7 +1,7 @@
-import { CHAT_OPERATOR } from '../../shared/channels/chatapp.ts';
-import { chatMessageKey } from '../../shared/providers/message-key.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { type AccountId, idTime } from '../../shared/runtime/ids.ts';
+import { chatMessageKey } from '../../shared/carriers/providers/message-key.ts';
+import { CHAT_OPERATOR } from '../../shared/messages/channels/chatapp.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
+import { type AccountId, idTime } from '../../shared/platform/runtime/ids.ts';
 import { partRecords } from './part-record.ts';
 import type { MessageStatus, MessageSummary, TextlessChatMessage, TextlessInbound, View } from './view.ts';
 

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { eventBody } from '../../shared/events/catalogue.ts';
-import type { AnyMessage } from '../../shared/messages/any-message.ts';
-import type { AccountId, EventId, MessageId } from '../../shared/runtime/ids.ts';
+import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
+import type { AccountId, EventId, MessageId } from '../../shared/platform/runtime/ids.ts';
 import type { ListedEvent } from './event-list.ts';
 
 export interface EventBody {

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 import { eventName, MESSAGE_EVENT_NAMES, type MessageEventName, stateOf } from '../../shared/events/catalogue.ts';
-import type { AnyMessage } from '../../shared/messages/any-message.ts';
-import type { HistoryEntry } from '../../shared/messages/message.ts';
-import { type AccountId, type EventId, eventId, type MessageId } from '../../shared/runtime/ids.ts';
+import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
+import type { HistoryEntry } from '../../shared/messages/document/message.ts';
+import { type AccountId, type EventId, eventId, type MessageId } from '../../shared/platform/runtime/ids.ts';
 
 /** Events are the entries of message histories. Older ones are not listed. */
 const EVENTS_MS = 7 * 24 * 3_600_000;

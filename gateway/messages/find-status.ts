@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
-import type { AnyMessage } from '../../shared/messages/any-message.ts';
-import type { AccountId, MessageId } from '../../shared/runtime/ids.ts';
+import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
+import type { AccountId, MessageId } from '../../shared/platform/runtime/ids.ts';
 import { readAccepted } from './just-accepted.ts';
 import { type MessageStatus, STATUS_FIELDS } from './view.ts';
 import { ALL_VIEWS } from './views.ts';

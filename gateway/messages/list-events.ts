@@ -1,5 +1,5 @@
 import { MESSAGE_EVENT_NAMES } from '../../shared/events/catalogue.ts';
-import { isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
+import { isMessageId, type MessageId } from '../../shared/platform/runtime/ids.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';

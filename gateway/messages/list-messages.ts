@@ -1,9 +1,9 @@
-import { CHANNEL_NAMES } from '../../shared/channels/channels.ts';
-import type { MessageState } from '../../shared/messages/message.ts';
-import { customerProblem, isCustomerUserId } from '../../shared/messages/recipient.ts';
-import { STATES } from '../../shared/messages/status.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { type BatchId, idTime, isBatchId, isMessageId } from '../../shared/runtime/ids.ts';
+import { CHANNEL_NAMES } from '../../shared/messages/channels/channels.ts';
+import type { MessageState } from '../../shared/messages/document/message.ts';
+import { customerProblem, isCustomerUserId } from '../../shared/messages/document/recipient.ts';
+import { STATES } from '../../shared/messages/document/status.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
+import { type BatchId, idTime, isBatchId, isMessageId } from '../../shared/platform/runtime/ids.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';

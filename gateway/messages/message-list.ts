@@ -1,7 +1,13 @@
 import type { Db } from 'mongodb';
-import type { AnyMessage } from '../../shared/messages/any-message.ts';
-import type { ChannelName, MessageState } from '../../shared/messages/message.ts';
-import { type AccountId, type BatchId, batchMessageRange, lowestId, type MessageId } from '../../shared/runtime/ids.ts';
+import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
+import type { ChannelName, MessageState } from '../../shared/messages/document/message.ts';
+import {
+  type AccountId,
+  type BatchId,
+  batchMessageRange,
+  lowestId,
+  type MessageId,
+} from '../../shared/platform/runtime/ids.ts';
 import { daysFrom, orderOf, searchBy } from './search-index.ts';
 import { type MessageSummary, SUMMARY_FIELDS } from './view.ts';
 import { ALL_VIEWS } from './views.ts';

@@ -1,6 +1,6 @@
-import { STATES } from '../../shared/messages/status.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { idTime } from '../../shared/runtime/ids.ts';
+import { STATES } from '../../shared/messages/document/status.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
+import { idTime } from '../../shared/platform/runtime/ids.ts';
 import type { MessageSummary } from './view.ts';
 import { viewOf } from './views.ts';
 

@@ -1,4 +1,4 @@
-import type { Part } from '../../shared/messages/message.ts';
+import type { Part } from '../../shared/messages/document/message.ts';
 
 /** The segments, each with the carrier's answer. `idOf` extracts the carrier's message id from a part's key. */
 export function partRecords(parts: readonly Part[], idOf: (key: string) => string): object[] {

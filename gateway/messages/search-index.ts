@@ -1,7 +1,7 @@
-import type { MessageState } from '../../shared/messages/message.ts';
-import { RARE_STATES, type RareState } from '../../shared/mongo/message-indexes.ts';
-import { defined } from '../../shared/runtime/defined.ts';
-import { type AccountId, idDay, type MessageId } from '../../shared/runtime/ids.ts';
+import type { MessageState } from '../../shared/messages/document/message.ts';
+import { RARE_STATES, type RareState } from '../../shared/platform/mongo/message-indexes.ts';
+import { defined } from '../../shared/platform/runtime/defined.ts';
+import { type AccountId, idDay, type MessageId } from '../../shared/platform/runtime/ids.ts';
 import type { MessageFilter } from './message-list.ts';
 
 /** How a search walks the messages: along which index, which part of it, and what is looked at on the way. */

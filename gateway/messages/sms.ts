@@ -1,7 +1,7 @@
-import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
-import { pathOf } from '../../shared/messages/routing.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { idTime } from '../../shared/runtime/ids.ts';
+import { pathOf } from '../../shared/messages/document/routing.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/money/ledger/refund.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
+import { idTime } from '../../shared/platform/runtime/ids.ts';
 import { partRecords } from './part-record.ts';
 import type { Happening, MessageStatus, MessageSummary, TextlessInboundSms, TextlessSms, View } from './view.ts';
 
@@ -66,7 +66,7 @@ function received({ direction, from }: MessageStatus | MessageSummary): object {
   return { channel: 'sms', direction, from };
 }
 
-/** The key of a part is the carrier's name, then this id (`Part` in shared/messages/message.ts). */
+/** The key of a part is the carrier's name, then this id (`Part` in shared/messages/document/message.ts). */
 function carrierMessageId(key: string): string {
   return key.slice(key.indexOf(':') + 1);
 }

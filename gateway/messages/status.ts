@@ -1,6 +1,6 @@
-import { STATES } from '../../shared/messages/status.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { idTime, isMessageId } from '../../shared/runtime/ids.ts';
+import { STATES } from '../../shared/messages/document/status.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
+import { idTime, isMessageId } from '../../shared/platform/runtime/ids.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../process/deps.ts';

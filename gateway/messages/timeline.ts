@@ -1,5 +1,5 @@
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import type { LogRecord } from '../../shared/settlement/message-log.ts';
+import type { LogRecord } from '../../shared/messages/settlement/message-log.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
 import { partRecords } from './part-record.ts';
 import type { WholeMessage } from './read-whole.ts';
 import type { Happening, TextlessMessage } from './view.ts';

@@ -1,15 +1,15 @@
-import type { ChangeId } from '../../shared/accounts/account.ts';
 import type {
   ChatContent,
   ChatMessageDocument,
   InboundContent,
   InboundMessageDocument,
   MediaType,
-} from '../../shared/messages/chat-message.ts';
-import type { InboundSmsDocument } from '../../shared/messages/inbound-sms.ts';
-import type { MessageDocument, StoredMessage } from '../../shared/messages/message.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import type { LogRecord } from '../../shared/settlement/message-log.ts';
+} from '../../shared/messages/document/chat-message.ts';
+import type { InboundSmsDocument } from '../../shared/messages/document/inbound-sms.ts';
+import type { MessageDocument, StoredMessage } from '../../shared/messages/document/message.ts';
+import type { LogRecord } from '../../shared/messages/settlement/message-log.ts';
+import type { ChangeId } from '../../shared/money/accounts/account.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 
 /**
  * How the API shows the messages of one channel, where channels differ. The readers (message-list.ts, read.ts,

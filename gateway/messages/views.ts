@@ -1,4 +1,4 @@
-import type { ChannelName, StoredMessage } from '../../shared/messages/message.ts';
+import type { ChannelName, StoredMessage } from '../../shared/messages/document/message.ts';
 import { chatapp } from './chatapp.ts';
 import { sms } from './sms.ts';
 import type { TextlessMessage, View } from './view.ts';

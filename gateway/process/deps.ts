@@ -1,14 +1,14 @@
 import type { Db } from 'mongodb';
-import type { Config } from '../../shared/config/settings.ts';
-import type { ChatAccepter } from '../../shared/conversations/open.ts';
-import type { Accepter, BatchAccepter, Booker } from '../../shared/payment/accept.ts';
-import type { ProcessNotes } from '../../shared/processes/report.ts';
-import type { ListenForChanges } from '../../shared/runtime/change-signal.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { Log } from '../../shared/runtime/log.ts';
-import type { Metrics } from '../../shared/runtime/metrics.ts';
-import type { SecretBox } from '../../shared/runtime/secret-box.ts';
-import type { ResolveHost } from '../../shared/webhooks/resolve-host.ts';
+import type { ResolveHost } from '../../shared/events/webhooks/resolve-host.ts';
+import type { ChatAccepter } from '../../shared/money/conversations/open.ts';
+import type { Accepter, BatchAccepter, Booker } from '../../shared/money/payment/accept.ts';
+import type { Config } from '../../shared/platform/config/settings.ts';
+import type { ProcessNotes } from '../../shared/platform/processes/report.ts';
+import type { ListenForChanges } from '../../shared/platform/runtime/change-signal.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { Log } from '../../shared/platform/runtime/log.ts';
+import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
+import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Threads } from './threads.ts';
 

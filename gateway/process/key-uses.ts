@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import type { KeyUse } from '../../shared/keys/key-use.ts';
-import { addKeyUses } from '../../shared/keys/use-store.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import type { KeyUse } from '../../shared/people/keys/key-use.ts';
+import { addKeyUses } from '../../shared/people/keys/use-store.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 
 const TELL_MS = 60_000;
 /** How many keys are remembered between two reports. Uses of further keys are not noted. */

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import { isStoreTrouble } from '../../shared/mongo/errors.ts';
-import type { ProcessDocument } from '../../shared/processes/report.ts';
-import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
-import { within } from '../../shared/runtime/within.ts';
+import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
+import type { ProcessDocument } from '../../shared/platform/processes/report.ts';
+import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
+import { within } from '../../shared/platform/runtime/within.ts';
 import { RETRY_AFTER, sendJson, sendProblem } from '../http/answer.ts';
 import type { Handler, Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../process/deps.ts';

@@ -1,6 +1,6 @@
-import { Routes } from '../../shared/routing/routes.ts';
-import { DEFAULT_SLOT_LIMITS } from '../../shared/templates/slot.ts';
-import { guardOptions } from '../../shared/webhooks/address-guard.ts';
+import { Routes } from '../../shared/carriers/routing/routes.ts';
+import { guardOptions } from '../../shared/events/webhooks/address-guard.ts';
+import { DEFAULT_SLOT_LIMITS } from '../../shared/templates/sms/slot.ts';
 import { createAuthenticate, createIdentify } from '../access/authenticate.ts';
 import { createCostlyReads } from '../access/costly-reads.ts';
 import { RateCounter } from '../access/counter.ts';

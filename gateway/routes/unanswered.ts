@@ -1,7 +1,7 @@
 import type { NextFunction, Request } from 'express';
-import { isStoreTrouble } from '../../shared/mongo/errors.ts';
-import { errorFields, type Log, unexpectedErrorFields } from '../../shared/runtime/log.ts';
-import { SecretUnreadable } from '../../shared/runtime/secret-box.ts';
+import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
+import { errorFields, type Log, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
+import { SecretUnreadable } from '../../shared/platform/runtime/secret-box.ts';
 import type { Identify } from '../access/authenticate.ts';
 import type { Unauthorized } from '../access/unauthorized.ts';
 import { type ProblemAnswer, RETRY_AFTER, sendProblem } from '../http/answer.ts';

@@ -1,5 +1,5 @@
-import { cancelSchedule } from '../../shared/payment/cancel-schedule.ts';
-import { isScheduleId } from '../../shared/runtime/ids.ts';
+import { cancelSchedule } from '../../shared/money/payment/cancel-schedule.ts';
+import { isScheduleId } from '../../shared/platform/runtime/ids.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../process/deps.ts';

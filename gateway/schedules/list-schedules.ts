@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import { showUnstored } from '../../shared/payment/find-booked.ts';
-import { type AccountId, isScheduleId, type ScheduleId } from '../../shared/runtime/ids.ts';
-import type { ScheduleDocument } from '../../shared/schedules/schedule.ts';
+import type { ScheduleDocument } from '../../shared/messages/schedule.ts';
+import { showUnstored } from '../../shared/money/payment/find-booked.ts';
+import { type AccountId, isScheduleId, type ScheduleId } from '../../shared/platform/runtime/ids.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';

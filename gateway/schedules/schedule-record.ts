@@ -1,6 +1,6 @@
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { idTime } from '../../shared/runtime/ids.ts';
-import { type ScheduleDocument, scheduledMessageId } from '../../shared/schedules/schedule.ts';
+import { type ScheduleDocument, scheduledMessageId } from '../../shared/messages/schedule.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
+import { idTime } from '../../shared/platform/runtime/ids.ts';
 
 /**
  * A schedule as the API shows it. Its content is shown while it waits and when it was cancelled. Once it is sent, its message or

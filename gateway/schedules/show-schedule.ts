@@ -1,5 +1,5 @@
-import { showBooked } from '../../shared/payment/find-booked.ts';
-import { isScheduleId } from '../../shared/runtime/ids.ts';
+import { showBooked } from '../../shared/money/payment/find-booked.ts';
+import { isScheduleId } from '../../shared/platform/runtime/ids.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../process/deps.ts';

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection, Db } from 'mongodb';
-import { isDuplicateKey } from '../../shared/mongo/errors.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { UserId } from '../../shared/runtime/ids.ts';
-import { knownAt } from '../../shared/users/store.ts';
-import { type UserDocument, whereOf } from '../../shared/users/user.ts';
+import { knownAt } from '../../shared/people/users/store.ts';
+import { type UserDocument, whereOf } from '../../shared/people/users/user.ts';
+import { isDuplicateKey } from '../../shared/platform/mongo/errors.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { UserId } from '../../shared/platform/runtime/ids.ts';
 import type { RateCounter } from '../access/counter.ts';
 import type { Lane } from './hash-queue.ts';
 

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { confirmSession } from '../../shared/users/session-store.ts';
-import { type UserDocument, whereOf } from '../../shared/users/user.ts';
+import { confirmSession } from '../../shared/people/users/session-store.ts';
+import { type UserDocument, whereOf } from '../../shared/people/users/user.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
 import { required } from '../fields/field.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { sendJson, sendProblem } from '../http/answer.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isSessionId, type SessionId } from '../../shared/runtime/ids.ts';
+import { isSessionId, type SessionId } from '../../shared/platform/runtime/ids.ts';
 
 /** What the cookie holds: `<id>.<secret>`. */
 export interface CookieText {

@@ -1,7 +1,7 @@
-import { errorFields } from '../../shared/runtime/log.ts';
-import { SecretUnreadable } from '../../shared/runtime/secret-box.ts';
-import type { SessionDocument } from '../../shared/users/session.ts';
-import type { UserDocument } from '../../shared/users/user.ts';
+import type { SessionDocument } from '../../shared/people/users/session.ts';
+import type { UserDocument } from '../../shared/people/users/user.ts';
+import { errorFields } from '../../shared/platform/runtime/log.ts';
+import { SecretUnreadable } from '../../shared/platform/runtime/secret-box.ts';
 import { type ProblemAnswer, sendProblem } from '../http/answer.ts';
 import type { Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../process/deps.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 
 /**
  * Whose hash it is. Hashes of the same key wait behind each other, and take turns with those of other keys. `known`: somebody who has

@@ -1,8 +1,8 @@
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { hashToken } from '../../shared/users/link.ts';
-import { endSessions } from '../../shared/users/session-store.ts';
-import { findUserByLink } from '../../shared/users/store.ts';
-import type { OneTimeLink, UserDocument } from '../../shared/users/user.ts';
+import { hashToken } from '../../shared/people/users/link.ts';
+import { endSessions } from '../../shared/people/users/session-store.ts';
+import { findUserByLink } from '../../shared/people/users/store.ts';
+import type { OneTimeLink, UserDocument } from '../../shared/people/users/user.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
 import type { ReadAccount } from '../access/read-account.ts';
 import { Fault, required, string } from '../fields/field.ts';
 import { readRequest, request, whole } from '../fields/request.ts';

@@ -1,5 +1,5 @@
-import type { AccountDocument } from '../../shared/accounts/account.ts';
-import { isOperatorRole, type UserDocument } from '../../shared/users/user.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { isOperatorRole, type UserDocument } from '../../shared/people/users/user.ts';
 
 /** Whether the user may do nothing before a second factor is set up (ASVS 5.0, 6.3.3). */
 export function needsSecondFactor(

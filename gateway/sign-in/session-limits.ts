@@ -1,5 +1,5 @@
-import type { SessionDocument } from '../../shared/users/session.ts';
-import { isOperatorRole, type UserDocument } from '../../shared/users/user.ts';
+import type { SessionDocument } from '../../shared/people/users/session.ts';
+import { isOperatorRole, type UserDocument } from '../../shared/people/users/user.ts';
 
 /** A session ends after this time without a request of its user. */
 export const IDLE_MS = 30 * 60_000;

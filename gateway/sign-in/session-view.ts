@@ -1,4 +1,4 @@
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
 import { ROLE_PERMISSIONS } from '../access/roles.ts';
 import { needsSecondFactor } from './second-factor.ts';
 import { CONFIRMED_MS, IDLE_MS } from './session-limits.ts';

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
-import { hashSecret, secretMatches } from '../../shared/keys/key-secret.ts';
-import { newId, type SessionId } from '../../shared/runtime/ids.ts';
-import type { SessionDocument } from '../../shared/users/session.ts';
+import { REQUESTS_PER_MINUTE } from '../../shared/people/keys/key.ts';
+import { hashSecret, secretMatches } from '../../shared/people/keys/key-secret.ts';
+import type { SessionDocument } from '../../shared/people/users/session.ts';
 import {
   endOldestSessions,
   endSession,
@@ -11,9 +10,10 @@ import {
   findSession,
   insertSession,
   touchSession,
-} from '../../shared/users/session-store.ts';
-import { findUser } from '../../shared/users/store.ts';
-import type { UserDocument } from '../../shared/users/user.ts';
+} from '../../shared/people/users/session-store.ts';
+import { findUser } from '../../shared/people/users/store.ts';
+import type { UserDocument } from '../../shared/people/users/user.ts';
+import { newId, type SessionId } from '../../shared/platform/runtime/ids.ts';
 import type { ReadAccount } from '../access/read-account.ts';
 import { ROLE_PERMISSIONS } from '../access/roles.ts';
 import type { CallerAddress } from '../http/caller-address.ts';

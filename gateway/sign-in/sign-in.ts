@@ -1,6 +1,6 @@
-import { isAccountId } from '../../shared/runtime/ids.ts';
-import { findUsersByName } from '../../shared/users/store.ts';
-import { canonicalUsername, OPERATORS, type UserDocument, whereOf } from '../../shared/users/user.ts';
+import { findUsersByName } from '../../shared/people/users/store.ts';
+import { canonicalUsername, OPERATORS, type UserDocument, whereOf } from '../../shared/people/users/user.ts';
+import { isAccountId } from '../../shared/platform/runtime/ids.ts';
 import type { ReadAccount } from '../access/read-account.ts';
 import { Fault, optional, required, string } from '../fields/field.ts';
 import { readRequest, request, whole } from '../fields/request.ts';

@@ -1,9 +1,9 @@
-import type { Route } from '../../shared/messages/message.ts';
-import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
-import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
-import type { SenderDocument } from '../../shared/senders/sender.ts';
-import { findSenders, type SenderKey, senderKey } from '../../shared/senders/store.ts';
-import { foldLineBreaks, placeBeforeFolding } from '../../shared/templates/line-breaks.ts';
+import type { SenderDocument } from '../../shared/carriers/sender.ts';
+import { findSenders, type SenderKey, senderKey } from '../../shared/carriers/sender-store.ts';
+import type { Route } from '../../shared/messages/document/message.ts';
+import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
+import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
+import { foldLineBreaks, placeBeforeFolding } from '../../shared/templates/sms/line-breaks.ts';
 import type { Caller } from '../http/context.ts';
 import { fieldRefusal } from '../http/fields.ts';
 import { PROBLEMS } from '../http/problem.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Balance, readBalance } from '../../shared/accounts/store.ts';
+import { type Balance, readBalance } from '../../shared/money/accounts/store.ts';
 import { sendJson } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../process/deps.ts';

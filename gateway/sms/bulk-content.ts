@@ -1,6 +1,6 @@
-import type { BatchContent, BatchEntry } from '../../shared/batches/batch.ts';
-import { inSlices } from '../../shared/runtime/turns.ts';
-import type { Encoding } from '../../shared/sms/plan.ts';
+import type { BatchContent, BatchEntry } from '../../shared/messages/batch.ts';
+import type { Encoding } from '../../shared/messages/sms-plan.ts';
+import { inSlices } from '../../shared/platform/runtime/turns.ts';
 import { type PlannedText, renderText } from '../fields/message-fields.ts';
 import type { FieldProblems } from '../http/fields.ts';
 import type { IndexedTemplate } from '../templates/template-index.ts';

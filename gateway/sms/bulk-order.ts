@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { type BatchDocument, type BatchEntry, ENTRIES_MAX, ENTRIES_PER_CHUNK } from '../../shared/batches/batch.ts';
-import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
-import { laneOf, pathOf } from '../../shared/messages/routing.ts';
-import { defined } from '../../shared/runtime/defined.ts';
-import type { AccountId, BatchId } from '../../shared/runtime/ids.ts';
-import { inSlices } from '../../shared/runtime/turns.ts';
+import { type BatchDocument, type BatchEntry, ENTRIES_MAX, ENTRIES_PER_CHUNK } from '../../shared/messages/batch.ts';
+import { laneOf, pathOf } from '../../shared/messages/document/routing.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/money/ledger/refund.ts';
+import { defined } from '../../shared/platform/runtime/defined.ts';
+import type { AccountId, BatchId } from '../../shared/platform/runtime/ids.ts';
+import { inSlices } from '../../shared/platform/runtime/turns.ts';
 import { boolean, Fault, longList, object, optional, required, string, withDefault } from '../fields/field.ts';
 import {
   dryRun,

@@ -1,6 +1,6 @@
-import { wouldRefuse } from '../../shared/payment/debit.ts';
-import { isoDate } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import { wouldRefuse } from '../../shared/money/payment/debit.ts';
+import { isoDate } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { type ResultId, refusal } from '../http/payment-refusal.ts';
 import type { Verdict } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';

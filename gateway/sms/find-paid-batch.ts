@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import type { BatchDocument } from '../../shared/batches/batch.ts';
-import { batchCollection, markPaid, readBatch } from '../../shared/batches/store.ts';
-import { type FindOne, findForSure, findNow } from '../../shared/mongo/find-one.ts';
-import { readPaid } from '../../shared/payment/read-paid.ts';
-import type { AccountId, BatchId, GroupId } from '../../shared/runtime/ids.ts';
+import type { BatchDocument } from '../../shared/messages/batch.ts';
+import { batchCollection, markPaid, readBatch } from '../../shared/messages/batch-store.ts';
+import { readPaid } from '../../shared/money/payment/read-paid.ts';
+import { type FindOne, findForSure, findNow } from '../../shared/platform/mongo/find-one.ts';
+import type { AccountId, BatchId, GroupId } from '../../shared/platform/runtime/ids.ts';
 
 /**
  * A batch that the account has paid for; undefined when there is none. The account is read before the batch: a

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
-import type { MessageDraft } from '../../shared/messages/draft.ts';
-import { type PromotionalHours, promotionalDeferral } from '../../shared/messages/promotional-hours.ts';
-import { HOURS_LANE, laneOf, PRIORITIES, type Priority } from '../../shared/messages/routing.ts';
-import { routedOf } from '../../shared/routing/placement.ts';
-import { isoTimestamp } from '../../shared/runtime/clock.ts';
-import { planText, unicodeCharacters } from '../../shared/sms/plan.ts';
+import { routedOf } from '../../shared/carriers/routing/placement.ts';
+import type { MessageDraft } from '../../shared/messages/document/draft.ts';
+import { type PromotionalHours, promotionalDeferral } from '../../shared/messages/document/promotional-hours.ts';
+import { HOURS_LANE, laneOf, PRIORITIES, type Priority } from '../../shared/messages/document/routing.ts';
+import { planText, unicodeCharacters } from '../../shared/messages/sms-plan.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/money/ledger/refund.ts';
+import { isoTimestamp } from '../../shared/platform/runtime/clock.ts';
 import { scopeMissing } from '../access/scopes.ts';
 import { choice, optional, otherwise, required, withDefault } from '../fields/field.ts';
 import {

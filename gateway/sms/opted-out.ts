@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import type { BatchEntry } from '../../shared/batches/batch.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import { blocks, isExempt } from '../../shared/opt-outs/opt-out.ts';
-import { readRecipientScopes } from '../../shared/opt-outs/recipient-scopes.ts';
-import { inSlices } from '../../shared/runtime/turns.ts';
+import { blocks, isExempt } from '../../shared/carriers/opt-outs/opt-out.ts';
+import { readRecipientScopes } from '../../shared/carriers/opt-outs/recipient-scopes.ts';
+import type { BatchEntry } from '../../shared/messages/batch.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import { inSlices } from '../../shared/platform/runtime/turns.ts';
 import type { Caller } from '../http/context.ts';
 import { FieldProblems, invalidRequest } from '../http/fields.ts';
 import type { Problem } from '../idempotency/action.ts';

@@ -1,8 +1,8 @@
-import { chunksOf } from '../../shared/batches/batch.ts';
-import { removeUnreleased } from '../../shared/batches/store.ts';
-import type { AcceptOutcome } from '../../shared/payment/accept.ts';
-import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { errorFields } from '../../shared/runtime/log.ts';
+import { chunksOf } from '../../shared/messages/batch.ts';
+import { removeUnreleased } from '../../shared/messages/batch-store.ts';
+import type { AcceptOutcome } from '../../shared/money/payment/accept.ts';
+import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
+import { errorFields } from '../../shared/platform/runtime/log.ts';
 import { PAY_WITHIN_MS } from '../idempotency/key-claim.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { BulkOrder } from './bulk-order.ts';

@@ -1,14 +1,14 @@
-import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
-import { findBooked } from '../../shared/payment/find-booked.ts';
-import { declareOver } from '../../shared/payment/pay-by.ts';
-import { type AccountId, newId, type ScheduleId } from '../../shared/runtime/ids.ts';
 import {
   type Booking,
   endOfValidity,
   type ScheduleDocument,
   scheduledBatchId,
   type Validity,
-} from '../../shared/schedules/schedule.ts';
+} from '../../shared/messages/schedule.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/money/ledger/refund.ts';
+import { findBooked } from '../../shared/money/payment/find-booked.ts';
+import { declareOver } from '../../shared/money/payment/pay-by.ts';
+import { type AccountId, newId, type ScheduleId } from '../../shared/platform/runtime/ids.ts';
 import { messageOrTemplate } from '../fields/message-fields.ts';
 import { type ReadRequest, readRequest, request, whole } from '../fields/request.ts';
 import { AHEAD_MAX_MS, HOUR_MS, SCHEDULE_FIELDS, validAfterSchedule } from '../fields/times.ts';

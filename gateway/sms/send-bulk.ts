@@ -1,9 +1,9 @@
-import type { BatchDocument } from '../../shared/batches/batch.ts';
-import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
-import { promotionalHours } from '../../shared/messages/promotional-hours.ts';
-import { declareOver } from '../../shared/payment/pay-by.ts';
-import { defined } from '../../shared/runtime/defined.ts';
-import { type BatchId, newId } from '../../shared/runtime/ids.ts';
+import type { BatchDocument } from '../../shared/messages/batch.ts';
+import { promotionalHours } from '../../shared/messages/document/promotional-hours.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/money/ledger/refund.ts';
+import { declareOver } from '../../shared/money/payment/pay-by.ts';
+import { defined } from '../../shared/platform/runtime/defined.ts';
+import { type BatchId, newId } from '../../shared/platform/runtime/ids.ts';
 import { readRequest, request, whole } from '../fields/request.ts';
 import { validUntilFromNow } from '../fields/times.ts';
 import { bodyOf, callerOf } from '../http/context.ts';

@@ -1,4 +1,4 @@
-import type { Routes } from '../../shared/routing/routes.ts';
+import type { Routes } from '../../shared/carriers/routing/routes.ts';
 import type { Approvals } from './approvals.ts';
 
 /** What the endpoints that accept SMS share, besides what the gateway is built from. */

@@ -1,5 +1,5 @@
-import { countApproved, readApprovedTexts } from '../../shared/templates/approved-store.ts';
-import { isDltId } from '../../shared/templates/template-form.ts';
+import { countApproved, readApprovedTexts } from '../../shared/templates/sms/approved-store.ts';
+import { isDltId } from '../../shared/templates/sms/template-form.ts';
 import type { ReadingDeps } from '../access/costly-reads.ts';
 import { createWholeList } from '../access/whole-list.ts';
 import type { Handler } from '../http/context.ts';

@@ -1,7 +1,7 @@
 import { BSON, type Db } from 'mongodb';
-import type { BatchChunkDocument, BatchDocument } from '../../shared/batches/batch.ts';
-import { batchCollection, insertChunks, removeUnreleased } from '../../shared/batches/store.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { BatchChunkDocument, BatchDocument } from '../../shared/messages/batch.ts';
+import { batchCollection, insertChunks, removeUnreleased } from '../../shared/messages/batch-store.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 
 /**
  * How many bytes the unpaid batches of one account may have together, over all gateways: six of the largest requests

@@ -1,12 +1,12 @@
 import type { Db } from 'mongodb';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
-import type { Route } from '../../shared/messages/message.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { nextTurn, turnOver } from '../../shared/runtime/turns.ts';
-import { type ApprovedTemplate, readApproved, readVersion } from '../../shared/templates/approved-store.ts';
-import { foldLineBreaks } from '../../shared/templates/line-breaks.ts';
-import { parseContent } from '../../shared/templates/pattern.ts';
-import type { SlotLimits } from '../../shared/templates/slot.ts';
+import type { Route } from '../../shared/messages/document/message.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
+import { type ApprovedTemplate, readApproved, readVersion } from '../../shared/templates/sms/approved-store.ts';
+import { foldLineBreaks } from '../../shared/templates/sms/line-breaks.ts';
+import { parseContent } from '../../shared/templates/sms/pattern.ts';
+import type { SlotLimits } from '../../shared/templates/sms/slot.ts';
 import { type IndexedTemplate, TemplateIndex } from './template-index.ts';
 
 export interface ApprovedTemplatesOptions {

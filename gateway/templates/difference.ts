@@ -1,6 +1,6 @@
-import type { Pattern, PatternPart } from '../../shared/templates/pattern.ts';
-import type { Slot } from '../../shared/templates/slot.ts';
-import { SLOT_VALUES } from '../../shared/templates/slot-value.ts';
+import type { Pattern, PatternPart } from '../../shared/templates/sms/pattern.ts';
+import type { Slot } from '../../shared/templates/sms/slot.ts';
+import { SLOT_VALUES } from '../../shared/templates/sms/slot-value.ts';
 import { backwardReach, captureSlots, forwardReach, type Positions, slotEnds } from './reach.ts';
 
 /** Why a text is not an instance of one template. Positions are indices of code units in the text. */

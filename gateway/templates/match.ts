@@ -1,4 +1,4 @@
-import type { PatternPart } from '../../shared/templates/pattern.ts';
+import type { PatternPart } from '../../shared/templates/sms/pattern.ts';
 import { type Positions, slotEnds, stepForward } from './reach.ts';
 import { type IndexedTemplate, preferred, type TemplateIndex, type TemplateNode } from './template-index.ts';
 

@@ -1,4 +1,4 @@
-import { SLOT_MEANING } from '../../shared/templates/slot.ts';
+import { SLOT_MEANING } from '../../shared/templates/sms/slot.ts';
 import { type Difference, differenceOf, differenceWork, excerpt } from './difference.ts';
 import { matchTemplate } from './match.ts';
 import { quoted } from './quoted.ts';

@@ -1,4 +1,4 @@
-import { UNSEEN } from '../../shared/sms/plan.ts';
+import { UNSEEN } from '../../shared/messages/sms-plan.ts';
 
 /** The text as JSON, with what nobody sees as its number: a no-break space is `\u00a0`. */
 export function quoted(text: string): string {

@@ -1,6 +1,6 @@
-import type { Pattern, PatternPart } from '../../shared/templates/pattern.ts';
-import type { Slot } from '../../shared/templates/slot.ts';
-import { SLOT_VALUES } from '../../shared/templates/slot-value.ts';
+import type { Pattern, PatternPart } from '../../shared/templates/sms/pattern.ts';
+import type { Slot } from '../../shared/templates/sms/slot.ts';
+import { SLOT_VALUES } from '../../shared/templates/sms/slot-value.ts';
 
 /**
  * Which positions of a text can be reached between the parts of ONE pattern, as plain sets: 1 means reachable, by

@@ -1,4 +1,4 @@
-import type { Pattern, PatternPart } from '../../shared/templates/pattern.ts';
+import type { Pattern, PatternPart } from '../../shared/templates/sms/pattern.ts';
 
 /** A template as the matcher knows it. */
 export interface IndexedTemplate {

@@ -3,8 +3,8 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AppName, appFile, nodeFlags } from '../../shared/processes/apps.ts';
-import { within } from '../../shared/runtime/within.ts';
+import { type AppName, appFile, nodeFlags } from '../../shared/platform/processes/apps.ts';
+import { within } from '../../shared/platform/runtime/within.ts';
 
 /** The build of the processes and their common settings. */
 export interface Setup {

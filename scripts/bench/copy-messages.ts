@@ -1,6 +1,6 @@
 import type { Collection, Db, Document } from 'mongodb';
-import { type BatchId, batchMessageIds, newId } from '../../shared/runtime/ids.ts';
-import { deliveriesIn, type Stored } from '../../shared/webhooks/delivery.ts';
+import { deliveriesIn, type Stored } from '../../shared/events/webhooks/delivery.ts';
+import { type BatchId, batchMessageIds, newId } from '../../shared/platform/runtime/ids.ts';
 import { nextDestination } from './load.ts';
 
 /** Messages of one insert. */

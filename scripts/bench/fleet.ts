@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import type { AppName } from '../../shared/processes/apps.ts';
+import type { AppName } from '../../shared/platform/processes/apps.ts';
 import { type AppProcess, type Exit, type Setup, startApp } from './app-process.ts';
 
 type Env = Readonly<Record<string, string>>;

@@ -65,7 +65,7 @@ function placeOf(url: string): string {
   return url === '' ? '(V8)' : url.replace(/^.*\/(node_modules|dist)\//, '').replace('file://', '');
 }
 
-/** The package, or our folder: `workers/smpp`, `shared/messages`. */
+/** The package, or our folder: `workers/smpp`, `shared/messages/document`. */
 function packageOf(place: string): string {
   return /^(gateway|workers|shared|scripts)\//.test(place)
     ? place.split('/').slice(0, 2).join('/')

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { APPS, type AppName, usualGateways } from '../../shared/processes/apps.ts';
+import { APPS, type AppName, usualGateways } from '../../shared/platform/processes/apps.ts';
 import type { CarrierHabits } from './world.ts';
 
 const PHASES = [

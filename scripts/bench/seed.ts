@@ -1,13 +1,13 @@
 import type { Db } from 'mongodb';
-import { createAccount } from '../../shared/accounts/store.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../shared/carriers/carrier.ts';
 import type { EventName } from '../../shared/events/catalogue.ts';
-import { createKey } from '../../shared/keys/store.ts';
-import { topUp } from '../../shared/ledger/change.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { type AccountId, newId } from '../../shared/runtime/ids.ts';
-import type { SecretBox } from '../../shared/runtime/secret-box.ts';
-import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
+import { createEndpoint } from '../../shared/events/webhooks/endpoint-store.ts';
+import { createAccount } from '../../shared/money/accounts/store.ts';
+import { topUp } from '../../shared/money/ledger/change.ts';
+import { createKey } from '../../shared/people/keys/store.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
+import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 
 /** The store of a running product, in which the functions below put customers and a carrier. */
 export interface SeedDeps {

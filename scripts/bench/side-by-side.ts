@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { usualGateways } from '../../shared/processes/apps.ts';
+import { usualGateways } from '../../shared/platform/processes/apps.ts';
 import { build, ROOT } from './build.ts';
 import { type Report, rowsOf, table } from './report.ts';
 

@@ -4,26 +4,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Binary, type Db, MongoClient } from 'mongodb';
-import { applyChange, changeUpdate } from '../../shared/messages/change.ts';
-import { type MessageDraft, queuedMessage } from '../../shared/messages/draft.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import { findAtOnce } from '../../shared/mongo/find-at-once.ts';
-import { ensureIndexes } from '../../shared/mongo/indexes.ts';
-import { insertNew } from '../../shared/mongo/insert-new.ts';
-import { MESSAGE_INDEXES } from '../../shared/mongo/message-indexes.ts';
-import { QUEUE_INDEXES } from '../../shared/mongo/queue-indexes.ts';
-import { type SingleUpdate, updateEach } from '../../shared/mongo/update-each.ts';
-import { type QueueDocument, unpackLines } from '../../shared/queue/queue-document.ts';
+import { applyChange, changeUpdate } from '../../shared/messages/document/change.ts';
+import { type MessageDraft, queuedMessage } from '../../shared/messages/document/draft.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import { type QueueDocument, unpackLines } from '../../shared/messages/queue/queue-document.ts';
 import {
   claimedMessage,
   claimLines,
   insertFirst,
   queueDocuments,
   removeQueued,
-} from '../../shared/queue/queue-store.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import { embeddedSocketPath, embeddedStoreDir } from '../../shared/runtime/embedded-socket.ts';
-import { type AccountId, newId, type QueueId } from '../../shared/runtime/ids.ts';
+} from '../../shared/messages/queue/queue-store.ts';
+import { findAtOnce } from '../../shared/platform/mongo/find-at-once.ts';
+import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';
+import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
+import { MESSAGE_INDEXES } from '../../shared/platform/mongo/message-indexes.ts';
+import { QUEUE_INDEXES } from '../../shared/platform/mongo/queue-indexes.ts';
+import { type SingleUpdate, updateEach } from '../../shared/platform/mongo/update-each.ts';
+import { systemClock } from '../../shared/platform/runtime/clock.ts';
+import { embeddedSocketPath, embeddedStoreDir } from '../../shared/platform/runtime/embedded-socket.ts';
+import { type AccountId, newId, type QueueId } from '../../shared/platform/runtime/ids.ts';
 import { build } from './build.ts';
 
 const GROUP = 100;

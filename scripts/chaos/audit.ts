@@ -1,4 +1,4 @@
-import { verifyLedger } from '../../shared/ledger/verify.ts';
+import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import type { Answer, Client } from './client.ts';
 import type { FaultLog } from './faults.ts';
 import type { LoadOutcome } from './load.ts';

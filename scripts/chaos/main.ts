@@ -1,5 +1,5 @@
-import { readEnvironment } from '../../shared/config/environment.ts';
-import { loadConfig } from '../../shared/config/settings.ts';
+import { readEnvironment } from '../../shared/platform/config/environment.ts';
+import { loadConfig } from '../../shared/platform/config/settings.ts';
 import { build } from '../bench/build.ts';
 import { help, readOptions } from './options.ts';
 import { runChaos, type Verdict } from './run.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { StartError } from '../../shared/runtime/lifecycle.ts';
+import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import { buildDashboard } from '../dashboard/build.ts';
 
 const SOURCES = ['gateway', 'workers', 'shared', 'scripts'];

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { isAlive } from '../../shared/runtime/process-identity.ts';
+import { isAlive } from '../../shared/platform/runtime/process-identity.ts';
 import { appPids, awaitGone, kill } from './app-processes.ts';
 import type { RunFiles } from './run-files.ts';
 import { forgetPart, readPart } from './run-lock.ts';

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { StartError } from '../../shared/runtime/lifecycle.ts';
+import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 
 /**
  * Checks that a port is free, and returns it. So the person gets one sentence here, instead of an error from a process that PM2

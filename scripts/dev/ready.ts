@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { StartError } from '../../shared/runtime/lifecycle.ts';
+import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 
 const LOOK_MS = 100;
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { StartError } from '../../shared/runtime/lifecycle.ts';
-import { makeOwnDirectory } from '../../shared/runtime/own-directory.ts';
+import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
+import { makeOwnDirectory } from '../../shared/platform/runtime/own-directory.ts';
 
 /** The files of `npm start`, all in the data directory. */
 export interface RunFiles {
@@ -19,7 +19,7 @@ export interface RunFiles {
 
 /**
  * The longest path of PM2's directory. PM2 listens on Unix sockets in it; the longest name is `interactor.sock`.
- * shared/runtime/unix-socket.ts has the limit for a socket's whole path.
+ * shared/platform/runtime/unix-socket.ts has the limit for a socket's whole path.
  */
 const PM2_HOME_MAX = 85;
 

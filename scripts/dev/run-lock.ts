@@ -1,13 +1,13 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DirectoryLock, takeDirectory } from '../../shared/runtime/directory-lock.ts';
-import { StartError } from '../../shared/runtime/lifecycle.ts';
+import { type DirectoryLock, takeDirectory } from '../../shared/platform/runtime/directory-lock.ts';
+import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import {
   identityText,
   type ProcessIdentity,
   parseIdentity,
   processIdentity,
-} from '../../shared/runtime/process-identity.ts';
+} from '../../shared/platform/runtime/process-identity.ts';
 
 /** The processes of a run that have an identity file. */
 export type Part = 'guard' | 'pm2';

@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
-import type { Config } from '../../shared/config/settings.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { linkUrl } from '../../shared/users/link.ts';
-import { enableUser, findUsersByName, inviteUser, makeLink } from '../../shared/users/store.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { linkUrl } from '../../shared/people/users/link.ts';
+import { enableUser, findUsersByName, inviteUser, makeLink } from '../../shared/people/users/store.ts';
+import type { Config } from '../../shared/platform/config/settings.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 
 const USERNAME = 'demo@example.com';
 

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import { findProvider, setProvider } from '../../shared/providers/store.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import { findProvider, setProvider } from '../../shared/carriers/providers/store.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import { PROVIDER_DEFAULTS } from '../simulator/provider/options.ts';
 
 /** The webhook settings that a person would enter at the provider's console. */

@@ -1,5 +1,5 @@
-import { readEnvironment } from '../../shared/config/environment.ts';
-import { type Config, loadConfig } from '../../shared/config/settings.ts';
+import { readEnvironment } from '../../shared/platform/config/environment.ts';
+import { type Config, loadConfig } from '../../shared/platform/config/settings.ts';
 import { freePort } from './ports.ts';
 import type { RunFiles } from './run-files.ts';
 

@@ -1,6 +1,8 @@
-import type { AccountDocument } from '../../shared/accounts/account.ts';
-import { defaultExpiry, ENTITY_ID, isCurrency } from '../../shared/accounts/account-form.ts';
-import { homeOf, isCountry } from '../../shared/accounts/number-check.ts';
+import { listCarriers } from '../../shared/carriers/carrier-store.ts';
+import { EXEMPTIONS } from '../../shared/carriers/opt-outs/opt-out.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { defaultExpiry, ENTITY_ID, isCurrency } from '../../shared/money/accounts/account-form.ts';
+import { homeOf, isCountry } from '../../shared/money/accounts/number-check.ts';
 import {
   type AccountChanges,
   createAccount,
@@ -9,14 +11,12 @@ import {
   pauseAccount,
   setAccountStatus,
   updateAccount,
-} from '../../shared/accounts/store.ts';
-import { listCarriers } from '../../shared/carriers/store.ts';
-import { REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
-import { ensureIndexes } from '../../shared/mongo/indexes.ts';
-import { EXEMPTIONS } from '../../shared/opt-outs/opt-out.ts';
-import { isoDate } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { type Missing, missingToSend } from '../../shared/templates/missing-to-send.ts';
+} from '../../shared/money/accounts/store.ts';
+import { REQUESTS_PER_MINUTE } from '../../shared/people/keys/key.ts';
+import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';
+import { isoDate } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { type Missing, missingToSend } from '../../shared/templates/sms/missing-to-send.ts';
 import { type Answer, type Command, type Context, defineCommand, Failure } from './command.ts';
 import { accountId, choice, day, integer, list, name, optional, required, withDefault, words } from './parameters.ts';
 import { sheet, table } from './show.ts';

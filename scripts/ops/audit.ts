@@ -1,6 +1,6 @@
-import type { AuditDocument } from '../../shared/audit/entry.ts';
-import { listEntries } from '../../shared/audit/list-entries.ts';
-import { type AuditId, isAuditId } from '../../shared/runtime/ids.ts';
+import type { AuditDocument } from '../../shared/people/audit/entry.ts';
+import { listEntries } from '../../shared/people/audit/list-entries.ts';
+import { type AuditId, isAuditId } from '../../shared/platform/runtime/ids.ts';
 import { type Command, defineCommand } from './command.ts';
 import { accountId, instant, integer, optional, withDefault, words } from './parameters.ts';
 import { table } from './show.ts';

@@ -1,6 +1,6 @@
 import type { BindReport, CarrierMeasured } from '../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
-import { troubleWords } from '../../shared/carriers/condition.ts';
+import { troubleWords } from '../../shared/carriers/carrier-condition.ts';
 import { listConditions } from '../../shared/carriers/list-conditions.ts';
 import { type Command, defineCommand } from './command.ts';
 import { table } from './show.ts';

@@ -1,7 +1,7 @@
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
+import { listCarriers } from '../../shared/carriers/carrier-store.ts';
 import { RECEIPTS } from '../../shared/carriers/settings/receipts.ts';
 import { withDefaults } from '../../shared/carriers/settings/setting.ts';
-import { listCarriers } from '../../shared/carriers/store.ts';
 import { candidateKeys } from '../../workers/smpp/dialect/message-ids.ts';
 import { PROFILES } from '../../workers/smpp/dialect/profiles.ts';
 import { ReceiptDialect } from '../../workers/smpp/dialect/receipt-dialect.ts';

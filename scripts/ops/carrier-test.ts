@@ -2,7 +2,7 @@ import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { openedPassword, openedTrust } from '../../shared/carriers/carrier-secrets.ts';
 import { STATUS, statusClass, statusReason, statusText } from '../../shared/carriers/command-status.ts';
 import { listConditions } from '../../shared/carriers/list-conditions.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { OrphanStore } from '../../workers/smpp/receipts/orphan-store.ts';
 import type { IncomingReceipt } from '../../workers/smpp/receipts/receipt-match.ts';
 import { BIND_COMMANDS } from '../../workers/smpp/session/bind-request.ts';

@@ -1,8 +1,6 @@
 import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { BadCarrier } from '../../shared/carriers/carrier-form.ts';
 import { changedLeads } from '../../shared/carriers/carrier-secrets.ts';
-import { listConditions } from '../../shared/carriers/list-conditions.ts';
-import { REQUIRED } from '../../shared/carriers/settings/basics.ts';
 import {
   CarrierExists,
   createCarrier,
@@ -11,7 +9,9 @@ import {
   PasswordNeeded,
   setCarrierStatus,
   updateCarrier,
-} from '../../shared/carriers/store.ts';
+} from '../../shared/carriers/carrier-store.ts';
+import { listConditions } from '../../shared/carriers/list-conditions.ts';
+import { REQUIRED } from '../../shared/carriers/settings/basics.ts';
 import { CARRIER_OPTIONS, settingsFrom } from './carrier-options.ts';
 import { carrierView, settingRows } from './carrier-view.ts';
 import { type Answer, type Command, defineCommand, Failure } from './command.ts';

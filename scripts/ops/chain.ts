@@ -1,5 +1,5 @@
+import { listCarriers } from '../../shared/carriers/carrier-store.ts';
 import { BadChain, listChains, removeChain, setChain } from '../../shared/carriers/chain-store.ts';
-import { listCarriers } from '../../shared/carriers/store.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, required, words } from './parameters.ts';

@@ -1,6 +1,6 @@
-import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-template.ts';
-import { findChatTemplate, listChatTemplates } from '../../shared/chat-templates/store.ts';
-import { describeParam, paramsOf } from '../../shared/chat-templates/template-params.ts';
+import type { ChatTemplateDocument } from '../../shared/templates/chat/chat-template.ts';
+import { findChatTemplate, listChatTemplates } from '../../shared/templates/chat/store.ts';
+import { describeParam, paramsOf } from '../../shared/templates/chat/template-params.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, required, words } from './parameters.ts';

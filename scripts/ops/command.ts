@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import type { AskedSecret } from '../../shared/config/secrets.ts';
-import type { Config } from '../../shared/config/settings.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import type { AskedSecret } from '../../shared/platform/config/secrets.ts';
+import type { Config } from '../../shared/platform/config/settings.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import type { Parameter } from './parameters.ts';
 import type { Progress } from './store/progress.ts';
 

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import type { Config } from '../../shared/config/settings.ts';
-import { connectStore, type Store } from '../../shared/mongo/connect.ts';
-import { expectSchema } from '../../shared/mongo/schema.ts';
-import { openSecretBox } from '../../shared/processes/open-secret-box.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import { embeddedSocketPath, embeddedStoreDir } from '../../shared/runtime/embedded-socket.ts';
-import { StartError } from '../../shared/runtime/lifecycle.ts';
+import type { Config } from '../../shared/platform/config/settings.ts';
+import { connectStore, type Store } from '../../shared/platform/mongo/connect.ts';
+import { expectSchema } from '../../shared/platform/mongo/schema.ts';
+import { openSecretBox } from '../../shared/platform/processes/open-secret-box.ts';
+import { systemClock } from '../../shared/platform/runtime/clock.ts';
+import { embeddedSocketPath, embeddedStoreDir } from '../../shared/platform/runtime/embedded-socket.ts';
+import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import { type Context, Failure } from './command.ts';
 import { readSecret } from './read-secret.ts';
 import { type Canvas, Progress } from './store/progress.ts';

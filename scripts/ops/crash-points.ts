@@ -1,4 +1,4 @@
-import { CRASH_POINTS } from '../../shared/runtime/crash-point.ts';
+import { CRASH_POINTS } from '../../shared/platform/runtime/crash-point.ts';
 import { type Command, defineCommand } from './command.ts';
 
 /** The text of docs/crash-points.md: every place where a process may die between two effects. A test compares the file with it. */

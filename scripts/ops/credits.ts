@@ -1,5 +1,5 @@
-import { BalanceTooLow, changeCredits } from '../../shared/ledger/change.ts';
-import { type AccountId, newId } from '../../shared/runtime/ids.ts';
+import { BalanceTooLow, changeCredits } from '../../shared/money/ledger/change.ts';
+import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
 import { existing } from './account.ts';
 import { operator } from './audited.ts';
 import { type Answer, type Command, type Context, defineCommand, Failure } from './command.ts';

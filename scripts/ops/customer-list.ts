@@ -1,6 +1,6 @@
-import { customerProblem, isCustomerUserId } from '../../shared/messages/recipient.ts';
-import type { Completion } from '../../shared/numbers/completion.ts';
-import { phoneDigits, wordOf } from '../../shared/sheets/cell.ts';
+import type { Completion } from '../../shared/carriers/numbers/completion.ts';
+import { customerProblem, isCustomerUserId } from '../../shared/messages/document/recipient.ts';
+import { phoneDigits, wordOf } from '../../shared/platform/sheets/cell.ts';
 import type { LineProblem, NumberFile } from './number-file.ts';
 
 export interface CustomerList {

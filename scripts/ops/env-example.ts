@@ -1,4 +1,4 @@
-import { SETTINGS } from '../../shared/config/settings.ts';
+import { SETTINGS } from '../../shared/platform/config/settings.ts';
 import { type Command, defineCommand } from './command.ts';
 
 /** The text of `.env.example`: every setting with its meaning, form and default. A test compares the file with it. */
@@ -11,7 +11,7 @@ export function envExample(): string {
     '# Settings of Harkara: `install -m 600 .env.example .env`, then take the "#" from the lines that you change. Every process reads .env\n' +
       '# itself; the environment goes before it. With a secret in it, .env must be of mode 0600. HARKARA_ENV_FILE (in the environment) names\n' +
       '# another file.\n' +
-      '# Written by `npm run -s ops -- env-example > .env.example` from shared/config/settings.ts.\n',
+      '# Written by `npm run -s ops -- env-example > .env.example` from shared/platform/config/settings.ts.\n',
     ...blocks,
   ].join('\n');
 }

@@ -1,4 +1,4 @@
-import { listStrays } from '../../shared/inbound/store.ts';
+import { listStrays } from '../../shared/messages/inbound-store.ts';
 import { type Command, defineCommand } from './command.ts';
 import { flag, integer, withDefault } from './parameters.ts';
 import { more, table } from './show.ts';

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import { type Bounds, boundsOf, excess } from '../../shared/keys/bounds.ts';
-import { makerKey } from '../../shared/keys/descendants.ts';
-import { type KeyDocument, OPERATOR_KEY_DAYS_MAX } from '../../shared/keys/key.ts';
-import type { KeyChange } from '../../shared/keys/store.ts';
+import { type Bounds, boundsOf, excess } from '../../shared/people/keys/bounds.ts';
+import { makerKey } from '../../shared/people/keys/descendants.ts';
+import { type KeyDocument, OPERATOR_KEY_DAYS_MAX } from '../../shared/people/keys/key.ts';
+import type { KeyChange } from '../../shared/people/keys/store.ts';
 import { Failure } from './command.ts';
 
 export const OPERATOR_KEY =

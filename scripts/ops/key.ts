@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
-import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../shared/keys/allowed-addresses.ts';
-import { boundsOf } from '../../shared/keys/bounds.ts';
-import { descendantsOf, narrowDescendants, revokeEach } from '../../shared/keys/descendants.ts';
-import { isOperatorScope, KEY_SCOPES, type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/keys/key.ts';
-import { formatKey, newKeyText } from '../../shared/keys/key-secret.ts';
+import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../shared/people/keys/allowed-addresses.ts';
+import { boundsOf } from '../../shared/people/keys/bounds.ts';
+import { descendantsOf, narrowDescendants, revokeEach } from '../../shared/people/keys/descendants.ts';
+import { isOperatorScope, KEY_SCOPES, type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/people/keys/key.ts';
+import { formatKey, newKeyText } from '../../shared/people/keys/key-secret.ts';
 import {
   createKey,
   findKey,
@@ -16,9 +16,9 @@ import {
   revokeKey,
   rotateKey,
   updateKey,
-} from '../../shared/keys/store.ts';
-import { keyViews } from '../../shared/keys/view.ts';
-import { AllPlacesTaken } from '../../shared/mongo/places.ts';
+} from '../../shared/people/keys/store.ts';
+import { keyViews } from '../../shared/people/keys/view.ts';
+import { AllPlacesTaken } from '../../shared/platform/mongo/places.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { checkMaker, checkOperatorKey, OPERATOR_KEY } from './key-bounds.ts';

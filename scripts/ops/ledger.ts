@@ -1,8 +1,8 @@
-import { listAccounts } from '../../shared/accounts/store.ts';
-import type { LedgerEntryDocument } from '../../shared/ledger/entry.ts';
-import { readStatement } from '../../shared/ledger/statement.ts';
-import { type LedgerVerdict, verifyLedger } from '../../shared/ledger/verify.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import { listAccounts } from '../../shared/money/accounts/store.ts';
+import type { LedgerEntryDocument } from '../../shared/money/ledger/entry.ts';
+import { readStatement } from '../../shared/money/ledger/statement.ts';
+import { type LedgerVerdict, verifyLedger } from '../../shared/money/ledger/verify.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { existing } from './account.ts';
 import { type Command, type Context, defineCommand, Failure } from './command.ts';
 import { accountId, flag, integer, optional, required } from './parameters.ts';

@@ -1,5 +1,5 @@
-import { readEnvironment } from '../../shared/config/environment.ts';
-import { loadConfig } from '../../shared/config/settings.ts';
+import { readEnvironment } from '../../shared/platform/config/environment.ts';
+import { loadConfig } from '../../shared/platform/config/settings.ts';
 import { runOps } from './run.ts';
 
 /** `npm run ops -- …`: the operator's command. Answers on stdout, errors on stderr. */

@@ -1,7 +1,7 @@
-import { isCustomerUserId } from '../../shared/messages/recipient.ts';
-import { wordOf } from '../../shared/sheets/cell.ts';
-import { decodeFile } from '../../shared/sheets/encoding.ts';
-import { looksLikeHead, parseSheet, type Row } from '../../shared/sheets/parse.ts';
+import { isCustomerUserId } from '../../shared/messages/document/recipient.ts';
+import { wordOf } from '../../shared/platform/sheets/cell.ts';
+import { decodeFile } from '../../shared/platform/sheets/encoding.ts';
+import { looksLikeHead, parseSheet, type Row } from '../../shared/platform/sheets/parse.ts';
 import { Failure } from './command.ts';
 import { readOctets } from './read-file.ts';
 

@@ -1,8 +1,8 @@
-import { isCountry } from '../../shared/accounts/number-check.ts';
-import { completedNumber, digitsOf } from '../../shared/numbers/notation.ts';
-import { KEYWORD_MAX, keywordOf, type NumberDocument } from '../../shared/numbers/number.ts';
-import { addNumber, findNumber, listNumbers, NumberTaken, removeNumber } from '../../shared/numbers/store.ts';
-import { phoneDigits } from '../../shared/sheets/cell.ts';
+import { completedNumber, digitsOf } from '../../shared/carriers/numbers/notation.ts';
+import { KEYWORD_MAX, keywordOf, type NumberDocument } from '../../shared/carriers/numbers/number.ts';
+import { addNumber, findNumber, listNumbers, NumberTaken, removeNumber } from '../../shared/carriers/numbers/store.ts';
+import { isCountry } from '../../shared/money/accounts/number-check.ts';
+import { phoneDigits } from '../../shared/platform/sheets/cell.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, integer, optional, required, withDefault } from './parameters.ts';

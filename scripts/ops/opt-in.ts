@@ -1,6 +1,6 @@
-import { addOptIns, listOptIns, removeOptIn } from '../../shared/chat-opt-ins/store.ts';
-import { CUSTOMER_FORM } from '../../shared/messages/recipient.ts';
-import { completionFor } from '../../shared/numbers/completion.ts';
+import { addOptIns, listOptIns, removeOptIn } from '../../shared/carriers/chat-opt-in-store.ts';
+import { completionFor } from '../../shared/carriers/numbers/completion.ts';
+import { CUSTOMER_FORM } from '../../shared/messages/document/recipient.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { customerOf, customersOf } from './customer-list.ts';

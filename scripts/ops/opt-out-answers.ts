@@ -1,12 +1,12 @@
 import { Approvals } from '../../gateway/sms/approvals.ts';
 import { ApprovedTemplates } from '../../gateway/templates/approved-templates.ts';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
-import { WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
-import { optOutOf } from '../../shared/opt-outs/sign.ts';
-import { LANGUAGES } from '../../shared/opt-outs/word-lists.ts';
-import { type AnswerText, type WordSettings, wordsFor } from '../../shared/opt-outs/word-settings.ts';
-import { planText } from '../../shared/sms/plan.ts';
-import { DEFAULT_SLOT_LIMITS } from '../../shared/templates/slot.ts';
+import { WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/opt-out.ts';
+import { optOutOf } from '../../shared/carriers/opt-outs/sign.ts';
+import { LANGUAGES } from '../../shared/carriers/opt-outs/word-lists.ts';
+import { type AnswerText, type WordSettings, wordsFor } from '../../shared/carriers/opt-outs/word-settings.ts';
+import { planText } from '../../shared/messages/sms-plan.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { DEFAULT_SLOT_LIMITS } from '../../shared/templates/sms/slot.ts';
 import { type Context, Failure } from './command.ts';
 
 type Answers = Pick<WordSettings, 'stopAnswer' | 'startAnswer' | 'helpAnswer'>;

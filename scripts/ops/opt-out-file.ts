@@ -1,8 +1,8 @@
-import { recipientProblem } from '../../shared/messages/recipient.ts';
-import type { Completion } from '../../shared/numbers/completion.ts';
-import { type OptOutDocument, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
-import { parseTimeOrDay, TIME_OR_DAY } from '../../shared/runtime/iso-time.ts';
-import { phoneDigits, wordOf } from '../../shared/sheets/cell.ts';
+import type { Completion } from '../../shared/carriers/numbers/completion.ts';
+import { type OptOutDocument, WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/opt-out.ts';
+import { recipientProblem } from '../../shared/messages/document/recipient.ts';
+import { parseTimeOrDay, TIME_OR_DAY } from '../../shared/platform/runtime/iso-time.ts';
+import { phoneDigits, wordOf } from '../../shared/platform/sheets/cell.ts';
 import type { LineProblem, NumberFile } from './number-file.ts';
 
 /** The columns that `opt-out export` writes. A file that is read needs only the customers. */

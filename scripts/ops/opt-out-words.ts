@@ -1,6 +1,6 @@
-import { WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
-import { foldText } from '../../shared/opt-outs/sign.ts';
-import { LANGUAGES, type Language } from '../../shared/opt-outs/word-lists.ts';
+import { WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/opt-out.ts';
+import { foldText } from '../../shared/carriers/opt-outs/sign.ts';
+import { LANGUAGES, type Language } from '../../shared/carriers/opt-outs/word-lists.ts';
 import {
   findWordSettings,
   readWordSettings,
@@ -9,7 +9,7 @@ import {
   type WordSettings,
   wordSettingsKey,
   wordsFor,
-} from '../../shared/opt-outs/word-settings.ts';
+} from '../../shared/carriers/opt-outs/word-settings.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { checkedAnswers, shownAnswer } from './opt-out-answers.ts';

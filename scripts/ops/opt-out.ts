@@ -1,11 +1,11 @@
 import type { Db } from 'mongodb';
-import { recipientProblem } from '../../shared/messages/recipient.ts';
-import { completionFor } from '../../shared/numbers/completion.ts';
-import { findNumber } from '../../shared/numbers/store.ts';
-import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/opt-outs/opt-out.ts';
-import { changeOptOuts, listOptOuts, optOutPlace } from '../../shared/opt-outs/store.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { phoneDigits } from '../../shared/sheets/cell.ts';
+import { completionFor } from '../../shared/carriers/numbers/completion.ts';
+import { findNumber } from '../../shared/carriers/numbers/store.ts';
+import { type OptOutDocument, type OptOutPlace, WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/opt-out.ts';
+import { changeOptOuts, listOptOuts, optOutPlace } from '../../shared/carriers/opt-outs/store.ts';
+import { recipientProblem } from '../../shared/messages/document/recipient.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { phoneDigits } from '../../shared/platform/sheets/cell.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { readNumberFile, refuseBadLines } from './number-file.ts';
@@ -118,7 +118,7 @@ function change(verb: string, kind: 'out' | 'in', about: string): Command {
 
 /**
  * Says what a customer does not get any more. An opt-out from a number holds for the account's sender names too, because the
- * customer cannot answer to a name (`blocks` in shared/opt-outs).
+ * customer cannot answer to a name (`blocks` in shared/carriers/opt-outs).
  */
 async function blockedWords(db: Db, account: AccountId, customer: string, scope: string): Promise<string> {
   if (scope === WHOLE_ACCOUNT) return `${customer} gets no messages of the account.`;

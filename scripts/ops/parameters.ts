@@ -1,7 +1,7 @@
-import { isLine } from '../../shared/accounts/account-form.ts';
-import { type AccountId, type EndpointId, type EventId, isAccountId } from '../../shared/runtime/ids.ts';
-import { isDay, parseOffsetTime } from '../../shared/runtime/iso-time.ts';
-import { phoneDigits } from '../../shared/sheets/cell.ts';
+import { isLine } from '../../shared/money/accounts/account-form.ts';
+import { type AccountId, type EndpointId, type EventId, isAccountId } from '../../shared/platform/runtime/ids.ts';
+import { isDay, parseOffsetTime } from '../../shared/platform/runtime/iso-time.ts';
+import { phoneDigits } from '../../shared/platform/sheets/cell.ts';
 
 /**
  * One argument or option: its form for the help, and the reader of its text. `read` gets undefined when the word was left out. It

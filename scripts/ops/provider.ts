@@ -1,6 +1,6 @@
-import { providerCondition, troubleInWords, troublesOf } from '../../shared/providers/condition.ts';
-import { PROVIDER_DEFAULTS, type ProviderDocument } from '../../shared/providers/provider.ts';
-import { BadProvider, GRAPH_ID, RANGES } from '../../shared/providers/provider-form.ts';
+import { providerCondition, troubleInWords, troublesOf } from '../../shared/carriers/providers/condition.ts';
+import { PROVIDER_DEFAULTS, type ProviderDocument } from '../../shared/carriers/providers/provider.ts';
+import { BadProvider, GRAPH_ID, RANGES } from '../../shared/carriers/providers/provider-form.ts';
 import {
   findProvider,
   leadsTokenAway,
@@ -11,8 +11,8 @@ import {
   type SetProvider,
   setProvider,
   TokenNeeded,
-} from '../../shared/providers/store.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+} from '../../shared/carriers/providers/store.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { existing } from './account.ts';
 import { type Command, type Context, defineCommand, Failure } from './command.ts';
 import {

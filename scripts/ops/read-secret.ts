@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
-import { readEnvironment } from '../../shared/config/environment.ts';
-import type { AskedSecret } from '../../shared/config/secrets.ts';
+import { readEnvironment } from '../../shared/platform/config/environment.ts';
+import type { AskedSecret } from '../../shared/platform/config/secrets.ts';
 import { UsageError } from './command.ts';
 
 /** What is read, and the option that reads it from stdin. */

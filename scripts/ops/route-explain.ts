@@ -1,4 +1,4 @@
-import type { Explanation } from '../../shared/routing/explain.ts';
+import type { Explanation } from '../../shared/carriers/routing/explain.ts';
 import type { Answer } from './command.ts';
 
 export function explained({ kind, route, path, carriers, others, verdict, by }: Explanation): Answer {

@@ -1,4 +1,4 @@
-import type { WeightedCarrier } from '../../shared/routing/route.ts';
+import type { WeightedCarrier } from '../../shared/carriers/routing/route.ts';
 
 /** How the parts of a route are written on the command line. */
 

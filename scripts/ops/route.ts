@@ -1,12 +1,17 @@
 import type { Db } from 'mongodb';
-import type { Route } from '../../shared/messages/message.ts';
-import { laneOf, PRIORITIES, type Priority, ROUTES } from '../../shared/messages/routing.ts';
-import { explainRoute } from '../../shared/routing/explain.ts';
-import { DEFAULT_WAIT_SECONDS, type RouteDocument, type RouteMatch, SENDER_KINDS } from '../../shared/routing/route.ts';
-import { routeFaults } from '../../shared/routing/route-form.ts';
-import { groupsText, matchText } from '../../shared/routing/route-text.ts';
-import { addRoute, listRoutes, RouteExists, removeRoute, replaceRoute } from '../../shared/routing/store.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import { explainRoute } from '../../shared/carriers/routing/explain.ts';
+import {
+  DEFAULT_WAIT_SECONDS,
+  type RouteDocument,
+  type RouteMatch,
+  SENDER_KINDS,
+} from '../../shared/carriers/routing/route.ts';
+import { routeFaults } from '../../shared/carriers/routing/route-form.ts';
+import { groupsText, matchText } from '../../shared/carriers/routing/route-text.ts';
+import { addRoute, listRoutes, RouteExists, removeRoute, replaceRoute } from '../../shared/carriers/routing/store.ts';
+import type { Route } from '../../shared/messages/document/message.ts';
+import { laneOf, PRIORITIES, type Priority, ROUTES } from '../../shared/messages/document/routing.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, choice, integer, optional, phoneNumber, required, withDefault, words } from './parameters.ts';

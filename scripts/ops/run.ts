@@ -1,6 +1,6 @@
-import type { Config } from '../../shared/config/settings.ts';
-import { isDiskFull, isStoreTrouble } from '../../shared/mongo/errors.ts';
-import { StartError } from '../../shared/runtime/lifecycle.ts';
+import type { Config } from '../../shared/platform/config/settings.ts';
+import { isDiskFull, isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
+import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import { ACCOUNT_COMMANDS } from './account.ts';
 import { AUDIT_COMMANDS } from './audit.ts';
 import { runAudited } from './audited.ts';

@@ -6,8 +6,14 @@ import {
   SEALED_TEXT,
   type SealedPlace,
   SecretUnreadable,
-} from '../../shared/runtime/secret-box.ts';
-import { addKey, dropOldKeys, keyId, loadSecretKeys, type SecretKeys } from '../../shared/runtime/secret-keys.ts';
+} from '../../shared/platform/runtime/secret-box.ts';
+import {
+  addKey,
+  dropOldKeys,
+  keyId,
+  loadSecretKeys,
+  type SecretKeys,
+} from '../../shared/platform/runtime/secret-keys.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { integer, withDefault } from './parameters.ts';
 

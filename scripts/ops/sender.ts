@@ -1,7 +1,13 @@
-import type { Route } from '../../shared/messages/message.ts';
-import type { SenderDocument } from '../../shared/senders/sender.ts';
-import { isSenderForm } from '../../shared/senders/sender-form.ts';
-import { createSender, decideSender, findSender, listSenderPage, SenderExists } from '../../shared/senders/store.ts';
+import type { SenderDocument } from '../../shared/carriers/sender.ts';
+import { isSenderForm } from '../../shared/carriers/sender-form.ts';
+import {
+  createSender,
+  decideSender,
+  findSender,
+  listSenderPage,
+  SenderExists,
+} from '../../shared/carriers/sender-store.ts';
+import type { Route } from '../../shared/messages/document/message.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, choice, integer, line, list, optional, required, withDefault, words } from './parameters.ts';

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Config } from '../../shared/config/settings.ts';
-import { connectStore, type Store } from '../../shared/mongo/connect.ts';
-import { isStoreTrouble } from '../../shared/mongo/errors.ts';
-import { embeddedStoreDir } from '../../shared/runtime/embedded-socket.ts';
-import { StartError } from '../../shared/runtime/lifecycle.ts';
+import type { Config } from '../../shared/platform/config/settings.ts';
+import { connectStore, type Store } from '../../shared/platform/mongo/connect.ts';
+import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
+import { embeddedStoreDir } from '../../shared/platform/runtime/embedded-socket.ts';
+import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import { startEmbeddedStore } from '../../workers/embedded-db/server.ts';
 import { operator } from './audited.ts';
 import { type Answer, type Command, type Context, defineCommand, Failure, UsageError } from './command.ts';

@@ -1,11 +1,11 @@
 import type { Db } from 'mongodb';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { type AccountId, isTemplateRequestId, type TemplateRequestId } from '../../shared/runtime/ids.ts';
-import type { SenderDocument } from '../../shared/senders/sender.ts';
-import { readTurns, readWaitingOf, type Waiting } from '../../shared/templates/approval-queue.ts';
-import { giveDltId, rejectTemplateRequest } from '../../shared/templates/request-store.ts';
-import { TemplateExists } from '../../shared/templates/store.ts';
-import { templateVersion } from '../../shared/templates/template.ts';
+import type { SenderDocument } from '../../shared/carriers/sender.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { type AccountId, isTemplateRequestId, type TemplateRequestId } from '../../shared/platform/runtime/ids.ts';
+import { readTurns, readWaitingOf, type Waiting } from '../../shared/templates/sms/approval-queue.ts';
+import { giveDltId, rejectTemplateRequest } from '../../shared/templates/sms/request-store.ts';
+import { TemplateExists } from '../../shared/templates/sms/store.ts';
+import { templateVersion } from '../../shared/templates/sms/template.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, optional, required, words } from './parameters.ts';

@@ -1,7 +1,11 @@
-import { ROUTES } from '../../shared/messages/routing.ts';
-import { ENCODINGS } from '../../shared/sheets/encoding.ts';
-import type { CsvProblem } from '../../shared/templates/export/csv.ts';
-import { type ImportedCsv, importTemplateCsv, type UnusableSender } from '../../shared/templates/export/import-csv.ts';
+import { ROUTES } from '../../shared/messages/document/routing.ts';
+import { ENCODINGS } from '../../shared/platform/sheets/encoding.ts';
+import type { CsvProblem } from '../../shared/templates/sms/export/csv.ts';
+import {
+  type ImportedCsv,
+  importTemplateCsv,
+  type UnusableSender,
+} from '../../shared/templates/sms/export/import-csv.ts';
 import {
   createTemplate,
   decideTemplate,
@@ -9,9 +13,9 @@ import {
   listTemplates,
   setTemplatePaused,
   TemplateExists,
-} from '../../shared/templates/store.ts';
-import { type NewTemplate, type TemplateDocument, templateVersion } from '../../shared/templates/template.ts';
-import { routesOfSenders, templateFaults } from '../../shared/templates/template-form.ts';
+} from '../../shared/templates/sms/store.ts';
+import { type NewTemplate, type TemplateDocument, templateVersion } from '../../shared/templates/sms/template.ts';
+import { routesOfSenders, templateFaults } from '../../shared/templates/sms/template-form.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, choice, flag, integer, list, name, optional, required, withDefault, words } from './parameters.ts';

@@ -1,12 +1,9 @@
 import type { Db } from 'mongodb';
-import type { Config } from '../../shared/config/settings.ts';
-import { keysOfUser, revokeEach } from '../../shared/keys/descendants.ts';
-import type { KeyDocument } from '../../shared/keys/key.ts';
-import { revokeKey } from '../../shared/keys/store.ts';
-import { AllPlacesTaken } from '../../shared/mongo/places.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { linkUrl } from '../../shared/users/link.ts';
-import { listSessions } from '../../shared/users/session-store.ts';
+import { keysOfUser, revokeEach } from '../../shared/people/keys/descendants.ts';
+import type { KeyDocument } from '../../shared/people/keys/key.ts';
+import { revokeKey } from '../../shared/people/keys/store.ts';
+import { linkUrl } from '../../shared/people/users/link.ts';
+import { listSessions } from '../../shared/people/users/session-store.ts';
 import {
   disableUser,
   enableUser,
@@ -19,7 +16,7 @@ import {
   setRole,
   signOutEverywhere,
   UsernameTaken,
-} from '../../shared/users/store.ts';
+} from '../../shared/people/users/store.ts';
 import {
   ACCOUNT_ROLES,
   canonicalUsername,
@@ -27,7 +24,10 @@ import {
   OPERATOR_ROLES,
   OPERATORS,
   type UserDocument,
-} from '../../shared/users/user.ts';
+} from '../../shared/people/users/user.ts';
+import type { Config } from '../../shared/platform/config/settings.ts';
+import { AllPlacesTaken } from '../../shared/platform/mongo/places.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { existing } from './account.ts';
 import { type Answer, type Command, defineCommand, Failure, UsageError } from './command.ts';
 import { accountId, choice, flag, name, optional, required } from './parameters.ts';

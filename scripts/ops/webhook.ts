@@ -1,9 +1,8 @@
 import { eventsOf } from '../../shared/events/catalogue.ts';
-import { AllPlacesTaken } from '../../shared/mongo/places.ts';
-import { AddressGuard, guardOptions } from '../../shared/webhooks/address-guard.ts';
-import { deliveryId } from '../../shared/webhooks/delivery.ts';
-import { replayDelivery, replaySince } from '../../shared/webhooks/delivery-store.ts';
-import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument } from '../../shared/webhooks/endpoint.ts';
+import { AddressGuard, guardOptions } from '../../shared/events/webhooks/address-guard.ts';
+import { deliveryId } from '../../shared/events/webhooks/delivery.ts';
+import { replayDelivery, replaySince } from '../../shared/events/webhooks/delivery-store.ts';
+import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument } from '../../shared/events/webhooks/endpoint.ts';
 import {
   createEndpoint,
   disableEndpoint,
@@ -12,11 +11,12 @@ import {
   listEndpoints,
   removeEndpoint,
   rotateSecret,
-} from '../../shared/webhooks/endpoint-store.ts';
-import { openSecrets } from '../../shared/webhooks/posting/target.ts';
-import { postTestEvent } from '../../shared/webhooks/posting/test-event.ts';
-import { isAcknowledged, resultWords } from '../../shared/webhooks/result-words.ts';
-import { newSecret } from '../../shared/webhooks/sign.ts';
+} from '../../shared/events/webhooks/endpoint-store.ts';
+import { openSecrets } from '../../shared/events/webhooks/posting/target.ts';
+import { postTestEvent } from '../../shared/events/webhooks/posting/test-event.ts';
+import { isAcknowledged, resultWords } from '../../shared/events/webhooks/result-words.ts';
+import { newSecret } from '../../shared/events/webhooks/sign.ts';
+import { AllPlacesTaken } from '../../shared/platform/mongo/places.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { accountId, endpointId, eventId, instant, list, required, withDefault, words } from './parameters.ts';

@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { isDuplicateKey } from '../mongo/errors.ts';
+import { isDuplicateKey } from '../platform/mongo/errors.ts';
 import type { BindReportDocument } from './bind-report.ts';
 
 /** Replaces the carrier's report, unless a later holder has written one. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SecretBox } from '../runtime/secret-box.ts';
+import type { SecretBox } from '../platform/runtime/secret-box.ts';
 import type { CarrierDocument } from './carrier.ts';
 import type { CarrierInput } from './carrier-form.ts';
 import { LINKS } from './settings/links.ts';

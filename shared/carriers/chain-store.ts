@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { AccountId } from '../runtime/ids.ts';
+import type { AccountId } from '../platform/runtime/ids.ts';
 import { type ChainDocument, chainFaults, chainKey } from './chain.ts';
 
 /** An invalid chain. */

@@ -1,4 +1,4 @@
-import type { AccountId } from '../runtime/ids.ts';
+import type { AccountId } from '../platform/runtime/ids.ts';
 
 /**
  * The telemarketers between an account's entities and one carrier, where they differ from the carrier's own (`CarrierDlt.chain`).

@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
-import { heldEpochs } from '../leases/holders.ts';
+import { heldEpochs } from '../platform/leases/holders.ts';
 import type { CarrierMeasured } from './bind-report.ts';
 import { readBindReports } from './bind-report-store.ts';
 import { type CarrierDocument, carrierLease } from './carrier.ts';
-import { type CarrierCondition, carrierCondition } from './condition.ts';
-import { listCarriers } from './store.ts';
+import { type CarrierCondition, carrierCondition } from './carrier-condition.ts';
+import { listCarriers } from './carrier-store.ts';
 
 export interface ListedCarrier extends CarrierCondition {
   readonly carrier: CarrierDocument;

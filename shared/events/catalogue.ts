@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { channelOf } from '../channels/channels.ts';
-import type { AnyMessage } from '../messages/any-message.ts';
-import type { ChannelName, HistoryEntry } from '../messages/message.ts';
-import { isoTimestamp } from '../runtime/clock.ts';
+import { channelOf } from '../messages/channels/channels.ts';
+import type { AnyMessage } from '../messages/document/any-message.ts';
+import type { ChannelName, HistoryEntry } from '../messages/document/message.ts';
+import { isoTimestamp } from '../platform/runtime/clock.ts';
 import { type TemplateChange, type TemplateTold, templateBody } from './template-change.ts';
 
 /** A message reached a state. */

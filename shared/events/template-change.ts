@@ -1,6 +1,6 @@
-import type { ChannelName } from '../messages/message.ts';
-import { isoTimestamp } from '../runtime/clock.ts';
-import type { AccountId } from '../runtime/ids.ts';
+import type { ChannelName } from '../messages/document/message.ts';
+import { isoTimestamp } from '../platform/runtime/clock.ts';
+import type { AccountId } from '../platform/runtime/ids.ts';
 
 /** A change of a template that is told to webhooks: `stopped` is an approved one that cannot be sent any more. */
 export type TemplateTold = 'approved' | 'rejected' | 'stopped';

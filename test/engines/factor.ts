@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import { connectStore } from '../../shared/mongo/connect.ts';
-import { insertNew } from '../../shared/mongo/insert-new.ts';
-import { newId } from '../../shared/runtime/ids.ts';
+import { connectStore } from '../../shared/platform/mongo/connect.ts';
+import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
+import { newId } from '../../shared/platform/runtime/ids.ts';
 
 const ROUNDS = 20;
 const DOCUMENTS = 100;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
-import { connectStore, type Store } from '../../shared/mongo/connect.ts';
-import { ensureIndexes } from '../../shared/mongo/indexes.ts';
+import { connectStore, type Store } from '../../shared/platform/mongo/connect.ts';
+import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectClear, expectWhole } from '../support/trouble-answers.ts';
 import { openTroubleWorld, type TroubleAnswer, type TroubleWorld } from '../support/trouble-world.ts';

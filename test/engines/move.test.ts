@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { connectStore } from '../../shared/mongo/connect.ts';
-import { newId } from '../../shared/runtime/ids.ts';
+import { connectStore } from '../../shared/platform/mongo/connect.ts';
+import { newId } from '../../shared/platform/runtime/ids.ts';
 import { bytesOf, MoveWorld } from '../scripts/ops/move-world.ts';
 import { Secantus } from './secantus.ts';
 

@@ -15,9 +15,9 @@ export interface EngineRun extends SecantusOptions {
 
 /** Places are freed by an update, and the server in Rust keeps them in its partial unique index; the last one asks how a sort was read. */
 const NOT_IN_RUST = [
-  'test/shared/mongo/places.test.ts',
-  'test/shared/keys/store.test.ts',
-  'test/shared/templates/approval-queue.test.ts',
+  'test/shared/platform/mongo/places.test.ts',
+  'test/shared/people/keys/store.test.ts',
+  'test/shared/templates/sms/approval-queue.test.ts',
 ];
 
 /**
@@ -25,10 +25,12 @@ const NOT_IN_RUST = [
  * tests that try every order of two commands: they take minutes.
  */
 const STORES = [
-  ...['accounts', 'batches', 'carriers', 'chat-inbox', 'chat-opt-ins', 'chat-templates', 'keys', 'leases', 'ledger'],
-  ...['messages', 'mongo', 'opt-outs', 'payment', 'providers', 'routing', 'schedules', 'schema', 'senders'],
-  ...['settlement', 'templates', 'webhooks'],
-  ...['conversations/open.test.ts', 'conversations/open-races.test.ts', 'conversations/void.test.ts'],
+  ...['carriers', 'events/webhooks', 'people/keys', 'platform/leases', 'platform/mongo', 'templates'],
+  ...['accounts', 'ledger', 'payment'].map((subject) => `money/${subject}`),
+  ...['document', 'settlement'].map((subject) => `messages/${subject}`),
+  ...['batch-paying', 'batch-progress', 'chat-inbox-store'].map((name) => `messages/${name}.test.ts`),
+  ...['booking', 'bulk', 'cancel', 'release'].map((name) => `messages/schedule-${name}.test.ts`),
+  ...['open', 'open-races', 'void'].map((name) => `money/conversations/${name}.test.ts`),
 ].map((place) => `test/shared/${place}`);
 
 const ALL = ['test/shared', 'test/gateway', 'test/workers', 'test/scripts/ops', 'test/contract', 'test/flow'];
@@ -53,14 +55,14 @@ export const RUNS: readonly EngineRun[] = [
     without: NOT_IN_RUST,
     standalone: true,
     tests: ['test/shared'],
-    chosen: ['test/shared/mongo'],
+    chosen: ['test/shared/platform/mongo'],
   },
   {
     name: 'Python',
     server: 'python',
     tests: ALL,
     // The Python server is a tenth as fast as the one in Rust.
-    chosen: ['test/shared/mongo', 'test/shared/leases'],
+    chosen: ['test/shared/platform/mongo', 'test/shared/platform/leases'],
   },
 ];
 

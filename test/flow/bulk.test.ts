@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { BatchDocument } from '../../shared/batches/batch.ts';
-import { verifyLedger } from '../../shared/ledger/verify.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
+import type { BatchDocument } from '../../shared/messages/batch.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, type Product, startProduct } from '../support/product.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { expect } from 'chai';
 import { ERRORS } from '../../scripts/simulator/provider/magic-customers.ts';
 import type { Provider } from '../../scripts/simulator/provider.ts';
-import { verifyLedger } from '../../shared/ledger/verify.ts';
+import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, type Product, startProduct } from '../support/product.ts';
 

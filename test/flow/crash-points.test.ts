@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { verifyLedger } from '../../shared/ledger/verify.ts';
-import type { AnyMessage } from '../../shared/messages/any-message.ts';
-import { CRASH_POINTS } from '../../shared/runtime/crash-point.ts';
-import { eventId } from '../../shared/runtime/ids.ts';
+import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
+import { verifyLedger } from '../../shared/money/ledger/verify.ts';
+import { CRASH_POINTS } from '../../shared/platform/runtime/crash-point.ts';
+import { eventId } from '../../shared/platform/runtime/ids.ts';
 import { type Case, crashCases, FIRST_POST_FAILS, type Numbers, SETTLED_MS } from '../support/crash-cases.ts';
 import { inboundCases } from '../support/crash-cases-inbound.ts';
 import { templateCases } from '../support/crash-cases-templates.ts';

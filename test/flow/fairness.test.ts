@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Submit } from '../../scripts/simulator/smpp/submit.ts';
-import { createKey } from '../../shared/keys/store.ts';
-import type { MessageDocument, Route } from '../../shared/messages/message.ts';
-import { queueOf } from '../../shared/queue/queue-store.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { MessageDocument, Route } from '../../shared/messages/document/message.ts';
+import { queueOf } from '../../shared/messages/queue/queue-store.ts';
+import { createKey } from '../../shared/people/keys/store.ts';
+import { systemClock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeAccount } from '../support/make.ts';
 import { type Answer, ask, type Product, startProduct } from '../support/product.ts';
@@ -26,7 +26,7 @@ const SLACK = 2 * WINDOW;
 const QUOTA = 15;
 /** What the lower lanes get of a claim while a higher one could fill it (workers/smpp/claim/waiting.ts). */
 const LOWER_LANES_PART = 0.1;
-/** Submits until all workers know of a pause: 2 s (shared/claim/claim-gates.ts). */
+/** Submits until all workers know of a pause: 2 s (shared/messages/queue/claim-gates.ts). */
 const PAUSE_KNOWN = 2 * PER_SECOND;
 const WAIT_MS = 120_000;
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { verifyLedger } from '../../shared/ledger/verify.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import type { AppName } from '../../shared/processes/apps.ts';
-import { eventId } from '../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import { verifyLedger } from '../../shared/money/ledger/verify.ts';
+import type { AppName } from '../../shared/platform/processes/apps.ts';
+import { eventId } from '../../shared/platform/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { verifyLedger } from '../../shared/ledger/verify.ts';
-import { mayHaveLeft, UNCONFIRMED } from '../../shared/messages/copies.ts';
-import type { StoredMessage } from '../../shared/messages/message.ts';
-import { newId } from '../../shared/runtime/ids.ts';
+import { mayHaveLeft, UNCONFIRMED } from '../../shared/messages/document/copies.ts';
+import type { StoredMessage } from '../../shared/messages/document/message.ts';
+import { verifyLedger } from '../../shared/money/ledger/verify.ts';
+import { newId } from '../../shared/platform/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ManyAnswer, ManyRequests } from '../support/many-requests.ts';
 import { type Answer, type Product, startProduct } from '../support/product.ts';

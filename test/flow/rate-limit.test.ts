@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RateDocument } from '../../gateway/access/window.ts';
-import { createKey } from '../../shared/keys/store.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
+import { createKey } from '../../shared/people/keys/store.ts';
+import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import { type ManyAnswer, ManyRequests } from '../support/many-requests.ts';
 import { type Product, startProduct } from '../support/product.ts';
 

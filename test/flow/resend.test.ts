@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { verifyLedger } from '../../shared/ledger/verify.ts';
-import { isHeldOpen } from '../../shared/messages/copies.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
+import { isHeldOpen } from '../../shared/messages/document/copies.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
 

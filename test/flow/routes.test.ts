@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { SmscOptions } from '../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../scripts/simulator/smsc.ts';
-import { verifyLedger } from '../../shared/ledger/verify.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
-import { verifyLedger } from '../../shared/ledger/verify.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import { batchMessageRange, type ScheduleId } from '../../shared/runtime/ids.ts';
-import { within } from '../../shared/runtime/within.ts';
-import { type ScheduleDocument, scheduledMessageId } from '../../shared/schedules/schedule.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import { type ScheduleDocument, scheduledMessageId } from '../../shared/messages/schedule.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { verifyLedger } from '../../shared/money/ledger/verify.ts';
+import { batchMessageRange, type ScheduleId } from '../../shared/platform/runtime/ids.ts';
+import { within } from '../../shared/platform/runtime/within.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, type Product, startProduct } from '../support/product.ts';
 

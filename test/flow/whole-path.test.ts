@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { verifyLedger } from '../../shared/ledger/verify.ts';
+import { verifyLedger } from '../../shared/money/ledger/verify.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, type Product, startProduct } from '../support/product.ts';
 
-/** Retries of a full queue wait 5 s and 15 s (shared/settlement/decide-outcome.ts), and a busy machine takes its time. */
+/** Retries of a full queue wait 5 s and 15 s (shared/messages/settlement/decide-outcome.ts), and a busy machine takes its time. */
 const SETTLED_MS = 120_000;
 
 /** What a caller sees of a destination that ends in these digits (docs/magic-numbers.md). */

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import request from 'supertest';
-import type { LogFields } from '../../shared/runtime/log.ts';
-import { Metrics } from '../../shared/runtime/metrics.ts';
+import type { LogFields } from '../../shared/platform/runtime/log.ts';
+import { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import { openCountingDb } from '../support/counting-db.ts';
 import { makeKey, openGateway, type TestGateway } from '../support/gateway.ts';
 import { makeAccount } from '../support/make.ts';

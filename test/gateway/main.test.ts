@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import request from 'supertest';
-import type { ProcessDocument } from '../../shared/processes/report.ts';
+import type { ProcessDocument } from '../../shared/platform/processes/report.ts';
 import { builtProduct } from '../support/built.ts';
 import { eventually } from '../support/eventually.ts';
 import { openTestStore, type TestStore } from '../support/store.ts';

@@ -8,7 +8,7 @@ export interface Unit {
 export const LONG: readonly string[] = [
   'test/flow/crash-points.test.ts',
   'test/flow/chaos.test.ts',
-  'test/shared/conversations/charge-store.test.ts',
+  'test/shared/money/conversations/charge-store.test.ts',
   'test/contract/specification.test.ts',
   'test/flow/paid-once.test.ts',
   'test/flow/kills.test.ts',

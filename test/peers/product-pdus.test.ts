@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import type { DefaultAlphabet } from '../../scripts/simulator/smpp/text.ts';
-import type { NewCarrier } from '../../shared/carriers/store.ts';
+import type { NewCarrier } from '../../shared/carriers/carrier-store.ts';
 import { debianProgram, perlModule } from '../support/debian.ts';
 import { eventually } from '../support/eventually.ts';
 import { type CapturedFrame, writePcap } from '../support/pcap.ts';

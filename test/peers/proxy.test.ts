@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../support/gateway.ts';
 import { makeAccount } from '../support/make.ts';

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { GatewayDeps } from '../../gateway/process/deps.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';
 import { opened } from './opened.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
-import { verifyLedger } from '../../shared/ledger/verify.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { verifyLedger } from '../../shared/money/ledger/verify.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 
 export async function balanceOf(db: Db, account: AccountId): Promise<number | undefined> {
   return (await db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.balance;

@@ -1,14 +1,14 @@
 import type { Db } from 'mongodb';
-import { type BatchDocument, type BatchEntry, chunksOf } from '../../shared/batches/batch.ts';
-import { batchCollection, insertChunks } from '../../shared/batches/store.ts';
-import { LEASE_TTL_MS, Lease } from '../../shared/leases/lease.ts';
-import { GroupAccepter } from '../../shared/payment/accept.ts';
-import { debitEach } from '../../shared/payment/debit.ts';
-import { isoDate, systemClock } from '../../shared/runtime/clock.ts';
-import { type AccountId, newId } from '../../shared/runtime/ids.ts';
-import { Metrics } from '../../shared/runtime/metrics.ts';
-import type { ProcessIdentity } from '../../shared/runtime/process-identity.ts';
-import { createAnnouncer } from '../../shared/webhooks/announce.ts';
+import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
+import { type BatchDocument, type BatchEntry, chunksOf } from '../../shared/messages/batch.ts';
+import { batchCollection, insertChunks } from '../../shared/messages/batch-store.ts';
+import { GroupAccepter } from '../../shared/money/payment/accept.ts';
+import { debitEach } from '../../shared/money/payment/debit.ts';
+import { LEASE_TTL_MS, Lease } from '../../shared/platform/leases/lease.ts';
+import { isoDate, systemClock } from '../../shared/platform/runtime/clock.ts';
+import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
+import { Metrics } from '../../shared/platform/runtime/metrics.ts';
+import type { ProcessIdentity } from '../../shared/platform/runtime/process-identity.ts';
 import { BatchWorker } from '../../workers/batches/worker.ts';
 import { silentLog } from './silent-log.ts';
 

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { type BuildOptions, build as bundle } from 'esbuild';
 import { build, ROOT } from '../../scripts/bench/build.ts';
 import { buildDashboard } from '../../scripts/dashboard/build.ts';
-import { APPS, appFile } from '../../shared/processes/apps.ts';
+import { APPS, appFile } from '../../shared/platform/processes/apps.ts';
 
 /** Set by `npm test`, which builds before its processes start, so that none of them needs to ask the compiler again. */
 const BUILT = 'HARKARA_TEST_BUILT';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { replaceChatTemplates } from '../../shared/chat-templates/store.ts';
-import { recordInbound } from '../../shared/conversations/store.ts';
-import { readStatement } from '../../shared/ledger/statement.ts';
-import type { ProviderChange } from '../../shared/providers/store.ts';
+import type { ProviderChange } from '../../shared/carriers/providers/store.ts';
+import { recordInbound } from '../../shared/money/conversations/store.ts';
+import { readStatement } from '../../shared/money/ledger/statement.ts';
+import { replaceChatTemplates } from '../../shared/templates/chat/store.ts';
 import { type AccountGateway, accountAtGateway } from './account-gateway.ts';
 import { balanceOf } from './balance.ts';
 import { makeChatTemplate, makeProvider } from './chatapp.ts';

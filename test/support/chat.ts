@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import type { ChatDraft } from '../../shared/conversations/draft.ts';
-import { recordInbound } from '../../shared/conversations/store.ts';
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import { type AccountId, newId } from '../../shared/runtime/ids.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { ChatDraft } from '../../shared/money/conversations/draft.ts';
+import { recordInbound } from '../../shared/money/conversations/store.ts';
+import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
 
 /** The prices that the settings have by default. */
 export const CHAT_PRICES = { userCredits: 1, businessCredits: 2 };

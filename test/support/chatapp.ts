@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
-import { type ChatTemplateDocument, chatTemplateId } from '../../shared/chat-templates/chat-template.ts';
-import { replaceChatTemplates } from '../../shared/chat-templates/store.ts';
-import type { ProviderChange } from '../../shared/providers/store.ts';
-import { setProvider } from '../../shared/providers/store.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { ProviderChange } from '../../shared/carriers/providers/store.ts';
+import { setProvider } from '../../shared/carriers/providers/store.ts';
+import { systemClock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { type ChatTemplateDocument, chatTemplateId } from '../../shared/templates/chat/chat-template.ts';
+import { replaceChatTemplates } from '../../shared/templates/chat/store.ts';
 import { readTemplate } from '../../workers/chatapp/provider/template.ts';
 import { boxOf } from './secret-box.ts';
 

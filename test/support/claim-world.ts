@@ -1,8 +1,8 @@
 import type { Collection } from 'mongodb';
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import type { QueueDocument } from '../../shared/queue/queue-document.ts';
-import { queueOf } from '../../shared/queue/queue-store.ts';
-import { type AccountId, newId } from '../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import type { QueueDocument } from '../../shared/messages/queue/queue-document.ts';
+import { queueOf } from '../../shared/messages/queue/queue-store.ts';
+import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
 import { Claimer, type Room } from '../../workers/smpp/claim/claim.ts';
 import { openGates } from './gates.ts';
 import { makeMessage } from './make.ts';

@@ -1,5 +1,5 @@
 import { phoneParts } from '../../scripts/simulator/smsc/phone-text.ts';
-import { findNumber } from '../../shared/numbers/store.ts';
+import { findNumber } from '../../shared/carriers/numbers/store.ts';
 import { type Case, SETTLED_MS } from './crash-cases.ts';
 import { eventually } from './eventually.ts';
 import type { Product } from './product.ts';

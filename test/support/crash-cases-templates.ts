@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { chatTemplateId } from '../../shared/chat-templates/chat-template.ts';
-import { wishChatTemplate } from '../../shared/chat-templates/request-store.ts';
-import { findChatTemplate } from '../../shared/chat-templates/store.ts';
-import { newId } from '../../shared/runtime/ids.ts';
+import { newId } from '../../shared/platform/runtime/ids.ts';
+import { chatTemplateId } from '../../shared/templates/chat/chat-template.ts';
+import { wishChatTemplate } from '../../shared/templates/chat/request-store.ts';
+import { findChatTemplate } from '../../shared/templates/chat/store.ts';
 import { type Case, SETTLED_MS } from './crash-cases.ts';
 import { eventually } from './eventually.ts';
 import type { Product } from './product.ts';

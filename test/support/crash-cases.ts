@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { expect } from 'chai';
 import type { Provider } from '../../scripts/simulator/provider.ts';
-import type { AuditDocument } from '../../shared/audit/entry.ts';
-import type { AnyMessage } from '../../shared/messages/any-message.ts';
-import type { AppName } from '../../shared/processes/apps.ts';
-import type { CrashPoint } from '../../shared/runtime/crash-point.ts';
-import { newId } from '../../shared/runtime/ids.ts';
+import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
+import type { AuditDocument } from '../../shared/people/audit/entry.ts';
+import type { AppName } from '../../shared/platform/processes/apps.ts';
+import type { CrashPoint } from '../../shared/platform/runtime/crash-point.ts';
+import { newId } from '../../shared/platform/runtime/ids.ts';
 import { eventually } from './eventually.ts';
 import type { Answer, Product } from './product.ts';
 

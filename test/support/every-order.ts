@@ -11,7 +11,7 @@ interface Waiting extends Step {
 }
 
 const WRITING = /^(delete|findOneAnd|insert|update|bulkWrite)/;
-/** The update of a write that only reads (shared/mongo/find-one.ts). */
+/** The update of a write that only reads (shared/platform/mongo/find-one.ts). */
 const CHANGES_NOTHING = { $unset: { nothing: '' } };
 const ASKING = /^(delete|findOneAnd|insert|update|bulkWrite|countDocuments|findOne$)/;
 

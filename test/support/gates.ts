@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
-import { ClaimGates } from '../../shared/claim/claim-gates.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
+import { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 
 /** Gates without promotional hours: they hold only what the store says is to be held. */
 export function openGates(db: Db, clock: Clock): ClaimGates {

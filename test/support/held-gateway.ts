@@ -1,16 +1,16 @@
 import { createApp } from '../../gateway/app.ts';
 import { GatewayServer } from '../../gateway/http/server.ts';
 import { Threads } from '../../gateway/process/threads.ts';
-import { loadConfig } from '../../shared/config/settings.ts';
-import { queuedMessage } from '../../shared/messages/draft.ts';
-import { connectStore } from '../../shared/mongo/connect.ts';
-import type { Accepter, BatchAccepter, Booker } from '../../shared/payment/accept.ts';
-import { debitEach } from '../../shared/payment/debit.ts';
-import { systemClock as clock, isoDate } from '../../shared/runtime/clock.ts';
-import { newId } from '../../shared/runtime/ids.ts';
-import { Metrics } from '../../shared/runtime/metrics.ts';
-import { bookedSchedule } from '../../shared/schedules/schedule.ts';
-import { createHostResolver } from '../../shared/webhooks/resolve-host.ts';
+import { createHostResolver } from '../../shared/events/webhooks/resolve-host.ts';
+import { queuedMessage } from '../../shared/messages/document/draft.ts';
+import { bookedSchedule } from '../../shared/messages/schedule.ts';
+import type { Accepter, BatchAccepter, Booker } from '../../shared/money/payment/accept.ts';
+import { debitEach } from '../../shared/money/payment/debit.ts';
+import { loadConfig } from '../../shared/platform/config/settings.ts';
+import { connectStore } from '../../shared/platform/mongo/connect.ts';
+import { systemClock as clock, isoDate } from '../../shared/platform/runtime/clock.ts';
+import { newId } from '../../shared/platform/runtime/ids.ts';
+import { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import { TEST_BOX } from './chatapp.ts';
 import { silentLog } from './silent-log.ts';
 

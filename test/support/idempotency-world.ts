@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import type { KeyClaimDocument } from '../../gateway/idempotency/key-claim.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { balanceOf } from './balance.ts';
 import { makeKey, openGateway, type TestGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';

@@ -1,4 +1,4 @@
-import type { Log, LogFields } from '../../shared/runtime/log.ts';
+import type { Log, LogFields } from '../../shared/platform/runtime/log.ts';
 
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';

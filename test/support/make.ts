@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
-import { topUp } from '../../shared/ledger/change.ts';
-import { type MessageDraft, queuedMessage } from '../../shared/messages/draft.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import { type AccountId, idDay, newId } from '../../shared/runtime/ids.ts';
+import { type MessageDraft, queuedMessage } from '../../shared/messages/document/draft.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { topUp } from '../../shared/money/ledger/change.ts';
+import { type AccountId, idDay, newId } from '../../shared/platform/runtime/ids.ts';
 
 /** An account with credits that came in by a top-up, so that its ledger is whole from the first line. */
 export async function makeAccount(

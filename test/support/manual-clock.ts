@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 
 /** A clock that a test turns by hand: wall and monotonic time move together, unless the machine is suspended. */
 export class ManualClock implements Clock {

@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
 import { TEMPLATES } from '../../scripts/simulator/provider/demo-templates.ts';
-import { recordInbound } from '../../shared/conversations/store.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { createTemplate } from '../../shared/templates/store.ts';
-import { makeTemplate } from '../shared/templates/make.ts';
+import { recordInbound } from '../../shared/money/conversations/store.ts';
+import { systemClock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { createTemplate } from '../../shared/templates/sms/store.ts';
+import { makeTemplate } from '../shared/templates/sms/make.ts';
 import { CUSTOMER } from './chat-gateway.ts';
 import { copyTemplates, makeProvider } from './chatapp.ts';
 import { operations } from './openapi.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
-import { type ConversationDocument, conversationKey } from '../../shared/conversations/conversation.ts';
-import { type ChatAccepter, createChatAccepter } from '../../shared/conversations/open.ts';
-import type { LedgerEntryDocument } from '../../shared/ledger/entry.ts';
-import { verifyLedger } from '../../shared/ledger/verify.ts';
-import { type Clock, systemClock } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { type ConversationDocument, conversationKey } from '../../shared/money/conversations/conversation.ts';
+import { type ChatAccepter, createChatAccepter } from '../../shared/money/conversations/open.ts';
+import type { LedgerEntryDocument } from '../../shared/money/ledger/entry.ts';
+import { verifyLedger } from '../../shared/money/ledger/verify.ts';
+import { type Clock, systemClock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { CHAT_PRICES } from './chat.ts';
 import { silentLog } from './silent-log.ts';
 import { openTestStore, type TestStore } from './store.ts';

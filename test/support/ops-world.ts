@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runOps } from '../../scripts/ops/run.ts';
-import { loadConfig } from '../../shared/config/settings.ts';
+import { loadConfig } from '../../shared/platform/config/settings.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 /** What one command answered. */

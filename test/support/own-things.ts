@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import type { KeyScope } from '../../shared/keys/key.ts';
-import { createKey } from '../../shared/keys/store.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { createEndpoint } from '../../shared/webhooks/endpoint-store.ts';
+import { createEndpoint } from '../../shared/events/webhooks/endpoint-store.ts';
+import type { KeyScope } from '../../shared/people/keys/key.ts';
+import { createKey } from '../../shared/people/keys/store.ts';
+import { systemClock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { TEST_BOX } from './chatapp.ts';
 import { signedIn } from './signed-in.ts';
 

@@ -1,7 +1,7 @@
 import { greeting } from '../../scripts/dev/greeting.ts';
 import { runFiles } from '../../scripts/dev/run-files.ts';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
-import { loadConfig } from '../../shared/config/settings.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { loadConfig } from '../../shared/platform/config/settings.ts';
 import type { Product } from './product.ts';
 
 /** What `npm start` would print of this product. */

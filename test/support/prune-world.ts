@@ -1,7 +1,7 @@
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import { type MessageId, newId } from '../../shared/runtime/ids.ts';
-import type { ScheduleDocument } from '../../shared/schedules/schedule.ts';
-import type { DeliveryDocument } from '../../shared/webhooks/delivery.ts';
+import type { DeliveryDocument } from '../../shared/events/webhooks/delivery.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import type { ScheduleDocument } from '../../shared/messages/schedule.ts';
+import { type MessageId, newId } from '../../shared/platform/runtime/ids.ts';
 import type { PruneDeps } from '../../workers/maintenance/prune.ts';
 import { makeMessage } from './make.ts';
 import { ManualClock } from './manual-clock.ts';

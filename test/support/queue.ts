@@ -1,11 +1,16 @@
 import type { Db } from 'mongodb';
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import { insertNew } from '../../shared/mongo/insert-new.ts';
-import { type QueueDocument, queueable, queueDocument, unpackLines } from '../../shared/queue/queue-document.ts';
-import { insertFirst, queueOf, requeue } from '../../shared/queue/queue-store.ts';
-import { writeAllOut } from '../../shared/queue/write-out.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import { type AccountId, queueId } from '../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import {
+  type QueueDocument,
+  queueable,
+  queueDocument,
+  unpackLines,
+} from '../../shared/messages/queue/queue-document.ts';
+import { insertFirst, queueOf, requeue } from '../../shared/messages/queue/queue-store.ts';
+import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
+import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
+import { systemClock } from '../../shared/platform/runtime/clock.ts';
+import { type AccountId, queueId } from '../../shared/platform/runtime/ids.ts';
 import { Claimer } from '../../workers/smpp/claim/claim.ts';
 import { openGates } from './gates.ts';
 

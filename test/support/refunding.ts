@@ -1,15 +1,15 @@
 import { MongoNetworkError } from 'mongodb';
-import { batchCollection } from '../../shared/batches/store.ts';
-import { loadConfig } from '../../shared/config/settings.ts';
-import type { AnyMessage } from '../../shared/messages/any-message.ts';
-import { type Change, entryAt } from '../../shared/messages/change.ts';
-import { connectStore } from '../../shared/mongo/connect.ts';
-import { cancelSchedule } from '../../shared/payment/cancel-schedule.ts';
-import { systemClock as clock } from '../../shared/runtime/clock.ts';
-import type { AccountId, BatchId, MessageId, ScheduleId } from '../../shared/runtime/ids.ts';
-import { redoIntents } from '../../shared/settlement/redo-intents.ts';
-import { Settler } from '../../shared/settlement/settle.ts';
-import { createAnnouncer } from '../../shared/webhooks/announce.ts';
+import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
+import { batchCollection } from '../../shared/messages/batch-store.ts';
+import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
+import { type Change, entryAt } from '../../shared/messages/document/change.ts';
+import { redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
+import { Settler } from '../../shared/messages/settlement/settle.ts';
+import { cancelSchedule } from '../../shared/money/payment/cancel-schedule.ts';
+import { loadConfig } from '../../shared/platform/config/settings.ts';
+import { connectStore } from '../../shared/platform/mongo/connect.ts';
+import { systemClock as clock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId, BatchId, MessageId, ScheduleId } from '../../shared/platform/runtime/ids.ts';
 import { stopBatch } from '../../workers/batches/stop.ts';
 import { sweepDue } from '../../workers/maintenance/sweep-due.ts';
 

@@ -1,10 +1,10 @@
 import request from 'supertest';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
-import type { KeyScope } from '../../shared/keys/key.ts';
-import { readStatement } from '../../shared/ledger/statement.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import type { ScheduleDocument } from '../../shared/schedules/schedule.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import type { ScheduleDocument } from '../../shared/messages/schedule.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { readStatement } from '../../shared/money/ledger/statement.ts';
+import type { KeyScope } from '../../shared/people/keys/key.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { balanceOf } from './balance.ts';
 import { makeKey, openGateway, type TestGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../shared/accounts/account.ts';
-import { verifyLedger } from '../../shared/ledger/verify.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import { GroupAccepter } from '../../shared/payment/accept.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import type { Booking, ScheduleDocument } from '../../shared/schedules/schedule.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import type { Booking, ScheduleDocument } from '../../shared/messages/schedule.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { verifyLedger } from '../../shared/money/ledger/verify.ts';
+import { GroupAccepter } from '../../shared/money/payment/accept.ts';
+import { systemClock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { DueTurns } from '../../workers/schedules/due-turns.ts';
 import { releaseDue } from '../../workers/schedules/release.ts';
 import { balanceOf } from './balance.ts';

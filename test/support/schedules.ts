@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import type { MessageDraft } from '../../shared/messages/draft.ts';
-import { debitEach } from '../../shared/payment/debit.ts';
-import { isoDate } from '../../shared/runtime/clock.ts';
-import { type AccountId, newId, type ScheduleId } from '../../shared/runtime/ids.ts';
-import { type Booking, bookedSchedule } from '../../shared/schedules/schedule.ts';
+import type { MessageDraft } from '../../shared/messages/document/draft.ts';
+import { type Booking, bookedSchedule } from '../../shared/messages/schedule.ts';
+import { debitEach } from '../../shared/money/payment/debit.ts';
+import { isoDate } from '../../shared/platform/runtime/clock.ts';
+import { type AccountId, newId, type ScheduleId } from '../../shared/platform/runtime/ids.ts';
 
 const HOURS_48_MS = 48 * 3_600_000;
 

@@ -1,4 +1,4 @@
-import { createSecretBox, type SecretBox } from '../../shared/runtime/secret-box.ts';
+import { createSecretBox, type SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 
 /** The box of one key, as of an installation whose key was never changed. */
 export function boxOf(key: Buffer): SecretBox {

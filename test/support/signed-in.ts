@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
-import { hashSecret } from '../../shared/keys/key-secret.ts';
-import { takePlace } from '../../shared/mongo/places.ts';
-import { type AccountId, newId } from '../../shared/runtime/ids.ts';
-import type { SessionDocument } from '../../shared/users/session.ts';
-import { type Role, USERS_PER_ACCOUNT, type UserDocument } from '../../shared/users/user.ts';
+import { hashSecret } from '../../shared/people/keys/key-secret.ts';
+import type { SessionDocument } from '../../shared/people/users/session.ts';
+import { type Role, USERS_PER_ACCOUNT, type UserDocument } from '../../shared/people/users/user.ts';
+import { takePlace } from '../../shared/platform/mongo/places.ts';
+import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
 import { TEST_BOX } from './chatapp.ts';
 
 /** A browser with a session of its own: the headers that it sends with every request. */

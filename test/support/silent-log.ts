@@ -1,4 +1,4 @@
-import type { Log } from '../../shared/runtime/log.ts';
+import type { Log } from '../../shared/platform/runtime/log.ts';
 
 export const silentLog: Log = {
   debug: () => {},

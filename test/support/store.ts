@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Db } from 'mongodb';
-import { connectStore } from '../../shared/mongo/connect.ts';
-import { ensureIndexes } from '../../shared/mongo/indexes.ts';
-import { newId } from '../../shared/runtime/ids.ts';
+import { connectStore } from '../../shared/platform/mongo/connect.ts';
+import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';
+import { newId } from '../../shared/platform/runtime/ids.ts';
 import { startEmbeddedStore } from '../../workers/embedded-db/server.ts';
 
 /** A fresh database with all indexes, for one test file. */

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import { recordInbound } from '../../shared/conversations/store.ts';
-import type { AnyMessage } from '../../shared/messages/any-message.ts';
-import { type AccountId, idDay, inboundMessageId, type MessageId, newId } from '../../shared/runtime/ids.ts';
+import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
+import { recordInbound } from '../../shared/money/conversations/store.ts';
+import { type AccountId, idDay, inboundMessageId, type MessageId, newId } from '../../shared/platform/runtime/ids.ts';
 import { makeMessage } from './make.ts';
 
 interface Wrote {

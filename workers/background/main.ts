@@ -1,6 +1,6 @@
-import type { AppDeps } from '../../shared/processes/run-app.ts';
-import { runApp } from '../../shared/processes/run-app.ts';
-import { errorFields } from '../../shared/runtime/log.ts';
+import type { AppDeps } from '../../shared/platform/processes/run-app.ts';
+import { runApp } from '../../shared/platform/processes/run-app.ts';
+import { errorFields } from '../../shared/platform/runtime/log.ts';
 import { startBatches } from '../batches/start.ts';
 import { startMaintenance } from '../maintenance/start.ts';
 import { startSchedules } from '../schedules/start.ts';

@@ -1,14 +1,14 @@
 import type { Db } from 'mongodb';
-import type { BatchDocument, StopGroup } from '../../shared/batches/batch.ts';
-import { groupRefundId } from '../../shared/batches/progress.ts';
-import { applyCredits } from '../../shared/ledger/change.ts';
-import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
-import { CANCELLED, CANCELLED_REASON } from '../../shared/messages/cancelled.ts';
-import type { HistoryEntry, MessageDocument } from '../../shared/messages/message.ts';
-import { findEachForSure } from '../../shared/mongo/find-one.ts';
-import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { batchMessageRange, type MessageId } from '../../shared/runtime/ids.ts';
-import type { Announcer } from '../../shared/webhooks/announce.ts';
+import type { Announcer } from '../../shared/events/webhooks/announce.ts';
+import type { BatchDocument, StopGroup } from '../../shared/messages/batch.ts';
+import { groupRefundId } from '../../shared/messages/batch-progress.ts';
+import { CANCELLED, CANCELLED_REASON } from '../../shared/messages/document/cancelled.ts';
+import type { HistoryEntry, MessageDocument } from '../../shared/messages/document/message.ts';
+import { applyCredits } from '../../shared/money/ledger/change.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/money/ledger/refund.ts';
+import { findEachForSure } from '../../shared/platform/mongo/find-one.ts';
+import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
+import { batchMessageRange, type MessageId } from '../../shared/platform/runtime/ids.ts';
 
 export interface CancelDeps {
   readonly db: Db;

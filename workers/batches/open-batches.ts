@@ -1,7 +1,7 @@
 import type { Db, FindCursor } from 'mongodb';
-import type { BatchDocument, BatchState } from '../../shared/batches/batch.ts';
-import { batchCollection } from '../../shared/batches/store.ts';
-import type { AccountId, BatchId } from '../../shared/runtime/ids.ts';
+import type { BatchDocument, BatchState } from '../../shared/messages/batch.ts';
+import { batchCollection } from '../../shared/messages/batch-store.ts';
+import type { AccountId, BatchId } from '../../shared/platform/runtime/ids.ts';
 
 /** Where to read on: behind all batches of the account, or, if `batch` is given, behind that one. */
 export interface Place {

@@ -1,6 +1,6 @@
-import { type Encoding, planText } from '../../shared/sms/plan.ts';
-import type { Pattern } from '../../shared/templates/pattern.ts';
-import { renderTemplate } from '../../shared/templates/render.ts';
+import { type Encoding, planText } from '../../shared/messages/sms-plan.ts';
+import type { Pattern } from '../../shared/templates/sms/pattern.ts';
+import { renderTemplate } from '../../shared/templates/sms/render.ts';
 
 /** The work of a thread: one text for each list of params, in order. */
 export interface RenderJob {

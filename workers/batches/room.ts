@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import type { BatchDocument } from '../../shared/batches/batch.ts';
-import type { QueueDocument } from '../../shared/queue/queue-document.ts';
-import { queueOf } from '../../shared/queue/queue-store.ts';
+import type { BatchDocument } from '../../shared/messages/batch.ts';
+import type { QueueDocument } from '../../shared/messages/queue/queue-document.ts';
+import { queueOf } from '../../shared/messages/queue/queue-store.ts';
 
 /**
  * A batch is split further while less than this many lines of batches wait on its path and are not written out: 0.2 s at 2,700 a

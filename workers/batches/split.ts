@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
-import type { BatchChunkDocument, BatchDocument } from '../../shared/batches/batch.ts';
-import { batchCollection, markMade, readChunk, reserveNext } from '../../shared/batches/store.ts';
-import { queuedMessage } from '../../shared/messages/draft.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import { findForSure } from '../../shared/mongo/find-one.ts';
-import { type QueueDocument, queueDocument } from '../../shared/queue/queue-document.ts';
-import { insertEnded, insertFirst, readQueued, requeue } from '../../shared/queue/queue-store.ts';
-import { writeAllOut } from '../../shared/queue/write-out.ts';
-import { placementOf } from '../../shared/routing/placement.ts';
-import { readTable } from '../../shared/routing/routes.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { batchMessageIds, queueId } from '../../shared/runtime/ids.ts';
+import { placementOf } from '../../shared/carriers/routing/placement.ts';
+import { readTable } from '../../shared/carriers/routing/routes.ts';
+import type { BatchChunkDocument, BatchDocument } from '../../shared/messages/batch.ts';
+import { batchCollection, markMade, readChunk, reserveNext } from '../../shared/messages/batch-store.ts';
+import { queuedMessage } from '../../shared/messages/document/draft.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import { type QueueDocument, queueDocument } from '../../shared/messages/queue/queue-document.ts';
+import { insertEnded, insertFirst, readQueued, requeue } from '../../shared/messages/queue/queue-store.ts';
+import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
+import { findForSure } from '../../shared/platform/mongo/find-one.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
+import { batchMessageIds, queueId } from '../../shared/platform/runtime/ids.ts';
 import type { RenderedText, RenderJob } from './render-slice.ts';
 
 export interface SplitDeps {

@@ -1,16 +1,16 @@
 import type { Db } from 'mongodb';
-import type { BatchDocument, StopGroup } from '../../shared/batches/batch.ts';
-import { refundId } from '../../shared/batches/progress.ts';
-import { batchCollection, decideStopGroup, endStop } from '../../shared/batches/store.ts';
-import { applyCredits } from '../../shared/ledger/change.ts';
-import { CREDITS_PER_MESSAGE } from '../../shared/ledger/refund.ts';
-import { CANCELLED } from '../../shared/messages/cancelled.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import { findForSure } from '../../shared/mongo/find-one.ts';
-import { removeEnded } from '../../shared/queue/queue-store.ts';
-import { writeAllOut } from '../../shared/queue/write-out.ts';
-import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { type BatchId, batchMessageRange } from '../../shared/runtime/ids.ts';
+import type { BatchDocument, StopGroup } from '../../shared/messages/batch.ts';
+import { refundId } from '../../shared/messages/batch-progress.ts';
+import { batchCollection, decideStopGroup, endStop } from '../../shared/messages/batch-store.ts';
+import { CANCELLED } from '../../shared/messages/document/cancelled.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import { removeEnded } from '../../shared/messages/queue/queue-store.ts';
+import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
+import { applyCredits } from '../../shared/money/ledger/change.ts';
+import { CREDITS_PER_MESSAGE } from '../../shared/money/ledger/refund.ts';
+import { findForSure } from '../../shared/platform/mongo/find-one.ts';
+import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
+import { type BatchId, batchMessageRange } from '../../shared/platform/runtime/ids.ts';
 import { type CancelDeps, cancelGroup, WAITING } from './cancel-group.ts';
 import { makeReserved, type SplitDeps } from './split.ts';
 

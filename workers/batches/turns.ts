@@ -1,6 +1,6 @@
 import type { FindCursor } from 'mongodb';
-import type { BatchDocument } from '../../shared/batches/batch.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { BatchDocument } from '../../shared/messages/batch.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { Place } from './open-batches.ts';
 
 /** Batches that are worked on at the same time. Each belongs to a different account. */

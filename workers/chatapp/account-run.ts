@@ -1,11 +1,11 @@
 import type { Db } from 'mongodb';
-import { noteChatTemplate, replaceChatTemplates } from '../../shared/chat-templates/store.ts';
-import type { ClaimGates } from '../../shared/claim/claim-gates.ts';
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import type { ProviderDocument, ProviderDuty } from '../../shared/providers/provider.ts';
-import { noteTrouble, stopProvider } from '../../shared/providers/store.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { Log } from '../../shared/runtime/log.ts';
+import type { ProviderDocument, ProviderDuty } from '../../shared/carriers/providers/provider.ts';
+import { noteTrouble, stopProvider } from '../../shared/carriers/providers/store.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { Log } from '../../shared/platform/runtime/log.ts';
+import { noteChatTemplate, replaceChatTemplates } from '../../shared/templates/chat/store.ts';
 import type { Aliases } from './aliases.ts';
 import { ChatClaimer } from './claim.ts';
 import type { HeldPartition } from './held-partition.ts';

@@ -1,9 +1,9 @@
-import type { ChatTemplateRequestDocument } from '../../shared/chat-templates/template-request.ts';
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import type { ProviderDocument } from '../../shared/providers/provider.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { errorFields } from '../../shared/runtime/log.ts';
-import type { SecretBox } from '../../shared/runtime/secret-box.ts';
+import type { ProviderDocument } from '../../shared/carriers/providers/provider.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { errorFields } from '../../shared/platform/runtime/log.ts';
+import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
+import type { ChatTemplateRequestDocument } from '../../shared/templates/chat/template-request.ts';
 import { AccountRun, type AccountRunDeps } from './account-run.ts';
 import type { HeldPartition } from './held-partition.ts';
 import type { News } from './standing.ts';

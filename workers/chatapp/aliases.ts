@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
-import type { InboxItemDocument } from '../../shared/chat-inbox/inbox-item.ts';
-import { conversationKey } from '../../shared/conversations/conversation.ts';
-import { linkCustomers, type Pair } from '../../shared/conversations/names.ts';
-import { readConversations } from '../../shared/conversations/store.ts';
-import { isCustomerUserId } from '../../shared/messages/recipient.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { InboxItemDocument } from '../../shared/messages/chat-inbox-item.ts';
+import { isCustomerUserId } from '../../shared/messages/document/recipient.ts';
+import { conversationKey } from '../../shared/money/conversations/conversation.ts';
+import { linkCustomers, type Pair } from '../../shared/money/conversations/names.ts';
+import { readConversations } from '../../shared/money/conversations/store.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { MatchedMessage } from './match-statuses.ts';
 
 /** How many linked pairs are remembered, and for how long. Then all are forgotten, and each is linked again when it is next seen. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 
 /**
  * A circuit breaker: while a provider fails, it keeps the account's messages from being tried one after the other.

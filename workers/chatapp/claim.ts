@@ -1,9 +1,9 @@
 import type { Collection, Db } from 'mongodb';
-import { takeQueued } from '../../shared/claim/take-queued.ts';
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import type { Claim } from '../../shared/messages/message.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { type AccountId, type MessageId, newId } from '../../shared/runtime/ids.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { Claim } from '../../shared/messages/document/message.ts';
+import { takeQueued } from '../../shared/messages/queue/take-queued.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { type AccountId, type MessageId, newId } from '../../shared/platform/runtime/ids.ts';
 import type { SendKind } from './standings.ts';
 
 export interface ChatClaimerOptions {

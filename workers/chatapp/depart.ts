@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
-import type { ChatAcceptOutcome } from '../../shared/conversations/accept-outcome.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { ChatAcceptOutcome } from '../../shared/money/conversations/accept-outcome.ts';
 import {
   type Charge,
   type ChargeState,
@@ -9,16 +10,15 @@ import {
   openerOf,
   refundOf,
   settleCharge,
-} from '../../shared/conversations/charge-store.ts';
-import { conversationKey } from '../../shared/conversations/conversation.ts';
-import { readCustomers, sessionOf } from '../../shared/conversations/names.ts';
-import type { ChatAccepter } from '../../shared/conversations/open.ts';
-import { isSessionOpen, sessionUntil } from '../../shared/conversations/session.ts';
-import { readConversations } from '../../shared/conversations/store.ts';
-import { isApplied } from '../../shared/ledger/applied.ts';
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { ConversationId, MessageId } from '../../shared/runtime/ids.ts';
+} from '../../shared/money/conversations/charge-store.ts';
+import { conversationKey } from '../../shared/money/conversations/conversation.ts';
+import { readCustomers, sessionOf } from '../../shared/money/conversations/names.ts';
+import type { ChatAccepter } from '../../shared/money/conversations/open.ts';
+import { isSessionOpen, sessionUntil } from '../../shared/money/conversations/session.ts';
+import { readConversations } from '../../shared/money/conversations/store.ts';
+import { isApplied } from '../../shared/money/ledger/applied.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { ConversationId, MessageId } from '../../shared/platform/runtime/ids.ts';
 
 /** Whether a claimed message may leave now. */
 export type Departure =

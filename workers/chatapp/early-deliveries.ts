@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import { itemId, type StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
-import { openItems } from '../../shared/chat-inbox/store.ts';
-import { isNext } from '../../shared/messages/status.ts';
+import { itemId, type StatusItem } from '../../shared/messages/chat-inbox-item.ts';
+import { openItems } from '../../shared/messages/chat-inbox-store.ts';
+import { isNext } from '../../shared/messages/document/status.ts';
 import type { MatchedMessage } from './match-statuses.ts';
 
 /**

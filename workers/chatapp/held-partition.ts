@@ -1,14 +1,14 @@
 import type { Db } from 'mongodb';
-import type { Lease } from '../../shared/leases/lease.ts';
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { Log } from '../../shared/runtime/log.ts';
-import type { MessageLog } from '../../shared/settlement/log-store.ts';
-import { oldestOwed, redoIntents } from '../../shared/settlement/redo-intents.ts';
-import { Settler } from '../../shared/settlement/settle.ts';
-import { OutcomeSettler } from '../../shared/settlement/settle-outcomes.ts';
-import { takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
-import type { Announcer } from '../../shared/webhooks/announce.ts';
+import type { Announcer } from '../../shared/events/webhooks/announce.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { MessageLog } from '../../shared/messages/settlement/log-store.ts';
+import { oldestOwed, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
+import { Settler } from '../../shared/messages/settlement/settle.ts';
+import { OutcomeSettler } from '../../shared/messages/settlement/settle-outcomes.ts';
+import { takeOverUnknowns } from '../../shared/messages/settlement/unknowns.ts';
+import type { Lease } from '../../shared/platform/leases/lease.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { Log } from '../../shared/platform/runtime/log.ts';
 import type { ChatMetrics } from './metrics.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Partitions } from '../../shared/leases/partitions.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { Partitions } from '../../shared/platform/leases/partitions.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { type HeldPartition, type TakeOptions, takePartition } from './held-partition.ts';
 
 export interface HeldPartitionsOptions extends Omit<TakeOptions, 'lease'> {

@@ -1,6 +1,6 @@
-import type { InboundItem } from '../../shared/chat-inbox/inbox-item.ts';
-import type { InboundMessageDocument } from '../../shared/messages/chat-message.ts';
-import { type AccountId, idDay, inboundMessageId } from '../../shared/runtime/ids.ts';
+import type { InboundItem } from '../../shared/messages/chat-inbox-item.ts';
+import type { InboundMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import { type AccountId, idDay, inboundMessageId } from '../../shared/platform/runtime/ids.ts';
 
 /** A provider may deliver a message late, but not later than this. Older and future times come from a wrong clock. */
 const OLDEST_MS = 30 * 86_400_000;

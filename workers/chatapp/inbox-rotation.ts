@@ -1,11 +1,11 @@
 import type { Db } from 'mongodb';
-import type { InboxItemDocument } from '../../shared/chat-inbox/inbox-item.ts';
-import { dueItems } from '../../shared/chat-inbox/store.ts';
-import { isStoreTrouble } from '../../shared/mongo/errors.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
-import { LeaseLostError } from '../../shared/settlement/intents.ts';
+import type { InboxItemDocument } from '../../shared/messages/chat-inbox-item.ts';
+import { dueItems } from '../../shared/messages/chat-inbox-store.ts';
+import { LeaseLostError } from '../../shared/messages/settlement/intents.ts';
+import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 import type { HeldPartition } from './held-partition.ts';
 import type { ChatMetrics } from './metrics.ts';
 

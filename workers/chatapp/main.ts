@@ -1,10 +1,10 @@
-import { ClaimGates } from '../../shared/claim/claim-gates.ts';
-import { createChatAccepter } from '../../shared/conversations/open.ts';
-import { DEFAULT_PROMOTIONAL_HOURS } from '../../shared/messages/promotional-hours.ts';
-import { openSecretBox } from '../../shared/processes/open-secret-box.ts';
-import { runLeased } from '../../shared/processes/run-leased.ts';
-import { MessageLog } from '../../shared/settlement/log-store.ts';
-import { AddressGuard, guardOptions } from '../../shared/webhooks/address-guard.ts';
+import { AddressGuard, guardOptions } from '../../shared/events/webhooks/address-guard.ts';
+import { DEFAULT_PROMOTIONAL_HOURS } from '../../shared/messages/document/promotional-hours.ts';
+import { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
+import { MessageLog } from '../../shared/messages/settlement/log-store.ts';
+import { createChatAccepter } from '../../shared/money/conversations/open.ts';
+import { openSecretBox } from '../../shared/platform/processes/open-secret-box.ts';
+import { runLeased } from '../../shared/platform/processes/run-leased.ts';
 import { checkDeparture } from './depart.ts';
 import { HeaderSamples } from './samples/header-samples.ts';
 import { ChatWorker } from './worker.ts';

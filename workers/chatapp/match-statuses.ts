@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import type { InboxItemDocument, StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import { chatMessageKey } from '../../shared/providers/message-key.ts';
-import { isMessageId, type MessageId } from '../../shared/runtime/ids.ts';
+import { chatMessageKey } from '../../shared/carriers/providers/message-key.ts';
+import type { InboxItemDocument, StatusItem } from '../../shared/messages/chat-inbox-item.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import { isMessageId, type MessageId } from '../../shared/platform/runtime/ids.ts';
 
 /** A message with the statuses that concern it, and the items that brought them. */
 export interface MatchedMessage {

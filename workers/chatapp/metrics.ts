@@ -1,4 +1,4 @@
-import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 
 const SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const GROUP_SIZES = [1, 2, 5, 10, 20, 50, 100, 200];

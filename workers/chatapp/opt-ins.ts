@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import { optedInOf } from '../../shared/chat-opt-ins/store.ts';
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import type { ProviderDocument } from '../../shared/providers/provider.ts';
-import type { MessageId } from '../../shared/runtime/ids.ts';
+import { optedInOf } from '../../shared/carriers/chat-opt-in-store.ts';
+import type { ProviderDocument } from '../../shared/carriers/providers/provider.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { MessageId } from '../../shared/platform/runtime/ids.ts';
 import type { Departure } from './depart.ts';
 
 const NOT_OPTED_IN: Departure = {

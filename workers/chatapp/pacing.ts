@@ -1,6 +1,6 @@
-import type { ProviderDocument } from '../../shared/providers/provider.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { TokenBucket } from '../../shared/runtime/token-bucket.ts';
+import type { ProviderDocument } from '../../shared/carriers/providers/provider.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { TokenBucket } from '../../shared/platform/runtime/token-bucket.ts';
 
 export interface PacingOptions {
   readonly provider: Pick<ProviderDocument, 'perSecond' | 'windowSize' | 'perCustomerMs'>;

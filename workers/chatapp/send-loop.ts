@@ -1,6 +1,6 @@
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import type { MessageId } from '../../shared/runtime/ids.ts';
-import { errorFields, unexpectedErrorFields } from '../../shared/runtime/log.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { MessageId } from '../../shared/platform/runtime/ids.ts';
+import { errorFields, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
 import { Breaker } from './breaker.ts';
 import type { ChatClaimer } from './claim.ts';
 import type { Departure } from './depart.ts';
@@ -16,7 +16,7 @@ export interface SendLoopOptions extends SendContext {
   lost(): boolean;
   /** From 0 to 1. */
   random(): number;
-  /** Whether messages of this account may leave at all (shared/claim/claim-gates.ts). */
+  /** Whether messages of this account may leave at all (shared/messages/queue/claim-gates.ts). */
   mayLeave(): Promise<boolean>;
   /** Asked between claim and send (depart.ts). A message whose session has closed is refused and never sent. */
   depart(messages: readonly ChatMessageDocument[]): Promise<ReadonlyMap<MessageId, Departure>>;

@@ -1,9 +1,9 @@
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import type { ProviderDocument } from '../../shared/providers/provider.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
-import type { OutcomeSettler } from '../../shared/settlement/settle-outcomes.ts';
+import type { ProviderDocument } from '../../shared/carriers/providers/provider.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { OutcomeSettler } from '../../shared/messages/settlement/settle-outcomes.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
+import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 import type { Aliases } from './aliases.ts';
 import type { Breaker } from './breaker.ts';
 import type { ChatMetrics } from './metrics.ts';

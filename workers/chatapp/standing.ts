@@ -1,6 +1,6 @@
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { MessageId } from '../../shared/runtime/ids.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { MessageId } from '../../shared/platform/runtime/ids.ts';
 
 /**
  * What is known of a message after its provider answered. `account`: it failed because of the account, its payment or its

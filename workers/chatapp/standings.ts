@@ -1,5 +1,5 @@
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { type News, Standing } from './standing.ts';
 
 /** `session`: what goes to customers in an open session. */

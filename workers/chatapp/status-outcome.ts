@@ -1,12 +1,12 @@
-import type { StatusItem } from '../../shared/chat-inbox/inbox-item.ts';
-import { applyChange, type Change, entryAt, fitted, joinChanges } from '../../shared/messages/change.ts';
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import { isHeldOpen, isOpen, mayHaveLeft, UNCONFIRMED } from '../../shared/messages/copies.ts';
-import type { Copy, HistoryEntry, Part } from '../../shared/messages/message.ts';
-import { isBeforeSent, mayBecome, STATES } from '../../shared/messages/status.ts';
-import { errorRule } from '../../shared/providers/error-table.ts';
-import { chatMessageKey } from '../../shared/providers/message-key.ts';
-import { sentWith } from '../../shared/settlement/sent.ts';
+import { errorRule } from '../../shared/carriers/providers/error-table.ts';
+import { chatMessageKey } from '../../shared/carriers/providers/message-key.ts';
+import type { StatusItem } from '../../shared/messages/chat-inbox-item.ts';
+import { applyChange, type Change, entryAt, fitted, joinChanges } from '../../shared/messages/document/change.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import { isHeldOpen, isOpen, mayHaveLeft, UNCONFIRMED } from '../../shared/messages/document/copies.ts';
+import type { Copy, HistoryEntry, Part } from '../../shared/messages/document/message.ts';
+import { isBeforeSent, mayBecome, STATES } from '../../shared/messages/document/status.ts';
+import { sentWith } from '../../shared/messages/settlement/sent.ts';
 import { errorReason } from './provider/answer.ts';
 
 const RANK = { sent: 0, delivered: 1, read: 2, failed: 3 } as const satisfies Record<StatusItem['status'], number>;

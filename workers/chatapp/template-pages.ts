@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-template.ts';
-import { objectOf } from '../../shared/providers/graph-error.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { parseLargeJson, TooLargeError } from '../../shared/runtime/large-json.ts';
+import { objectOf } from '../../shared/carriers/providers/graph-error.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { parseLargeJson, TooLargeError } from '../../shared/platform/runtime/large-json.ts';
+import type { ChatTemplateDocument } from '../../shared/templates/chat/chat-template.ts';
 import type { Exchange } from './provider/answer.ts';
 import { readTemplate, type Unreadable } from './provider/template.ts';
 import { readTemplatePage, type TemplatePage } from './provider/template-list.ts';

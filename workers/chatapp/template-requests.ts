@@ -1,17 +1,17 @@
 import type { Db } from 'mongodb';
-import type { ChatTemplateDocument, TemplateComponents } from '../../shared/chat-templates/chat-template.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
+import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
+import type { ChatTemplateDocument, TemplateComponents } from '../../shared/templates/chat/chat-template.ts';
 import {
   askLater,
   finishRequest,
   forgetTemplate,
   markAsked,
   refuseRequest,
-} from '../../shared/chat-templates/request-store.ts';
-import { findChatTemplate, replaceListed } from '../../shared/chat-templates/store.ts';
-import type { ChatTemplateRequestDocument, TemplateDraft } from '../../shared/chat-templates/template-request.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
+} from '../../shared/templates/chat/request-store.ts';
+import { findChatTemplate, replaceListed } from '../../shared/templates/chat/store.ts';
+import type { ChatTemplateRequestDocument, TemplateDraft } from '../../shared/templates/chat/template-request.ts';
 import type { Exchange } from './provider/answer.ts';
 import type { ProviderClient } from './provider/client.ts';
 import { judgeTemplateAnswer, type TemplateVerdict } from './provider/template-answer.ts';

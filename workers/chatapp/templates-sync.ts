@@ -1,7 +1,7 @@
-import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-template.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
+import type { ChatTemplateDocument } from '../../shared/templates/chat/chat-template.ts';
 import type { ChatMetrics } from './metrics.ts';
 import type { ProviderClient } from './provider/client.ts';
 import { readTemplates } from './template-pages.ts';

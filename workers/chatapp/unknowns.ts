@@ -1,11 +1,11 @@
 import type { Db } from 'mongodb';
-import { isBehind } from '../../shared/chat-inbox/store.ts';
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import { CLAIM_HOLDER } from '../../shared/messages/message.ts';
-import { PROVIDER_DEFAULTS, type ProviderDocument } from '../../shared/providers/provider.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import { decideUnknowns, takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
+import { PROVIDER_DEFAULTS, type ProviderDocument } from '../../shared/carriers/providers/provider.ts';
+import { isBehind } from '../../shared/messages/chat-inbox-store.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import { CLAIM_HOLDER } from '../../shared/messages/document/message.ts';
+import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/settlement/unknowns.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { HeldPartition } from './held-partition.ts';
 
 type Policy = ProviderDocument['unknownPolicy'];

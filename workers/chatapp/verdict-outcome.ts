@@ -1,6 +1,6 @@
-import { chatMessageKey } from '../../shared/providers/message-key.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import type { SubmitOutcome } from '../../shared/settlement/submit-outcome.ts';
+import { chatMessageKey } from '../../shared/carriers/providers/message-key.ts';
+import type { SubmitOutcome } from '../../shared/messages/settlement/submit-outcome.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { SendVerdict } from './provider/answer.ts';
 
 /** The message is tried once more, then it is refused. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 
 /** Wakes a loop after a time. During a rest no other call can wake the loop. */
 export class WakeTimer {

@@ -1,4 +1,4 @@
-import type { ChangeSignal } from '../../shared/runtime/change-signal.ts';
+import type { ChangeSignal } from '../../shared/platform/runtime/change-signal.ts';
 import { beginEffort } from './bson/effort.ts';
 import { StoreError } from './bson/errors.ts';
 import { errorReply, OK } from './commands/reply.ts';

@@ -1,11 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { runConfigured } from '../../shared/config/run-configured.ts';
-import { embeddedStoreDir } from '../../shared/runtime/embedded-socket.ts';
-import { StartError } from '../../shared/runtime/lifecycle.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
-import { openDirectory } from '../../shared/runtime/own-directory.ts';
+import { runConfigured } from '../../shared/platform/config/run-configured.ts';
+import { embeddedStoreDir } from '../../shared/platform/runtime/embedded-socket.ts';
+import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
+import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
+import { openDirectory } from '../../shared/platform/runtime/own-directory.ts';
 import type { DiskEvents } from './group-commit.ts';
 import { startEmbeddedStore } from './server.ts';
 import { isDiskFull } from './storage/disk-full.ts';

@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { resolve } from 'node:path';
-import { ChangeSignal } from '../../shared/runtime/change-signal.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import type { DirectoryLock } from '../../shared/runtime/directory-lock.ts';
-import { embeddedSocketPath } from '../../shared/runtime/embedded-socket.ts';
-import { makeOwnDirectory } from '../../shared/runtime/own-directory.ts';
-import { listenForOwner } from '../../shared/runtime/unix-socket.ts';
+import { ChangeSignal } from '../../shared/platform/runtime/change-signal.ts';
+import { systemClock } from '../../shared/platform/runtime/clock.ts';
+import type { DirectoryLock } from '../../shared/platform/runtime/directory-lock.ts';
+import { embeddedSocketPath } from '../../shared/platform/runtime/embedded-socket.ts';
+import { makeOwnDirectory } from '../../shared/platform/runtime/own-directory.ts';
+import { listenForOwner } from '../../shared/platform/runtime/unix-socket.ts';
 import { beginEffort } from './bson/effort.ts';
 import { StoreError } from './bson/errors.ts';
 import { MAX_DEPTH } from './bson/path.ts';

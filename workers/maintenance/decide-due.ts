@@ -1,7 +1,7 @@
-import type { AnyMessage } from '../../shared/messages/any-message.ts';
-import { type Change, entryAt } from '../../shared/messages/change.ts';
-import { endState, mayHaveLeft, NOT_REFUNDED, UNCONFIRMED } from '../../shared/messages/copies.ts';
-import type { HeldReceipt, Part } from '../../shared/messages/message.ts';
+import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
+import { type Change, entryAt } from '../../shared/messages/document/change.ts';
+import { endState, mayHaveLeft, NOT_REFUNDED, UNCONFIRMED } from '../../shared/messages/document/copies.ts';
+import type { HeldReceipt, Part } from '../../shared/messages/document/message.ts';
 
 /** How long a `sent` message may still get a receipt after its validity. Then it is closed as `sent`. */
 export const RECEIPT_WAIT_MS = 72 * 3_600_000;
@@ -38,7 +38,7 @@ function awaitReceipts({ validUntil }: AnyMessage, now: Date): Change {
 
 /**
  * When the time of held receipts is over, their segments have failed, because no better receipts came. The message ends if they were the last
- * (`endState`). A later receipt still counts: `delivered` can follow `failed` (shared/messages/status.ts).
+ * (`endState`). A later receipt still counts: `delivered` can follow `failed` (shared/messages/document/status.ts).
  */
 function endHeld(message: AnyMessage, { until, keys, error, isStateNumber, reason }: HeldReceipt, now: Date): Change {
   if (until > now) return { set: { due: until } };

@@ -1,17 +1,17 @@
 import type { Db } from 'mongodb';
-import type { AccountDocument, ChangeId, PendingChange } from '../../shared/accounts/account.ts';
-import { storeOpenings } from '../../shared/conversations/opening-store.ts';
-import { giveBackRefused } from '../../shared/conversations/void.ts';
-import { enterInLedger, ledgerEntryOf } from '../../shared/ledger/store.ts';
-import type { ChatMessageDocument } from '../../shared/messages/chat-message.ts';
-import { isStoreTrouble } from '../../shared/mongo/errors.ts';
-import { findEachForSure, findForSure } from '../../shared/mongo/find-one.ts';
-import { REPEAT_MS } from '../../shared/mongo/until-answered.ts';
-import { storePaid } from '../../shared/payment/follow-up.ts';
-import { decodeDebits } from '../../shared/payment/pending.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import type { AccountId } from '../../shared/runtime/ids.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { AccountDocument, ChangeId, PendingChange } from '../../shared/money/accounts/account.ts';
+import { storeOpenings } from '../../shared/money/conversations/opening-store.ts';
+import { giveBackRefused } from '../../shared/money/conversations/void.ts';
+import { enterInLedger, ledgerEntryOf } from '../../shared/money/ledger/store.ts';
+import { storePaid } from '../../shared/money/payment/follow-up.ts';
+import { decodeDebits } from '../../shared/money/payment/pending.ts';
+import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
+import { findEachForSure, findForSure } from '../../shared/platform/mongo/find-one.ts';
+import { REPEAT_MS } from '../../shared/platform/mongo/until-answered.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 
 /**
  * The sweep finishes a pending change only after this age. By then no process can still be repeating the debit, whose

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { Log } from '../../shared/runtime/log.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { Log } from '../../shared/platform/runtime/log.ts';
 import { batchWalk } from './pruning/batches.ts';
 import { conversationWalk } from './pruning/conversations.ts';
 import { deliveryWalk } from './pruning/deliveries.ts';

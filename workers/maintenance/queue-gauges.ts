@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import { readQueues } from '../../shared/queue/waiting-lanes.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { Metrics } from '../../shared/runtime/metrics.ts';
+import { readQueues } from '../../shared/messages/queue/waiting-lanes.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 
 const LABELS = ['path', 'lane'] as const;
 

@@ -1,7 +1,10 @@
 import type { Db } from 'mongodb';
-import type { Claim, MessageDocument } from '../../shared/messages/message.ts';
-import { findAtOnce } from '../../shared/mongo/find-at-once.ts';
-import { type QueueDocument, unpackLines } from '../../shared/queue/queue-document.ts';
+import { listOfPath } from '../../shared/carriers/routing/path.ts';
+import { NOWHERE, placementOf } from '../../shared/carriers/routing/placement.ts';
+import { readTable } from '../../shared/carriers/routing/routes.ts';
+import type { RouteTable } from '../../shared/carriers/routing/table.ts';
+import type { Claim, MessageDocument } from '../../shared/messages/document/message.ts';
+import { type QueueDocument, unpackLines } from '../../shared/messages/queue/queue-document.ts';
 import {
   claimLines,
   closeClaims,
@@ -9,14 +12,11 @@ import {
   readQueued,
   requeue,
   takeOverClaims,
-} from '../../shared/queue/queue-store.ts';
-import { writeAllOut } from '../../shared/queue/write-out.ts';
-import { listOfPath } from '../../shared/routing/path.ts';
-import { NOWHERE, placementOf } from '../../shared/routing/placement.ts';
-import { readTable } from '../../shared/routing/routes.ts';
-import type { RouteTable } from '../../shared/routing/table.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { newId } from '../../shared/runtime/ids.ts';
+} from '../../shared/messages/queue/queue-store.ts';
+import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
+import { findAtOnce } from '../../shared/platform/mongo/find-at-once.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { newId } from '../../shared/platform/runtime/ids.ts';
 
 export interface RerouteDeps {
   readonly db: Db;

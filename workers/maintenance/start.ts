@@ -1,10 +1,10 @@
-import type { AppDeps } from '../../shared/processes/run-app.ts';
-import { PollLoop } from '../../shared/runtime/poll-loop.ts';
-import { createAnnouncer } from '../../shared/webhooks/announce.ts';
+import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
+import type { AppDeps } from '../../shared/platform/processes/run-app.ts';
+import { PollLoop } from '../../shared/platform/runtime/poll-loop.ts';
 import { Duties } from './duties.ts';
 import { Timetable } from './timetable.ts';
 
-/** Shorter than the time that a process has to stop (shared/runtime/lifecycle.ts). */
+/** Shorter than the time that a process has to stop (shared/platform/runtime/lifecycle.ts). */
 const STOP_MS = 10_000;
 
 /** After their end; a batch at least as long as its messages. */

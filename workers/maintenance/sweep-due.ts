@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import type { AnyMessage } from '../../shared/messages/any-message.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { Settler } from '../../shared/settlement/settle.ts';
+import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
+import type { Settler } from '../../shared/messages/settlement/settle.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { decideDue } from './decide-due.ts';
 
 /**

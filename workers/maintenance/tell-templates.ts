@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
-import type { ChatTemplateDocument } from '../../shared/chat-templates/chat-template.ts';
-import type { ChatTemplateRequestDocument } from '../../shared/chat-templates/template-request.ts';
 import type { OwedTemplateEvent, TemplateChange } from '../../shared/events/template-change.ts';
-import type { OwedDecision, TemplateDocument } from '../../shared/templates/template.ts';
-import type { TemplateRequestDocument } from '../../shared/templates/template-request.ts';
-import type { Announcer } from '../../shared/webhooks/announce.ts';
+import type { Announcer } from '../../shared/events/webhooks/announce.ts';
+import type { ChatTemplateDocument } from '../../shared/templates/chat/chat-template.ts';
+import type { ChatTemplateRequestDocument } from '../../shared/templates/chat/template-request.ts';
+import type { OwedDecision, TemplateDocument } from '../../shared/templates/sms/template.ts';
+import type { TemplateRequestDocument } from '../../shared/templates/sms/template-request.ts';
 
 /** Templates that are read at once. */
 const GROUP = 200;

@@ -1,5 +1,5 @@
 import { type Logger, type ScheduledTask, schedule } from 'node-cron';
-import { type Log, unexpectedErrorFields } from '../../shared/runtime/log.ts';
+import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
 
 /**
  * When each duty runs. Duties find their work by its due time, so one late run does the work of all missed ones.

@@ -1,8 +1,8 @@
 import { MongoBackend } from '@agendajs/mongo-backend';
 import { Agenda } from 'agenda';
 import type { Db } from 'mongodb';
-import { isStoreTrouble } from '../../shared/mongo/errors.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
+import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 
 export interface AlarmOptions {
   readonly db: Db;

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import type { AccountId } from '../../shared/runtime/ids.ts';
-import type { ScheduleDocument } from '../../shared/schedules/schedule.ts';
-import { findDue, findDueOf, firstWaiting } from '../../shared/schedules/store.ts';
+import type { ScheduleDocument } from '../../shared/messages/schedule.ts';
+import { findDue, findDueOf, firstWaiting } from '../../shared/messages/schedule-store.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 
 /** The most schedules in one group. The store runs a command in one piece, so other commands wait some 20 ms. */
 const GROUP_MAX = 250;

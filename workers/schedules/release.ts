@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
-import { releaseBooked } from '../../shared/batches/store.ts';
-import { queuedMessage } from '../../shared/messages/draft.ts';
-import type { MessageDocument } from '../../shared/messages/message.ts';
-import { refundCancelled } from '../../shared/payment/cancel-schedule.ts';
-import { readQueued, requeue } from '../../shared/queue/queue-store.ts';
-import { placementOf } from '../../shared/routing/placement.ts';
-import { readTable } from '../../shared/routing/routes.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { crashPoint } from '../../shared/runtime/crash-point.ts';
-import { newId } from '../../shared/runtime/ids.ts';
-import { endOfValidity, REDO_MS, type ScheduleDocument, scheduledMessageId } from '../../shared/schedules/schedule.ts';
-import { claimDue, markSent } from '../../shared/schedules/store.ts';
+import { placementOf } from '../../shared/carriers/routing/placement.ts';
+import { readTable } from '../../shared/carriers/routing/routes.ts';
+import { releaseBooked } from '../../shared/messages/batch-store.ts';
+import { queuedMessage } from '../../shared/messages/document/draft.ts';
+import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import { readQueued, requeue } from '../../shared/messages/queue/queue-store.ts';
+import { endOfValidity, REDO_MS, type ScheduleDocument, scheduledMessageId } from '../../shared/messages/schedule.ts';
+import { claimDue, markSent } from '../../shared/messages/schedule-store.ts';
+import { refundCancelled } from '../../shared/money/payment/cancel-schedule.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
+import { newId } from '../../shared/platform/runtime/ids.ts';
 import type { DueTurns } from './due-turns.ts';
 
 export interface ReleaseDeps {

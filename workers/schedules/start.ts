@@ -1,4 +1,4 @@
-import type { AppDeps } from '../../shared/processes/run-app.ts';
+import type { AppDeps } from '../../shared/platform/processes/run-app.ts';
 import { ScheduleWorker } from './worker.ts';
 
 export async function startSchedules({ db, clock, log, metrics, life }: AppDeps): Promise<void> {

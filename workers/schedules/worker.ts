@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
-import type { Metrics } from '../../shared/runtime/metrics.ts';
-import { PollLoop } from '../../shared/runtime/poll-loop.ts';
-import { isAnyDue, nextDue } from '../../shared/schedules/store.ts';
+import { isAnyDue, nextDue } from '../../shared/messages/schedule-store.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
+import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
+import { PollLoop } from '../../shared/platform/runtime/poll-loop.ts';
 import { Alarm } from './alarm.ts';
 import { DueTurns } from './due-turns.ts';
 import { releaseDue } from './release.ts';

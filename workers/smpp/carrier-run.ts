@@ -1,8 +1,8 @@
 import type { CarrierMeasured } from '../../shared/carriers/bind-report.ts';
-import type { Lease } from '../../shared/leases/lease.ts';
-import { takeOverClaims } from '../../shared/queue/queue-store.ts';
-import { oldestOwed, redoIntents } from '../../shared/settlement/redo-intents.ts';
-import { decideUnknowns, takeOverUnknowns } from '../../shared/settlement/unknowns.ts';
+import { takeOverClaims } from '../../shared/messages/queue/queue-store.ts';
+import { oldestOwed, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
+import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/settlement/unknowns.ts';
+import type { Lease } from '../../shared/platform/leases/lease.ts';
 import { CarrierParts, type CarrierSupplies } from './carrier-parts.ts';
 import type { AnswerSender } from './inbound/answer-sender.ts';
 import { BindReporter } from './monitoring/bind-reporter.ts';

@@ -1,4 +1,4 @@
-import { type Log, unexpectedErrorFields } from '../../shared/runtime/log.ts';
+import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
 
 interface RoundsOptions {
   /** The work of these rounds, in words for the log. */

@@ -1,7 +1,7 @@
-import { isStoreTrouble } from '../../shared/mongo/errors.ts';
-import { Grouper } from '../../shared/runtime/grouper.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
-import type { Completion } from '../../shared/webhooks/delivery-store.ts';
+import type { Completion } from '../../shared/events/webhooks/delivery-store.ts';
+import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
+import { Grouper } from '../../shared/platform/runtime/grouper.ts';
+import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 
 const GROUP_MAX = 200;
 /**

@@ -1,6 +1,11 @@
-import type { AccountId, EndpointId } from '../../shared/runtime/ids.ts';
-import { type DeliveryDocument, deliveriesIn, type GroupedId, type Stored } from '../../shared/webhooks/delivery.ts';
-import type { Outcome } from '../../shared/webhooks/delivery-store.ts';
+import {
+  type DeliveryDocument,
+  deliveriesIn,
+  type GroupedId,
+  type Stored,
+} from '../../shared/events/webhooks/delivery.ts';
+import type { Outcome } from '../../shared/events/webhooks/delivery-store.ts';
+import type { AccountId, EndpointId } from '../../shared/platform/runtime/ids.ts';
 
 /**
  * What this process holds of what is due, in one queue per endpoint, and how many posts are in flight. A document goes through

@@ -1,6 +1,6 @@
-import type { EndpointId } from '../../shared/runtime/ids.ts';
-import type { Stored } from '../../shared/webhooks/delivery.ts';
-import type { EndpointRange } from '../../shared/webhooks/delivery-store.ts';
+import type { Stored } from '../../shared/events/webhooks/delivery.ts';
+import type { EndpointRange } from '../../shared/events/webhooks/delivery-store.ts';
+import type { EndpointId } from '../../shared/platform/runtime/ids.ts';
 
 export interface DueFinderOptions {
   findInRange(range: EndpointRange, limit: number): Promise<readonly Stored[]>;

@@ -1,5 +1,5 @@
-import type { EndpointId } from '../../shared/runtime/ids.ts';
-import { errorFields, type Log } from '../../shared/runtime/log.ts';
+import type { EndpointId } from '../../shared/platform/runtime/ids.ts';
+import { errorFields, type Log } from '../../shared/platform/runtime/log.ts';
 import type { Target } from './targets.ts';
 
 /**

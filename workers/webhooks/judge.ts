@@ -1,7 +1,7 @@
-import { type DeliveryDocument, triesMade } from '../../shared/webhooks/delivery.ts';
-import type { Outcome } from '../../shared/webhooks/delivery-store.ts';
-import type { PostResult } from '../../shared/webhooks/posting/post.ts';
-import { isAcknowledged } from '../../shared/webhooks/result-words.ts';
+import { type DeliveryDocument, triesMade } from '../../shared/events/webhooks/delivery.ts';
+import type { Outcome } from '../../shared/events/webhooks/delivery-store.ts';
+import type { PostResult } from '../../shared/events/webhooks/posting/post.ts';
+import { isAcknowledged } from '../../shared/events/webhooks/result-words.ts';
 import { nextTry } from './retry-schedule.ts';
 
 /**

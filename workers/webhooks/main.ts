@@ -1,6 +1,6 @@
-import { openSecretBox } from '../../shared/processes/open-secret-box.ts';
-import { runLeased } from '../../shared/processes/run-leased.ts';
-import { AddressGuard, guardOptions } from '../../shared/webhooks/address-guard.ts';
+import { AddressGuard, guardOptions } from '../../shared/events/webhooks/address-guard.ts';
+import { openSecretBox } from '../../shared/platform/processes/open-secret-box.ts';
+import { runLeased } from '../../shared/platform/processes/run-leased.ts';
 import { WebhookWorker } from './worker.ts';
 
 /** Number of partitions that the endpoints are divided into. */

@@ -1,4 +1,4 @@
-import type { Metrics } from '../../shared/runtime/metrics.ts';
+import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 
 /** This worker's metrics at `/metrics`. */
 export interface WebhookMetrics {

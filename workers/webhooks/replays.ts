@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { replayPage } from '../../shared/webhooks/delivery-store.ts';
-import { findEndpoints } from '../../shared/webhooks/endpoint-store.ts';
-import type { ReplayDocument } from '../../shared/webhooks/replay.ts';
-import { findRunningReplays, noteReplayed, stopReplay } from '../../shared/webhooks/replay-store.ts';
+import { replayPage } from '../../shared/events/webhooks/delivery-store.ts';
+import { findEndpoints } from '../../shared/events/webhooks/endpoint-store.ts';
+import type { ReplayDocument } from '../../shared/events/webhooks/replay.ts';
+import { findRunningReplays, noteReplayed, stopReplay } from '../../shared/events/webhooks/replay-store.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 
 const LOOK_MS = 2_000;
 /** How many replays go on at a time. Further ones begin when these have ended. */

@@ -1,8 +1,8 @@
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
-import type { EndpointId } from '../../shared/runtime/ids.ts';
-import type { EndpointDocument } from '../../shared/webhooks/endpoint.ts';
-import { noTarget, openTarget, type PostTarget, type TargetDeps } from '../../shared/webhooks/posting/target.ts';
+import type { EndpointDocument } from '../../shared/events/webhooks/endpoint.ts';
+import { noTarget, openTarget, type PostTarget, type TargetDeps } from '../../shared/events/webhooks/posting/target.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
+import type { EndpointId } from '../../shared/platform/runtime/ids.ts';
 
 /** An endpoint as this process last read it. If nothing can be posted, a try fails at once, and the schedule repeats it. */
 export interface Target extends PostTarget {

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import type { ChatTemplateDocument } from '../../../shared/chat-templates/chat-template.ts';
-import type { ChatTemplateRequestDocument } from '../../../shared/chat-templates/template-request.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import type { ChatTemplateDocument } from '../../../shared/templates/chat/chat-template.ts';
+import type { ChatTemplateRequestDocument } from '../../../shared/templates/chat/template-request.ts';
 
 /**
  * The account's chat-app templates by state, and how many requests the provider is still to be asked for. The dashboard reads its

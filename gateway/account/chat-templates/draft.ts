@@ -1,7 +1,7 @@
-import type { MediaHeader, TemplateButton, TemplateHeader } from '../../../shared/chat-templates/chat-template.ts';
-import type { TemplateDraft } from '../../../shared/chat-templates/template-request.ts';
-import { variablesIn } from '../../../shared/chat-templates/variables.ts';
-import { defined } from '../../../shared/runtime/defined.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
+import type { MediaHeader, TemplateButton, TemplateHeader } from '../../../shared/templates/chat/chat-template.ts';
+import type { TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
+import { variablesIn } from '../../../shared/templates/chat/variables.ts';
 import { extensionProblem } from '../../chatapp/media-format.ts';
 import type { Values } from '../../fields/field.ts';
 import type { FieldProblems } from '../../http/fields.ts';

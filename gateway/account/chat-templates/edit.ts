@@ -1,7 +1,7 @@
-import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
-import { wishChatTemplate } from '../../../shared/chat-templates/request-store.ts';
-import { findProvider } from '../../../shared/providers/store.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { findProvider } from '../../../shared/carriers/providers/store.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
+import { wishChatTemplate } from '../../../shared/templates/chat/request-store.ts';
 import { invalidUrlRequest, type UrlCheck } from '../../fields/public-url.ts';
 import { readRequest, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';

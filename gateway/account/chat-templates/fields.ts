@@ -1,4 +1,4 @@
-import { CHAT_CATEGORIES } from '../../../shared/chat-templates/template-request.ts';
+import { CHAT_CATEGORIES } from '../../../shared/templates/chat/template-request.ts';
 import { choice, Fault, type Kind, list, object, optional, required, string, withDefault } from '../../fields/field.ts';
 import { HALF_CHARACTER, hasHalfCharacter } from '../../fields/message-fields.ts';
 import { address } from '../../fields/public-url.ts';

@@ -1,9 +1,9 @@
 import type { Request } from 'express';
 import type { Db } from 'mongodb';
-import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
-import { findChatTemplateRequests } from '../../../shared/chat-templates/request-store.ts';
-import { findChatTemplate } from '../../../shared/chat-templates/store.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
+import { findChatTemplateRequests } from '../../../shared/templates/chat/request-store.ts';
+import { findChatTemplate } from '../../../shared/templates/chat/store.ts';
 import type { OwnChatTemplate } from './record.ts';
 
 export interface NamedTemplate extends OwnChatTemplate {

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import { findChatTemplateRequests, listChatTemplateRequests } from '../../../shared/chat-templates/request-store.ts';
-import { findChatTemplates, listChatTemplatePage } from '../../../shared/chat-templates/store.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { findChatTemplateRequests, listChatTemplateRequests } from '../../../shared/templates/chat/request-store.ts';
+import { findChatTemplates, listChatTemplatePage } from '../../../shared/templates/chat/store.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';

@@ -1,7 +1,7 @@
-import type { ChatTemplateDocument, TemplateComponents } from '../../../shared/chat-templates/chat-template.ts';
-import { describeParam, paramsOf } from '../../../shared/chat-templates/template-params.ts';
-import type { ChatTemplateRequestDocument, TemplateDraft } from '../../../shared/chat-templates/template-request.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import type { ChatTemplateDocument, TemplateComponents } from '../../../shared/templates/chat/chat-template.ts';
+import { describeParam, paramsOf } from '../../../shared/templates/chat/template-params.ts';
+import type { ChatTemplateRequestDocument, TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
 
 /** A template as the provider has it, what the account asked for, or both. */
 export interface OwnChatTemplate {

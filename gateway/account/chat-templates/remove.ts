@@ -1,6 +1,6 @@
-import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
-import { dropRequest, wishChatTemplate } from '../../../shared/chat-templates/request-store.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
+import { dropRequest, wishChatTemplate } from '../../../shared/templates/chat/request-store.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';

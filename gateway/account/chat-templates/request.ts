@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
-import { findByRequest, wishChatTemplate } from '../../../shared/chat-templates/request-store.ts';
-import { findProvider } from '../../../shared/providers/store.ts';
-import { QuotaReached } from '../../../shared/quotas/quotas.ts';
-import { type AccountId, newId, type RequestId } from '../../../shared/runtime/ids.ts';
+import { findProvider } from '../../../shared/carriers/providers/store.ts';
+import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
+import { type AccountId, newId, type RequestId } from '../../../shared/platform/runtime/ids.ts';
+import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
+import { findByRequest, wishChatTemplate } from '../../../shared/templates/chat/request-store.ts';
 import { invalidUrlRequest, type UrlCheck } from '../../fields/public-url.ts';
 import { readRequest, whole } from '../../fields/request.ts';
 import { changeAudited } from '../../http/audited.ts';

@@ -1,6 +1,6 @@
-import type { TemplateDraft } from '../../../shared/chat-templates/template-request.ts';
-import type { ProviderDocument } from '../../../shared/providers/provider.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import type { TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
 import type { UrlCheck } from '../../fields/public-url.ts';
 import type { FieldProblems } from '../../http/fields.ts';
 

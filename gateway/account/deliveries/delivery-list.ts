@@ -1,7 +1,5 @@
 import type { Db, Filter } from 'mongodb';
 import { type EventName, MESSAGE_EVENT_NAMES, stateOf } from '../../../shared/events/catalogue.ts';
-import { FAILED_STATES } from '../../../shared/mongo/webhook-indexes.ts';
-import { type EndpointId, eventId, type MessageId } from '../../../shared/runtime/ids.ts';
 import {
   type DeliveryDocument,
   type DeliveryId,
@@ -9,8 +7,10 @@ import {
   deliveriesIn,
   deliveryId,
   type Stored,
-} from '../../../shared/webhooks/delivery.ts';
-import { deliveriesOf, findDeliveries } from '../../../shared/webhooks/delivery-store.ts';
+} from '../../../shared/events/webhooks/delivery.ts';
+import { deliveriesOf, findDeliveries } from '../../../shared/events/webhooks/delivery-store.ts';
+import { FAILED_STATES } from '../../../shared/platform/mongo/webhook-indexes.ts';
+import { type EndpointId, eventId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 
 export interface DeliveryFilter {
   readonly event?: EventName | undefined;

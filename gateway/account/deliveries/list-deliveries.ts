@@ -1,9 +1,9 @@
 import { EVENT_NAMES } from '../../../shared/events/catalogue.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { isMessageId } from '../../../shared/runtime/ids.ts';
-import type { DeliveryDocument, DeliveryId } from '../../../shared/webhooks/delivery.ts';
-import { findDeliveries } from '../../../shared/webhooks/delivery-store.ts';
-import { findOwnEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
+import type { DeliveryDocument, DeliveryId } from '../../../shared/events/webhooks/delivery.ts';
+import { findDeliveries } from '../../../shared/events/webhooks/delivery-store.ts';
+import { findOwnEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';

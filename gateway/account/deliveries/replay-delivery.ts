@@ -1,7 +1,7 @@
-import type { EventId } from '../../../shared/runtime/ids.ts';
-import { deliveryId } from '../../../shared/webhooks/delivery.ts';
-import { findDeliveries, replayDelivery } from '../../../shared/webhooks/delivery-store.ts';
-import { findOwnEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
+import { deliveryId } from '../../../shared/events/webhooks/delivery.ts';
+import { findDeliveries, replayDelivery } from '../../../shared/events/webhooks/delivery-store.ts';
+import { findOwnEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
+import type { EventId } from '../../../shared/platform/runtime/ids.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';

@@ -1,8 +1,8 @@
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { idTime, isReplayId, newId, type ReplayId } from '../../../shared/runtime/ids.ts';
-import { findOwnEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
-import type { ReplayDocument } from '../../../shared/webhooks/replay.ts';
-import { findReplay, listReplays, ReplayRunning, startReplay } from '../../../shared/webhooks/replay-store.ts';
+import { findOwnEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
+import type { ReplayDocument } from '../../../shared/events/webhooks/replay.ts';
+import { findReplay, listReplays, ReplayRunning, startReplay } from '../../../shared/events/webhooks/replay-store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { idTime, isReplayId, newId, type ReplayId } from '../../../shared/platform/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';

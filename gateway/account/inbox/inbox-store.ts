@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
-import { SESSION_MS } from '../../../shared/conversations/session.ts';
-import { conversationCollection } from '../../../shared/conversations/store.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
+import { SESSION_MS } from '../../../shared/money/conversations/session.ts';
+import { conversationCollection } from '../../../shared/money/conversations/store.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 
 /** The index is named: no plan walks the customers of other accounts. */
 const INDEX = 'inbox';

@@ -1,16 +1,16 @@
 import type { Db } from 'mongodb';
-import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
+import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
+import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
 import {
   type ConversationDocuments,
   documentsOf,
   namesOf,
   readCustomers,
   sessionOf,
-} from '../../../shared/conversations/names.ts';
-import { isSessionOpen, sessionUntil } from '../../../shared/conversations/session.ts';
-import { isCustomerUserId } from '../../../shared/messages/recipient.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
+} from '../../../shared/money/conversations/names.ts';
+import { isSessionOpen, sessionUntil } from '../../../shared/money/conversations/session.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';

@@ -1,4 +1,4 @@
-import { isMessageId } from '../../../shared/runtime/ids.ts';
+import { isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';

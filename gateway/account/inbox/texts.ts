@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import type { AnyMessage } from '../../../shared/messages/any-message.ts';
-import type { InboundContent } from '../../../shared/messages/chat-message.ts';
-import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
+import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import type { InboundContent } from '../../../shared/messages/document/chat-message.ts';
+import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { beginning } from '../../fields/beginning.ts';
 
 /** Characters of a text that are shown. Webhooks and `GET /v2/events` have all of it. */

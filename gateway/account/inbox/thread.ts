@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import { conversationKey } from '../../../shared/conversations/conversation.ts';
-import { namesOf, readCustomers } from '../../../shared/conversations/names.ts';
-import { type AccountId, isMessageId, type MessageId } from '../../../shared/runtime/ids.ts';
+import { conversationKey } from '../../../shared/money/conversations/conversation.ts';
+import { namesOf, readCustomers } from '../../../shared/money/conversations/names.ts';
+import { type AccountId, isMessageId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';

@@ -1,5 +1,5 @@
-import { findAccount } from '../../../shared/accounts/store.ts';
-import { BOUND_FIELDS, type BoundField, type Bounds, boundsOf, excess } from '../../../shared/keys/bounds.ts';
+import { findAccount } from '../../../shared/money/accounts/store.ts';
+import { BOUND_FIELDS, type BoundField, type Bounds, boundsOf, excess } from '../../../shared/people/keys/bounds.ts';
 import {
   ACCOUNT_KEY_SCOPES,
   GENERATIONS_MAX,
@@ -7,12 +7,12 @@ import {
   type KeyScope,
   lineOf,
   REQUESTS_PER_MINUTE,
-} from '../../../shared/keys/key.ts';
-import { findKey, type Maker } from '../../../shared/keys/store.ts';
-import { isExpired } from '../../../shared/keys/view.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { isUserId } from '../../../shared/runtime/ids.ts';
-import { findUser } from '../../../shared/users/store.ts';
+} from '../../../shared/people/keys/key.ts';
+import { findKey, type Maker } from '../../../shared/people/keys/store.ts';
+import { isExpired } from '../../../shared/people/keys/view.ts';
+import { findUser } from '../../../shared/people/users/store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { isUserId } from '../../../shared/platform/runtime/ids.ts';
 import { ROLE_PERMISSIONS } from '../../access/roles.ts';
 import { CHALLENGE } from '../../access/unauthorized.ts';
 import type { Caller, Permission } from '../../http/context.ts';

@@ -1,7 +1,7 @@
-import { type Bounds, boundsOf } from '../../../shared/keys/bounds.ts';
-import { type KeyDocument, REQUESTS_PER_MINUTE } from '../../../shared/keys/key.ts';
-import { findOwnKey, insertKey, MakerChanged } from '../../../shared/keys/store.ts';
-import { AllPlacesTaken } from '../../../shared/mongo/places.ts';
+import { type Bounds, boundsOf } from '../../../shared/people/keys/bounds.ts';
+import { type KeyDocument, REQUESTS_PER_MINUTE } from '../../../shared/people/keys/key.ts';
+import { findOwnKey, insertKey, MakerChanged } from '../../../shared/people/keys/store.ts';
+import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
 import { optional, required } from '../../fields/field.ts';
 import { type Given, readRequest, request, whole } from '../../fields/request.ts';
 import { laterTime } from '../../fields/times.ts';

@@ -1,7 +1,7 @@
-import { boundsOf } from '../../../shared/keys/bounds.ts';
-import { narrowDescendants, revokeEach } from '../../../shared/keys/descendants.ts';
-import type { KeyDocument } from '../../../shared/keys/key.ts';
-import { findKeys, narrowKey, revokeKey } from '../../../shared/keys/store.ts';
+import { boundsOf } from '../../../shared/people/keys/bounds.ts';
+import { narrowDescendants, revokeEach } from '../../../shared/people/keys/descendants.ts';
+import type { KeyDocument } from '../../../shared/people/keys/key.ts';
+import { findKeys, narrowKey, revokeKey } from '../../../shared/people/keys/store.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Requester } from '../../http/context.ts';
 import type { GatewayDeps } from '../../process/deps.ts';

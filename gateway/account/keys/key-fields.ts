@@ -1,5 +1,5 @@
-import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../../shared/keys/allowed-addresses.ts';
-import { ACCOUNT_KEY_SCOPES } from '../../../shared/keys/key.ts';
+import { ALLOWED_ADDRESSES_MAX, canonicalSubnet } from '../../../shared/people/keys/allowed-addresses.ts';
+import { ACCOUNT_KEY_SCOPES } from '../../../shared/people/keys/key.ts';
 import { choice, Fault, type Kind, list, number, string } from '../../fields/field.ts';
 
 const NAME_MAX = 100;

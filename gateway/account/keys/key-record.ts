@@ -1,6 +1,6 @@
-import type { KeyDocument } from '../../../shared/keys/key.ts';
-import { isExpired, keyViews } from '../../../shared/keys/view.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { KeyDocument } from '../../../shared/people/keys/key.ts';
+import { isExpired, keyViews } from '../../../shared/people/keys/view.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 
 /** Keys as the API shows them. `prefix` is what a key begins with; people compare it with the one in their settings. */

@@ -1,5 +1,5 @@
-import { descendantsOf } from '../../../shared/keys/descendants.ts';
-import { findOwnKey, KEY_STATES, listKeyPage } from '../../../shared/keys/store.ts';
+import { descendantsOf } from '../../../shared/people/keys/descendants.ts';
+import { findOwnKey, KEY_STATES, listKeyPage } from '../../../shared/people/keys/store.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';

@@ -1,5 +1,5 @@
-import { boundsOf } from '../../../shared/keys/bounds.ts';
-import { type KeyDocument, lineOf } from '../../../shared/keys/key.ts';
+import { boundsOf } from '../../../shared/people/keys/bounds.ts';
+import { type KeyDocument, lineOf } from '../../../shared/people/keys/key.ts';
 import {
   findOwnKey,
   isOver,
@@ -7,7 +7,7 @@ import {
   type Rotation,
   retireReplaced,
   rotateKey,
-} from '../../../shared/keys/store.ts';
+} from '../../../shared/people/keys/store.ts';
 import { optional } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { laterTime } from '../../fields/times.ts';

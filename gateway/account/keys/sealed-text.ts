@@ -1,5 +1,5 @@
-import { formatKey, type KeyText, newKeyText, parseKey } from '../../../shared/keys/key-secret.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { formatKey, type KeyText, newKeyText, parseKey } from '../../../shared/people/keys/key-secret.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 
 /**

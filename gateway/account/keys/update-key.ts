@@ -1,7 +1,7 @@
-import { BOUND_FIELDS, boundsOf } from '../../../shared/keys/bounds.ts';
-import { descendantsOf, makerKey } from '../../../shared/keys/descendants.ts';
-import { findOwnKey, narrowKey, revokeKey, updateKey } from '../../../shared/keys/store.ts';
-import { defined } from '../../../shared/runtime/defined.ts';
+import { BOUND_FIELDS, boundsOf } from '../../../shared/people/keys/bounds.ts';
+import { descendantsOf, makerKey } from '../../../shared/people/keys/descendants.ts';
+import { findOwnKey, narrowKey, revokeKey, updateKey } from '../../../shared/people/keys/store.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { optional } from '../../fields/field.ts';
 import { readRequest, request } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';

@@ -1,6 +1,6 @@
-import { keysOfUser } from '../../../shared/keys/descendants.ts';
-import type { KeyDocument, KeyScope } from '../../../shared/keys/key.ts';
-import type { UserDocument } from '../../../shared/users/user.ts';
+import { keysOfUser } from '../../../shared/people/keys/descendants.ts';
+import type { KeyDocument, KeyScope } from '../../../shared/people/keys/key.ts';
+import type { UserDocument } from '../../../shared/people/users/user.ts';
 import { choice, optional } from '../../fields/field.ts';
 import type { Requester } from '../../http/context.ts';
 import type { Problem } from '../../idempotency/action.ts';

@@ -1,5 +1,5 @@
-import { isSenderForm } from '../../../shared/senders/sender-form.ts';
-import { listSenderPage } from '../../../shared/senders/store.ts';
+import { isSenderForm } from '../../../shared/carriers/sender-form.ts';
+import { listSenderPage } from '../../../shared/carriers/sender-store.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';

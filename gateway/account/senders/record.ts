@@ -1,5 +1,5 @@
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import type { SenderDocument } from '../../../shared/senders/sender.ts';
+import type { SenderDocument } from '../../../shared/carriers/sender.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 
 /** A sender as its account sees it. */
 export function senderRecord({ _id, sender, routes, status, reason, createdAt, decidedAt }: SenderDocument): object {

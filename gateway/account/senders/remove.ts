@@ -1,5 +1,5 @@
-import { isSenderId } from '../../../shared/runtime/ids.ts';
-import { findSenderById, removeSender } from '../../../shared/senders/store.ts';
+import { findSenderById, removeSender } from '../../../shared/carriers/sender-store.ts';
+import { isSenderId } from '../../../shared/platform/runtime/ids.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';

@@ -1,8 +1,8 @@
-import type { Route } from '../../../shared/messages/message.ts';
-import { QuotaReached } from '../../../shared/quotas/quotas.ts';
-import { newId, type SenderId } from '../../../shared/runtime/ids.ts';
-import type { SenderDocument } from '../../../shared/senders/sender.ts';
-import { createSender, findSender, findSenderById, SenderExists } from '../../../shared/senders/store.ts';
+import type { SenderDocument } from '../../../shared/carriers/sender.ts';
+import { createSender, findSender, findSenderById, SenderExists } from '../../../shared/carriers/sender-store.ts';
+import type { Route } from '../../../shared/messages/document/message.ts';
+import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
+import { newId, type SenderId } from '../../../shared/platform/runtime/ids.ts';
 import { choice, list, required } from '../../fields/field.ts';
 import { sender } from '../../fields/message-fields.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { readBalance } from '../../../shared/accounts/store.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { countedFrom, HOUR_MS, type HourDocument } from '../../../shared/statistics/hour.ts';
-import { readHours, readNewestCount } from '../../../shared/statistics/store.ts';
+import { countedFrom, HOUR_MS, type HourDocument } from '../../../shared/messages/statistics-hour.ts';
+import { readHours, readNewestCount } from '../../../shared/messages/statistics-store.ts';
+import { readBalance } from '../../../shared/money/accounts/store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { balanceRecord } from '../../sms/balance.ts';

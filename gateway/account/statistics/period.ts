@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../../../shared/statistics/hour.ts';
+import { HOUR_MS } from '../../../shared/messages/statistics-hour.ts';
 
 const DAY_MS = 24 * HOUR_MS;
 

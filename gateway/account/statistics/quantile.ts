@@ -1,4 +1,4 @@
-import { SECONDS } from '../../../shared/statistics/hour.ts';
+import { SECONDS } from '../../../shared/messages/statistics-hour.ts';
 
 /**
  * The time in seconds within which this part (0 to 1) of the messages was delivered. `within` has the counts by class (`SECONDS`).

@@ -1,4 +1,4 @@
-import { readHours, readNewestCount } from '../../../shared/statistics/store.ts';
+import { readHours, readNewestCount } from '../../../shared/messages/statistics-store.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';

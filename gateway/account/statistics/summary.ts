@@ -1,10 +1,10 @@
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import {
   countedFrom,
   type HourDocument,
   type OperatorCounts,
   type ShownState,
-} from '../../../shared/statistics/hour.ts';
+} from '../../../shared/messages/statistics-hour.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { explain } from '../../messages/explain/explain.ts';
 import { PERIODS, type PeriodName, perDay, stepsOf } from './period.ts';
 import { quantile } from './quantile.ts';

@@ -1,8 +1,8 @@
-import { QuotaReached } from '../../../shared/quotas/quotas.ts';
-import { routesOfTemplateCategory } from '../../../shared/templates/category.ts';
-import { giveDltId, resubmitRequest } from '../../../shared/templates/request-store.ts';
-import { TemplateExists } from '../../../shared/templates/store.ts';
-import type { TemplateDocument } from '../../../shared/templates/template.ts';
+import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
+import { routesOfTemplateCategory } from '../../../shared/templates/sms/category.ts';
+import { giveDltId, resubmitRequest } from '../../../shared/templates/sms/request-store.ts';
+import { TemplateExists } from '../../../shared/templates/sms/store.ts';
+import type { TemplateDocument } from '../../../shared/templates/sms/template.ts';
 import { readRequest, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';

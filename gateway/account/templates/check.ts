@@ -1,7 +1,7 @@
-import { planText } from '../../../shared/sms/plan.ts';
-import { foldLineBreaks } from '../../../shared/templates/line-breaks.ts';
-import { parseContent } from '../../../shared/templates/pattern.ts';
-import { DEFAULT_SLOT_LIMITS, SLOT_MEANING } from '../../../shared/templates/slot.ts';
+import { planText } from '../../../shared/messages/sms-plan.ts';
+import { foldLineBreaks } from '../../../shared/templates/sms/line-breaks.ts';
+import { parseContent } from '../../../shared/templates/sms/pattern.ts';
+import { DEFAULT_SLOT_LIMITS, SLOT_MEANING } from '../../../shared/templates/sms/slot.ts';
 import { required, string } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';

@@ -1,5 +1,5 @@
-import { CONTENT_MAX, parseContent } from '../../../shared/templates/pattern.ts';
-import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/slot.ts';
+import { CONTENT_MAX, parseContent } from '../../../shared/templates/sms/pattern.ts';
+import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/sms/slot.ts';
 
 /** What is wrong with a template's text, with the place of each fault, counted from 1. */
 export function contentFaults(content: string): readonly { readonly at: number; readonly detail: string }[] {

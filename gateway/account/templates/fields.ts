@@ -1,7 +1,7 @@
-import { isSenderForm } from '../../../shared/senders/sender-form.ts';
-import { TEMPLATE_CATEGORIES } from '../../../shared/templates/category.ts';
-import { CONTENT_MAX } from '../../../shared/templates/pattern.ts';
-import { isDltId, NAME_MAX, SENDERS_MAX } from '../../../shared/templates/template-form.ts';
+import { isSenderForm } from '../../../shared/carriers/sender-form.ts';
+import { TEMPLATE_CATEGORIES } from '../../../shared/templates/sms/category.ts';
+import { CONTENT_MAX } from '../../../shared/templates/sms/pattern.ts';
+import { isDltId, NAME_MAX, SENDERS_MAX } from '../../../shared/templates/sms/template-form.ts';
 import { choice, Fault, list, optional, required, string } from '../../fields/field.ts';
 import { request } from '../../fields/request.ts';
 import type { FieldProblems } from '../../http/fields.ts';

@@ -1,11 +1,11 @@
 import type { Db } from 'mongodb';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, isTemplateRequestId } from '../../../shared/runtime/ids.ts';
-import { findTemplateRequest } from '../../../shared/templates/request-store.ts';
-import { findTemplate } from '../../../shared/templates/store.ts';
-import type { TemplateDocument } from '../../../shared/templates/template.ts';
-import { isDltId } from '../../../shared/templates/template-form.ts';
-import type { TemplateRequestDocument } from '../../../shared/templates/template-request.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, isTemplateRequestId } from '../../../shared/platform/runtime/ids.ts';
+import { findTemplateRequest } from '../../../shared/templates/sms/request-store.ts';
+import { findTemplate } from '../../../shared/templates/sms/store.ts';
+import type { TemplateDocument } from '../../../shared/templates/sms/template.ts';
+import { isDltId } from '../../../shared/templates/sms/template-form.ts';
+import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
 
 export type FoundTemplate =
   | { readonly kind: 'template'; readonly found: TemplateDocument }

@@ -1,9 +1,9 @@
-import { QuotaReached } from '../../../shared/quotas/quotas.ts';
-import { newId, type RequestId } from '../../../shared/runtime/ids.ts';
-import { ENCODINGS } from '../../../shared/sheets/encoding.ts';
-import { type ImportedCsv, importTemplateCsv } from '../../../shared/templates/export/import-csv.ts';
-import type { ReadFileJob } from '../../../shared/templates/export/read-file.ts';
-import type { ChangedField } from '../../../shared/templates/template.ts';
+import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
+import { newId, type RequestId } from '../../../shared/platform/runtime/ids.ts';
+import { ENCODINGS } from '../../../shared/platform/sheets/encoding.ts';
+import { type ImportedCsv, importTemplateCsv } from '../../../shared/templates/sms/export/import-csv.ts';
+import type { ReadFileJob } from '../../../shared/templates/sms/export/read-file.ts';
+import type { ChangedField } from '../../../shared/templates/sms/template.ts';
 import { ReadQueue } from '../../access/read-queue.ts';
 import { boolean, choice, Fault, list, optional, required, string, withDefault } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';

@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { NOTHING_OWED, type TemplateDocument, templateKey } from '../../../shared/templates/template.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { NOTHING_OWED, type TemplateDocument, templateKey } from '../../../shared/templates/sms/template.ts';
 
 /**
  * An account may change or remove only what it asked for itself and nobody ever approved. Messages with the text of any other

@@ -1,6 +1,6 @@
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { type TemplateDocument, templateVersion } from '../../../shared/templates/template.ts';
-import type { TemplateRequestDocument } from '../../../shared/templates/template-request.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { type TemplateDocument, templateVersion } from '../../../shared/templates/sms/template.ts';
+import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
 
 /** A template as its account sees it. `template_id` is its DLT id, or `tpr_…` while it has none. */
 export function templateRecord(template: TemplateDocument | TemplateRequestDocument): object {

@@ -1,5 +1,5 @@
-import { removeTemplateRequest } from '../../../shared/templates/request-store.ts';
-import { decideTemplate } from '../../../shared/templates/store.ts';
+import { removeTemplateRequest } from '../../../shared/templates/sms/request-store.ts';
+import { decideTemplate } from '../../../shared/templates/sms/store.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';

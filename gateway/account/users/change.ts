@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
-import { changeUser, disableUser, enableUser, removeUser, setRole } from '../../../shared/users/store.ts';
-import { ACCOUNT_ROLES, type UserDocument } from '../../../shared/users/user.ts';
+import { changeUser, disableUser, enableUser, removeUser, setRole } from '../../../shared/people/users/store.ts';
+import { ACCOUNT_ROLES, type UserDocument } from '../../../shared/people/users/user.ts';
 import { ROLE_PERMISSIONS } from '../../access/roles.ts';
 import { choice, optional } from '../../fields/field.ts';
 import { type Given, readRequest, request, whole } from '../../fields/request.ts';

@@ -1,10 +1,10 @@
-import { AllPlacesTaken } from '../../../shared/mongo/places.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { newId, type UserId } from '../../../shared/runtime/ids.ts';
-import { auditedUser } from '../../../shared/users/audited-user.ts';
-import { linkUrl } from '../../../shared/users/link.ts';
-import { findUser, inviteUser, makeLink, UsernameTaken } from '../../../shared/users/store.ts';
-import { ACCOUNT_ROLES, canonicalUsername, type UserDocument } from '../../../shared/users/user.ts';
+import { auditedUser } from '../../../shared/people/users/audited-user.ts';
+import { linkUrl } from '../../../shared/people/users/link.ts';
+import { findUser, inviteUser, makeLink, UsernameTaken } from '../../../shared/people/users/store.ts';
+import { ACCOUNT_ROLES, canonicalUsername, type UserDocument } from '../../../shared/people/users/user.ts';
+import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { newId, type UserId } from '../../../shared/platform/runtime/ids.ts';
 import { choice, Fault, optional, required, string } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { changeAudited } from '../../http/audited.ts';

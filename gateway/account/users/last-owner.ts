@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
-import { changeUser, hasOtherOwner } from '../../../shared/users/store.ts';
-import type { UserDocument } from '../../../shared/users/user.ts';
+import { changeUser, hasOtherOwner } from '../../../shared/people/users/store.ts';
+import type { UserDocument } from '../../../shared/people/users/user.ts';
 
 /** The account would have no owner left. The change was not made, or is taken back. */
 export class LastOwner extends Error {}

@@ -1,5 +1,5 @@
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import type { UserDocument } from '../../../shared/users/user.ts';
+import type { UserDocument } from '../../../shared/people/users/user.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 
 /** A user as owners see one. */
 export function userRecord(user: UserDocument): object {

@@ -1,5 +1,5 @@
-import { findAccount, setSecondFactor } from '../../../shared/accounts/store.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { findAccount, setSecondFactor } from '../../../shared/money/accounts/store.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { choice, required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';

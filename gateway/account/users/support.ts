@@ -1,6 +1,6 @@
 import type { Request } from 'express';
-import { makeLink, removeSecondFactor, signOutEverywhere } from '../../../shared/users/store.ts';
-import type { UserDocument } from '../../../shared/users/user.ts';
+import { makeLink, removeSecondFactor, signOutEverywhere } from '../../../shared/people/users/store.ts';
+import type { UserDocument } from '../../../shared/people/users/user.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { linkMembers } from './invite.ts';

@@ -1,8 +1,8 @@
 import type { Request } from 'express';
-import { type AccountId, isUserId, type UserId } from '../../../shared/runtime/ids.ts';
-import { auditedUser } from '../../../shared/users/audited-user.ts';
-import { findUser, listUsers } from '../../../shared/users/store.ts';
-import type { UserDocument } from '../../../shared/users/user.ts';
+import { auditedUser } from '../../../shared/people/users/audited-user.ts';
+import { findUser, listUsers } from '../../../shared/people/users/store.ts';
+import type { UserDocument } from '../../../shared/people/users/user.ts';
+import { type AccountId, isUserId, type UserId } from '../../../shared/platform/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';

@@ -1,8 +1,8 @@
-import { CHANNEL_NAMES } from '../../../shared/channels/channels.ts';
 import { EVENT_NAMES, eventsOf } from '../../../shared/events/catalogue.ts';
-import { newId, type RequestId } from '../../../shared/runtime/ids.ts';
-import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
-import { listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
+import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
+import { listEndpoints } from '../../../shared/events/webhooks/endpoint-store.ts';
+import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
+import { newId, type RequestId } from '../../../shared/platform/runtime/ids.ts';
 import { choice, list, optional, required } from '../../fields/field.ts';
 import { address, invalidUrlRequest, type UrlCheck } from '../../fields/public-url.ts';
 import { type Rule, readRequest, request, whole } from '../../fields/request.ts';

@@ -1,4 +1,4 @@
-import { findOwnEndpoint, listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
+import { findOwnEndpoint, listEndpoints } from '../../../shared/events/webhooks/endpoint-store.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import { pageOf } from '../../http/page.ts';

@@ -1,14 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { AllPlacesTaken } from '../../../shared/mongo/places.ts';
-import { ENDPOINTS_PER_ACCOUNT } from '../../../shared/webhooks/endpoint.ts';
+import { ENDPOINTS_PER_ACCOUNT } from '../../../shared/events/webhooks/endpoint.ts';
 import {
   type CreatedEndpoint,
   createEndpoint,
   findEndpointId,
   findEndpoints,
   type NewEndpoint,
-} from '../../../shared/webhooks/endpoint-store.ts';
-import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/webhooks/subscriptions.ts';
+} from '../../../shared/events/webhooks/endpoint-store.ts';
+import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/events/webhooks/subscriptions.ts';
+import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Caller } from '../../http/context.ts';
 import type { Refused } from '../../idempotency/action.ts';

@@ -1,7 +1,7 @@
-import { newId, type RequestId } from '../../../shared/runtime/ids.ts';
-import type { EndpointDocument, EndpointSecret } from '../../../shared/webhooks/endpoint.ts';
-import { findOwnEndpoint, listEndpoints, rotateSecret } from '../../../shared/webhooks/endpoint-store.ts';
-import { newSecret } from '../../../shared/webhooks/sign.ts';
+import type { EndpointDocument, EndpointSecret } from '../../../shared/events/webhooks/endpoint.ts';
+import { findOwnEndpoint, listEndpoints, rotateSecret } from '../../../shared/events/webhooks/endpoint-store.ts';
+import { newSecret } from '../../../shared/events/webhooks/sign.ts';
+import { newId, type RequestId } from '../../../shared/platform/runtime/ids.ts';
 import { readRequest, request } from '../../fields/request.ts';
 import { bodyOf, callerOf } from '../../http/context.ts';
 import { invalidRequest } from '../../http/fields.ts';

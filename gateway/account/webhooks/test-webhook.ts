@@ -1,7 +1,7 @@
-import { AddressGuard, guardOptions } from '../../../shared/webhooks/address-guard.ts';
-import { findOwnEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
-import { postTestEvent } from '../../../shared/webhooks/posting/test-event.ts';
-import { isAcknowledged, resultWords } from '../../../shared/webhooks/result-words.ts';
+import { AddressGuard, guardOptions } from '../../../shared/events/webhooks/address-guard.ts';
+import { findOwnEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
+import { postTestEvent } from '../../../shared/events/webhooks/posting/test-event.ts';
+import { isAcknowledged, resultWords } from '../../../shared/events/webhooks/result-words.ts';
 import type { RateCounter } from '../../access/counter.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../http/context.ts';

@@ -1,14 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { EVENT_NAMES } from '../../../shared/events/catalogue.ts';
-import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import {
   disableEndpoint,
   enableEndpoint,
   findOwnEndpoint,
   removeEndpoint,
   setEvents,
-} from '../../../shared/webhooks/endpoint-store.ts';
-import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/webhooks/subscriptions.ts';
+} from '../../../shared/events/webhooks/endpoint-store.ts';
+import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/events/webhooks/subscriptions.ts';
 import { choice, list, optional } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';

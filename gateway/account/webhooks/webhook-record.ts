@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import type { EndpointId } from '../../../shared/runtime/ids.ts';
-import type { DeliveryAttempt, Stored } from '../../../shared/webhooks/delivery.ts';
-import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
-import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
-import { disabledWords, resultWords } from '../../../shared/webhooks/result-words.ts';
+import type { DeliveryAttempt, Stored } from '../../../shared/events/webhooks/delivery.ts';
+import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
+import { disabledWords, resultWords } from '../../../shared/events/webhooks/result-words.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import type { EndpointId } from '../../../shared/platform/runtime/ids.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 
 /** Deliveries that are looked at for the newest failure of an endpoint that fails. */

@@ -1,4 +1,4 @@
-import { EXEMPTIONS } from '../../../shared/opt-outs/opt-out.ts';
+import { EXEMPTIONS } from '../../../shared/carriers/opt-outs/opt-out.ts';
 import { choice, list } from '../../fields/field.ts';
 import { line } from '../fields.ts';
 

@@ -1,6 +1,6 @@
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { homeOf } from '../../../shared/accounts/number-check.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { homeOf } from '../../../shared/money/accounts/number-check.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 
 /** `paused`: its sends are accepted and wait. */
 export function accountStatus({ status, held }: AccountDocument): 'active' | 'paused' | 'suspended' {

@@ -1,7 +1,7 @@
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { defaultExpiry } from '../../../shared/accounts/account-form.ts';
-import { createAccount, findAccount } from '../../../shared/accounts/store.ts';
-import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { defaultExpiry } from '../../../shared/money/accounts/account-form.ts';
+import { createAccount, findAccount } from '../../../shared/money/accounts/store.ts';
+import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { optional, otherwise, required, withDefault } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { changeAudited } from '../../http/audited.ts';

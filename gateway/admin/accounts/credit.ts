@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { findAccount } from '../../../shared/accounts/store.ts';
-import { isApplied } from '../../../shared/ledger/applied.ts';
-import { BalanceTooLow, changeCredits, creditChange } from '../../../shared/ledger/change.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { findAccount } from '../../../shared/money/accounts/store.ts';
+import { isApplied } from '../../../shared/money/ledger/applied.ts';
+import { BalanceTooLow, changeCredits, creditChange } from '../../../shared/money/ledger/change.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { choice, type Kind, required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJsonText, sendProblem } from '../../http/answer.ts';

@@ -1,6 +1,6 @@
 import type { Filter } from 'mongodb';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { type AccountId, isAccountId } from '../../../shared/runtime/ids.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { type AccountId, isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';

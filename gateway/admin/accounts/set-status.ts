@@ -1,5 +1,5 @@
-import { accountInAudit } from '../../../shared/accounts/account.ts';
-import { findAccount, pauseAccount, setAccountStatus } from '../../../shared/accounts/store.ts';
+import { accountInAudit } from '../../../shared/money/accounts/account.ts';
+import { findAccount, pauseAccount, setAccountStatus } from '../../../shared/money/accounts/store.ts';
 import { choice, optional, required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';

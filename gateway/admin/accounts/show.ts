@@ -1,11 +1,11 @@
 import type { Db } from 'mongodb';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { listLiveKeys } from '../../../shared/keys/store.ts';
-import { providerCondition } from '../../../shared/providers/condition.ts';
-import { findProvider } from '../../../shared/providers/store.ts';
-import { listSenderPage } from '../../../shared/senders/store.ts';
-import { missingToSend } from '../../../shared/templates/missing-to-send.ts';
-import { countUsers } from '../../../shared/users/store.ts';
+import { providerCondition } from '../../../shared/carriers/providers/condition.ts';
+import { findProvider } from '../../../shared/carriers/providers/store.ts';
+import { listSenderPage } from '../../../shared/carriers/sender-store.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { listLiveKeys } from '../../../shared/people/keys/store.ts';
+import { countUsers } from '../../../shared/people/users/store.ts';
+import { missingToSend } from '../../../shared/templates/sms/missing-to-send.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import type { GatewayDeps } from '../../process/deps.ts';

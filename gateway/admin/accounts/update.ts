@@ -1,6 +1,6 @@
-import { accountInAudit } from '../../../shared/accounts/account.ts';
-import { type AccountChanges, findAccount, updateAccount } from '../../../shared/accounts/store.ts';
-import { defined } from '../../../shared/runtime/defined.ts';
+import { accountInAudit } from '../../../shared/money/accounts/account.ts';
+import { type AccountChanges, findAccount, updateAccount } from '../../../shared/money/accounts/store.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { scopeMissing } from '../../access/scopes.ts';
 import { optional } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';

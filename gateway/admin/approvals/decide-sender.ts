@@ -1,4 +1,4 @@
-import { decideSender, findSender } from '../../../shared/senders/store.ts';
+import { decideSender, findSender } from '../../../shared/carriers/sender-store.ts';
 import { readRequest, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';

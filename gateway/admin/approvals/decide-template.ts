@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { giveDltId, rejectTemplateRequest } from '../../../shared/templates/request-store.ts';
-import { type Decision, decideTemplate, TemplateExists } from '../../../shared/templates/store.ts';
-import { templateVersion } from '../../../shared/templates/template.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { giveDltId, rejectTemplateRequest } from '../../../shared/templates/sms/request-store.ts';
+import { type Decision, decideTemplate, TemplateExists } from '../../../shared/templates/sms/store.ts';
+import { templateVersion } from '../../../shared/templates/sms/template.ts';
 import { type FoundTemplate, findOwnTemplate } from '../../account/templates/find.ts';
 import type { Values } from '../../fields/field.ts';
 import { readRequest, whole } from '../../fields/request.ts';

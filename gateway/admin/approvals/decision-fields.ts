@@ -1,4 +1,4 @@
-import { isSenderId } from '../../../shared/runtime/ids.ts';
+import { isSenderId } from '../../../shared/platform/runtime/ids.ts';
 import { choice, Fault, type Field, optional, required, string } from '../../fields/field.ts';
 import { type Rule, request } from '../../fields/request.ts';
 import { line, matching } from '../fields.ts';

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import { findAccounts } from '../../../shared/accounts/store.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { type AccountId, isAccountId } from '../../../shared/runtime/ids.ts';
-import { type AgePlace, readTurns, readWaitingOf, type Waiting } from '../../../shared/templates/approval-queue.ts';
+import { findAccounts } from '../../../shared/money/accounts/store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, isAccountId } from '../../../shared/platform/runtime/ids.ts';
+import { type AgePlace, readTurns, readWaitingOf, type Waiting } from '../../../shared/templates/sms/approval-queue.ts';
 import { templateRecord } from '../../account/templates/record.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';

@@ -1,7 +1,7 @@
 import type { BindReport, BindTrouble, CarrierMeasured } from '../../../shared/carriers/bind-report.ts';
-import { troubleWords } from '../../../shared/carriers/condition.ts';
+import { troubleWords } from '../../../shared/carriers/carrier-condition.ts';
 import type { ListedCarrier } from '../../../shared/carriers/list-conditions.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 
 /** A carrier with what its holder reports. `words` says its state in one line. It has no secret. */
 export function carrierRecord({ carrier, condition, words, binds, measured }: ListedCarrier) {

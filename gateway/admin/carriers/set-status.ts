@@ -1,4 +1,4 @@
-import { setCarrierStatus } from '../../../shared/carriers/store.ts';
+import { setCarrierStatus } from '../../../shared/carriers/carrier-store.ts';
 import { choice, optional, required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';

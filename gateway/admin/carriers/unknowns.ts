@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
-import type { AnyMessage } from '../../../shared/messages/any-message.ts';
-import { CLAIM_HOLDER } from '../../../shared/messages/message.ts';
+import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import { CLAIM_HOLDER } from '../../../shared/messages/document/message.ts';
 
 /** Beyond this, only "more than" is told: nobody acts differently, and the store counts no further. */
 const UNKNOWNS_SHOWN = 1_000;

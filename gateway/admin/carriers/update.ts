@@ -1,6 +1,6 @@
 import { BadCarrier } from '../../../shared/carriers/carrier-form.ts';
-import { PasswordNeeded, updateCarrier } from '../../../shared/carriers/store.ts';
-import { defined } from '../../../shared/runtime/defined.ts';
+import { PasswordNeeded, updateCarrier } from '../../../shared/carriers/carrier-store.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { type Kind, optional } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';

@@ -1,6 +1,6 @@
-import type { LedgerVerdict } from '../../../shared/ledger/verify.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import type { AccountId, LedgerCheckId } from '../../../shared/runtime/ids.ts';
+import type { LedgerVerdict } from '../../../shared/money/ledger/verify.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId, LedgerCheckId } from '../../../shared/platform/runtime/ids.ts';
 
 /** A walk through the ledgers of one account or all, begun by an operator. It is stored, so every gateway can tell of it. */
 export interface LedgerCheckDocument {

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import { findAccount } from '../../../shared/accounts/store.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { isLedgerCheckId, newId } from '../../../shared/runtime/ids.ts';
+import { findAccount } from '../../../shared/money/accounts/store.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { isLedgerCheckId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { optional } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { listAccounts } from '../../../shared/accounts/store.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { errorFields } from '../../../shared/runtime/log.ts';
+import { listAccounts } from '../../../shared/money/accounts/store.ts';
+import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
+import { errorFields } from '../../../shared/platform/runtime/log.ts';
 import type { GatewayDeps } from '../../process/deps.ts';
 import { BROKEN_MAX, type LedgerCheckDocument } from './ledger-check.ts';
 import { noteProgress } from './store.ts';

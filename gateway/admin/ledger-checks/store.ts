@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { LedgerCheckId } from '../../../shared/runtime/ids.ts';
+import type { LedgerCheckId } from '../../../shared/platform/runtime/ids.ts';
 import type { LedgerCheckDocument } from './ledger-check.ts';
 
 export async function insertCheck(db: Db, check: LedgerCheckDocument): Promise<void> {

@@ -1,7 +1,7 @@
-import { findAccount } from '../../../shared/accounts/store.ts';
-import { laneOf, PRIORITIES, ROUTES } from '../../../shared/messages/routing.ts';
-import { explainRoute } from '../../../shared/routing/explain.ts';
-import { isAccountId } from '../../../shared/runtime/ids.ts';
+import { explainRoute } from '../../../shared/carriers/routing/explain.ts';
+import { laneOf, PRIORITIES, ROUTES } from '../../../shared/messages/document/routing.ts';
+import { findAccount } from '../../../shared/money/accounts/store.ts';
+import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';

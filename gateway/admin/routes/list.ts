@@ -1,4 +1,4 @@
-import { listRoutes } from '../../../shared/routing/store.ts';
+import { listRoutes } from '../../../shared/carriers/routing/store.ts';
 import { sendJson } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import type { GatewayDeps } from '../../process/deps.ts';

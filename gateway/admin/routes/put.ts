@@ -1,6 +1,6 @@
-import type { RouteDocument } from '../../../shared/routing/route.ts';
-import { addRoute, listRoutes, replaceRoute } from '../../../shared/routing/store.ts';
-import { defined } from '../../../shared/runtime/defined.ts';
+import type { RouteDocument } from '../../../shared/carriers/routing/route.ts';
+import { addRoute, listRoutes, replaceRoute } from '../../../shared/carriers/routing/store.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { readRequest, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';

@@ -1,4 +1,4 @@
-import { listRoutes, removeRoute } from '../../../shared/routing/store.ts';
+import { listRoutes, removeRoute } from '../../../shared/carriers/routing/store.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { type Handler, type Reply, requesterOf } from '../../http/context.ts';

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import { PRIORITIES, ROUTES } from '../../../shared/messages/routing.ts';
-import { DEFAULT_WAIT_SECONDS, type RouteDocument, SENDER_KINDS } from '../../../shared/routing/route.ts';
-import { routeFaults } from '../../../shared/routing/route-form.ts';
+import { DEFAULT_WAIT_SECONDS, type RouteDocument, SENDER_KINDS } from '../../../shared/carriers/routing/route.ts';
+import { routeFaults } from '../../../shared/carriers/routing/route-form.ts';
+import { PRIORITIES, ROUTES } from '../../../shared/messages/document/routing.ts';
 import { choice, list, number, object, optional, required, withDefault } from '../../fields/field.ts';
 import { request } from '../../fields/request.ts';
 import type { FieldProblems } from '../../http/fields.ts';

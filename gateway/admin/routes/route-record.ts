@@ -1,6 +1,6 @@
-import type { RouteDocument } from '../../../shared/routing/route.ts';
-import { groupsText, matchText } from '../../../shared/routing/route-text.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { RouteDocument } from '../../../shared/carriers/routing/route.ts';
+import { groupsText, matchText } from '../../../shared/carriers/routing/route-text.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 
 export function routeRecord({
   _id,

@@ -1,5 +1,5 @@
 import type { Db, Filter, FindCursor } from 'mongodb';
-import type { OrphanDocument } from '../../../shared/settlement/orphan.ts';
+import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
 
 /** The place of an orphan in the list: when it ends, in milliseconds, and its id. */
 export type Place = `${number} ${string}`;

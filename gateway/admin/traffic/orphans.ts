@@ -1,5 +1,5 @@
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import type { OrphanDocument } from '../../../shared/settlement/orphan.ts';
+import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';

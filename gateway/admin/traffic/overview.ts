@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { APPS } from '../../../shared/processes/apps.ts';
-import { livingProcesses } from '../../../shared/processes/report.ts';
-import { readQueues } from '../../../shared/queue/waiting-lanes.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { countWaiting } from '../../../shared/templates/approval-queue.ts';
+import { readQueues } from '../../../shared/messages/queue/waiting-lanes.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { APPS } from '../../../shared/platform/processes/apps.ts';
+import { livingProcesses } from '../../../shared/platform/processes/report.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { countWaiting } from '../../../shared/templates/sms/approval-queue.ts';
 import { sendJson } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import type { GatewayDeps } from '../../process/deps.ts';

@@ -1,6 +1,6 @@
-import { readQueues, type WaitingLane } from '../../../shared/queue/waiting-lanes.ts';
-import { listOfPath } from '../../../shared/routing/path.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { listOfPath } from '../../../shared/carriers/routing/path.ts';
+import { readQueues, type WaitingLane } from '../../../shared/messages/queue/waiting-lanes.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { sendJson } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import type { GatewayDeps } from '../../process/deps.ts';

@@ -1,7 +1,7 @@
-import type { InboundDocument } from '../../../shared/inbound/inbound.ts';
-import { listStrays, type StrayPlace } from '../../../shared/inbound/store.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import type { InboundId } from '../../../shared/runtime/ids.ts';
+import type { InboundDocument } from '../../../shared/messages/inbound.ts';
+import { listStrays, type StrayPlace } from '../../../shared/messages/inbound-store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';

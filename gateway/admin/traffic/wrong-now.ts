@@ -1,6 +1,6 @@
-import { CHAT_PATH } from '../../../shared/messages/chat-message.ts';
-import type { WaitingLane } from '../../../shared/queue/waiting-lanes.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { CHAT_PATH } from '../../../shared/messages/document/chat-message.ts';
+import type { WaitingLane } from '../../../shared/messages/queue/waiting-lanes.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { readCarriers } from '../carriers/list.ts';
 import type { readProviders } from '../providers.ts';
 

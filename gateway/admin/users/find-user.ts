@@ -1,9 +1,9 @@
 import type { Request } from 'express';
 import type { Db } from 'mongodb';
-import { isUserId } from '../../../shared/runtime/ids.ts';
-import { auditedUser } from '../../../shared/users/audited-user.ts';
-import { findUser } from '../../../shared/users/store.ts';
-import { type UserDocument, whereOf } from '../../../shared/users/user.ts';
+import { auditedUser } from '../../../shared/people/users/audited-user.ts';
+import { findUser } from '../../../shared/people/users/store.ts';
+import { type UserDocument, whereOf } from '../../../shared/people/users/user.ts';
+import { isUserId } from '../../../shared/platform/runtime/ids.ts';
 import { userRecord } from '../../account/users/record.ts';
 import type { UsersDeps } from '../../account/users/users.ts';
 import { changeAudited } from '../../http/audited.ts';

@@ -1,7 +1,7 @@
-import { findAccount } from '../../../shared/accounts/store.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
-import { auditedUser } from '../../../shared/users/audited-user.ts';
-import { inviteUser } from '../../../shared/users/store.ts';
+import { findAccount } from '../../../shared/money/accounts/store.ts';
+import { auditedUser } from '../../../shared/people/users/audited-user.ts';
+import { inviteUser } from '../../../shared/people/users/store.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { INVITE_USER, linkMembers, notInvited } from '../../account/users/invite.ts';
 import type { UsersDeps } from '../../account/users/users.ts';
 import { required } from '../../fields/field.ts';

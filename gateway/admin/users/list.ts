@@ -1,4 +1,4 @@
-import { isAccountId } from '../../../shared/runtime/ids.ts';
+import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { ReadingDeps } from '../../access/costly-reads.ts';
 import { answerUsers, parseUsersPage } from '../../account/users/users.ts';
 import { sendProblem } from '../../http/answer.ts';

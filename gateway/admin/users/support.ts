@@ -4,8 +4,8 @@ import {
   makeLink,
   removeSecondFactor,
   signOutEverywhere,
-} from '../../../shared/users/store.ts';
-import { isOperatorRole, type UserDocument } from '../../../shared/users/user.ts';
+} from '../../../shared/people/users/store.ts';
+import { isOperatorRole, type UserDocument } from '../../../shared/people/users/user.ts';
 import { ROLE_PERMISSIONS } from '../../access/roles.ts';
 import { scopeMissing } from '../../access/scopes.ts';
 import { askAboutKeys, keysOfTheUser, settleKeys } from '../../account/keys/user-keys.ts';

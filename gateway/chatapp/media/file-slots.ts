@@ -1,4 +1,4 @@
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 
 /** Files of one account at once: one that fetches all it has leaves most of the process to others. */
 const PER_ACCOUNT_MAX = 16;

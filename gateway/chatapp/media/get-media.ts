@@ -1,8 +1,8 @@
-import type { ProviderDocument } from '../../../shared/providers/provider.ts';
-import { findProvider } from '../../../shared/providers/store.ts';
-import { isMessageId } from '../../../shared/runtime/ids.ts';
-import { guardOptions } from '../../../shared/webhooks/address-guard.ts';
-import { failureCode } from '../../../shared/webhooks/posting/failure-code.ts';
+import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
+import { findProvider } from '../../../shared/carriers/providers/store.ts';
+import { guardOptions } from '../../../shared/events/webhooks/address-guard.ts';
+import { failureCode } from '../../../shared/events/webhooks/posting/failure-code.ts';
+import { isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import { refusesOther } from '../../access/page-user.ts';
 import { CALLER_GONE } from '../../http/access-log.ts';
 import { beginStream, sendProblem } from '../../http/answer.ts';

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import type { AnyMessage } from '../../../shared/messages/any-message.ts';
-import { objectOf } from '../../../shared/providers/graph-error.ts';
-import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
+import { objectOf } from '../../../shared/carriers/providers/graph-error.ts';
+import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 
 /** What a customer's message says of its file. */
 export interface StoredFile {

@@ -1,4 +1,4 @@
-import type { StoredMessage } from '../../../shared/messages/message.ts';
+import type { StoredMessage } from '../../../shared/messages/document/message.ts';
 import { CARRIER_CODES, DLT_CODES } from './carrier-codes.ts';
 import { CHATAPP_CODES } from './chatapp-codes.ts';
 import { type ExplainedCodes, type Explanation, NOT_YOURS, REMOVE_NUMBER, SEND_LATER } from './explanation.ts';

@@ -1,7 +1,7 @@
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { isSessionId } from '../../../shared/runtime/ids.ts';
-import type { SessionDocument } from '../../../shared/users/session.ts';
-import { endSession, endSessions, listSessions } from '../../../shared/users/session-store.ts';
+import type { SessionDocument } from '../../../shared/people/users/session.ts';
+import { endSession, endSessions, listSessions } from '../../../shared/people/users/session-store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { isSessionId } from '../../../shared/platform/runtime/ids.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { pageOf } from '../../http/page.ts';

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
-import { auditedUser } from '../../../shared/users/audited-user.ts';
-import { findUser } from '../../../shared/users/store.ts';
-import type { UserDocument } from '../../../shared/users/user.ts';
+import { auditedUser } from '../../../shared/people/users/audited-user.ts';
+import { findUser } from '../../../shared/people/users/store.ts';
+import type { UserDocument } from '../../../shared/people/users/user.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { type Reply, requesterOf } from '../../http/context.ts';

@@ -1,5 +1,5 @@
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { changeUser } from '../../../shared/users/store.ts';
+import { changeUser } from '../../../shared/people/users/store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';

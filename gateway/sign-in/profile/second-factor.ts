@@ -1,5 +1,5 @@
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { removeSecondFactor } from '../../../shared/users/store.ts';
+import { removeSecondFactor } from '../../../shared/people/users/store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { optional, required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendJsonText, sendProblem } from '../../http/answer.ts';

@@ -1,6 +1,6 @@
-import { StartError } from '../../../shared/runtime/lifecycle.ts';
-import { SEALED_TEXT, type SecretBox } from '../../../shared/runtime/secret-box.ts';
-import type { UserDocument } from '../../../shared/users/user.ts';
+import type { UserDocument } from '../../../shared/people/users/user.ts';
+import { StartError } from '../../../shared/platform/runtime/lifecycle.ts';
+import { SEALED_TEXT, type SecretBox } from '../../../shared/platform/runtime/secret-box.ts';
 
 /** How long a seed that was shown may be confirmed. */
 export const SETUP_MS = 15 * 60_000;

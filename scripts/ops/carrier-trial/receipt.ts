@@ -1,5 +1,5 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { caselessKeys, messageKey } from '../../../workers/smpp/dialect/message-ids.ts';
 import { ReceiptDialect } from '../../../workers/smpp/dialect/receipt-dialect.ts';
 import type { OrphanStore } from '../../../workers/smpp/receipts/orphan-store.ts';

@@ -1,6 +1,6 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { bindFields, hostOf } from '../../../workers/smpp/session/bind-request.ts';
 import type { Deliver } from '../../../workers/smpp/session/deliver-sm.ts';
 import type { BindCommand } from '../../../workers/smpp/session/pdu.ts';

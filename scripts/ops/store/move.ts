@@ -1,16 +1,16 @@
 import type { Db } from 'mongodb';
-import { listAccounts } from '../../../shared/accounts/store.ts';
-import type { Actor } from '../../../shared/audit/entry.ts';
-import { beginEntry, completeEntry } from '../../../shared/audit/store.ts';
-import type { Config } from '../../../shared/config/settings.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { ensureIndexes, INDEXES } from '../../../shared/mongo/indexes.ts';
-import type { Index } from '../../../shared/mongo/product-index.ts';
-import { expectSchema, readSchema, SCHEMA, setSchema, UNFINISHED_COPY } from '../../../shared/mongo/schema.ts';
-import { livingProcesses } from '../../../shared/processes/report.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
-import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import { listAccounts } from '../../../shared/money/accounts/store.ts';
+import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
+import type { Actor } from '../../../shared/people/audit/entry.ts';
+import { beginEntry, completeEntry } from '../../../shared/people/audit/store.ts';
+import type { Config } from '../../../shared/platform/config/settings.ts';
+import { ensureIndexes, INDEXES } from '../../../shared/platform/mongo/indexes.ts';
+import type { Index } from '../../../shared/platform/mongo/product-index.ts';
+import { expectSchema, readSchema, SCHEMA, setSchema, UNFINISHED_COPY } from '../../../shared/platform/mongo/schema.ts';
+import { livingProcesses } from '../../../shared/platform/processes/report.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { StartError } from '../../../shared/platform/runtime/lifecycle.ts';
 import type { Progress } from './progress.ts';
 import { type Content, copyCollection, readContent } from './raw-documents.ts';
 

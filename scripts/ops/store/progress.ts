@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 
 const BAR = 24;
 /** The shortest time between two lines, where there is no terminal. */

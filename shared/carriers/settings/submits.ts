@@ -36,7 +36,7 @@ const staticTlv: Shape<StaticTlv> = {
 };
 
 const MAX_TLVS = 20;
-/** The number of lanes, from otp to promotional within its hours (shared/messages/message.ts). */
+/** The number of lanes, from otp to promotional within its hours (shared/messages/document/message.ts). */
 const LANES = 5;
 
 const priorities: Shape<readonly number[]> = {

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
-import { connectStore } from '../../../shared/mongo/connect.ts';
-import { ensureIndexes } from '../../../shared/mongo/indexes.ts';
+import { connectStore } from '../../../shared/platform/mongo/connect.ts';
+import { ensureIndexes } from '../../../shared/platform/mongo/indexes.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   answered,

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
-import { GroupAccepter } from '../../../shared/payment/accept.ts';
-import { systemClock as clock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
+import { GroupAccepter } from '../../../shared/money/payment/accept.ts';
+import { connectStore, type Store } from '../../../shared/platform/mongo/connect.ts';
+import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { callbackPost, callbackSignature, textMessage } from '../../support/chat-callback.ts';
 import { makeProvider } from '../../support/chatapp.ts';

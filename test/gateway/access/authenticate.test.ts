@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { loadConfig } from '../../../shared/config/settings.ts';
-import { formatKey, newKeyText } from '../../../shared/keys/key-secret.ts';
-import { createKey, revokeKey } from '../../../shared/keys/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { formatKey, newKeyText } from '../../../shared/people/keys/key-secret.ts';
+import { createKey, revokeKey } from '../../../shared/people/keys/store.ts';
+import { loadConfig } from '../../../shared/platform/config/settings.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -4,7 +4,7 @@ import { generate } from 'otplib';
 import request from 'supertest';
 import type { Operation } from '../../../gateway/docs/contract.ts';
 import { requireConfirmed } from '../../../gateway/sign-in/require-user.ts';
-import type { Role } from '../../../shared/users/user.ts';
+import type { Role } from '../../../shared/people/users/user.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { operations } from '../../support/openapi.ts';

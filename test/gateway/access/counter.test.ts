@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { RateCounter } from '../../../gateway/access/counter.ts';
 import { type RateDocument, WINDOW_MS } from '../../../gateway/access/window.ts';
-import { msAfter } from '../../../shared/mongo/store-time.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { msAfter } from '../../../shared/platform/mongo/store-time.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { KeyUses } from '../../../gateway/process/key-uses.ts';
-import { requestsOfDay } from '../../../shared/keys/key-use.ts';
-import { createKey, findKey, updateKey } from '../../../shared/keys/store.ts';
-import { findKeyUses } from '../../../shared/keys/use-store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { requestsOfDay } from '../../../shared/people/keys/key-use.ts';
+import { createKey, findKey, updateKey } from '../../../shared/people/keys/store.ts';
+import { findKeyUses } from '../../../shared/people/keys/use-store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { type Loan, LoanReturns } from '../../../gateway/access/loan-returns.ts';
 import type { RateDocument } from '../../../gateway/access/window.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 

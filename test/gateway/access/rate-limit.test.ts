@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import type { RateDocument } from '../../../gateway/access/window.ts';
-import { createKey } from '../../../shared/keys/store.ts';
-import { msAfter } from '../../../shared/mongo/store-time.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
+import { createKey } from '../../../shared/people/keys/store.ts';
+import { msAfter } from '../../../shared/platform/mongo/store-time.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { ManyRequests } from '../../support/many-requests.ts';

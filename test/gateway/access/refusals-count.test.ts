@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { createKey } from '../../../shared/keys/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { createKey } from '../../../shared/people/keys/store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { ROLE_PERMISSIONS } from '../../../gateway/access/roles.ts';
-import { isOperatorRole, type Role } from '../../../shared/users/user.ts';
+import { isOperatorRole, type Role } from '../../../shared/people/users/user.ts';
 import { openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { examplePath, operations } from '../../support/openapi.ts';

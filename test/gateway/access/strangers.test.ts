@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { askAs, furnish, type Ids, oneOfEach } from '../../support/one-of-each.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Role } from '../../../shared/users/user.ts';
+import type { Role } from '../../../shared/people/users/user.ts';
 import { openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { furnish, type Ids, oneOfEach } from '../../support/one-of-each.ts';

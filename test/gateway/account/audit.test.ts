@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { Intended } from '../../../shared/audit/entry.ts';
-import { beginEntry, completeEntry } from '../../../shared/audit/store.ts';
-import { createKey } from '../../../shared/keys/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import type { Intended } from '../../../shared/people/audit/entry.ts';
+import { beginEntry, completeEntry } from '../../../shared/people/audit/store.ts';
+import { createKey } from '../../../shared/people/keys/store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { signedIn } from '../../support/signed-in.ts';

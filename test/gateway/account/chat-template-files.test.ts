@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { makeProvider } from '../../support/chatapp.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
-import { finishRequest, wishChatTemplate } from '../../../shared/chat-templates/request-store.ts';
-import { replaceChatTemplates, replaceListed } from '../../../shared/chat-templates/store.ts';
-import type { ChatTemplateRequestDocument } from '../../../shared/chat-templates/template-request.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
-import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
+import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
+import { finishRequest, wishChatTemplate } from '../../../shared/templates/chat/request-store.ts';
+import { replaceChatTemplates, replaceListed } from '../../../shared/templates/chat/store.ts';
+import type { ChatTemplateRequestDocument } from '../../../shared/templates/chat/template-request.ts';
 import { tellTemplates } from '../../../workers/maintenance/tell-templates.ts';
 import { makeChatTemplate, makeProvider } from '../../support/chatapp.ts';
 import { expectProblem } from '../../support/problem.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { linkCustomers } from '../../../shared/conversations/names.ts';
-import { recordInbound } from '../../../shared/conversations/store.ts';
-import type { AnyMessage } from '../../../shared/messages/any-message.ts';
-import { type AccountId, idDay, newId } from '../../../shared/runtime/ids.ts';
+import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import { linkCustomers } from '../../../shared/money/conversations/names.ts';
+import { recordInbound } from '../../../shared/money/conversations/store.ts';
+import { type AccountId, idDay, newId } from '../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import request from 'supertest';
-import type { UserDocument } from '../../../shared/users/user.ts';
+import type { UserDocument } from '../../../shared/people/users/user.ts';
 import { openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { ledgerFile } from '../../../gateway/account/ledger-file.ts';
-import type { AccountDocument, LedgerReason } from '../../../shared/accounts/account.ts';
-import { type LedgerEntryDocument, ledgerEntryId } from '../../../shared/ledger/entry.ts';
-import { ledgerCollection } from '../../../shared/ledger/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import type { AccountDocument, LedgerReason } from '../../../shared/money/accounts/account.ts';
+import { type LedgerEntryDocument, ledgerEntryId } from '../../../shared/money/ledger/entry.ts';
+import { ledgerCollection } from '../../../shared/money/ledger/store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import type { AuditDocument } from '../../../shared/audit/entry.ts';
-import type { OptOutDocument } from '../../../shared/opt-outs/opt-out.ts';
-import { changeOptOuts } from '../../../shared/opt-outs/store.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import type { OptOutDocument } from '../../../shared/carriers/opt-outs/opt-out.ts';
+import { changeOptOuts } from '../../../shared/carriers/opt-outs/store.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey } from '../../support/gateway.ts';

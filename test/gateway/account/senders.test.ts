@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { AuditDocument } from '../../../shared/audit/entry.ts';
-import { addNumber } from '../../../shared/numbers/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
+import { addNumber } from '../../../shared/carriers/numbers/store.ts';
+import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -1,8 +1,8 @@
 import request from 'supertest';
 import type { GatewayDeps } from '../../../gateway/process/deps.ts';
-import type { AuditDocument } from '../../../shared/audit/entry.ts';
-import type { KeyScope } from '../../../shared/keys/key.ts';
-import type { Role } from '../../../shared/users/user.ts';
+import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import type { KeyScope } from '../../../shared/people/keys/key.ts';
+import type { Role } from '../../../shared/people/users/user.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { signedIn } from '../../support/signed-in.ts';

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { quantile } from '../../../gateway/account/statistics/quantile.ts';
-import type { ConversationDocument } from '../../../shared/conversations/conversation.ts';
-import { recordInbound } from '../../../shared/conversations/store.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
-import { SECONDS } from '../../../shared/statistics/hour.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { SECONDS } from '../../../shared/messages/statistics-hour.ts';
+import type { ConversationDocument } from '../../../shared/money/conversations/conversation.ts';
+import { recordInbound } from '../../../shared/money/conversations/store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { HourCounter } from '../../../workers/maintenance/statistics/count-hours.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { findTemplate } from '../../../shared/templates/store.ts';
+import { findTemplate } from '../../../shared/templates/sms/store.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { expectProblem } from '../../support/problem.ts';

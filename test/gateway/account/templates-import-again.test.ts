@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { importTemplates } from '../../../shared/templates/import-store.ts';
-import { createTemplate, findTemplate } from '../../../shared/templates/store.ts';
-import type { NewTemplate } from '../../../shared/templates/template.ts';
-import { makeTemplate } from '../../shared/templates/make.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { importTemplates } from '../../../shared/templates/sms/import-store.ts';
+import { createTemplate, findTemplate } from '../../../shared/templates/sms/store.ts';
+import type { NewTemplate } from '../../../shared/templates/sms/template.ts';
+import { makeTemplate } from '../../shared/templates/sms/make.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { eventually } from '../../support/eventually.ts';
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { importTemplates } from '../../../shared/templates/import-store.ts';
-import { rejectTemplateRequest } from '../../../shared/templates/request-store.ts';
-import { createTemplate, decideTemplate, findTemplate } from '../../../shared/templates/store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { importTemplates } from '../../../shared/templates/sms/import-store.ts';
+import { rejectTemplateRequest } from '../../../shared/templates/sms/request-store.ts';
+import { createTemplate, decideTemplate, findTemplate } from '../../../shared/templates/sms/store.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

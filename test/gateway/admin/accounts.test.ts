@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { createNewAccount } from '../../../gateway/admin/accounts/create.ts';
 import type { Reply } from '../../../gateway/http/context.ts';
-import { findAccount } from '../../../shared/accounts/store.ts';
-import { createKey } from '../../../shared/keys/store.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
+import { findAccount } from '../../../shared/money/accounts/store.ts';
+import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
+import { createKey } from '../../../shared/people/keys/store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { TEST_CONFIG } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { operatorAtGateway } from './world.ts';

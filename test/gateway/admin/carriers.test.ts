@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import { createCarrier } from '../../../shared/carriers/store.ts';
-import { reportProcess } from '../../../shared/processes/report.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { Metrics } from '../../../shared/runtime/metrics.ts';
+import { createCarrier } from '../../../shared/carriers/carrier-store.ts';
+import { reportProcess } from '../../../shared/platform/processes/report.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { operatorAtGateway } from './world.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { AuditDocument } from '../../../shared/audit/entry.ts';
+import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
 import { type AccountGateway, accountAtGateway } from '../../support/account-gateway.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 

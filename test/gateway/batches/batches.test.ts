@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { BatchDocument } from '../../../shared/batches/batch.ts';
-import { batchCollection } from '../../../shared/batches/store.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { batchMessageIds, newId } from '../../../shared/runtime/ids.ts';
+import type { BatchDocument } from '../../../shared/messages/batch.ts';
+import { batchCollection } from '../../../shared/messages/batch-store.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { batchMessageIds, newId } from '../../../shared/platform/runtime/ids.ts';
 import { splitNext } from '../../../workers/batches/split.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeBatch, payBatch, startBatchWorker, storeBatch } from '../../support/batches.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { BatchDocument } from '../../../shared/batches/batch.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { batchMessageIds, newId } from '../../../shared/runtime/ids.ts';
+import type { BatchDocument } from '../../../shared/messages/batch.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { batchMessageIds, newId } from '../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';
 import { makeKey } from '../../support/gateway.ts';

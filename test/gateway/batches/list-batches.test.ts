@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { batchCollection } from '../../../shared/batches/store.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { batchCollection } from '../../../shared/messages/batch-store.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeBatch, payBatch, payUnmarked } from '../../support/batches.ts';
 import { makeKey } from '../../support/gateway.ts';

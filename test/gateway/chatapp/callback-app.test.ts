@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { InboxItemDocument } from '../../../shared/chat-inbox/inbox-item.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import type { InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { callbackPost, statusOf, textMessage } from '../../support/chat-callback.ts';
 import { makeProvider } from '../../support/chatapp.ts';
 import { openGateway } from '../../support/gateway.ts';

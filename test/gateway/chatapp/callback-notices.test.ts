@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Metrics } from '../../../shared/runtime/metrics.ts';
+import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import { callbackPost, textMessage } from '../../support/chat-callback.ts';
 import { makeProvider } from '../../support/chatapp.ts';
 import { openGateway, type TestGateway } from '../../support/gateway.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { callbackPost } from '../../support/chat-callback.ts';
 import { mergeParts, readAlone } from '../../support/read-callback.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { BSON } from 'mongodb';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { callbackPost, statusOf, textMessage } from '../../support/chat-callback.ts';
 import { mergeParts, readAlone } from '../../support/read-callback.ts';
 

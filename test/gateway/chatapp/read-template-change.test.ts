@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { mergeParts, readAlone } from '../../support/read-callback.ts';
 
 const PROVIDER = { _id: newId('acc'), phoneNumberId: '1055', businessId: '2055' } as const;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { CUSTOMER, chatAtGateway } from '../../support/chat-gateway.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';
 import { expectProblem } from '../../support/problem.ts';

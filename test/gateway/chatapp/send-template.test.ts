@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { addOptIns } from '../../../shared/chat-opt-ins/store.ts';
-import { replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
-import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
-import { pauseProvider, stopProvider } from '../../../shared/providers/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
+import { addOptIns } from '../../../shared/carriers/chat-opt-in-store.ts';
+import { pauseProvider, stopProvider } from '../../../shared/carriers/providers/store.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { replaceChatTemplates } from '../../../shared/templates/chat/store.ts';
 import { CUSTOMER, chatAtGateway } from '../../support/chat-gateway.ts';
 import { copyTemplates, makeChatTemplate } from '../../support/chatapp.ts';
 import { openGateway } from '../../support/gateway.ts';

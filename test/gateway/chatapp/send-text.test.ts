@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { recordInbound } from '../../../shared/conversations/store.ts';
-import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import { recordInbound } from '../../../shared/money/conversations/store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { CUSTOMER, chatAtGateway } from '../../support/chat-gateway.ts';
 import { expectProblem } from '../../support/problem.ts';
 

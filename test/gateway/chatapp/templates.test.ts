@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { replaceChatTemplates } from '../../../shared/templates/chat/store.ts';
 import { chatAtGateway } from '../../support/chat-gateway.ts';
 import { makeChatTemplate } from '../../support/chatapp.ts';
 

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { PAY_WITHIN_MS } from '../../../gateway/idempotency/key-claim.ts';
-import type { AuditDocument } from '../../../shared/audit/entry.ts';
 import { eventsOf } from '../../../shared/events/catalogue.ts';
-import type { KeyScope } from '../../../shared/keys/key.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
-import { ENDPOINTS_PER_ACCOUNT } from '../../../shared/webhooks/endpoint.ts';
-import { createEndpoint, disableEndpoint, listEndpoints } from '../../../shared/webhooks/endpoint-store.ts';
+import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
+import { ENDPOINTS_PER_ACCOUNT } from '../../../shared/events/webhooks/endpoint.ts';
+import { createEndpoint, disableEndpoint, listEndpoints } from '../../../shared/events/webhooks/endpoint-store.ts';
+import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import type { KeyScope } from '../../../shared/people/keys/key.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { chatAtGateway } from '../../support/chat-gateway.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { makeKey } from '../../support/gateway.ts';

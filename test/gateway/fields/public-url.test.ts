@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { createUrlCheck } from '../../../gateway/fields/public-url.ts';
 import { FieldProblems } from '../../../gateway/http/fields.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
-import type { ResolveHost } from '../../../shared/webhooks/resolve-host.ts';
+import type { ResolveHost } from '../../../shared/events/webhooks/resolve-host.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
 const ACCOUNT = newId('acc');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { changeAudited } from '../../../gateway/http/audited.ts';
 import type { Requester } from '../../../gateway/http/context.ts';
-import type { AuditDocument } from '../../../shared/audit/entry.ts';
+import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
 import { TEST_CONFIG } from '../../support/gateway.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { refusal } from '../../../gateway/http/payment-refusal.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 
 describe('refusal', () => {
   const id = newId('msg');

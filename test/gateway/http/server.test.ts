@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { GatewayServer } from '../../../gateway/http/server.ts';
-import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import { StartError } from '../../../shared/platform/runtime/lifecycle.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

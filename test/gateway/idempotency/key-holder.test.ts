@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { PAY_WITHIN_MS } from '../../../gateway/idempotency/key-claim.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { type Accepter, GroupAccepter } from '../../../shared/payment/accept.ts';
-import { type Clock, systemClock } from '../../../shared/runtime/clock.ts';
+import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
+import { type Accepter, GroupAccepter } from '../../../shared/money/payment/accept.ts';
+import { type Clock, systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { GOOD, idempotencyWorld } from '../../support/idempotency-world.ts';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
+import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { builtProgram } from '../../support/built.ts';
 import { eventually } from '../../support/eventually.ts';

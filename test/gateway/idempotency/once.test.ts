@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { topUp } from '../../../shared/ledger/change.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { topUp } from '../../../shared/money/ledger/change.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { GOOD, idempotencyWorld } from '../../support/idempotency-world.ts';
 import { expectProblem } from '../../support/problem.ts';

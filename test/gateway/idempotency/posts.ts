@@ -1,8 +1,8 @@
-import { formatKey, newKeyText } from '../../../shared/keys/key-secret.ts';
-import { createKey } from '../../../shared/keys/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { createEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
+import { createEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
+import { formatKey, newKeyText } from '../../../shared/people/keys/key-secret.ts';
+import { createKey } from '../../../shared/people/keys/store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { type ChatGateway, CUSTOMER } from '../../support/chat-gateway.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { makeKey } from '../../support/gateway.ts';

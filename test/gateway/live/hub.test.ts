@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { LiveHub } from '../../../gateway/live/hub.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';
 

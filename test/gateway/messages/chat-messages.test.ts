@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { applyCredits } from '../../../shared/ledger/change.ts';
-import type { AnyMessage } from '../../../shared/messages/any-message.ts';
-import type { InboundMessageDocument } from '../../../shared/messages/chat-message.ts';
-import type { StoredMessage } from '../../../shared/messages/message.ts';
-import { chatMessageKey } from '../../../shared/providers/message-key.ts';
-import { idDay, idTime, type MessageId, newId } from '../../../shared/runtime/ids.ts';
-import { answerRecord } from '../../../shared/settlement/message-log.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
+import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import type { InboundMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import type { StoredMessage } from '../../../shared/messages/document/message.ts';
+import { answerRecord } from '../../../shared/messages/settlement/message-log.ts';
+import { applyCredits } from '../../../shared/money/ledger/change.ts';
+import { idDay, idTime, type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { CUSTOMER, chatAtGateway } from '../../support/chat-gateway.ts';
 import { makeMessage } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { findMessageStatus } from '../../../gateway/messages/find-status.ts';
-import { queuedMessage } from '../../../shared/messages/draft.ts';
-import { insertNew } from '../../../shared/mongo/insert-new.ts';
-import { claimedMessage, claimLines, insertFirst, queueDocuments } from '../../../shared/queue/queue-store.ts';
-import { writeOut } from '../../../shared/queue/write-out.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { queuedMessage } from '../../../shared/messages/document/draft.ts';
+import { claimedMessage, claimLines, insertFirst, queueDocuments } from '../../../shared/messages/queue/queue-store.ts';
+import { writeOut } from '../../../shared/messages/queue/write-out.ts';
+import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 

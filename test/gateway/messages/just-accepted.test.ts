@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { createChatAccepter } from '../../../shared/conversations/open.ts';
-import { GroupAccepter } from '../../../shared/payment/accept.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { createChatAccepter } from '../../../shared/money/conversations/open.ts';
+import { GroupAccepter } from '../../../shared/money/payment/accept.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { CHAT_PRICES, makeTemplateDraft } from '../../support/chat.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';

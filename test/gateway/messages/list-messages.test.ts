@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { WALK_MAX } from '../../../gateway/messages/message-list.ts';
-import type { AnyMessage } from '../../../shared/messages/any-message.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { batchMessageIds, idDay, lowestId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
+import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { batchMessageIds, idDay, lowestId, type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';

@@ -1,6 +1,6 @@
 import request from 'supertest';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import type { MessageId } from '../../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 import type { accountAtGateway } from '../../support/account-gateway.ts';
 
 type Site = ReturnType<typeof accountAtGateway>;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { InboundSmsDocument } from '../../../shared/messages/inbound-sms.ts';
-import { eventId, idDay, idTime, newId } from '../../../shared/runtime/ids.ts';
-import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/delivery.ts';
+import { type DeliveryDocument, deliveryId } from '../../../shared/events/webhooks/delivery.ts';
+import type { InboundSmsDocument } from '../../../shared/messages/document/inbound-sms.ts';
+import { eventId, idDay, idTime, newId } from '../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { schemaFault } from '../../support/openapi.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { HistoryEntry } from '../../../shared/messages/message.ts';
-import { type AccountId, eventId, type MessageId, newId } from '../../../shared/runtime/ids.ts';
-import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/delivery.ts';
-import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
-import { groupsOf, makeGroup } from '../../shared/webhooks/make.ts';
+import { type DeliveryDocument, deliveryId } from '../../../shared/events/webhooks/delivery.ts';
+import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
+import type { HistoryEntry } from '../../../shared/messages/document/message.ts';
+import { type AccountId, eventId, type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { groupsOf, makeGroup } from '../../shared/events/webhooks/make.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { isoTimestamp } from '../../../shared/runtime/clock.ts';
-import { type AccountId, idTime, type MessageId, newId } from '../../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, idTime, type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { applyCredits } from '../../../shared/ledger/change.ts';
-import { refundMessages } from '../../../shared/ledger/refund.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
-import { MessageLog } from '../../../shared/settlement/log-store.ts';
-import { answerRecord, policyRecord, receiptRecord } from '../../../shared/settlement/message-log.ts';
+import { MessageLog } from '../../../shared/messages/settlement/log-store.ts';
+import { answerRecord, policyRecord, receiptRecord } from '../../../shared/messages/settlement/message-log.ts';
+import { applyCredits } from '../../../shared/money/ledger/change.ts';
+import { refundMessages } from '../../../shared/money/ledger/refund.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import type { IncomingReceipt } from '../../../workers/smpp/receipts/receipt-match.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { KeyScope } from '../../../shared/keys/key.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { GroupAccepter } from '../../../shared/payment/accept.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, idTime, newId, type ScheduleId } from '../../../shared/runtime/ids.ts';
-import { type ScheduleDocument, scheduledMessageId } from '../../../shared/schedules/schedule.ts';
+import { type ScheduleDocument, scheduledMessageId } from '../../../shared/messages/schedule.ts';
+import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
+import { GroupAccepter } from '../../../shared/money/payment/accept.ts';
+import type { KeyScope } from '../../../shared/people/keys/key.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, idTime, newId, type ScheduleId } from '../../../shared/platform/runtime/ids.ts';
 import { DueTurns } from '../../../workers/schedules/due-turns.ts';
 import { releaseDue } from '../../../workers/schedules/release.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { makeLink } from '../../../shared/users/store.ts';
+import { makeLink } from '../../../shared/people/users/store.ts';
 import { openCountingDb } from '../../support/counting-db.ts';
 import { openGateway, TEST_CONFIG } from '../../support/gateway.ts';
 import { expectProblem } from '../../support/problem.ts';

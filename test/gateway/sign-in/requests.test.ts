@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
-import { SETTINGS } from '../../../shared/config/settings.ts';
+import { SETTINGS } from '../../../shared/platform/config/settings.ts';
 import { openStream } from '../../support/event-stream.ts';
 import { operations } from '../../support/openapi.ts';
 import { makeOwnThings, pathOf } from '../../support/own-things.ts';

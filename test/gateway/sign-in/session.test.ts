@@ -1,9 +1,9 @@
 import { hash } from '@node-rs/argon2';
 import { expect } from 'chai';
 import request from 'supertest';
-import type { AuditDocument } from '../../../shared/audit/entry.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
-import type { UserDocument } from '../../../shared/users/user.ts';
+import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import type { UserDocument } from '../../../shared/people/users/user.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { openCountingDb } from '../../support/counting-db.ts';
 import { makeKey, openGateway } from '../../support/gateway.ts';

@@ -1,9 +1,9 @@
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import type { BatchDocument } from '../../../shared/batches/batch.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { createTemplate } from '../../../shared/templates/store.ts';
-import { makeTemplate } from '../../shared/templates/make.ts';
+import type { BatchDocument } from '../../../shared/messages/batch.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { createTemplate } from '../../../shared/templates/sms/store.ts';
+import { makeTemplate } from '../../shared/templates/sms/make.ts';
 import { ledgerBalanceOf } from '../../support/balance.ts';
 import { makeEntries } from '../../support/batches.ts';
 import { makeKey } from '../../support/gateway.ts';

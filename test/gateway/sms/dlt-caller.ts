@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { createSender } from '../../../shared/senders/store.ts';
-import { createTemplate } from '../../../shared/templates/store.ts';
-import { makeTemplate } from '../../shared/templates/make.ts';
+import { createSender } from '../../../shared/carriers/sender-store.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { createTemplate } from '../../../shared/templates/sms/store.ts';
+import { makeTemplate } from '../../shared/templates/sms/make.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type request from 'supertest';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import type { BatchDocument } from '../../../shared/batches/batch.ts';
-import type { AccountId, BatchId } from '../../../shared/runtime/ids.ts';
-import type { ScheduleDocument } from '../../../shared/schedules/schedule.ts';
+import type { BatchDocument } from '../../../shared/messages/batch.ts';
+import type { ScheduleDocument } from '../../../shared/messages/schedule.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import type { AccountId, BatchId } from '../../../shared/platform/runtime/ids.ts';
 import { TEST_CONFIG } from '../../support/gateway.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { dltCaller, ENTITY, ORDER_ID, OTP_ID } from './dlt-caller.ts';

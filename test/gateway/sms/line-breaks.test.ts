@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { createTemplate } from '../../../shared/templates/store.ts';
-import { makeTemplate } from '../../shared/templates/make.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { createTemplate } from '../../../shared/templates/sms/store.ts';
+import { makeTemplate } from '../../shared/templates/sms/make.ts';
 import { TEST_CONFIG } from '../../support/gateway.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { dltCaller } from './dlt-caller.ts';

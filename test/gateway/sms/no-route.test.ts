@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { changeOptOuts } from '../../../shared/opt-outs/store.ts';
-import type { RouteDocument } from '../../../shared/routing/route.ts';
+import { changeOptOuts } from '../../../shared/carriers/opt-outs/store.ts';
+import type { RouteDocument } from '../../../shared/carriers/routing/route.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

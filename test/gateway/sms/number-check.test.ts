@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { makeEntries } from '../../support/batches.ts';
 import { CUSTOMER, chatAtGateway } from '../../support/chat-gateway.ts';
 import { expectProblem } from '../../support/problem.ts';

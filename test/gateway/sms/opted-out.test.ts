@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import request from 'supertest';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { changeOptOuts } from '../../../shared/opt-outs/store.ts';
+import { changeOptOuts } from '../../../shared/carriers/opt-outs/store.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
 import { accountAtGateway } from '../../support/account-gateway.ts';
 import { makeKey, openGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { createSender } from '../../../shared/senders/store.ts';
+import { createSender } from '../../../shared/carriers/sender-store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectFieldRefusal } from '../../support/problem.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { KeyClaimDocument } from '../../../gateway/idempotency/key-claim.ts';
-import { topUp } from '../../../shared/ledger/change.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { topUp } from '../../../shared/money/ledger/change.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { DAY_MS, good, inDays, scheduleGateway } from '../../support/schedule-gateway.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { BatchDocument } from '../../../shared/batches/batch.ts';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
+import type { BatchDocument } from '../../../shared/messages/batch.ts';
+import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { good, scheduleGateway } from '../../support/schedule-gateway.ts';
 

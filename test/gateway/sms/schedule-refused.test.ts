@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { setAccountStatus } from '../../../shared/accounts/store.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { setAccountStatus } from '../../../shared/money/accounts/store.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { expectFieldRefusal, expectProblem } from '../../support/problem.ts';
 import { good, inDays, scheduleGateway } from '../../support/schedule-gateway.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { verifyLedger } from '../../../shared/ledger/verify.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { isScheduleId } from '../../../shared/runtime/ids.ts';
+import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { isScheduleId } from '../../../shared/platform/runtime/ids.ts';
 import { DueTurns } from '../../../workers/schedules/due-turns.ts';
 import { releaseDue } from '../../../workers/schedules/release.ts';
 import { openGateway } from '../../support/gateway.ts';

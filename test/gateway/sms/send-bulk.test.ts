@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { setAccountStatus } from '../../../shared/accounts/store.ts';
-import type { BatchChunkDocument } from '../../../shared/batches/batch.ts';
-import { readStatement } from '../../../shared/ledger/statement.ts';
-import type { BatchId } from '../../../shared/runtime/ids.ts';
+import type { BatchChunkDocument } from '../../../shared/messages/batch.ts';
+import { setAccountStatus } from '../../../shared/money/accounts/store.ts';
+import { readStatement } from '../../../shared/money/ledger/statement.ts';
+import type { BatchId } from '../../../shared/platform/runtime/ids.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectFieldRefusal, expectProblem } from '../../support/problem.ts';

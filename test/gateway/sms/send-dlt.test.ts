@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
-import { createSender } from '../../../shared/senders/store.ts';
-import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
-import { makeTemplate } from '../../shared/templates/make.ts';
+import { createSender } from '../../../shared/carriers/sender-store.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { createTemplate, decideTemplate } from '../../../shared/templates/sms/store.ts';
+import { makeTemplate } from '../../shared/templates/sms/make.ts';
 import { makeKey, TEST_CONFIG } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectFieldRefusal, expectProblem } from '../../support/problem.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { smsWorld } from './world.ts';

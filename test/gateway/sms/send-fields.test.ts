@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import type { KeyScope } from '../../../shared/keys/key.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { KeyScope } from '../../../shared/people/keys/key.ts';
+import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { importTemplates } from '../../../shared/templates/import-store.ts';
-import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
-import { makeTemplate } from '../../shared/templates/make.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { importTemplates } from '../../../shared/templates/sms/import-store.ts';
+import { createTemplate, decideTemplate } from '../../../shared/templates/sms/store.ts';
+import { makeTemplate } from '../../shared/templates/sms/make.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';

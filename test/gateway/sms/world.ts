@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 import request from 'supertest';
 import type { GatewayDeps } from '../../../gateway/process/deps.ts';
-import { readStatement } from '../../../shared/ledger/statement.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { readStatement } from '../../../shared/money/ledger/statement.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { balanceOf } from '../../support/balance.ts';
 import { openGateway, type TestGateway } from '../../support/gateway.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { ApprovedTemplates } from '../../../gateway/templates/approved-templates.ts';
 import { matchTemplate } from '../../../gateway/templates/match.ts';
-import { connectStore } from '../../../shared/mongo/connect.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { importTemplates } from '../../../shared/templates/import-store.ts';
-import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/slot.ts';
-import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
-import { makeTemplate } from '../../shared/templates/make.ts';
+import { connectStore } from '../../../shared/platform/mongo/connect.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { importTemplates } from '../../../shared/templates/sms/import-store.ts';
+import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/sms/slot.ts';
+import { createTemplate, decideTemplate } from '../../../shared/templates/sms/store.ts';
+import { makeTemplate } from '../../shared/templates/sms/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 

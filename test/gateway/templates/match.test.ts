@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { matchTemplate } from '../../../gateway/templates/match.ts';
 import { captureSlots } from '../../../gateway/templates/reach.ts';
 import type { IndexedTemplate } from '../../../gateway/templates/template-index.ts';
-import type { SlotLimits } from '../../../shared/templates/slot.ts';
-import { fits, indexTemplates, patternOf, referenceMatches, templateOf } from '../../shared/templates/reference.ts';
+import type { SlotLimits } from '../../../shared/templates/sms/slot.ts';
+import { fits, indexTemplates, patternOf, referenceMatches, templateOf } from '../../shared/templates/sms/reference.ts';
 
 const x = (count: number) => 'x'.repeat(count);
 

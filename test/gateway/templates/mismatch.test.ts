@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { explainMismatch, type Mismatch } from '../../../gateway/templates/mismatch.ts';
-import { indexTemplates, templateOf } from '../../shared/templates/reference.ts';
+import { indexTemplates, templateOf } from '../../shared/templates/sms/reference.ts';
 
 const ID = '1107160000000000001';
 const template = { dltId: ID, name: `template ${ID}` };

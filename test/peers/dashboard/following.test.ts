@@ -1,6 +1,6 @@
 import type { Page, Response } from 'playwright-core';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { batchMessageIds, newId } from '../../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { batchMessageIds, newId } from '../../../shared/platform/runtime/ids.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';
 import { makeMessage } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { AuditDocument } from '../../../shared/audit/entry.ts';
-import { createKey, revokeKey } from '../../../shared/keys/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import { createKey, revokeKey } from '../../../shared/people/keys/store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { makeAccount } from '../../support/make.ts';
 import { signedIn } from '../../support/signed-in.ts';
 import { wrote } from '../../support/wrote.ts';

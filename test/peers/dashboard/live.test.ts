@@ -1,8 +1,8 @@
 import { hash } from '@node-rs/argon2';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { topUp } from '../../../shared/ledger/change.ts';
-import { endSessions } from '../../../shared/users/session-store.ts';
+import { topUp } from '../../../shared/money/ledger/change.ts';
+import { endSessions } from '../../../shared/people/users/session-store.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
 

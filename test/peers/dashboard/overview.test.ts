@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import type { Page, Request } from 'playwright-core';
 import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
-import { recordInbound } from '../../../shared/conversations/store.ts';
-import { topUp } from '../../../shared/ledger/change.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { recordInbound } from '../../../shared/money/conversations/store.ts';
+import { topUp } from '../../../shared/money/ledger/change.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { HourCounter } from '../../../workers/maintenance/statistics/count-hours.ts';
 import { copyTemplates, makeProvider } from '../../support/chatapp.ts';
 import { makeMessage } from '../../support/make.ts';

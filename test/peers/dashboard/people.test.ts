@@ -1,9 +1,9 @@
 import { hash } from '@node-rs/argon2';
 import { expect } from 'chai';
 import { generate } from 'otplib';
-import type { UserId } from '../../../shared/runtime/ids.ts';
-import { endSessions } from '../../../shared/users/session-store.ts';
-import { findUser } from '../../../shared/users/store.ts';
+import { endSessions } from '../../../shared/people/users/session-store.ts';
+import { findUser } from '../../../shared/people/users/store.ts';
+import type { UserId } from '../../../shared/platform/runtime/ids.ts';
 import { makeAccount } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';

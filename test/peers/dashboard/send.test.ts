@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { batchCollection } from '../../../shared/batches/store.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { batchCollection } from '../../../shared/messages/batch-store.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { LOOKS } from './access.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { findSender } from '../../../shared/senders/store.ts';
+import { findSender } from '../../../shared/carriers/sender-store.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
 

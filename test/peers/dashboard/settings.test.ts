@@ -1,12 +1,17 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import request from 'supertest';
-import { createKey, findKey, updateKey } from '../../../shared/keys/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { findUser } from '../../../shared/users/store.ts';
-import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
-import { createEndpoint, listEndpoints, noteHealth, removeEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
-import { makeDelivery } from '../../shared/webhooks/make.ts';
+import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import {
+  createEndpoint,
+  listEndpoints,
+  noteHealth,
+  removeEndpoint,
+} from '../../../shared/events/webhooks/endpoint-store.ts';
+import { createKey, findKey, updateKey } from '../../../shared/people/keys/store.ts';
+import { findUser } from '../../../shared/people/users/store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { makeDelivery } from '../../shared/events/webhooks/make.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { TEST_CONFIG } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { endSessions } from '../../../shared/users/session-store.ts';
+import { endSessions } from '../../../shared/people/users/session-store.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
 import { LOOKS } from './access.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';

@@ -1,6 +1,6 @@
 import { hash } from '@node-rs/argon2';
 import { expect } from 'chai';
-import type { UserDocument } from '../../../shared/users/user.ts';
+import type { UserDocument } from '../../../shared/people/users/user.ts';
 import { signedIn } from '../../support/signed-in.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { createTemplate, decideTemplate, findTemplate } from '../../../shared/templates/store.ts';
-import { makeTemplate } from '../../shared/templates/make.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { createTemplate, decideTemplate, findTemplate } from '../../../shared/templates/sms/store.ts';
+import { makeTemplate } from '../../shared/templates/sms/make.ts';
 import { builtDashboard } from '../../support/dashboard.ts';
 import { eventually } from '../../support/eventually.ts';
 import { signedIn } from '../../support/signed-in.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Db } from 'mongodb';
 import { type BrowserContextOptions, type Browser as Chromium, chromium, type Page } from 'playwright-core';
 import type { GatewayDeps } from '../../../gateway/process/deps.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { builtDashboard } from '../../support/dashboard.ts';
 import { debianProgram } from '../../support/debian.ts';
 import { eventually } from '../../support/eventually.ts';

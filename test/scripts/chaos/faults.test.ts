@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { causeFaults } from '../../../scripts/chaos/faults.ts';
 import { CHAOS_DEFAULTS } from '../../../scripts/chaos/options.ts';
 import { seededRandom } from '../../../scripts/chaos/random.ts';
-import type { AppName } from '../../../shared/processes/apps.ts';
+import type { AppName } from '../../../shared/platform/processes/apps.ts';
 
 /** Above the highest pid of Linux (2^22), so that no process gets the signals. */
 const NO_PID = 2 ** 23;

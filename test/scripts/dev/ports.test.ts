@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { expect } from 'chai';
 import { freePort } from '../../../scripts/dev/ports.ts';
-import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import { StartError } from '../../../shared/platform/runtime/lifecycle.ts';
 
 describe('the ports of npm start', () => {
   let taken: Server;

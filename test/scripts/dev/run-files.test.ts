@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runFiles } from '../../../scripts/dev/run-files.ts';
-import { StartError } from '../../../shared/runtime/lifecycle.ts';
+import { StartError } from '../../../shared/platform/runtime/lifecycle.ts';
 
 describe("npm start's files", () => {
   let dir: string;

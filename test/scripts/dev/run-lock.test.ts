@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { notePart, readPart, takeRun } from '../../../scripts/dev/run-lock.ts';
-import type { DirectoryLock } from '../../../shared/runtime/directory-lock.ts';
-import { type ProcessIdentity, thisProcess } from '../../../shared/runtime/process-identity.ts';
+import type { DirectoryLock } from '../../../shared/platform/runtime/directory-lock.ts';
+import { type ProcessIdentity, thisProcess } from '../../../shared/platform/runtime/process-identity.ts';
 import { errorOf } from '../../workers/embedded-db/store-under-test.ts';
 
 describe('the lock of npm start', () => {

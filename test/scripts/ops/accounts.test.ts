@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runOps } from '../../../scripts/ops/run.ts';
-import { loadConfig } from '../../../shared/config/settings.ts';
+import { loadConfig } from '../../../shared/platform/config/settings.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 describe('npm run ops: accounts, credits', () => {

@@ -3,11 +3,11 @@ import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { COMMANDS } from '../../../scripts/ops/run.ts';
-import type { AuditDocument } from '../../../shared/audit/entry.ts';
-import { beginEntry } from '../../../shared/audit/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, minuteAuditId, newId } from '../../../shared/runtime/ids.ts';
-import { createTemplateRequest } from '../../../shared/templates/request-store.ts';
+import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import { beginEntry } from '../../../shared/people/audit/store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, minuteAuditId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { createTemplateRequest } from '../../../shared/templates/sms/request-store.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 /** Verbs of commands that only look and change nothing. */

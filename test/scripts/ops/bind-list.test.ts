@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
-import { queuedMessage } from '../../../shared/messages/draft.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
-import { Metrics } from '../../../shared/runtime/metrics.ts';
-import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
-import { loadSecretKeys } from '../../../shared/runtime/secret-keys.ts';
+import { queuedMessage } from '../../../shared/messages/document/draft.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
+import { createSecretBox } from '../../../shared/platform/runtime/secret-box.ts';
+import { loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';
 import { SmppWorker } from '../../../workers/smpp/worker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';

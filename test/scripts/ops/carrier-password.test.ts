@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { openedPassword } from '../../../shared/carriers/carrier-secrets.ts';
-import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
-import { loadSecretKeys } from '../../../shared/runtime/secret-keys.ts';
+import { createSecretBox } from '../../../shared/platform/runtime/secret-box.ts';
+import { loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 describe('npm run ops: the password of a carrier', () => {

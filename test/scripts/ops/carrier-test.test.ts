@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { Metrics } from '../../../shared/runtime/metrics.ts';
-import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
-import { loadSecretKeys } from '../../../shared/runtime/secret-keys.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
+import { createSecretBox } from '../../../shared/platform/runtime/secret-box.ts';
+import { loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';
 import { SmppWorker } from '../../../workers/smpp/worker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { pdu, startHostileCarrier } from '../../support/hostile-carrier.ts';

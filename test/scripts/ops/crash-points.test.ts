@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { crashPointsPage } from '../../../scripts/ops/crash-points.ts';
-import { loadConfig } from '../../../shared/config/settings.ts';
-import { parseCrashPoint } from '../../../shared/runtime/crash-point.ts';
+import { loadConfig } from '../../../shared/platform/config/settings.ts';
+import { parseCrashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 
 describe('crash points', () => {
   it('are in docs/crash-points.md as the code has them', () => {

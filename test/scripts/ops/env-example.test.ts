@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect } from 'chai';
 import { envExample } from '../../../scripts/ops/env-example.ts';
-import { loadConfig } from '../../../shared/config/settings.ts';
+import { loadConfig } from '../../../shared/platform/config/settings.ts';
 
 describe('.env.example', () => {
   it('is what the settings say now', () => {

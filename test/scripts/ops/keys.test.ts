@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { createKey } from '../../../shared/keys/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { isAccountId } from '../../../shared/runtime/ids.ts';
+import { createKey } from '../../../shared/people/keys/store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 describe('npm run ops: a key', () => {

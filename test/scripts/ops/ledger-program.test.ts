@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
-import { loadSecretKeys } from '../../../shared/runtime/secret-keys.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { createSecretBox } from '../../../shared/platform/runtime/secret-box.ts';
+import { loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';
 import { builtProgram } from '../../support/built.ts';
 import { OpsWorld, type Ran } from '../../support/ops-world.ts';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BSON, type Db, type Document } from 'mongodb';
 import { runOps } from '../../../scripts/ops/run.ts';
-import { loadConfig } from '../../../shared/config/settings.ts';
-import { ensureSchema } from '../../../shared/mongo/schema.ts';
+import { loadConfig } from '../../../shared/platform/config/settings.ts';
+import { ensureSchema } from '../../../shared/platform/mongo/schema.ts';
 import { makeAccount, makeMessage } from '../../support/make.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 

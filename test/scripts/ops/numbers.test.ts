@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { InboundDocument } from '../../../shared/inbound/inbound.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import type { InboundDocument } from '../../../shared/messages/inbound.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 describe('npm run ops: numbers and what nobody received', () => {

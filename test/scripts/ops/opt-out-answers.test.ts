@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AuditDocument } from '../../../shared/audit/entry.ts';
+import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 describe('npm run ops opt-out words: answers', () => {

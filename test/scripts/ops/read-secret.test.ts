@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { readSecret } from '../../../scripts/ops/read-secret.ts';
-import type { AskedSecret } from '../../../shared/config/secrets.ts';
+import type { AskedSecret } from '../../../shared/platform/config/secrets.ts';
 
 describe('a secret that ops wants', () => {
   let folder: string;

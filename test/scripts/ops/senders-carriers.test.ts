@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { createSecretBox } from '../../../shared/runtime/secret-box.ts';
-import { loadSecretKeys } from '../../../shared/runtime/secret-keys.ts';
-import { createSender, removeSender } from '../../../shared/senders/store.ts';
+import { createSender, removeSender } from '../../../shared/carriers/sender-store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { createSecretBox } from '../../../shared/platform/runtime/secret-box.ts';
+import { loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 describe('npm run ops: senders and carriers', () => {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { findTemplate } from '../../../shared/templates/store.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { findTemplate } from '../../../shared/templates/sms/store.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 const A = '1107160000000000011';

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { createSender } from '../../../shared/senders/store.ts';
-import { findTemplate, listTemplates } from '../../../shared/templates/store.ts';
+import { createSender } from '../../../shared/carriers/sender-store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { findTemplate, listTemplates } from '../../../shared/templates/sms/store.ts';
 import { makeAccount } from '../../support/make.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 

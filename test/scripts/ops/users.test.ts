@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { createKey } from '../../../shared/keys/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { isAccountId } from '../../../shared/runtime/ids.ts';
-import { hashToken } from '../../../shared/users/link.ts';
-import { findUserByLink } from '../../../shared/users/store.ts';
+import { createKey } from '../../../shared/people/keys/store.ts';
+import { hashToken } from '../../../shared/people/users/link.ts';
+import { findUserByLink } from '../../../shared/people/users/store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 import { signedIn } from '../../support/signed-in.ts';
 

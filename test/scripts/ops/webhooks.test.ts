@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type AccountId, eventId, newId } from '../../../shared/runtime/ids.ts';
-import { type DeliveryDocument, deliveryId } from '../../../shared/webhooks/delivery.ts';
-import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
-import { makeDelivery, present } from '../../shared/webhooks/make.ts';
+import { type DeliveryDocument, deliveryId } from '../../../shared/events/webhooks/delivery.ts';
+import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
+import { type AccountId, eventId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { makeDelivery, present } from '../../shared/events/webhooks/make.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 import { openReceiver } from '../../workers/webhooks/receiver.ts';
 import { verify } from '../../workers/webhooks/world.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { eventBody } from '../../../shared/events/catalogue.ts';
-import type { InboundMessageDocument } from '../../../shared/messages/chat-message.ts';
-import type { HistoryEntry, MessageDocument } from '../../../shared/messages/message.ts';
-import { makeMessage } from '../webhooks/make.ts';
+import type { InboundMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import type { HistoryEntry, MessageDocument } from '../../../shared/messages/document/message.ts';
+import { makeMessage } from './webhooks/make.ts';
 
 const AT = new Date('2026-11-21T04:30:01.987Z');
 

@@ -9,15 +9,15 @@ import {
   stateOf,
   templateEvent,
 } from '../../../shared/events/catalogue.ts';
-import type { AnyMessage } from '../../../shared/messages/any-message.ts';
+import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import type {
   ChatMessageDocument,
   InboundContent,
   InboundMessageDocument,
-} from '../../../shared/messages/chat-message.ts';
-import type { InboundSmsDocument } from '../../../shared/messages/inbound-sms.ts';
+} from '../../../shared/messages/document/chat-message.ts';
+import type { InboundSmsDocument } from '../../../shared/messages/document/inbound-sms.ts';
 import { contract, contractText, operations, pointer, schemaFault } from '../../support/openapi.ts';
-import { makeMessage } from '../webhooks/make.ts';
+import { makeMessage } from './webhooks/make.ts';
 
 interface Hook {
   readonly post: {

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
+import { connectStore, type Store } from '../../../shared/platform/mongo/connect.ts';
 import { opened } from '../opened.ts';
 import { openTestStore, type TestStore } from '../store.ts';
 import { startWireProxy, type WireProxy } from './proxy.ts';

@@ -6,7 +6,7 @@ import {
   MongoWriteConcernError,
   type TopologyDescriptionChangedEvent,
 } from 'mongodb';
-import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
+import { connectStore, type Store } from '../../../shared/platform/mongo/connect.ts';
 import { eventually } from '../eventually.ts';
 import { openTestStore, type TestStore } from '../store.ts';
 import { unreplicated } from './faults.ts';

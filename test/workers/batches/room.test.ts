@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { WRITE_OUT_MS } from '../../../shared/queue/queue-document.ts';
-import { type BatchId, newId } from '../../../shared/runtime/ids.ts';
+import { WRITE_OUT_MS } from '../../../shared/messages/queue/queue-document.ts';
+import { type BatchId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { roomInQueue } from '../../../workers/batches/room.ts';
 import { makeBatch } from '../../support/batches.ts';
 import { makeMessage } from '../../support/make.ts';

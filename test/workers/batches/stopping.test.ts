@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { countBatch, refundedCredits } from '../../../shared/batches/progress.ts';
-import { batchCollection, beginStop, reserveNext } from '../../../shared/batches/store.ts';
-import { unpackLines } from '../../../shared/queue/queue-document.ts';
-import { claimLines, queueOf } from '../../../shared/queue/queue-store.ts';
-import { type AccountId, batchMessageIds, newId } from '../../../shared/runtime/ids.ts';
-import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
+import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
+import { countBatch, refundedCredits } from '../../../shared/messages/batch-progress.ts';
+import { batchCollection, beginStop, reserveNext } from '../../../shared/messages/batch-store.ts';
+import { unpackLines } from '../../../shared/messages/queue/queue-document.ts';
+import { claimLines, queueOf } from '../../../shared/messages/queue/queue-store.ts';
+import { type AccountId, batchMessageIds, newId } from '../../../shared/platform/runtime/ids.ts';
 import { makeReserved, splitNext } from '../../../workers/batches/split.ts';
 import { ledgerBalanceOf } from '../../support/balance.ts';
 import { makeBatch, payBatch } from '../../support/batches.ts';

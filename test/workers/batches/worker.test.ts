@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { chunksOf } from '../../../shared/batches/batch.ts';
+import type { RouteDocument } from '../../../shared/carriers/routing/route.ts';
+import { chunksOf } from '../../../shared/messages/batch.ts';
 import {
   batchCollection,
   beginStop,
@@ -7,13 +8,12 @@ import {
   readChunk,
   removeChunks,
   reserveNext,
-} from '../../../shared/batches/store.ts';
-import { unpackLines } from '../../../shared/queue/queue-document.ts';
-import { queueOf } from '../../../shared/queue/queue-store.ts';
-import type { RouteDocument } from '../../../shared/routing/route.ts';
-import { type AccountId, batchMessageIds, queueId } from '../../../shared/runtime/ids.ts';
-import { parseContent } from '../../../shared/templates/pattern.ts';
-import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/slot.ts';
+} from '../../../shared/messages/batch-store.ts';
+import { unpackLines } from '../../../shared/messages/queue/queue-document.ts';
+import { queueOf } from '../../../shared/messages/queue/queue-store.ts';
+import { type AccountId, batchMessageIds, queueId } from '../../../shared/platform/runtime/ids.ts';
+import { parseContent } from '../../../shared/templates/sms/pattern.ts';
+import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/sms/slot.ts';
 import { makeReserved, splitNext } from '../../../workers/batches/split.ts';
 import { makeBatch, makeEntries, payBatch } from '../../support/batches.ts';
 import { eventually } from '../../support/eventually.ts';

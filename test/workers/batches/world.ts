@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
-import type { BatchDocument } from '../../../shared/batches/batch.ts';
-import { batchCollection } from '../../../shared/batches/store.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, type BatchId, newId } from '../../../shared/runtime/ids.ts';
-import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
+import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
+import type { BatchDocument } from '../../../shared/messages/batch.ts';
+import { batchCollection } from '../../../shared/messages/batch-store.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, type BatchId, newId } from '../../../shared/platform/runtime/ids.ts';
 import type { BatchWorker } from '../../../workers/batches/worker.ts';
 import { startBatchWorker } from '../../support/batches.ts';
 import { eventually } from '../../support/eventually.ts';

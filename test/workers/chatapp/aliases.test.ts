@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { InboxItemDocument } from '../../../shared/chat-inbox/inbox-item.ts';
-import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
+import type { InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
+import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
 import { customerWrites } from '../../support/chat.ts';
 import { inboxWorld } from './inbox-world.ts';
 import { makeItem } from './make.ts';

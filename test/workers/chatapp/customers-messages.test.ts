@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { InboundItem } from '../../../shared/chat-inbox/inbox-item.ts';
-import type { InboundMessageDocument } from '../../../shared/messages/chat-message.ts';
-import { pauseProvider } from '../../../shared/providers/store.ts';
+import { pauseProvider } from '../../../shared/carriers/providers/store.ts';
+import type { InboundItem } from '../../../shared/messages/chat-inbox-item.ts';
+import type { InboundMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { PROVIDER } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeItem } from './make.ts';

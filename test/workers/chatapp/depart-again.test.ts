@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
-import { voidConversation } from '../../../shared/conversations/store.ts';
-import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
-import { connectStore } from '../../../shared/mongo/connect.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
+import { voidConversation } from '../../../shared/money/conversations/store.ts';
+import { connectStore } from '../../../shared/platform/mongo/connect.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { checkDeparture } from '../../../workers/chatapp/depart.ts';
 import { finishPending } from '../../../workers/maintenance/finish-pending.ts';
 import { chatMessagesOf, customerWrites, makeTextDraft } from '../../support/chat.ts';

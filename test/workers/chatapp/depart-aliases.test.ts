@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
-import { linkCustomers } from '../../../shared/conversations/names.ts';
+import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
+import { linkCustomers } from '../../../shared/money/conversations/names.ts';
 import { customerWrites, makeTemplateDraft, makeTextDraft } from '../../support/chat.ts';
 import { CLAIMED, CUSTOMER, departWorld, HOUR_MS, REFUSED } from './depart-world.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { giveBackRefused } from '../../../shared/conversations/void.ts';
-import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import { giveBackRefused } from '../../../shared/money/conversations/void.ts';
 import { customerWrites, makeTemplateDraft, makeTextDraft } from '../../support/chat.ts';
 
 import { CLAIMED, CUSTOMER, departWorld, HOUR_MS, REFUSED } from './depart-world.ts';

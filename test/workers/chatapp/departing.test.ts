@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { pauseAccount, setAccountStatus } from '../../../shared/accounts/store.ts';
-import { addOptIns, removeOptIn } from '../../../shared/chat-opt-ins/store.ts';
-import { createChatAccepter } from '../../../shared/conversations/open.ts';
-import { recordInbound } from '../../../shared/conversations/store.ts';
-import type { LedgerEntryDocument } from '../../../shared/ledger/entry.ts';
-import { systemClock as clock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { addOptIns, removeOptIn } from '../../../shared/carriers/chat-opt-in-store.ts';
+import { pauseAccount, setAccountStatus } from '../../../shared/money/accounts/store.ts';
+import { createChatAccepter } from '../../../shared/money/conversations/open.ts';
+import { recordInbound } from '../../../shared/money/conversations/store.ts';
+import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
+import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { chatWorld, customers } from './world.ts';

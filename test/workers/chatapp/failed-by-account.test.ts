@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
-import { findProvider } from '../../../shared/providers/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
+import { findProvider } from '../../../shared/carriers/providers/store.ts';
+import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openGates } from '../../support/gates.ts';
 import { makeItem, makeStatus } from './make.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { InboundItem } from '../../../shared/chat-inbox/inbox-item.ts';
-import { connectStore } from '../../../shared/mongo/connect.ts';
+import type { InboundItem } from '../../../shared/messages/chat-inbox-item.ts';
+import { connectStore } from '../../../shared/platform/mongo/connect.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Injected } from '../../support/mongo-wire/faults.ts';
 import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { listChatTemplates } from '../../../shared/chat-templates/store.ts';
+import { listChatTemplates } from '../../../shared/templates/chat/store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { flood } from '../../support/hostile-server.ts';
 import { chatWorld, customers } from './world.ts';

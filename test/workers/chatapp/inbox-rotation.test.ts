@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
-import { keepItems } from '../../../shared/chat-inbox/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { Metrics } from '../../../shared/runtime/metrics.ts';
+import { keepItems } from '../../../shared/messages/chat-inbox-store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import type { HeldPartition } from '../../../workers/chatapp/held-partition.ts';
 import { InboxRotation, type InboxRotationOptions } from '../../../workers/chatapp/inbox-rotation.ts';
 import { createChatMetrics } from '../../../workers/chatapp/metrics.ts';

@@ -1,7 +1,7 @@
-import type { InboxItemDocument, StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
-import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
-import { chatMessageKey } from '../../../shared/providers/message-key.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
+import type { InboxItemDocument, StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeItem, makeStatus } from './make.ts';
 import { type ChatAccount, chatWorld } from './world.ts';

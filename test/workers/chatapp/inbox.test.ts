@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { InboundItem, InboxItemDocument } from '../../../shared/chat-inbox/inbox-item.ts';
-import { chatMessageKey } from '../../../shared/providers/message-key.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
+import type { InboundItem, InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inboxWorld } from './inbox-world.ts';
 import { makeItem } from './make.ts';

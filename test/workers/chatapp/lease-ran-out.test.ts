@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { Lease } from '../../../shared/leases/lease.ts';
-import { connectStore } from '../../../shared/mongo/connect.ts';
-import { pauseProvider } from '../../../shared/providers/store.ts';
-import { type Clock, systemClock } from '../../../shared/runtime/clock.ts';
-import { Metrics } from '../../../shared/runtime/metrics.ts';
+import { pauseProvider } from '../../../shared/carriers/providers/store.ts';
+import { Lease } from '../../../shared/platform/leases/lease.ts';
+import { connectStore } from '../../../shared/platform/mongo/connect.ts';
+import { type Clock, systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import type { ChatWorkerOptions } from '../../../workers/chatapp/worker.ts';
 import { makeProvider } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';

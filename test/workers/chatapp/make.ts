@@ -1,6 +1,6 @@
-import { type InboxItemDocument, itemId, type StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
-import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
-import { type AccountId, idDay, newId } from '../../../shared/runtime/ids.ts';
+import { type InboxItemDocument, itemId, type StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
+import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import { type AccountId, idDay, newId } from '../../../shared/platform/runtime/ids.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { expect } from 'chai';
-import { setAccountStatus } from '../../../shared/accounts/store.ts';
-import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import { setAccountStatus } from '../../../shared/money/accounts/store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
 import { makeItem, makeStatus } from './make.ts';

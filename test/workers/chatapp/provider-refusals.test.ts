@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { listChatTemplates } from '../../../shared/chat-templates/store.ts';
-import type { MessageState } from '../../../shared/messages/message.ts';
-import { findProvider, resumeProvider } from '../../../shared/providers/store.ts';
-import { readMessageLog } from '../../../shared/settlement/log-store.ts';
+import { findProvider, resumeProvider } from '../../../shared/carriers/providers/store.ts';
+import type { MessageState } from '../../../shared/messages/document/message.ts';
+import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts';
+import { listChatTemplates } from '../../../shared/templates/chat/store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { graphError, json, type ProviderServer } from './provider-server.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { expect } from 'chai';
-import type { InboxItemDocument } from '../../../shared/chat-inbox/inbox-item.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
 import { eventBody } from '../../../shared/events/catalogue.ts';
-import { chatMessageKey } from '../../../shared/providers/message-key.ts';
+import type { InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
 import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';
 import { inboxWorld } from './inbox-world.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { chatMessageKey } from '../../../shared/providers/message-key.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
 import { eventually } from '../../support/eventually.ts';
 import { graphError, json, type ProviderServer } from './provider-server.ts';
 import { chatWorld, customers } from './world.ts';

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import type { StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
-import { fateOf } from '../../../shared/conversations/charge.ts';
-import { applyChange, type Change } from '../../../shared/messages/change.ts';
-import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
-import type { Claim } from '../../../shared/messages/message.ts';
-import { chatMessageKey } from '../../../shared/providers/message-key.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
-import { decideOutcome } from '../../../shared/settlement/decide-outcome.ts';
-import type { SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
-import { decideByPolicy } from '../../../shared/settlement/unknown-policy.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
+import type { StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
+import { applyChange, type Change } from '../../../shared/messages/document/change.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import type { Claim } from '../../../shared/messages/document/message.ts';
+import { decideOutcome } from '../../../shared/messages/settlement/decide-outcome.ts';
+import type { SubmitOutcome } from '../../../shared/messages/settlement/submit-outcome.ts';
+import { decideByPolicy } from '../../../shared/messages/settlement/unknown-policy.ts';
+import { fateOf } from '../../../shared/money/conversations/charge.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { decideStatuses } from '../../../workers/chatapp/status-outcome.ts';
 import { makeChatMessage, makeStatus } from './make.ts';
 

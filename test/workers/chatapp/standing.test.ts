@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { type News, Standing } from '../../../workers/chatapp/standing.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { makeChatMessage } from './make.ts';

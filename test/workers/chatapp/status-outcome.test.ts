@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { StatusItem } from '../../../shared/chat-inbox/inbox-item.ts';
-import { fateOf } from '../../../shared/conversations/charge.ts';
-import { applyChange } from '../../../shared/messages/change.ts';
-import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
-import { mayHaveLeft } from '../../../shared/messages/copies.ts';
-import { chatMessageKey } from '../../../shared/providers/message-key.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
-import { decideByPolicy } from '../../../shared/settlement/unknown-policy.ts';
+import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
+import type { StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
+import { applyChange } from '../../../shared/messages/document/change.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import { mayHaveLeft } from '../../../shared/messages/document/copies.ts';
+import { decideByPolicy } from '../../../shared/messages/settlement/unknown-policy.ts';
+import { fateOf } from '../../../shared/money/conversations/charge.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { decideStatuses } from '../../../workers/chatapp/status-outcome.ts';
 import { makeChatMessage, makeStatus } from './make.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { findProvider, setProvider } from '../../../shared/providers/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
+import { findProvider, setProvider } from '../../../shared/carriers/providers/store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ended, WorkerProcesses } from '../../support/worker-processes.ts';

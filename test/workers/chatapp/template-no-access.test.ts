@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
-import { replaceListed } from '../../../shared/chat-templates/store.ts';
-import type { ChatTemplateRequestDocument } from '../../../shared/chat-templates/template-request.ts';
-import { findProvider } from '../../../shared/providers/store.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { findProvider } from '../../../shared/carriers/providers/store.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
+import { replaceListed } from '../../../shared/templates/chat/store.ts';
+import type { ChatTemplateRequestDocument } from '../../../shared/templates/chat/template-request.ts';
 import { judgeTemplateAnswer } from '../../../workers/chatapp/provider/template-answer.ts';
 import { eventually } from '../../support/eventually.ts';
 import { graphError, json } from './provider-server.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { systemClock as clock } from '../../../shared/runtime/clock.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import type { Exchange } from '../../../workers/chatapp/provider/answer.ts';
 import { readTemplates } from '../../../workers/chatapp/template-pages.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
-import type { ChatTemplateRequestDocument } from '../../../shared/chat-templates/template-request.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
+import type { ChatTemplateRequestDocument } from '../../../shared/templates/chat/template-request.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { CallbackStore } from '../../../gateway/chatapp/callback-store.ts';
-import type { ChatTemplateDocument } from '../../../shared/chat-templates/chat-template.ts';
-import { listChatTemplates, replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import type { ChatTemplateDocument } from '../../../shared/templates/chat/chat-template.ts';
+import { listChatTemplates, replaceChatTemplates } from '../../../shared/templates/chat/store.ts';
 import { makeChatTemplate } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readAlone } from '../../support/read-callback.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { ProviderTrouble } from '../../../shared/providers/provider.ts';
-import { findProvider, noteTrouble, setProvider } from '../../../shared/providers/store.ts';
-import { systemClock as clock } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import type { ProviderTrouble } from '../../../shared/carriers/providers/provider.ts';
+import { findProvider, noteTrouble, setProvider } from '../../../shared/carriers/providers/store.ts';
+import { systemClock as clock } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { listTrouble, sendTrouble } from '../../../workers/chatapp/provider/trouble.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';

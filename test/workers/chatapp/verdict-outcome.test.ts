@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { applyChange } from '../../../shared/messages/change.ts';
-import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
-import { decideOutcome } from '../../../shared/settlement/decide-outcome.ts';
+import { applyChange } from '../../../shared/messages/document/change.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import { decideOutcome } from '../../../shared/messages/settlement/decide-outcome.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { outcomeOf } from '../../../workers/chatapp/verdict-outcome.ts';
 import { makeChatMessage } from './make.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { serialize } from 'bson';
 import { expect } from 'chai';
 import { type Db, MongoClient } from 'mongodb';
-import { DAMAGED_EXIT_CODE, DamageFound } from '../../../shared/runtime/lifecycle.ts';
+import { DAMAGED_EXIT_CODE, DamageFound } from '../../../shared/platform/runtime/lifecycle.ts';
 import { int32 } from '../../../workers/embedded-db/bson/value.ts';
 import { Store } from '../../../workers/embedded-db/commands/store.ts';
 import type { DiskEvents } from '../../../workers/embedded-db/group-commit.ts';

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { thisProcess } from '../../../shared/runtime/process-identity.ts';
+import { thisProcess } from '../../../shared/platform/runtime/process-identity.ts';
 import { EMBEDDED, errorOf } from './store-under-test.ts';
 import { storesInOneDirectory } from './stores-world.ts';
 

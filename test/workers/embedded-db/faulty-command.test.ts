@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { deserialize, serialize } from 'bson';
 import { expect } from 'chai';
-import { ChangeSignal } from '../../../shared/runtime/change-signal.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
+import { ChangeSignal } from '../../../shared/platform/runtime/change-signal.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { StoreError } from '../../../workers/embedded-db/bson/errors.ts';
 import { Command } from '../../../workers/embedded-db/commands/command.ts';
 import { handlerOf } from '../../../workers/embedded-db/commands/registry.ts';

@@ -1,8 +1,8 @@
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'bson';
-import { ChangeSignal } from '../../../shared/runtime/change-signal.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
+import { ChangeSignal } from '../../../shared/platform/runtime/change-signal.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { Command } from '../../../workers/embedded-db/commands/command.ts';
 import { handlerOf } from '../../../workers/embedded-db/commands/registry.ts';
 import { Store } from '../../../workers/embedded-db/commands/store.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { queuedMessage } from '../../../shared/messages/draft.ts';
-import type { MessageDocument, PartState } from '../../../shared/messages/message.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import { queuedMessage } from '../../../shared/messages/document/draft.ts';
+import type { MessageDocument, PartState } from '../../../shared/messages/document/message.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { decideDue, RECEIPT_WAIT_MS } from '../../../workers/maintenance/decide-due.ts';
 import { makeDraft } from '../../support/make.ts';
 

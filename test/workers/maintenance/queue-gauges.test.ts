@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { claimLines, insertFirst, queueDocuments } from '../../../shared/queue/queue-store.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
-import { Metrics } from '../../../shared/runtime/metrics.ts';
+import { claimLines, insertFirst, queueDocuments } from '../../../shared/messages/queue/queue-store.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import { QueueGauges } from '../../../workers/maintenance/queue-gauges.ts';
 import { makeAccount, makeDraft, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { unpackLines } from '../../../shared/queue/queue-document.ts';
-import { claimLines, queueOf } from '../../../shared/queue/queue-store.ts';
-import type { RouteDocument } from '../../../shared/routing/route.ts';
-import { newId } from '../../../shared/runtime/ids.ts';
+import type { RouteDocument } from '../../../shared/carriers/routing/route.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { unpackLines } from '../../../shared/messages/queue/queue-document.ts';
+import { claimLines, queueOf } from '../../../shared/messages/queue/queue-store.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { Reroute, type RerouteDeps } from '../../../workers/maintenance/reroute.ts';
 import { Died, dyingDb } from '../../support/dying-db.ts';
 import { makeMessage } from '../../support/make.ts';

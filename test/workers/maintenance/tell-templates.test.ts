@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict';
 import { expect } from 'chai';
 import { removeTemplate } from '../../../gateway/account/templates/own-store.ts';
-import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
+import { eventsOf } from '../../../shared/events/catalogue.ts';
+import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
+import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
+import { createEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { newId, type TemplateRequestId } from '../../../shared/platform/runtime/ids.ts';
+import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
 import {
   dropRequest,
   findChatTemplateRequests,
   forgetTemplate,
   refuseRequest,
   wishChatTemplate,
-} from '../../../shared/chat-templates/request-store.ts';
-import { findChatTemplate, noteChatTemplate, replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
-import { eventsOf } from '../../../shared/events/catalogue.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { newId, type TemplateRequestId } from '../../../shared/runtime/ids.ts';
+} from '../../../shared/templates/chat/request-store.ts';
+import { findChatTemplate, noteChatTemplate, replaceChatTemplates } from '../../../shared/templates/chat/store.ts';
 import {
   createTemplateRequest,
   giveDltId,
@@ -20,14 +23,11 @@ import {
   rejectTemplateRequest,
   removeTemplateRequest,
   resubmitRequest,
-} from '../../../shared/templates/request-store.ts';
-import { createTemplate, decideTemplate, findTemplate } from '../../../shared/templates/store.ts';
-import type { TemplateRequestDocument } from '../../../shared/templates/template-request.ts';
-import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
-import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
-import { createEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
+} from '../../../shared/templates/sms/request-store.ts';
+import { createTemplate, decideTemplate, findTemplate } from '../../../shared/templates/sms/store.ts';
+import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
 import { tellTemplates } from '../../../workers/maintenance/tell-templates.ts';
-import { makeTemplate } from '../../shared/templates/make.ts';
+import { makeTemplate } from '../../shared/templates/sms/make.ts';
 import { makeChatTemplate, TEST_BOX } from '../../support/chatapp.ts';
 import { makeAccount } from '../../support/make.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';

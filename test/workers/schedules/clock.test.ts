@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Metrics } from '../../../shared/runtime/metrics.ts';
+import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import { ScheduleWorker } from '../../../workers/schedules/worker.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount } from '../../support/make.ts';

@@ -4,7 +4,7 @@ import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
 import type { BindReportDocument } from '../../../shared/carriers/bind-report.ts';
 import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import type { Condition } from '../../../shared/carriers/condition.ts';
+import type { Condition } from '../../../shared/carriers/carrier-condition.ts';
 import { listConditions } from '../../../shared/carriers/list-conditions.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openWorld, QUICK, type World } from '../../support/smpp-world.ts';

@@ -6,7 +6,7 @@ import { freePort } from '../../../scripts/bench/free-port.ts';
 import { listenLocally } from '../../../scripts/simulator/listen.ts';
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
-import type { NewCarrier } from '../../../shared/carriers/store.ts';
+import type { NewCarrier } from '../../../shared/carriers/carrier-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { CARRIER, worldPerTest } from '../../support/smpp-world.ts';
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { SmscOptions } from '../../../scripts/simulator/smsc/options.ts';
 import { type Smsc, startSmsc } from '../../../scripts/simulator/smsc.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { replaceRoute } from '../../../shared/routing/store.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { MessageId } from '../../../shared/runtime/ids.ts';
+import { replaceRoute } from '../../../shared/carriers/routing/store.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { Reroute } from '../../../workers/maintenance/reroute.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type HostileCarrier, startHostileCarrier } from '../../support/hostile-carrier.ts';

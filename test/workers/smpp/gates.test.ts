@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { pauseAccount, setAccountStatus } from '../../../shared/accounts/store.ts';
-import { queuedMessage } from '../../../shared/messages/draft.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { queueOf } from '../../../shared/queue/queue-store.ts';
-import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
+import { queuedMessage } from '../../../shared/messages/document/draft.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { queueOf } from '../../../shared/messages/queue/queue-store.ts';
+import { pauseAccount, setAccountStatus } from '../../../shared/money/accounts/store.ts';
+import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { enqueue } from '../../support/queue.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import type { OrphanDocument } from '../../../shared/settlement/orphan.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   type HostileCarrier,

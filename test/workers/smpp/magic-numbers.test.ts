@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { MAGIC_NUMBERS } from '../../../scripts/simulator/magic-numbers.ts';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { requeue } from '../../../shared/queue/queue-store.ts';
-import type { MessageId } from '../../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { requeue } from '../../../shared/messages/queue/queue-store.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openWorld, QUICK, type World } from '../../support/smpp-world.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import type { MessageId } from '../../../shared/runtime/ids.ts';
-import { readMessageLog } from '../../../shared/settlement/log-store.ts';
-import type { LogRecord } from '../../../shared/settlement/message-log.ts';
+import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts';
+import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openWorld, QUICK, type World } from '../../support/smpp-world.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { DeliverSm } from '../../../scripts/simulator/smsc/deliver-sm.ts';
-import type { MessageState } from '../../../shared/messages/message.ts';
+import type { MessageState } from '../../../shared/messages/document/message.ts';
 import { QUICK, worldPerTest } from '../../support/smpp-world.ts';
 
 const MESSAGE_STATE = 0x0427;

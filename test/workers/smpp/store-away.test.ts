@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import type { MessageId } from '../../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { latch } from '../../support/latch.ts';
 import { openWorld, QUICK, type World } from '../../support/smpp-world.ts';

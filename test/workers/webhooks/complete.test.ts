@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { MongoServerError } from 'mongodb';
-import { newId } from '../../../shared/runtime/ids.ts';
-import type { Completion } from '../../../shared/webhooks/delivery-store.ts';
+import type { Completion } from '../../../shared/events/webhooks/delivery-store.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { Completer } from '../../../workers/webhooks/complete.ts';
-import { makeDelivery } from '../../shared/webhooks/make.ts';
+import { makeDelivery } from '../../shared/events/webhooks/make.ts';
 import { silentLog } from '../../support/silent-log.ts';
 
 describe('webhooks worker: completer', () => {

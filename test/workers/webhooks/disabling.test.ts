@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
-import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
-import { present } from '../../shared/webhooks/make.ts';
+import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
+import { disableEndpoint, enableEndpoint, removeEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
+import { present } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { WebhookWorld } from './world.ts';
 

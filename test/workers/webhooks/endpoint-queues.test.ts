@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { EndpointId } from '../../../shared/runtime/ids.ts';
+import type { EndpointId } from '../../../shared/platform/runtime/ids.ts';
 import { HOSTS_PER_ACCOUNT, IN_FLIGHT_MAX } from '../../../workers/webhooks/endpoint-queues.ts';
-import { makeGroup } from '../../shared/webhooks/make.ts';
+import { makeGroup } from '../../shared/events/webhooks/make.ts';
 import { drain, end, endpointsOf, filled, openQueues } from './queues.ts';
 
 const times = (count: number, endpoint: EndpointId) => Array.from({ length: count }, () => endpoint);

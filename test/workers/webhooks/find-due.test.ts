@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { EndpointId } from '../../../shared/runtime/ids.ts';
-import type { Stored } from '../../../shared/webhooks/delivery.ts';
-import { deliveriesOf, findDueInRange, findDueOf } from '../../../shared/webhooks/delivery-store.ts';
+import type { Stored } from '../../../shared/events/webhooks/delivery.ts';
+import { deliveriesOf, findDueInRange, findDueOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import type { EndpointId } from '../../../shared/platform/runtime/ids.ts';
 import { DueFinder } from '../../../workers/webhooks/find-due.ts';
-import { makeDelivery } from '../../shared/webhooks/make.ts';
+import { makeDelivery } from '../../shared/events/webhooks/make.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 describe('webhooks worker: find due', () => {

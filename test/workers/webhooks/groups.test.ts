@@ -1,11 +1,11 @@
 import type { RequestListener } from 'node:http';
 import { expect } from 'chai';
-import { connectStore } from '../../../shared/mongo/connect.ts';
-import type { EventId } from '../../../shared/runtime/ids.ts';
-import { type DeliveryDocument, type DeliveryGroup, deliveryId } from '../../../shared/webhooks/delivery.ts';
-import { deliveriesOf, findDeliveries, replaySince } from '../../../shared/webhooks/delivery-store.ts';
-import type { CreatedEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
-import { groupsOf, makeGroup, present } from '../../shared/webhooks/make.ts';
+import { type DeliveryDocument, type DeliveryGroup, deliveryId } from '../../../shared/events/webhooks/delivery.ts';
+import { deliveriesOf, findDeliveries, replaySince } from '../../../shared/events/webhooks/delivery-store.ts';
+import type { CreatedEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
+import { connectStore } from '../../../shared/platform/mongo/connect.ts';
+import type { EventId } from '../../../shared/platform/runtime/ids.ts';
+import { groupsOf, makeGroup, present } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startWireProxy } from '../../support/mongo-wire/proxy.ts';
 import type { Receiver } from './receiver.ts';

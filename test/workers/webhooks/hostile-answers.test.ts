@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
-import { Poster, type PostResult } from '../../../shared/webhooks/posting/post.ts';
+import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
+import { Poster, type PostResult } from '../../../shared/events/webhooks/posting/post.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { eventually } from '../../support/eventually.ts';
 import { flood, type HostileServer, openHostileServer } from '../../support/hostile-server.ts';
 import { openReceiver } from './receiver.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { connectStore } from '../../../shared/mongo/connect.ts';
-import { Metrics } from '../../../shared/runtime/metrics.ts';
-import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
+import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import { connectStore } from '../../../shared/platform/mongo/connect.ts';
+import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import { OPEN_MAX } from '../../../workers/webhooks/endpoint-queues.ts';
-import { present } from '../../shared/webhooks/make.ts';
+import { present } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { eachRefused, refused } from '../../support/mongo-wire/faults.ts';
 import { startWireProxy } from '../../support/mongo-wire/proxy.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { isAcknowledged } from '../../../shared/webhooks/result-words.ts';
+import { isAcknowledged } from '../../../shared/events/webhooks/result-words.ts';
 import { judge } from '../../../workers/webhooks/judge.ts';
 import { RETRY_PAUSES_MS } from '../../../workers/webhooks/retry-schedule.ts';
-import { makeDelivery } from '../../shared/webhooks/make.ts';
+import { makeDelivery } from '../../shared/events/webhooks/make.ts';
 
 const startedAt = new Date('2026-11-21T10:00:00Z');
 const now = new Date('2026-11-21T10:00:01Z');

@@ -1,8 +1,8 @@
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
-import { Poster, type PostResult } from '../../../shared/webhooks/posting/post.ts';
-import type { ResolveHost } from '../../../shared/webhooks/resolve-host.ts';
+import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
+import { Poster, type PostResult } from '../../../shared/events/webhooks/posting/post.ts';
+import type { ResolveHost } from '../../../shared/events/webhooks/resolve-host.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 
 interface PosterChoices {

@@ -1,7 +1,7 @@
-import type { AccountId, EndpointId } from '../../../shared/runtime/ids.ts';
-import type { Stored } from '../../../shared/webhooks/delivery.ts';
+import type { Stored } from '../../../shared/events/webhooks/delivery.ts';
+import type { AccountId, EndpointId } from '../../../shared/platform/runtime/ids.ts';
 import { EndpointQueues, type EndpointQueuesOptions, type Post } from '../../../workers/webhooks/endpoint-queues.ts';
-import { makeDelivery } from '../../shared/webhooks/make.ts';
+import { makeDelivery } from '../../shared/events/webhooks/make.ts';
 
 /** Every endpoint has a host of its own unless told otherwise. */
 export function openQueues(options: Partial<EndpointQueuesOptions> = {}): EndpointQueues {

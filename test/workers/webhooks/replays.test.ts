@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { newId } from '../../../shared/runtime/ids.ts';
-import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
-import { disableEndpoint } from '../../../shared/webhooks/endpoint-store.ts';
-import type { ReplayDocument } from '../../../shared/webhooks/replay.ts';
-import { startReplay } from '../../../shared/webhooks/replay-store.ts';
+import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import { disableEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
+import type { ReplayDocument } from '../../../shared/events/webhooks/replay.ts';
+import { startReplay } from '../../../shared/events/webhooks/replay-store.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { Replays } from '../../../workers/webhooks/replays.ts';
-import { makeDelivery, present } from '../../shared/webhooks/make.ts';
+import { makeDelivery, present } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { WebhookWorld } from './world.ts';
 

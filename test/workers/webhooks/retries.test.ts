@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { replayDelivery } from '../../../shared/webhooks/delivery-store.ts';
-import { present } from '../../shared/webhooks/make.ts';
+import { replayDelivery } from '../../../shared/events/webhooks/delivery-store.ts';
+import { present } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { WebhookWorld } from './world.ts';
 

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
-import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
-import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
-import { newSecret } from '../../../shared/webhooks/sign.ts';
+import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
+import { newSecret } from '../../../shared/events/webhooks/sign.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { IN_FLIGHT_MAX } from '../../../workers/webhooks/endpoint-queues.ts';
-import { makeDelivery, makeEndpoint, present } from '../../shared/webhooks/make.ts';
+import { makeDelivery, makeEndpoint, present } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Receiver } from './receiver.ts';
 import { WebhookWorld } from './world.ts';

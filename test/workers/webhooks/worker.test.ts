@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
-import { createAnnouncer } from '../../../shared/webhooks/announce.ts';
-import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
-import type { EndpointDocument } from '../../../shared/webhooks/endpoint.ts';
-import { newSecret } from '../../../shared/webhooks/sign.ts';
-import { makeMessage, present } from '../../shared/webhooks/make.ts';
+import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
+import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
+import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
+import { newSecret } from '../../../shared/events/webhooks/sign.ts';
+import { makeMessage, present } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { boxOf } from '../../support/secret-box.ts';
 import { verify, WebhookWorld } from './world.ts';

@@ -1,5 +1,10 @@
-import { type ErrorDo, type ErrorRule, errorRule } from '../../../shared/providers/error-table.ts';
-import { type GraphError, graphErrorOf, objectOf, parseObject } from '../../../shared/providers/graph-error.ts';
+import { type ErrorDo, type ErrorRule, errorRule } from '../../../shared/carriers/providers/error-table.ts';
+import {
+  type GraphError,
+  graphErrorOf,
+  objectOf,
+  parseObject,
+} from '../../../shared/carriers/providers/graph-error.ts';
 
 /**
  * The result of one request to the provider. `not_sent`: there was no connection, so nobody can have read anything.

@@ -1,7 +1,7 @@
-import type { ChatContent } from '../../../shared/messages/chat-message.ts';
-import { fileNameOf } from '../../../shared/messages/file-name.ts';
-import { isCustomerUserId } from '../../../shared/messages/recipient.ts';
-import type { MessageId } from '../../../shared/runtime/ids.ts';
+import type { ChatContent } from '../../../shared/messages/document/chat-message.ts';
+import { fileNameOf } from '../../../shared/messages/document/file-name.ts';
+import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
+import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { templateOf } from './template-payload.ts';
 
 /**

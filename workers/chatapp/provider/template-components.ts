@@ -1,12 +1,12 @@
+import { objectOf } from '../../../shared/carriers/providers/graph-error.ts';
 import {
   BUTTON_TYPES,
   MEDIA_HEADERS,
   type TemplateButton,
   type TemplateComponents,
   type TemplateHeader,
-} from '../../../shared/chat-templates/chat-template.ts';
-import { isNumber, variablesIn } from '../../../shared/chat-templates/variables.ts';
-import { objectOf } from '../../../shared/providers/graph-error.ts';
+} from '../../../shared/templates/chat/chat-template.ts';
+import { isNumber, variablesIn } from '../../../shared/templates/chat/variables.ts';
 
 /** A component or a button, as it is listed. */
 export type Component = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
-import type { TemplateButton } from '../../../shared/chat-templates/chat-template.ts';
-import type { TemplateDraft } from '../../../shared/chat-templates/template-request.ts';
+import type { TemplateButton } from '../../../shared/templates/chat/chat-template.ts';
+import type { TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
 
 /** What a new template has beside its components, and of it what an edit changes. */
 interface Head {

@@ -1,4 +1,4 @@
-import { objectOf } from '../../../shared/providers/graph-error.ts';
+import { objectOf } from '../../../shared/carriers/providers/graph-error.ts';
 
 export interface TemplatePage {
   /** The entries of the page as they came. template.ts reads each of them. */

@@ -4,7 +4,7 @@ import type {
   FilledHeader,
   FilledTemplate,
   FilledVariable,
-} from '../../../shared/messages/chat-message.ts';
+} from '../../../shared/messages/document/chat-message.ts';
 
 type TemplateContent = Extract<ChatContent, { readonly kind: 'template' }>;
 

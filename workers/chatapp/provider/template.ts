@@ -1,6 +1,6 @@
-import { type ChatTemplateDocument, chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
-import { objectOf } from '../../../shared/providers/graph-error.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { objectOf } from '../../../shared/carriers/providers/graph-error.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { type ChatTemplateDocument, chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
 import { type Component, partsOf, readComponents, text, typeOf, WORD_MAX } from './template-components.ts';
 
 /** Why an entry of the list is not a template that can be kept. */

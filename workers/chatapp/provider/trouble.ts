@@ -1,5 +1,5 @@
-import { errorRule } from '../../../shared/providers/error-table.ts';
-import { graphErrorOf, parseObject } from '../../../shared/providers/graph-error.ts';
+import { errorRule } from '../../../shared/carriers/providers/error-table.ts';
+import { graphErrorOf, parseObject } from '../../../shared/carriers/providers/graph-error.ts';
 import type { Exchange, SendVerdict } from './answer.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { objectOf, parseObject } from '../../../shared/providers/graph-error.ts';
+import { objectOf, parseObject } from '../../../shared/carriers/providers/graph-error.ts';
 import type { Exchange } from './answer.ts';
 import { judgeTemplateAnswer } from './template-answer.ts';
 

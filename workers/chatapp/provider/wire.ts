@@ -1,7 +1,7 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
-import { LimitedReading } from '../../../shared/runtime/limited-reading.ts';
+import { LimitedReading } from '../../../shared/platform/runtime/limited-reading.ts';
 
 /** The most interim answers (1xx). Nothing that we send asks for any (RFC 9110 §15.2). */
 const INTERIM_ANSWERS_MAX = 8;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type AddressGuard, RefusedAddress } from '../../../shared/webhooks/address-guard.ts';
-import { failureCode } from '../../../shared/webhooks/posting/failure-code.ts';
-import { type Opened, openGet } from '../../../shared/webhooks/posting/guarded-get.ts';
+import { type AddressGuard, RefusedAddress } from '../../../shared/events/webhooks/address-guard.ts';
+import { failureCode } from '../../../shared/events/webhooks/posting/failure-code.ts';
+import { type Opened, openGet } from '../../../shared/events/webhooks/posting/guarded-get.ts';
 
 /** `passes`: it may go better the next time. `reason`: for who gave the address. */
 export type Download =

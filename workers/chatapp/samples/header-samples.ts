@@ -1,6 +1,6 @@
-import type { MediaHeader } from '../../../shared/chat-templates/chat-template.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
-import type { AddressGuard } from '../../../shared/webhooks/address-guard.ts';
+import type { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import type { MediaHeader } from '../../../shared/templates/chat/chat-template.ts';
 import type { ProviderClient } from '../provider/client.ts';
 import { judgeUpload, type UploadVerdict } from '../provider/upload-answer.ts';
 import { download } from './download.ts';

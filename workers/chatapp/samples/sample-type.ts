@@ -1,4 +1,4 @@
-import type { MediaHeader } from '../../../shared/chat-templates/chat-template.ts';
+import type { MediaHeader } from '../../../shared/templates/chat/chat-template.ts';
 
 /** A type of file that the provider's upload takes (Graph API, "Resumable Upload API"). */
 export interface SampleType {

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { DamageFound } from '../../../shared/runtime/lifecycle.ts';
+import { DamageFound } from '../../../shared/platform/runtime/lifecycle.ts';
 import { LOG_STEP_BYTES, type LogPosition } from './log.ts';
 import { type Change, changesIn, HEADER_BYTES, headerStart, readHeader, wasHeader } from './log-group.ts';
 

@@ -12,9 +12,9 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type DirectoryLock, takeDirectory } from '../../../shared/runtime/directory-lock.ts';
-import { DamageFound, StartError } from '../../../shared/runtime/lifecycle.ts';
-import { syncDirectory } from '../../../shared/runtime/own-directory.ts';
+import { type DirectoryLock, takeDirectory } from '../../../shared/platform/runtime/directory-lock.ts';
+import { DamageFound, StartError } from '../../../shared/platform/runtime/lifecycle.ts';
+import { syncDirectory } from '../../../shared/platform/runtime/own-directory.ts';
 import { emptied } from './read-log.ts';
 
 /** The two files that are the data. */

@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
-import type { BatchDocument } from '../../../shared/batches/batch.ts';
-import { countBatch } from '../../../shared/batches/progress.ts';
-import { batchCollection, keepCounts } from '../../../shared/batches/store.ts';
-import type { AnyMessage } from '../../../shared/messages/any-message.ts';
-import { type BatchId, batchMessageRange, lowestId } from '../../../shared/runtime/ids.ts';
+import type { BatchDocument } from '../../../shared/messages/batch.ts';
+import { countBatch } from '../../../shared/messages/batch-progress.ts';
+import { batchCollection, keepCounts } from '../../../shared/messages/batch-store.ts';
+import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import { type BatchId, batchMessageRange, lowestId } from '../../../shared/platform/runtime/ids.ts';
 import { endedBefore } from './messages.ts';
 import type { PrunePace, PruneWalk } from './walk.ts';
 

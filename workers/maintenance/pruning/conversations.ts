@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import type { ConversationDocument } from '../../../shared/conversations/conversation.ts';
-import { conversationCollection } from '../../../shared/conversations/store.ts';
-import { lowestId } from '../../../shared/runtime/ids.ts';
+import type { ConversationDocument } from '../../../shared/money/conversations/conversation.ts';
+import { conversationCollection } from '../../../shared/money/conversations/store.ts';
+import { lowestId } from '../../../shared/platform/runtime/ids.ts';
 import { idsOf, type PruneWalk } from './walk.ts';
 
 type Found = Pick<ConversationDocument, '_id'>;

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import { lowestId } from '../../../shared/runtime/ids.ts';
-import type { DeliveryDocument } from '../../../shared/webhooks/delivery.ts';
-import { deliveriesOf } from '../../../shared/webhooks/delivery-store.ts';
+import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
+import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
+import { lowestId } from '../../../shared/platform/runtime/ids.ts';
 import { idsOf, type PruneWalk } from './walk.ts';
 
 type Found = Pick<DeliveryDocument, '_id'>;

@@ -1,12 +1,12 @@
 import type { Db, Filter } from 'mongodb';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { findUncounted } from '../../../shared/batches/store.ts';
-import type { AnyMessage } from '../../../shared/messages/any-message.ts';
-import type { MessageDocument, MessageState } from '../../../shared/messages/message.ts';
-import { STATES } from '../../../shared/messages/status.ts';
-import { lowestId, type MessageId } from '../../../shared/runtime/ids.ts';
-import type { ScheduleDocument } from '../../../shared/schedules/schedule.ts';
-import type { IntentDocument } from '../../../shared/settlement/intents.ts';
+import { findUncounted } from '../../../shared/messages/batch-store.ts';
+import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import type { MessageDocument, MessageState } from '../../../shared/messages/document/message.ts';
+import { STATES } from '../../../shared/messages/document/status.ts';
+import type { ScheduleDocument } from '../../../shared/messages/schedule.ts';
+import type { IntentDocument } from '../../../shared/messages/settlement/intents.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { lowestId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { idsOf, type PruneWalk } from './walk.ts';
 
 const FINAL = (Object.keys(STATES) as MessageState[]).filter((state) => STATES[state].final); // its keys are the states

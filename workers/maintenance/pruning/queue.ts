@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import type { QueueDocument } from '../../../shared/queue/queue-document.ts';
-import { queueOf, removeEnded } from '../../../shared/queue/queue-store.ts';
-import { lowestId } from '../../../shared/runtime/ids.ts';
+import type { QueueDocument } from '../../../shared/messages/queue/queue-document.ts';
+import { queueOf, removeEnded } from '../../../shared/messages/queue/queue-store.ts';
+import { lowestId } from '../../../shared/platform/runtime/ids.ts';
 import { idsOf, type PruneWalk } from './walk.ts';
 
 /** How long lines are kept after the validity of their messages: a claim of one may still be in the hands of a carrier's worker. */

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
-import { lowestId } from '../../../shared/runtime/ids.ts';
-import type { ScheduleDocument } from '../../../shared/schedules/schedule.ts';
+import type { ScheduleDocument } from '../../../shared/messages/schedule.ts';
+import { lowestId } from '../../../shared/platform/runtime/ids.ts';
 import { idsOf, type PruneWalk } from './walk.ts';
 
 type Found = Pick<ScheduleDocument, '_id'>;

@@ -1,12 +1,12 @@
 import type { Db } from 'mongodb';
-import type { BatchChunkDocument } from '../../../shared/batches/batch.ts';
-import { batchCollection, chunkCollection, removeChunks } from '../../../shared/batches/store.ts';
-import { findEachForSure, findForSure } from '../../../shared/mongo/find-one.ts';
-import { msOf, NOW_MS } from '../../../shared/mongo/store-time.ts';
-import { declareOver } from '../../../shared/payment/pay-by.ts';
-import { readPaid } from '../../../shared/payment/read-paid.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { type BatchId, isBatchId, lowestId } from '../../../shared/runtime/ids.ts';
+import type { BatchChunkDocument } from '../../../shared/messages/batch.ts';
+import { batchCollection, chunkCollection, removeChunks } from '../../../shared/messages/batch-store.ts';
+import { declareOver } from '../../../shared/money/payment/pay-by.ts';
+import { readPaid } from '../../../shared/money/payment/read-paid.ts';
+import { findEachForSure, findForSure } from '../../../shared/platform/mongo/find-one.ts';
+import { msOf, NOW_MS } from '../../../shared/platform/mongo/store-time.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { type BatchId, isBatchId, lowestId } from '../../../shared/platform/runtime/ids.ts';
 import type { PruneWalk } from './walk.ts';
 
 const BATCHES_MAX = 100;

@@ -1,4 +1,4 @@
-import { HOUR_MS, type HourName, hourName, hourStart } from '../../../shared/statistics/hour.ts';
+import { HOUR_MS, type HourName, hourName, hourStart } from '../../../shared/messages/statistics-hour.ts';
 
 /** When an hour was counted last, and how long that took. */
 export interface LastCount {

@@ -1,13 +1,13 @@
 import type { Db } from 'mongodb';
-import { fateOf } from '../../../shared/conversations/charge.ts';
-import { refundOf } from '../../../shared/conversations/charge-store.ts';
-import { ledgerCollection } from '../../../shared/ledger/store.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { fateOf } from '../../../shared/money/conversations/charge.ts';
+import { refundOf } from '../../../shared/money/conversations/charge-store.ts';
+import { ledgerCollection } from '../../../shared/money/ledger/store.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { Counted } from './tally.ts';
 
 /**
  * The conversations that these messages opened and that were given back. Only the ledger knows: when an opener is refused, the
- * charge may also pass on to another message (shared/conversations/void.ts). Asked only for such openers, which are few.
+ * charge may also pass on to another message (shared/money/conversations/void.ts). Asked only for such openers, which are few.
  */
 export async function givenBack(db: Db, messages: readonly Counted[]): Promise<ReadonlySet<string | undefined>> {
   const refunds = new Map<AccountId, ReturnType<typeof refundOf>[]>();

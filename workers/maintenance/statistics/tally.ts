@@ -1,10 +1,15 @@
-import { CHAT_OPERATOR } from '../../../shared/channels/chatapp.ts';
-import { CREDITS_PER_MESSAGE, isRefundable } from '../../../shared/ledger/refund.ts';
-import type { ChatMessageDocument } from '../../../shared/messages/chat-message.ts';
-import type { MessageDocument, StoredMessage } from '../../../shared/messages/message.ts';
-import { STATES } from '../../../shared/messages/status.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { type HourDocument, type HourName, SECONDS, type ShownState } from '../../../shared/statistics/hour.ts';
+import { CHAT_OPERATOR } from '../../../shared/messages/channels/chatapp.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import type { MessageDocument, StoredMessage } from '../../../shared/messages/document/message.ts';
+import { STATES } from '../../../shared/messages/document/status.ts';
+import {
+  type HourDocument,
+  type HourName,
+  SECONDS,
+  type ShownState,
+} from '../../../shared/messages/statistics-hour.ts';
+import { CREDITS_PER_MESSAGE, isRefundable } from '../../../shared/money/ledger/refund.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 
 /** What is read of a message to count it. */
 export type Counted = Pick<

@@ -1,18 +1,18 @@
 import type { Db } from 'mongodb';
-import type { ClaimGates } from '../../../shared/claim/claim-gates.ts';
-import { takeQueued } from '../../../shared/claim/take-queued.ts';
-import type { Claim, MessageDocument } from '../../../shared/messages/message.ts';
-import { insertNew } from '../../../shared/mongo/insert-new.ts';
+import type { Claim, MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { ClaimGates } from '../../../shared/messages/queue/claim-gates.ts';
 import {
   claimedMessage,
   claimLines,
   closeClaims,
   insertMissing,
   removeQueued,
-} from '../../../shared/queue/queue-store.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { crashPoint } from '../../../shared/runtime/crash-point.ts';
-import { type ClaimId, type MessageId, newId, type QueueId } from '../../../shared/runtime/ids.ts';
+} from '../../../shared/messages/queue/queue-store.ts';
+import { takeQueued } from '../../../shared/messages/queue/take-queued.ts';
+import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
+import { type ClaimId, type MessageId, newId, type QueueId } from '../../../shared/platform/runtime/ids.ts';
 import { type ClaimFrom, type Picked, type Room, Waiting } from './waiting.ts';
 
 export type { Room } from './waiting.ts';
@@ -48,7 +48,7 @@ const IDLE_MS = 3_000;
 const REMOVE_MS = 50;
 
 /**
- * Takes waiting messages for a carrier: `waiting.ts` says which are next, shared/queue what a claim is. They become `submitting`, with
+ * Takes waiting messages for a carrier: `waiting.ts` says which are next, shared/messages/queue what a claim is. They become `submitting`, with
  * the carrier, the lease's epoch and the claim's id. If two carriers want the same lines, one gets them.
  *
  * A message that was never sent before is nowhere but in the queue; until its outcome is settled it is `unborn`, and the settle inserts

@@ -1,18 +1,18 @@
 import type { Db } from 'mongodb';
-import type { AccountDocument } from '../../../shared/accounts/account.ts';
-import { readSendingRules } from '../../../shared/accounts/store.ts';
-import { findStopped } from '../../../shared/batches/store.ts';
-import { CANCELLED, CANCELLED_REASON } from '../../../shared/messages/cancelled.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { blocks, isExempt } from '../../../shared/opt-outs/opt-out.ts';
-import { readRecipientScopes } from '../../../shared/opt-outs/recipient-scopes.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
-import { type AccountId, idTime, type MessageId } from '../../../shared/runtime/ids.ts';
-import type { SenderDocument } from '../../../shared/senders/sender.ts';
-import { findSenders, type SenderKey, senderKey } from '../../../shared/senders/store.ts';
-import { readApprovals, type TemplateApproval } from '../../../shared/templates/store.ts';
-import { type TemplateKey, templateKey } from '../../../shared/templates/template.ts';
+import { blocks, isExempt } from '../../../shared/carriers/opt-outs/opt-out.ts';
+import { readRecipientScopes } from '../../../shared/carriers/opt-outs/recipient-scopes.ts';
+import type { SenderDocument } from '../../../shared/carriers/sender.ts';
+import { findSenders, type SenderKey, senderKey } from '../../../shared/carriers/sender-store.ts';
+import { findStopped } from '../../../shared/messages/batch-store.ts';
+import { CANCELLED, CANCELLED_REASON } from '../../../shared/messages/document/cancelled.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { readSendingRules } from '../../../shared/money/accounts/store.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
+import { type AccountId, idTime, type MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { readApprovals, type TemplateApproval } from '../../../shared/templates/sms/store.ts';
+import { type TemplateKey, templateKey } from '../../../shared/templates/sms/template.ts';
 
 /** Why an accepted message may not leave any more. It becomes the message's `errorCode` and `errorReason`. */
 export interface Refusal {

@@ -1,14 +1,14 @@
 import type { Db } from 'mongodb';
 import { readBindReports } from '../../../shared/carriers/bind-report-store.ts';
 import { type CarrierDocument, carrierLease } from '../../../shared/carriers/carrier.ts';
-import { heldEpochs } from '../../../shared/leases/holders.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { MAX_CARRIERS } from '../../../shared/routing/path.ts';
-import { placementOf } from '../../../shared/routing/placement.ts';
-import { isWorthWaiting, mayTake, type Standings, standingOf } from '../../../shared/routing/standing.ts';
-import { listRoutes } from '../../../shared/routing/store.ts';
-import { RouteTable } from '../../../shared/routing/table.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
+import { MAX_CARRIERS } from '../../../shared/carriers/routing/path.ts';
+import { placementOf } from '../../../shared/carriers/routing/placement.ts';
+import { isWorthWaiting, mayTake, type Standings, standingOf } from '../../../shared/carriers/routing/standing.ts';
+import { listRoutes } from '../../../shared/carriers/routing/store.ts';
+import { RouteTable } from '../../../shared/carriers/routing/table.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { heldEpochs } from '../../../shared/platform/leases/holders.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 
 /**
  * Decides which paths each carrier of this process takes from. That depends on the routes and on the state of the other carriers.

@@ -1,11 +1,11 @@
 import type { Db, Filter } from 'mongodb';
-import type { ClaimGates } from '../../../shared/claim/claim-gates.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { HOURS_LANE } from '../../../shared/messages/routing.ts';
-import { findAtOnce } from '../../../shared/mongo/find-at-once.ts';
-import { type QueueDocument, unpackLines } from '../../../shared/queue/queue-document.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import type { AccountId, QueueId } from '../../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { HOURS_LANE } from '../../../shared/messages/document/routing.ts';
+import type { ClaimGates } from '../../../shared/messages/queue/claim-gates.ts';
+import { type QueueDocument, unpackLines } from '../../../shared/messages/queue/queue-document.ts';
+import { findAtOnce } from '../../../shared/platform/mongo/find-at-once.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId, QueueId } from '../../../shared/platform/runtime/ids.ts';
 
 export interface WaitingOptions {
   readonly db: Db;

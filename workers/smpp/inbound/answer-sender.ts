@@ -1,16 +1,16 @@
 import type { Db } from 'mongodb';
-import { readSendingRules } from '../../../shared/accounts/store.ts';
-import type { MessageDraft } from '../../../shared/messages/draft.ts';
-import { laneOf } from '../../../shared/messages/routing.ts';
-import { isStoreTrouble } from '../../../shared/mongo/errors.ts';
-import { acceptOnce } from '../../../shared/payment/accept-once.ts';
-import { FollowUp } from '../../../shared/payment/follow-up.ts';
-import { routedOf } from '../../../shared/routing/placement.ts';
-import { Routes } from '../../../shared/routing/routes.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { crashPoint } from '../../../shared/runtime/crash-point.ts';
-import type { Log } from '../../../shared/runtime/log.ts';
-import { planText } from '../../../shared/sms/plan.ts';
+import { routedOf } from '../../../shared/carriers/routing/placement.ts';
+import { Routes } from '../../../shared/carriers/routing/routes.ts';
+import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
+import { laneOf } from '../../../shared/messages/document/routing.ts';
+import { planText } from '../../../shared/messages/sms-plan.ts';
+import { readSendingRules } from '../../../shared/money/accounts/store.ts';
+import { acceptOnce } from '../../../shared/money/payment/accept-once.ts';
+import { FollowUp } from '../../../shared/money/payment/follow-up.ts';
+import { isStoreTrouble } from '../../../shared/platform/mongo/errors.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
+import type { Log } from '../../../shared/platform/runtime/log.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
 import { findOwedAnswers, type OwedAnswer, removeOwedAnswer } from './answer-store.ts';
 

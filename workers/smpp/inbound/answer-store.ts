@@ -1,8 +1,8 @@
 import type { Collection, Db } from 'mongodb';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { insertNew } from '../../../shared/mongo/insert-new.ts';
-import type { AnswerText } from '../../../shared/opt-outs/word-settings.ts';
-import type { MessageId } from '../../../shared/runtime/ids.ts';
+import type { AnswerText } from '../../../shared/carriers/opt-outs/word-settings.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
+import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 
 /**
  * An answer that we owe to a customer's STOP, START or HELP. It exists until it is a paid message, or until it is certain that it

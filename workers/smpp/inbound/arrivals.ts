@@ -1,5 +1,5 @@
-import type { InboundDocument } from '../../../shared/inbound/inbound.ts';
-import type { InboundId } from '../../../shared/runtime/ids.ts';
+import type { InboundDocument } from '../../../shared/messages/inbound.ts';
+import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
 import type { DeliverVia } from '../session/deliver-taker.ts';
 
 /** A deliver_sm with a handset's message. It is stored, or is being stored. */

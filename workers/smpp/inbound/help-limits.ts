@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
-import { insertNew } from '../../../shared/mongo/insert-new.ts';
-import { updateEach } from '../../../shared/mongo/update-each.ts';
-import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
+import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
+import { updateEach } from '../../../shared/platform/mongo/update-each.ts';
+import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 
 /** A customer's message that asks for help. */
 export interface HelpRequest {

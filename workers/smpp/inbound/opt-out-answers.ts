@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
-import { recipientProblem } from '../../../shared/messages/recipient.ts';
-import { findOurs } from '../../../shared/numbers/store.ts';
-import { foldText, type OptOutSign } from '../../../shared/opt-outs/sign.ts';
-import { ANSWERS, type AnswerText, type WordSettings } from '../../../shared/opt-outs/word-settings.ts';
-import { crashPoint } from '../../../shared/runtime/crash-point.ts';
-import { optOutAnswerId } from '../../../shared/runtime/ids.ts';
+import { findOurs } from '../../../shared/carriers/numbers/store.ts';
+import { foldText, type OptOutSign } from '../../../shared/carriers/opt-outs/sign.ts';
+import { ANSWERS, type AnswerText, type WordSettings } from '../../../shared/carriers/opt-outs/word-settings.ts';
+import { recipientProblem } from '../../../shared/messages/document/recipient.ts';
+import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
+import { optOutAnswerId } from '../../../shared/platform/runtime/ids.ts';
 import { type OwedAnswer, oweAnswers } from './answer-store.ts';
 import { limitHelp } from './help-limits.ts';
 import type { Received } from './opt-outs.ts';

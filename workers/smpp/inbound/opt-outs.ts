@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
-import type { HistoryEntry } from '../../../shared/messages/message.ts';
-import { WHOLE_ACCOUNT } from '../../../shared/opt-outs/opt-out.ts';
-import { type OptOutSign, optOutOf } from '../../../shared/opt-outs/sign.ts';
-import { changeOptOuts, findChangedBy, type OptOutChange } from '../../../shared/opt-outs/store.ts';
+import { WHOLE_ACCOUNT } from '../../../shared/carriers/opt-outs/opt-out.ts';
+import { type OptOutSign, optOutOf } from '../../../shared/carriers/opt-outs/sign.ts';
+import { changeOptOuts, findChangedBy, type OptOutChange } from '../../../shared/carriers/opt-outs/store.ts';
 import {
   readWordSettings,
   settingsFor,
@@ -10,11 +9,12 @@ import {
   type WordSettingsKey,
   wordSettingsKey,
   wordsFor,
-} from '../../../shared/opt-outs/word-settings.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { crashPoint } from '../../../shared/runtime/crash-point.ts';
-import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
-import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
+} from '../../../shared/carriers/opt-outs/word-settings.ts';
+import type { HistoryEntry } from '../../../shared/messages/document/message.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
+import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
+import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { decideAnswers, type Signed } from './opt-out-answers.ts';
 
 /** A complete message from a customer, before it is stored. */

@@ -1,5 +1,5 @@
-import type { InboundPart } from '../../../shared/inbound/inbound.ts';
-import type { InboundId } from '../../../shared/runtime/ids.ts';
+import type { InboundPart } from '../../../shared/messages/inbound.ts';
+import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
 import type { Arrival } from './arrivals.ts';
 
 /** The parts of one message that have come so far. */

@@ -1,23 +1,23 @@
 import type { Db } from 'mongodb';
-import type { StrayText } from '../../../shared/inbound/inbound.ts';
-import { keepStrays } from '../../../shared/inbound/store.ts';
-import type { InboundSmsDocument } from '../../../shared/messages/inbound-sms.ts';
-import { insertNew } from '../../../shared/mongo/insert-new.ts';
-import { homeCountryOf } from '../../../shared/numbers/completion.ts';
-import { digitsOf, senderOf } from '../../../shared/numbers/notation.ts';
-import { entryFor, type NumberDocument } from '../../../shared/numbers/number.ts';
-import { createNumbers } from '../../../shared/numbers/store.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { crashPoint } from '../../../shared/runtime/crash-point.ts';
-import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
+import { homeCountryOf } from '../../../shared/carriers/numbers/completion.ts';
+import { digitsOf, senderOf } from '../../../shared/carriers/numbers/notation.ts';
+import { entryFor, type NumberDocument } from '../../../shared/carriers/numbers/number.ts';
+import { createNumbers } from '../../../shared/carriers/numbers/store.ts';
+import type { Announcer } from '../../../shared/events/webhooks/announce.ts';
+import type { InboundSmsDocument } from '../../../shared/messages/document/inbound-sms.ts';
+import type { StrayText } from '../../../shared/messages/inbound.ts';
+import { keepStrays } from '../../../shared/messages/inbound-store.ts';
+import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
+import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import {
   type AccountId,
   type InboundId,
   idDay,
   type MessageId,
   receivedMessageId,
-} from '../../../shared/runtime/ids.ts';
-import type { Announcer } from '../../../shared/webhooks/announce.ts';
+} from '../../../shared/platform/runtime/ids.ts';
 import { InboundOptOuts } from './opt-outs.ts';
 import type { WholeText } from './whole-text.ts';
 

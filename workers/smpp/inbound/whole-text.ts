@@ -1,5 +1,5 @@
-import type { InboundContent } from '../../../shared/messages/chat-message.ts';
-import type { InboundId } from '../../../shared/runtime/ids.ts';
+import type { InboundContent } from '../../../shared/messages/document/chat-message.ts';
+import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
 import type { SeptetRun } from '../text/septets.ts';
 import type { Arrival } from './arrivals.ts';
 import type { PartSet } from './part-sets.ts';

@@ -4,8 +4,8 @@ import type { Db } from 'mongodb';
 import type { BindReport, BindTrouble, CarrierFlow, CarrierMeasured } from '../../../shared/carriers/bind-report.ts';
 
 import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { errorFields, type Log } from '../../../shared/runtime/log.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { errorFields, type Log } from '../../../shared/platform/runtime/log.ts';
 import { QUICK_MS } from '../session/backoff.ts';
 import type { BindState } from '../session/bind-states.ts';
 

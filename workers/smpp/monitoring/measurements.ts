@@ -1,6 +1,6 @@
 import type { CarrierMeasured } from '../../../shared/carriers/bind-report.ts';
 import { type CommandStatusClass, statusReason, statusText } from '../../../shared/carriers/command-status.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 
 /** How many answer times are remembered. That is enough for a p99. */
 const REMEMBERED = 1_000;

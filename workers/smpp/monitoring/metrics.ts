@@ -1,4 +1,4 @@
-import type { Metrics } from '../../../shared/runtime/metrics.ts';
+import type { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 
 /** The SMPP worker's metrics. Their labels name the carrier. */
 export type SmppMetrics = ReturnType<typeof createSmppMetrics>;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Collection, Db } from 'mongodb';
-import { insertNew } from '../../../shared/mongo/insert-new.ts';
-import type { OrphanDocument } from '../../../shared/settlement/orphan.ts';
+import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
+import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
 import type { IncomingReceipt } from './receipt-match.ts';
 
 export const ORPHAN_MS = 72 * 3_600_000;

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
+import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { OrphanStore } from './orphan-store.ts';
 import type { Hit, ReceiptLookup } from './receipt-lookup.ts';
 import { awaitsAnswer, type IncomingReceipt, isAnswerDue, onlyUnknown } from './receipt-match.ts';

@@ -1,7 +1,7 @@
 import type { ReceiptParts } from '../../../shared/carriers/settings/receipts.ts';
-import type { Change } from '../../../shared/messages/change.ts';
-import type { Claim, MessageDocument } from '../../../shared/messages/message.ts';
-import type { ReceiptRecord } from '../../../shared/settlement/message-log.ts';
+import type { Change } from '../../../shared/messages/document/change.ts';
+import type { Claim, MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { ReceiptRecord } from '../../../shared/messages/settlement/message-log.ts';
 import type { Hit } from './receipt-lookup.ts';
 import { type IncomingReceipt, keysOf, mayMeanCopy } from './receipt-match.ts';
 import { decideHeld, decideReceipt, decideUnknown, failedPart, type ReceiptDecision } from './receipt-outcome.ts';

@@ -1,7 +1,7 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { STATES } from '../../../shared/messages/status.ts';
-import type { MessageId } from '../../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { STATES } from '../../../shared/messages/document/status.ts';
+import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { type CandidateKey, caselessKeys, changesCase } from '../dialect/message-ids.ts';
 import { ORPHAN_MS } from './orphan-store.ts';
 import { fits, type IncomingReceipt, keysOf, submittedAs } from './receipt-match.ts';

@@ -1,5 +1,5 @@
 import type { ReceiptParts } from '../../../shared/carriers/settings/receipts.ts';
-import { type Change, entryAt, fitted } from '../../../shared/messages/change.ts';
+import { type Change, entryAt, fitted } from '../../../shared/messages/document/change.ts';
 import {
   endState,
   hasEnded,
@@ -9,7 +9,7 @@ import {
   isTaken,
   isUnanswered,
   unknownParts,
-} from '../../../shared/messages/copies.ts';
+} from '../../../shared/messages/document/copies.ts';
 import type {
   Claim,
   Copy,
@@ -20,10 +20,10 @@ import type {
   Part,
   PartState,
   StoredMessage,
-} from '../../../shared/messages/message.ts';
-import { isBeforeSent, isNext, mayBecome } from '../../../shared/messages/status.ts';
-import type { PartReceipt } from '../../../shared/settlement/message-log.ts';
-import { OPEN_FIELDS } from '../../../shared/settlement/sent.ts';
+} from '../../../shared/messages/document/message.ts';
+import { isBeforeSent, isNext, mayBecome } from '../../../shared/messages/document/status.ts';
+import type { PartReceipt } from '../../../shared/messages/settlement/message-log.ts';
+import { OPEN_FIELDS } from '../../../shared/messages/settlement/sent.ts';
 
 /** `none`: the receipt changes nothing, because it is a repeat or says less than an earlier one. */
 export type ReceiptDecision = { readonly kind: 'change'; readonly change: Change } | { readonly kind: 'none' };

@@ -1,6 +1,6 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { WordMeaning } from '../../../shared/carriers/settings/receipts.ts';
-import type { PartReceipt, ReceiptTlvs } from '../../../shared/settlement/message-log.ts';
+import type { PartReceipt, ReceiptTlvs } from '../../../shared/messages/settlement/message-log.ts';
 import { candidateKeys } from '../dialect/message-ids.ts';
 import { receiptDate } from '../dialect/receipt-dates.ts';
 import { type ReceiptDialect, standardMeaning } from '../dialect/receipt-dialect.ts';

@@ -1,8 +1,8 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { crashPoint } from '../../../shared/runtime/crash-point.ts';
-import { type Log, unexpectedErrorFields } from '../../../shared/runtime/log.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
+import { type Log, unexpectedErrorFields } from '../../../shared/platform/runtime/log.ts';
 import type { ReceiptDialect } from '../dialect/receipt-dialect.ts';
 import type { Measurements } from '../monitoring/measurements.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';

@@ -1,12 +1,16 @@
 import type { Db } from 'mongodb';
-import { type Change, decideInTurn } from '../../../shared/messages/change.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { Grouper } from '../../../shared/runtime/grouper.ts';
-import type { MessageId } from '../../../shared/runtime/ids.ts';
-import type { MessageLog } from '../../../shared/settlement/log-store.ts';
-import { isUnusualReceipt, type ReceiptRecord, receiptRecord } from '../../../shared/settlement/message-log.ts';
-import type { Settler } from '../../../shared/settlement/settle.ts';
+import { type Change, decideInTurn } from '../../../shared/messages/document/change.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { MessageLog } from '../../../shared/messages/settlement/log-store.ts';
+import {
+  isUnusualReceipt,
+  type ReceiptRecord,
+  receiptRecord,
+} from '../../../shared/messages/settlement/message-log.ts';
+import type { Settler } from '../../../shared/messages/settlement/settle.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { Grouper } from '../../../shared/platform/runtime/grouper.ts';
+import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { isOfDeliver } from '../session/deliver-refusals.ts';
 import { type AnswersInFlight, Orphans } from './orphans.ts';
 import { changeOf, type MatchedReceipt, type ReceiptRules } from './receipt-change.ts';

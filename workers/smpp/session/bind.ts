@@ -1,8 +1,8 @@
 import type { BindTrouble } from '../../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS, statusReason } from '../../../shared/carriers/command-status.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import type { Log } from '../../../shared/runtime/log.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import type { Log } from '../../../shared/platform/runtime/log.ts';
 import { FRESH, pauseAfter, type Streak } from './backoff.ts';
 import { BIND_COMMANDS, bindFields, hostOf, turnsOf } from './bind-request.ts';
 import { type BindState, mayBecome } from './bind-states.ts';

@@ -1,7 +1,7 @@
 import { createConnection, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { TrustSettings } from '../../../shared/carriers/settings/trust.ts';
-import { crashPoint } from '../../../shared/runtime/crash-point.ts';
+import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { FrameBudget } from './frame-budget.ts';
 import { HEADER_OCTETS, MAX_PDU_OCTETS } from './pdu.ts';
 import { tlsOptions } from './tls-options.ts';

@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { findChains } from '../../../shared/carriers/chain-store.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { FreshCache } from '../../../shared/runtime/fresh-cache.ts';
-import type { AccountId } from '../../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 
 const FRESH_MS = 2_000;
 /** How many accounts are remembered, including those without a chain of their own. */

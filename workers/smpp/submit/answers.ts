@@ -1,11 +1,10 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { statusClass } from '../../../shared/carriers/command-status.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { errorFields, type Log } from '../../../shared/runtime/log.ts';
-import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
-
-import type { Refusal, SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
+import type { Refusal, SubmitOutcome } from '../../../shared/messages/settlement/submit-outcome.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { errorFields, type Log } from '../../../shared/platform/runtime/log.ts';
 import type { Refusal as NotLeaving } from '../claim/departures.ts';
 import type { Serving } from '../claim/serving.ts';
 

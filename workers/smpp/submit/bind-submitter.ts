@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import type { CarrierRate } from './carrier-rate.ts';
 import { RecentCount } from './recent-count.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/runtime/clock.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 
 /**
  * What an answer says about the carrier itself. `good`: the carrier works, whatever it said about the message. `refused`: it

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { burstOf, refillOf } from '../../../shared/runtime/token-bucket.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { burstOf, refillOf } from '../../../shared/platform/runtime/token-bucket.ts';
 import { grown, type Learned, learnedBurst, lowered, pauseMs, slowed } from './adaptive-rate.ts';
 import { RecentCount } from './recent-count.ts';
 

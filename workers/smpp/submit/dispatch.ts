@@ -1,10 +1,10 @@
 import type { CarrierDlt, CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import type { ListenForChanges } from '../../../shared/runtime/change-signal.ts';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { errorFields, type Log, unexpectedErrorFields } from '../../../shared/runtime/log.ts';
-import { type Found, PollLoop } from '../../../shared/runtime/poll-loop.ts';
-import type { OutcomeSettler } from '../../../shared/settlement/settle-outcomes.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
+import type { ListenForChanges } from '../../../shared/platform/runtime/change-signal.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { errorFields, type Log, unexpectedErrorFields } from '../../../shared/platform/runtime/log.ts';
+import { type Found, PollLoop } from '../../../shared/platform/runtime/poll-loop.ts';
 import type { Claimer } from '../claim/claim.ts';
 import type { Departures, Refusal } from '../claim/departures.ts';
 import type { Serving } from '../claim/serving.ts';

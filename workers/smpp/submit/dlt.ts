@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CarrierDlt } from '../../../shared/carriers/carrier.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { Tlv } from '../session/submit-sm.ts';
 
 /** The TLVs for India's DLT that the carrier wants: entity, template and hash, as far as the message has them. */

@@ -1,8 +1,8 @@
 import type { CarrierDlt } from '../../../shared/carriers/carrier.ts';
 import type { SubmitSettings } from '../../../shared/carriers/settings/submits.ts';
 import type { TextSettings } from '../../../shared/carriers/settings/texts.ts';
-import type { MessageDocument } from '../../../shared/messages/message.ts';
-import { type Encoding, planSegments, withoutMark } from '../../../shared/sms/plan.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { type Encoding, planSegments, withoutMark } from '../../../shared/messages/sms-plan.ts';
 import type { SubmitFields } from '../session/submit-sm.ts';
 import { destinationAddress, sourceAddress } from './address-forms.ts';
 import type { CarrierForm } from './carrier-form.ts';

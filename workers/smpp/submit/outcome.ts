@@ -5,8 +5,8 @@ import {
   statusReason,
   statusText,
 } from '../../../shared/carriers/command-status.ts';
-import type { Part } from '../../../shared/messages/message.ts';
-import type { Refusal, SubmitOutcome } from '../../../shared/settlement/submit-outcome.ts';
+import type { Part } from '../../../shared/messages/document/message.ts';
+import type { Refusal, SubmitOutcome } from '../../../shared/messages/settlement/submit-outcome.ts';
 import { caselessKey, messageKey } from '../dialect/message-ids.ts';
 import type { BreakerAnswer } from './breaker.ts';
 

@@ -1,4 +1,4 @@
-import { THROTTLES_PER_TRY } from '../../../shared/settlement/submit-outcome.ts';
+import { THROTTLES_PER_TRY } from '../../../shared/messages/settlement/submit-outcome.ts';
 import type { BindSubmitter } from './bind-submitter.ts';
 import type { Verdict } from './outcome.ts';
 import type { Segment, Submission } from './submission.ts';

@@ -1,5 +1,5 @@
 import type { TextSettings } from '../../../shared/carriers/settings/texts.ts';
-import type { Encoding, TextForm } from '../../../shared/sms/plan.ts';
+import type { Encoding, TextForm } from '../../../shared/messages/sms-plan.ts';
 import type { SubmitFields, Tlv } from '../session/submit-sm.ts';
 import { segmentText } from '../text/segment.ts';
 import { packSeptets } from './packed.ts';

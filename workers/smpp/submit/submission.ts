@@ -1,4 +1,4 @@
-import type { MessageDocument } from '../../../shared/messages/message.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { SegmentAnswer } from './outcome.ts';
 
 /** One claimed message that is sent over one bind, with the answers to its segments. */

@@ -1,4 +1,4 @@
-import { planText, type TextForm } from '../../../shared/sms/plan.ts';
+import { planText, type TextForm } from '../../../shared/messages/sms-plan.ts';
 import { segmentText } from '../text/segment.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { type Encoding, planSegments, type TextForm, USUAL, withoutMark } from '../../../shared/sms/plan.ts';
+import { type Encoding, planSegments, type TextForm, USUAL, withoutMark } from '../../../shared/messages/sms-plan.ts';
 import { writeSeptets } from './septets.ts';
 
 export interface SegmentedText {

@@ -1,4 +1,4 @@
-import { ESC, EXTENDED, gsmCode } from '../../../shared/sms/gsm7.ts';
+import { ESC, EXTENDED, gsmCode } from '../../../shared/messages/gsm7.ts';
 import { type Shift, tablesOf } from './national-tables.ts';
 
 /** Septets that are written with the same tables: a text, or one part of it. */

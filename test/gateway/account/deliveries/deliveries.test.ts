@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { DELIVERY_WALK_MAX } from '../../../../gateway/account/deliveries/delivery-list.ts';
-import { systemClock } from '../../../../shared/runtime/clock.ts';
-import { eventId, newId } from '../../../../shared/runtime/ids.ts';
-import type { DeliveryDocument, DeliveryGroup } from '../../../../shared/webhooks/delivery.ts';
-import { deliveriesOf } from '../../../../shared/webhooks/delivery-store.ts';
-import { createEndpoint, disableEndpoint } from '../../../../shared/webhooks/endpoint-store.ts';
-import { groupsOf, makeDelivery, makeGroup } from '../../../shared/webhooks/make.ts';
+import type { DeliveryDocument, DeliveryGroup } from '../../../../shared/events/webhooks/delivery.ts';
+import { deliveriesOf } from '../../../../shared/events/webhooks/delivery-store.ts';
+import { createEndpoint, disableEndpoint } from '../../../../shared/events/webhooks/endpoint-store.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import { eventId, newId } from '../../../../shared/platform/runtime/ids.ts';
+import { groupsOf, makeDelivery, makeGroup } from '../../../shared/events/webhooks/make.ts';
 import { TEST_BOX } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { settingsWorld } from '../settings-world.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { newId } from '../../../../shared/runtime/ids.ts';
-import { deliveriesOf } from '../../../../shared/webhooks/delivery-store.ts';
-import { findRunningReplays, noteReplayed } from '../../../../shared/webhooks/replay-store.ts';
-import { makeDelivery } from '../../../shared/webhooks/make.ts';
+import { deliveriesOf } from '../../../../shared/events/webhooks/delivery-store.ts';
+import { findRunningReplays, noteReplayed } from '../../../../shared/events/webhooks/replay-store.ts';
+import { newId } from '../../../../shared/platform/runtime/ids.ts';
+import { makeDelivery } from '../../../shared/events/webhooks/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { settingsWorld } from '../settings-world.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { KeyScope } from '../../../../shared/keys/key.ts';
-import { createKey, findKey } from '../../../../shared/keys/store.ts';
-import { systemClock } from '../../../../shared/runtime/clock.ts';
+import type { KeyScope } from '../../../../shared/people/keys/key.ts';
+import { createKey, findKey } from '../../../../shared/people/keys/store.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { settingsWorld } from '../settings-world.ts';

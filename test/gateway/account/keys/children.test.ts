@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import request from 'supertest';
-import { boundsOf, excess } from '../../../../shared/keys/bounds.ts';
-import type { KeyDocument } from '../../../../shared/keys/key.ts';
-import { createKey, findKey, type NewKey, revokeKey } from '../../../../shared/keys/store.ts';
-import { systemClock } from '../../../../shared/runtime/clock.ts';
+import { boundsOf, excess } from '../../../../shared/people/keys/bounds.ts';
+import type { KeyDocument } from '../../../../shared/people/keys/key.ts';
+import { createKey, findKey, type NewKey, revokeKey } from '../../../../shared/people/keys/store.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { openGateway } from '../../../support/gateway.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { settingsWorld } from '../settings-world.ts';

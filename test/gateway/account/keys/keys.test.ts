@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { updateAccount } from '../../../../shared/accounts/store.ts';
-import { findKey } from '../../../../shared/keys/store.ts';
-import { addKeyUses } from '../../../../shared/keys/use-store.ts';
-import { systemClock } from '../../../../shared/runtime/clock.ts';
+import { updateAccount } from '../../../../shared/money/accounts/store.ts';
+import { findKey } from '../../../../shared/people/keys/store.ts';
+import { addKeyUses } from '../../../../shared/people/keys/use-store.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { settingsWorld } from '../settings-world.ts';
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { boundsOf, excess } from '../../../../shared/keys/bounds.ts';
-import { narrowDescendants } from '../../../../shared/keys/descendants.ts';
-import { GENERATIONS_MAX } from '../../../../shared/keys/key.ts';
-import { createKey, findKey, type NewKey, narrowKey, updateKey } from '../../../../shared/keys/store.ts';
-import { systemClock } from '../../../../shared/runtime/clock.ts';
+import { boundsOf, excess } from '../../../../shared/people/keys/bounds.ts';
+import { narrowDescendants } from '../../../../shared/people/keys/descendants.ts';
+import { GENERATIONS_MAX } from '../../../../shared/people/keys/key.ts';
+import { createKey, findKey, type NewKey, narrowKey, updateKey } from '../../../../shared/people/keys/store.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { signedIn } from '../../../support/signed-in.ts';
 import { settingsWorld } from '../settings-world.ts';

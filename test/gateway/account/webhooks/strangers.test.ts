@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { systemClock } from '../../../../shared/runtime/clock.ts';
-import { newId } from '../../../../shared/runtime/ids.ts';
-import { deliveriesOf } from '../../../../shared/webhooks/delivery-store.ts';
-import { createEndpoint, findEndpoints } from '../../../../shared/webhooks/endpoint-store.ts';
-import { startReplay } from '../../../../shared/webhooks/replay-store.ts';
-import { makeDelivery } from '../../../shared/webhooks/make.ts';
+import { deliveriesOf } from '../../../../shared/events/webhooks/delivery-store.ts';
+import { createEndpoint, findEndpoints } from '../../../../shared/events/webhooks/endpoint-store.ts';
+import { startReplay } from '../../../../shared/events/webhooks/replay-store.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../../shared/platform/runtime/ids.ts';
+import { makeDelivery } from '../../../shared/events/webhooks/make.ts';
 import { TEST_BOX } from '../../../support/chatapp.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';

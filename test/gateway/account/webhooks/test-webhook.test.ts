@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { EndpointDocument } from '../../../../shared/webhooks/endpoint.ts';
+import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { openReceiver, type Receiver } from '../../../workers/webhooks/receiver.ts';
 import { verify } from '../../../workers/webhooks/world.ts';

@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http';
 import { expect } from 'chai';
 import type { CustomersFile } from '../../../../scripts/simulator/provider/media.ts';
-import { findAccount } from '../../../../shared/accounts/store.ts';
+import { findAccount } from '../../../../shared/money/accounts/store.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeKey } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';

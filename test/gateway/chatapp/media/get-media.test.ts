@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import { PROBLEMS, type ProblemSlug } from '../../../../gateway/http/problem.ts';
-import type { ProviderDocument } from '../../../../shared/providers/provider.ts';
-import { pauseProvider, stopProvider } from '../../../../shared/providers/store.ts';
-import { newId } from '../../../../shared/runtime/ids.ts';
+import type { ProviderDocument } from '../../../../shared/carriers/providers/provider.ts';
+import { pauseProvider, stopProvider } from '../../../../shared/carriers/providers/store.ts';
+import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeKey } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { CODE_GROUPS, explain } from '../../../../gateway/messages/explain/explain.ts';
 import { adviceOn } from '../../../../gateway/messages/explain/receipt-reasons.ts';
 import { statusClass, statusReason, statusText } from '../../../../shared/carriers/command-status.ts';
-import { errorRule } from '../../../../shared/providers/error-table.ts';
+import { errorRule } from '../../../../shared/carriers/providers/error-table.ts';
 import { PROFILES } from '../../../../workers/smpp/dialect/profiles.ts';
 import { DLT_ERRORS } from '../../../../workers/smpp/dialect/vocabularies/dlt.ts';
 

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { PROVIDER_DEFAULTS } from '../../../../shared/providers/provider.ts';
+import { PROVIDER_DEFAULTS } from '../../../../shared/carriers/providers/provider.ts';
 import { judgeSend } from '../../../../workers/chatapp/provider/answer.ts';
 import { ProviderClient } from '../../../../workers/chatapp/provider/client.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { ChatContent } from '../../../../shared/messages/chat-message.ts';
-import { newId } from '../../../../shared/runtime/ids.ts';
+import type { ChatContent } from '../../../../shared/messages/document/chat-message.ts';
+import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { sendPayload } from '../../../../workers/chatapp/provider/payload.ts';
 
 const TO = '+6591234567';

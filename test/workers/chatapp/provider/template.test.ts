@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { newId } from '../../../../shared/runtime/ids.ts';
+import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { readTemplate } from '../../../../workers/chatapp/provider/template.ts';
 
 const account = newId('acc');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { newId } from '../../../../shared/runtime/ids.ts';
-import { AddressGuard } from '../../../../shared/webhooks/address-guard.ts';
+import { AddressGuard } from '../../../../shared/events/webhooks/address-guard.ts';
+import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { ProviderClient } from '../../../../workers/chatapp/provider/client.ts';
 import { HeaderSamples } from '../../../../workers/chatapp/samples/header-samples.ts';
 import { eventually } from '../../../support/eventually.ts';

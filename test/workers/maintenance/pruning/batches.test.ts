@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
-import { type BatchDocument, chunkId } from '../../../../shared/batches/batch.ts';
-import { countBatch } from '../../../../shared/batches/progress.ts';
-import { readBatch } from '../../../../shared/batches/store.ts';
-import type { MessageDocument } from '../../../../shared/messages/message.ts';
-import { batchMessageIds, newId } from '../../../../shared/runtime/ids.ts';
+import { type BatchDocument, chunkId } from '../../../../shared/messages/batch.ts';
+import { countBatch } from '../../../../shared/messages/batch-progress.ts';
+import { readBatch } from '../../../../shared/messages/batch-store.ts';
+import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { batchMessageIds, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { pruneOld } from '../../../../workers/maintenance/prune.ts';
 import { makeBatch, storeBatch } from '../../../support/batches.ts';
 import { pruneWorld } from '../../../support/prune-world.ts';

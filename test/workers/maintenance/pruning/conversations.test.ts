@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { ConversationDocument } from '../../../../shared/conversations/conversation.ts';
-import { newId } from '../../../../shared/runtime/ids.ts';
+import type { ConversationDocument } from '../../../../shared/money/conversations/conversation.ts';
+import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { pruneConversations } from '../../../../workers/maintenance/prune.ts';
 import { pruneWorld } from '../../../support/prune-world.ts';
 

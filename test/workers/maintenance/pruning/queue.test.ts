@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { queueDocument } from '../../../../shared/queue/queue-document.ts';
-import { insertAgain, queueOf } from '../../../../shared/queue/queue-store.ts';
-import { newId, queueId } from '../../../../shared/runtime/ids.ts';
+import { queueDocument } from '../../../../shared/messages/queue/queue-document.ts';
+import { insertAgain, queueOf } from '../../../../shared/messages/queue/queue-store.ts';
+import { newId, queueId } from '../../../../shared/platform/runtime/ids.ts';
 import { pruneOld } from '../../../../workers/maintenance/prune.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { pruneWorld } from '../../../support/prune-world.ts';

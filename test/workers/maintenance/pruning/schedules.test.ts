@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ScheduleDocument } from '../../../../shared/schedules/schedule.ts';
+import type { ScheduleDocument } from '../../../../shared/messages/schedule.ts';
 import { pruneOld } from '../../../../workers/maintenance/prune.ts';
 import { pruneWorld } from '../../../support/prune-world.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { MessageDocument } from '../../../../shared/messages/message.ts';
-import { newId } from '../../../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { ClaimWorld, countBy, ids, room } from '../../../support/claim-world.ts';
 
 describe('Claimer', () => {

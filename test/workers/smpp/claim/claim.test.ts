@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
-import type { MessageDocument } from '../../../../shared/messages/message.ts';
-import type { MessageId } from '../../../../shared/runtime/ids.ts';
+import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import type { MessageId } from '../../../../shared/platform/runtime/ids.ts';
 import { ClaimWorld, ids, room } from '../../../support/claim-world.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';
 import { writeOutAll } from '../../../support/queue.ts';

@@ -1,20 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import type { BatchDocument } from '../../../../shared/batches/batch.ts';
-import { updateCarrier } from '../../../../shared/carriers/store.ts';
-import { topUp } from '../../../../shared/ledger/change.ts';
-import { verifyLedger } from '../../../../shared/ledger/verify.ts';
-import { queuedMessage } from '../../../../shared/messages/draft.ts';
-import type { MessageDocument } from '../../../../shared/messages/message.ts';
-import { changeOptOuts } from '../../../../shared/opt-outs/store.ts';
-import { queueOf } from '../../../../shared/queue/queue-store.ts';
-import { systemClock } from '../../../../shared/runtime/clock.ts';
-import { type AccountId, type BatchId, type GroupId, lowestId, newId } from '../../../../shared/runtime/ids.ts';
-import { Metrics } from '../../../../shared/runtime/metrics.ts';
-import { createSender, decideSender } from '../../../../shared/senders/store.ts';
-import { createTemplate, decideTemplate } from '../../../../shared/templates/store.ts';
-import { deliveriesIn, type Stored } from '../../../../shared/webhooks/delivery.ts';
-import type { EndpointDocument } from '../../../../shared/webhooks/endpoint.ts';
+import { updateCarrier } from '../../../../shared/carriers/carrier-store.ts';
+import { changeOptOuts } from '../../../../shared/carriers/opt-outs/store.ts';
+import { createSender, decideSender } from '../../../../shared/carriers/sender-store.ts';
+import { deliveriesIn, type Stored } from '../../../../shared/events/webhooks/delivery.ts';
+import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
+import type { BatchDocument } from '../../../../shared/messages/batch.ts';
+import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
+import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { queueOf } from '../../../../shared/messages/queue/queue-store.ts';
+import { topUp } from '../../../../shared/money/ledger/change.ts';
+import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import {
+  type AccountId,
+  type BatchId,
+  type GroupId,
+  lowestId,
+  newId,
+} from '../../../../shared/platform/runtime/ids.ts';
+import { Metrics } from '../../../../shared/platform/runtime/metrics.ts';
+import { createTemplate, decideTemplate } from '../../../../shared/templates/sms/store.ts';
 import { SmppWorker } from '../../../../workers/smpp/worker.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';

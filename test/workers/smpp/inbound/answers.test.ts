@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../../../shared/accounts/account.ts';
-import { verifyLedger } from '../../../../shared/ledger/verify.ts';
-import type { MessageDocument } from '../../../../shared/messages/message.ts';
-import { addNumber } from '../../../../shared/numbers/store.ts';
-import { setWordSettings } from '../../../../shared/opt-outs/word-settings.ts';
-import { systemClock } from '../../../../shared/runtime/clock.ts';
+import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
+import { setWordSettings } from '../../../../shared/carriers/opt-outs/word-settings.ts';
+import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
+import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { CARRIER } from '../../../support/smpp-world.ts';
 import { type InboundWorld, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';

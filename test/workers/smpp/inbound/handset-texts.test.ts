@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { MobileOriginated } from '../../../../scripts/simulator/smsc/mobile-originated.ts';
-import { WHOLE_ACCOUNT } from '../../../../shared/opt-outs/opt-out.ts';
-import { foldText } from '../../../../shared/opt-outs/sign.ts';
-import { readScopes } from '../../../../shared/opt-outs/store.ts';
-import { setWordSettings } from '../../../../shared/opt-outs/word-settings.ts';
+import { WHOLE_ACCOUNT } from '../../../../shared/carriers/opt-outs/opt-out.ts';
+import { foldText } from '../../../../shared/carriers/opt-outs/sign.ts';
+import { readScopes } from '../../../../shared/carriers/opt-outs/store.ts';
+import { setWordSettings } from '../../../../shared/carriers/opt-outs/word-settings.ts';
 import { decodeDeliver } from '../../../../workers/smpp/session/deliver-sm.ts';
 import { bodies, type InboundWorld, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
 

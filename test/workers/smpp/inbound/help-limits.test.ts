@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type AccountId, newId } from '../../../../shared/runtime/ids.ts';
+import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { type HelpRequest, limitHelp } from '../../../../workers/smpp/inbound/help-limits.ts';
 import { openTestStore, type TestStore } from '../../../support/store.ts';
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import type { AccountDocument } from '../../../../shared/accounts/account.ts';
-import { blocks } from '../../../../shared/opt-outs/opt-out.ts';
-import { changeOptOuts, listOptOuts, readScopes } from '../../../../shared/opt-outs/store.ts';
-import { systemClock } from '../../../../shared/runtime/clock.ts';
-import { type AccountId, newId } from '../../../../shared/runtime/ids.ts';
+import { blocks } from '../../../../shared/carriers/opt-outs/opt-out.ts';
+import { changeOptOuts, listOptOuts, readScopes } from '../../../../shared/carriers/opt-outs/store.ts';
+import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { InboundOptOuts, type Received } from '../../../../workers/smpp/inbound/opt-outs.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { openTestStore, type TestStore } from '../../../support/store.ts';

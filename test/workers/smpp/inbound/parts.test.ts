@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { InboundDocument } from '../../../../shared/inbound/inbound.ts';
-import { thisProcess } from '../../../../shared/runtime/process-identity.ts';
+import type { InboundDocument } from '../../../../shared/messages/inbound.ts';
+import { thisProcess } from '../../../../shared/platform/runtime/process-identity.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { bodies, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
 

@@ -3,10 +3,10 @@ import { phoneMessage } from '../../../../scripts/simulator/smsc/mobile-originat
 import { phoneParts } from '../../../../scripts/simulator/smsc/phone-text.ts';
 import { CARRIER_DEFAULTS } from '../../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../../shared/carriers/command-status.ts';
-import type { InboundSmsDocument } from '../../../../shared/messages/inbound-sms.ts';
-import { addNumber } from '../../../../shared/numbers/store.ts';
-import { Metrics } from '../../../../shared/runtime/metrics.ts';
-import { createAnnouncer } from '../../../../shared/webhooks/announce.ts';
+import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
+import { createAnnouncer } from '../../../../shared/events/webhooks/announce.ts';
+import type { InboundSmsDocument } from '../../../../shared/messages/document/inbound-sms.ts';
+import { Metrics } from '../../../../shared/platform/runtime/metrics.ts';
 import { Inbound } from '../../../../workers/smpp/inbound/inbound.ts';
 import { Teller } from '../../../../workers/smpp/inbound/tell.ts';
 import { createSmppMetrics } from '../../../../workers/smpp/monitoring/metrics.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { thisProcess } from '../../../../shared/runtime/process-identity.ts';
+import { thisProcess } from '../../../../shared/platform/runtime/process-identity.ts';
 import { type Arrival, Arrivals } from '../../../../workers/smpp/inbound/arrivals.ts';
 import { documentOf, readIncoming } from '../../../../workers/smpp/inbound/incoming.ts';
 import type { DeliverSession } from '../../../../workers/smpp/session/deliver-taker.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import type { MessageDocument } from '../../../../shared/messages/message.ts';
-import { changeOptOuts, listOptOuts } from '../../../../shared/opt-outs/store.ts';
-import { systemClock as clock } from '../../../../shared/runtime/clock.ts';
-import { newId } from '../../../../shared/runtime/ids.ts';
-import type { DeliveryDocument } from '../../../../shared/webhooks/delivery.ts';
-import type { EndpointDocument } from '../../../../shared/webhooks/endpoint.ts';
+import { changeOptOuts, listOptOuts } from '../../../../shared/carriers/opt-outs/store.ts';
+import type { DeliveryDocument } from '../../../../shared/events/webhooks/delivery.ts';
+import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
+import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { systemClock as clock } from '../../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
 

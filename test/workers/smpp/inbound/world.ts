@@ -1,9 +1,9 @@
 import type { MobileOriginated } from '../../../../scripts/simulator/smsc/mobile-originated.ts';
 import { type PhoneText, phoneParts } from '../../../../scripts/simulator/smsc/phone-text.ts';
-import type { InboundDocument } from '../../../../shared/inbound/inbound.ts';
-import type { InboundSmsDocument } from '../../../../shared/messages/inbound-sms.ts';
-import { addNumber } from '../../../../shared/numbers/store.ts';
-import { systemClock } from '../../../../shared/runtime/clock.ts';
+import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
+import type { InboundSmsDocument } from '../../../../shared/messages/document/inbound-sms.ts';
+import type { InboundDocument } from '../../../../shared/messages/inbound.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type World, type WorldOptions, worldPerTest } from '../../../support/smpp-world.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { MessageDocument, Part } from '../../../../shared/messages/message.ts';
-import type { OutcomeSettler } from '../../../../shared/settlement/settle-outcomes.ts';
+import type { MessageDocument, Part } from '../../../../shared/messages/document/message.ts';
+import type { OutcomeSettler } from '../../../../shared/messages/settlement/settle-outcomes.ts';
 import type { ReceiptSettler } from '../../../../workers/smpp/receipts/settle-receipts.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';
 import { withCutStore } from '../../../support/mongo-wire/cut-store.ts';

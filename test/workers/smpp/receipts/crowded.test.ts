@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Copy, MessageDocument } from '../../../../shared/messages/message.ts';
+import type { Copy, MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { ReceiptLookup } from '../../../../workers/smpp/receipts/receipt-lookup.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';
 import { makeMessage } from '../../../support/make.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MessageDocument, Part } from '../../../../shared/messages/message.ts';
+import type { MessageDocument, Part } from '../../../../shared/messages/document/message.ts';
 import { verdictOf } from '../../../../workers/smpp/submit/outcome.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';
 import { ReceiptWorld, receipt, SENDER, TO } from '../../../support/receipt-world.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { newId } from '../../../../shared/runtime/ids.ts';
+import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { ReceiptWorld, receipt, SENDER, TO } from '../../../support/receipt-world.ts';
 import { openTestStore } from '../../../support/store.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { ReceiptParts } from '../../../../shared/carriers/settings/receipts.ts';
-import { applyChange } from '../../../../shared/messages/change.ts';
-import { endState } from '../../../../shared/messages/copies.ts';
-import type { FinalState, MessageDocument, Part } from '../../../../shared/messages/message.ts';
-import { newId } from '../../../../shared/runtime/ids.ts';
-import type { PartReceipt } from '../../../../shared/settlement/message-log.ts';
+import { applyChange } from '../../../../shared/messages/document/change.ts';
+import { endState } from '../../../../shared/messages/document/copies.ts';
+import type { FinalState, MessageDocument, Part } from '../../../../shared/messages/document/message.ts';
+import type { PartReceipt } from '../../../../shared/messages/settlement/message-log.ts';
+import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { decideHeld, decideReceipt, decideUnknown } from '../../../../workers/smpp/receipts/receipt-outcome.ts';
 import { makeMessage } from '../../../support/make.ts';
 

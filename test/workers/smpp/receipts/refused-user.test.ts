@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MongoServerError } from 'mongodb';
-import { connectStore } from '../../../../shared/mongo/connect.ts';
+import { connectStore } from '../../../../shared/platform/mongo/connect.ts';
 import { answer } from '../../../support/mongo-wire/framing.ts';
 import type { Handler } from '../../../support/mongo-wire/link.ts';
 import { startWireProxy } from '../../../support/mongo-wire/proxy.ts';

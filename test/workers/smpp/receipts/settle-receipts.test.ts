@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Part } from '../../../../shared/messages/message.ts';
-import { newId } from '../../../../shared/runtime/ids.ts';
+import type { Part } from '../../../../shared/messages/document/message.ts';
+import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { POISON, ReceiptWorld, receipt, SENDER, TO } from '../../../support/receipt-world.ts';
 
 describe('ReceiptSettler: receipts found by their ids', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Smsc, startSmsc } from '../../../../scripts/simulator/smsc.ts';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carriers/carrier.ts';
-import type { Clock } from '../../../../shared/runtime/clock.ts';
+import type { Clock } from '../../../../shared/platform/runtime/clock.ts';
 import { Bind, type BindUser } from '../../../../workers/smpp/session/bind.ts';
 import type { BindState } from '../../../../workers/smpp/session/bind-states.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../../shared/carriers/command-status.ts';
-import { Metrics } from '../../../../shared/runtime/metrics.ts';
-import type { SubmitOutcome } from '../../../../shared/settlement/submit-outcome.ts';
+import type { SubmitOutcome } from '../../../../shared/messages/settlement/submit-outcome.ts';
+import { Metrics } from '../../../../shared/platform/runtime/metrics.ts';
 import { Measurements } from '../../../../workers/smpp/monitoring/measurements.ts';
 import { createSmppMetrics } from '../../../../workers/smpp/monitoring/metrics.ts';
 import { Answers, type AnswersOptions } from '../../../../workers/smpp/submit/answers.ts';

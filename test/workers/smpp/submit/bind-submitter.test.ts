@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { TokenBucket } from '../../../../shared/runtime/token-bucket.ts';
+import { TokenBucket } from '../../../../shared/platform/runtime/token-bucket.ts';
 import { BindSubmitter } from '../../../../workers/smpp/submit/bind-submitter.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { setChain } from '../../../../shared/carriers/chain-store.ts';
-import { queuedMessage } from '../../../../shared/messages/draft.ts';
-import { type AccountId, newId } from '../../../../shared/runtime/ids.ts';
+import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
+import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { dltTlvs } from '../../../../workers/smpp/submit/dlt.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';
 import { enqueue } from '../../../support/queue.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { SegmentedMessage } from 'sms-segments-calculator';
-import { planText } from '../../../../shared/sms/plan.ts';
+import { planText } from '../../../../shared/messages/sms-plan.ts';
 import { segmentText } from '../../../../workers/smpp/text/segment.ts';
 import { splitSms } from '../../../support/split-sms.ts';
 

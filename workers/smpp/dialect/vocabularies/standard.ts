@@ -32,7 +32,7 @@ export const BEGINNINGS: readonly (readonly [beginning: RegExp, meaning: WordMea
   [/^DELETE/, 'failed', 'Appendix B'],
   [/^EXPIRE/, 'expired', 'Appendix B'],
   [/^REJECT/, 'rejected', 'Appendix B: REJECTD'],
-  // The carrier does not know what became of the message. A later `delivered` may still replace this (shared/messages/status.ts).
+  // The carrier does not know what became of the message. A later `delivered` may still replace this (shared/messages/document/status.ts).
   [/^UNKNOW/, 'failed', 'Appendix B'],
   [/^SKIPPE/, 'failed', 'SMPP 5.0 §4.7.15'],
   [/^ACCEPT/, 'intermediate', 'Appendix B: ACCEPTD'],

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { phoneDigits } from '../../../../../shared/sheets/cell.ts';
+import { phoneDigits } from '../../../../../shared/platform/sheets/cell.ts';
 import { create, remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';

@@ -1,4 +1,4 @@
-import { planText, roomOf, UNSEEN, unicodeCharacters } from '../../../../../shared/sms/plan.ts';
+import { planText, roomOf, UNSEEN, unicodeCharacters } from '../../../../../shared/messages/sms-plan.ts';
 import { counted } from '../../parts/number.ts';
 
 /** "GSM-7, 142 of 160 characters, 1 segment", and what makes a text dearer. It counts as the gateway does. */

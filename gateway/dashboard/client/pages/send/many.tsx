@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { looksLikePhone, phoneDigits } from '../../../../../shared/sheets/cell.ts';
+import { looksLikePhone, phoneDigits } from '../../../../../shared/platform/sheets/cell.ts';
 import type { FieldError } from '../../api/problem.ts';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import type { FormValues } from '../../parts/form-values.ts';

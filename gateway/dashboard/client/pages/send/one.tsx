@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { phoneDigits } from '../../../../../shared/sheets/cell.ts';
+import { phoneDigits } from '../../../../../shared/platform/sheets/cell.ts';
 import { Field } from '../../parts/field.tsx';
 import type { FormValues } from '../../parts/form-values.ts';
 import { PageHead } from '../../parts/page.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import { looksLikePhone, phoneDigits } from '../../../../../shared/sheets/cell.ts';
-import { decodeFile } from '../../../../../shared/sheets/encoding.ts';
+import { looksLikePhone, phoneDigits } from '../../../../../shared/platform/sheets/cell.ts';
+import { decodeFile } from '../../../../../shared/platform/sheets/encoding.ts';
 import { Button } from '../../parts/button.tsx';
 import { Select, TextArea } from '../../parts/field.tsx';
 import { FileField } from '../../parts/file-field.tsx';

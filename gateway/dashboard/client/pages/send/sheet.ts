@@ -1,5 +1,5 @@
-import { isBlank } from '../../../../../shared/sheets/cell.ts';
-import { looksLikeHead, parseSheet } from '../../../../../shared/sheets/parse.ts';
+import { isBlank } from '../../../../../shared/platform/sheets/cell.ts';
+import { looksLikeHead, parseSheet } from '../../../../../shared/platform/sheets/parse.ts';
 
 /** Recipients as they were pasted, or read from a file. */
 export interface RecipientSheet {

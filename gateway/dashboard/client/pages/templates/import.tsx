@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { decodeFile } from '../../../../../shared/sheets/encoding.ts';
+import { decodeFile } from '../../../../../shared/platform/sheets/encoding.ts';
 import { create } from '../../api/http.ts';
 import type { ApiProblem } from '../../api/problem.ts';
 import { asProblem } from '../../api/problem.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { phoneDigits } from '../../../../../../shared/sheets/cell.ts';
+import { phoneDigits } from '../../../../../../shared/platform/sheets/cell.ts';
 import { get } from '../../../api/http.ts';
 import { Field, Select } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';

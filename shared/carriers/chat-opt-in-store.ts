@@ -1,0 +1,74 @@
+import type { Collection, Db } from 'mongodb';
+import type { Clock } from '../platform/runtime/clock.ts';
+import type { AccountId } from '../platform/runtime/ids.ts';
+import { type OptInDocument, type OptInKey, optInKey } from './chat-opt-in.ts';
+
+/** Most customers per write. */
+const GROUP_MAX = 1_000;
+
+/** Read from the store, never cached. */
+export async function isOptedIn(db: Db, account: AccountId, customer: string): Promise<boolean> {
+  return (await optIns(db).findOne({ _id: optInKey(account, customer) }, { projection: { _id: 1 } })) !== null;
+}
+
+/** Which of these customers are on the list. Read from the store, never cached. */
+export async function optedInOf(
+  db: Db,
+  account: AccountId,
+  customers: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const ids = customers.map((customer) => optInKey(account, customer));
+  const found = await optIns(db)
+    .find({ _id: { $in: ids } }, { projection: { customer: 1 } })
+    .toArray();
+  return new Set(found.map(({ customer }) => customer));
+}
+
+/** Returns how many are new. Customers on the list stay as they are; may be repeated. */
+export async function addOptIns(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  customers: readonly string[],
+): Promise<number> {
+  let added = 0;
+  for (let start = 0; start < customers.length; start += GROUP_MAX) {
+    const { upsertedCount } = await optIns(db).bulkWrite(
+      customers.slice(start, start + GROUP_MAX).map((customer) => ({
+        updateOne: {
+          filter: { _id: optInKey(account, customer) },
+          update: { $setOnInsert: { account, customer, at: clock.now() } },
+          upsert: true,
+        },
+      })),
+      { ordered: false },
+    );
+    added += upsertedCount;
+  }
+  return added;
+}
+
+/** From now on this customer gets no templates. False when the customer was not on the list. */
+export async function removeOptIn(db: Db, account: AccountId, customer: string): Promise<boolean> {
+  const { deletedCount } = await optIns(db).deleteOne({ _id: optInKey(account, customer) });
+  return deletedCount === 1;
+}
+
+/** Up to `limit` customers of an account, sorted by number, after `after`. */
+export async function listOptIns(
+  db: Db,
+  account: AccountId,
+  limit: number,
+  after = '',
+): Promise<readonly OptInDocument[]> {
+  // A range of `_id`, so no further index is needed. The semicolon is the character after the colon.
+  const ids: { readonly $gt: OptInKey; readonly $lt: OptInKey } = {
+    $gt: optInKey(account, after),
+    $lt: `${account};` as OptInKey, // no key itself: the first text behind all keys of the account
+  };
+  return optIns(db).find({ _id: ids }).sort({ _id: 1 }).limit(limit).toArray();
+}
+
+function optIns(db: Db): Collection<OptInDocument> {
+  return db.collection('chat_opt_ins');
+}

@@ -1,0 +1,156 @@
+import type { Collection, Db, UpdateFilter } from 'mongodb';
+import { markOptOuts } from '../../money/accounts/store.ts';
+import { insertNew } from '../../platform/mongo/insert-new.ts';
+import { updateEach } from '../../platform/mongo/update-each.ts';
+import { defined } from '../../platform/runtime/defined.ts';
+import { type AccountId, type MessageId, type OptOutId, optOutId, type RequestId } from '../../platform/runtime/ids.ts';
+import { CHANGED_BY_MAX, type OptOutDocument, type OptOutPlace, type OptOutSource } from './opt-out.ts';
+
+/** A customer's wish, to be stored. */
+export interface OptOutChange extends Pick<OptOutDocument, 'account' | 'customer' | 'scope'> {
+  readonly kind: 'out' | 'in';
+  readonly at: Date;
+  /** When the customer opted out, if that was earlier (for example in the list of an earlier gateway). */
+  readonly since?: Date;
+  readonly source: OptOutSource;
+  readonly word?: string;
+  readonly request?: RequestId;
+  /** The customer's message that contains the wish. */
+  readonly message?: MessageId;
+}
+
+/**
+ * Stores wishes. A customer's message that is older than the last wish changes nothing. May be repeated: each message changes the
+ * state only once. A wish of the account or of an operator (without a message) is always done, whatever time is stored: they are
+ * told that it is done, and the clock of their gateway may be behind. The account is marked before any opt-out exists, so that no
+ * send overlooks one.
+ */
+export async function changeOptOuts(db: Db, changes: readonly OptOutChange[]): Promise<void> {
+  const outs = changes.filter(({ kind }) => kind === 'out');
+  if (outs.length > 0) await markOptOuts(db, [...new Set(outs.map(({ account }) => account))]);
+  await insertNew(
+    db,
+    'opt_outs',
+    changes.map(({ account, customer, scope }) => ({
+      ...{ _id: optOutId(account, customer, scope), account, customer, scope },
+      ...{ changedAt: new Date(0), changedBy: [] },
+    })),
+  );
+  await updateEach(
+    db,
+    'opt_outs',
+    changes.flatMap((change) => [timeOf(change), updateOf(change)]),
+  );
+}
+
+/** Keeps the time of the last wish, also of one that changes nothing: an older one may come later. */
+function timeOf({ account, customer, scope, at }: OptOutChange) {
+  return { filter: { _id: optOutId(account, customer, scope) }, update: { $max: { changedAt: at } } };
+}
+
+/** Changes the state only if it differs, and only once for each message. */
+function updateOf(change: OptOutChange) {
+  const { account, customer, scope, kind, at, since = at, source, word, request, message } = change;
+  const push = message === undefined ? {} : { $push: { changedBy: { $each: [message], $slice: -CHANGED_BY_MAX } } };
+  const update: UpdateFilter<OptOutDocument> =
+    kind === 'out'
+      ? { $set: { out: true, since, source, ...(word && { word }), ...(request && { request }) } }
+      : { $unset: { out: '', since: '', source: '', word: '', request: '' } };
+  return {
+    filter: {
+      _id: optOutId(account, customer, scope),
+      out: kind === 'out' ? { $ne: true } : true,
+      ...(message === undefined ? {} : { changedAt: { $lte: at }, changedBy: { $ne: message } }),
+    },
+    update: { ...update, ...push },
+  };
+}
+
+/** Which of these messages have changed the state of their entries. */
+export async function findChangedBy(db: Db, changes: readonly OptOutChange[]): Promise<ReadonlySet<MessageId>> {
+  const ids = changes.map(({ account, customer, scope }) => optOutId(account, customer, scope));
+  const found = await optOuts(db)
+    .find({ _id: { $in: ids } }, { projection: { changedBy: 1 } })
+    .toArray();
+  return new Set(found.flatMap(({ changedBy }) => changedBy));
+}
+
+/** Which of these customers have opted out, and from which scopes. One indexed query. */
+export async function readScopes(
+  db: Db,
+  account: AccountId,
+  customers: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = await optOuts(db)
+    .find({ account, customer: { $in: [...customers] }, out: true }, { projection: { _id: 0, customer: 1, scope: 1 } })
+    .toArray();
+  const scopes = new Map<string, string[]>();
+  for (const { customer, scope } of found) scopes.set(customer, [...(scopes.get(customer) ?? []), scope]);
+  return scopes;
+}
+
+export function optOutPlace({ customer, scope }: OptOutDocument): OptOutPlace {
+  return `${customer}:${scope}`;
+}
+
+export function isOptOutPlace(text: string): text is OptOutPlace {
+  return /^\d{3,15}:(\*|\d{3,15})$/.test(text);
+}
+
+/** One opt-out. Undefined when the customer has not opted out. */
+export async function findOptOut(db: Db, account: AccountId, id: OptOutId): Promise<OptOutDocument | undefined> {
+  return (await optOuts(db).findOne({ _id: id, account, out: true })) ?? undefined;
+}
+
+/** Whether anything was ever stored of this customer and scope, also one who has opted in again. */
+export async function hasOptOutDocument(db: Db, id: OptOutId): Promise<boolean> {
+  return (await optOuts(db).findOne({ _id: id }, { projection: { _id: 1 } })) !== null;
+}
+
+/** The opt-out that an API request stored. Reads the account's list, which is done only when a gateway died at that request. */
+export async function findOptOutOf(
+  db: Db,
+  account: AccountId,
+  request: RequestId,
+): Promise<OptOutDocument | undefined> {
+  return (await optOuts(db).findOne({ account, request, out: true })) ?? undefined;
+}
+
+export interface OptOutFilter {
+  readonly customer?: string | undefined;
+  readonly scope?: string | undefined;
+}
+
+/** The account's customers who have opted out, ordered by number, after the place `after`. */
+export function listOptOuts(
+  db: Db,
+  account: AccountId,
+  { customer, scope }: OptOutFilter,
+  after: OptOutPlace | undefined,
+  limit: number,
+): Promise<OptOutDocument[]> {
+  return (
+    optOuts(db)
+      .find({
+        account,
+        out: true,
+        ...defined({ customer, scope }),
+        ...(after === undefined ? {} : { $and: [behind(after)] }),
+      })
+      // Of one scope the customer alone, so that the index of that scope has the order.
+      .sort(scope === undefined ? { customer: 1, scope: 1 } : { customer: 1 })
+      .limit(limit)
+      .batchSize(limit + 1)
+      .toArray()
+  );
+}
+
+/** The first condition makes the index begin at the right place. */
+function behind(place: OptOutPlace): object {
+  const [customer = '', scope = ''] = place.split(':');
+  return { customer: { $gte: customer }, $or: [{ customer: { $gt: customer } }, { scope: { $gt: scope } }] };
+}
+
+function optOuts(db: Db): Collection<OptOutDocument> {
+  return db.collection('opt_outs');
+}

@@ -1,0 +1,71 @@
+import type { AccountId, CallbackId } from '../../platform/runtime/ids.ts';
+
+/**
+ * An account's business number on the chat-app channel and how to reach its provider, an API in the WhatsApp Cloud API's shapes.
+ * One per account; workers see changes within seconds.
+ */
+export interface ProviderDocument {
+  readonly _id: AccountId;
+  readonly status: 'active' | 'paused';
+  /** Base address up to and including the version: `https://graph.example/v23.0`. */
+  readonly baseUrl: string;
+  readonly phoneNumberId: string;
+  /** Id of the business account (WABA); its templates are listed below it. */
+  readonly businessId: string;
+  /** Id of the provider's app. Only templates with a file in their header need it: their sample is uploaded to the app. */
+  readonly appId?: string;
+  /** Digits. Messages from customers have it as their `to`. */
+  readonly displayNumber: string;
+  /** Sealed by the secret box: the access token, and the app secret that signs callbacks. */
+  readonly token: string;
+  readonly appSecret: string;
+  /** The token that the provider must present in its verify challenge. Sealed too. */
+  readonly verifyToken: string;
+  /** Last part of the address that the provider posts to: `/chatapp/callback/<callback>`. */
+  readonly callback: CallbackId;
+  /** Messages a second; 80 for a usual number. */
+  readonly perSecond: number;
+  /** Most sends in flight at a time. The usual rate needs 80 if an answer takes a second. */
+  readonly windowSize: number;
+  /** Least time between two messages to one customer, in milliseconds. */
+  readonly perCustomerMs: number;
+  /** Time limit of one send as a whole. */
+  readonly timeoutMs: number;
+  /** `list`: templates go only to customers on the account's opt-in list. */
+  readonly optIn: 'off' | 'list';
+  /**
+   * What happens to a send that is still unanswered after `unknownWaitMs`. `assume_sent`: it counts as sent; a message that never
+   * left is then charged and never arrives. `resend`: it is sent again and may arrive twice.
+   */
+  readonly unknownPolicy: 'assume_sent' | 'resend';
+  readonly unknownWaitMs: number;
+  /**
+   * Why it was stopped: the provider does not allow token, number or account. Our code, a colon, and the provider's words:
+   * `provider_payment_problem: (131042) …`. `provider resume` starts it again.
+   */
+  readonly stoppedReason?: string;
+  /** Duties that fail just now and are retried. A success removes the entry. */
+  readonly troubles?: { readonly [What in ProviderDuty]?: ProviderTrouble };
+  readonly createdAt: Date;
+}
+
+/** What a worker does with a provider: copy its templates, ask for templates, send messages, hear what became of them. */
+export type ProviderDuty = 'templates' | 'requests' | 'sends' | 'statuses';
+
+export interface ProviderTrouble {
+  /** When it last happened. */
+  readonly at: Date;
+  /** For the operator; contains neither secrets nor customers' numbers. */
+  readonly reason: string;
+}
+
+export const PROVIDER_DEFAULTS = {
+  status: 'active',
+  perSecond: 80,
+  windowSize: 80,
+  perCustomerMs: 0,
+  timeoutMs: 10_000,
+  optIn: 'off',
+  unknownPolicy: 'assume_sent',
+  unknownWaitMs: 900_000,
+} as const satisfies Partial<ProviderDocument>;

@@ -1,0 +1,92 @@
+import type { Db } from 'mongodb';
+import { heldEpochs } from '../../platform/leases/holders.ts';
+import { readBindReports } from '../bind-report-store.ts';
+import { carrierLease } from '../carrier.ts';
+import { listCarriers } from '../carrier-store.ts';
+import { listOfPath } from './path.ts';
+import type { RouteDocument } from './route.ts';
+import { groupsText, matchText } from './route-text.ts';
+import { mayTake, type Standing, standingOf } from './standing.ts';
+import { listRoutes } from './store.ts';
+import { type Routable, RouteTable } from './table.ts';
+
+/** Who would carry a message now. */
+export interface Explanation {
+  readonly kind: 'carried' | 'waits' | 'refused';
+  readonly route: RouteDocument | undefined;
+  readonly path: string | undefined;
+  /** The carriers in the order in which they are asked; `state` is in words. */
+  readonly carriers: readonly { readonly carrier: string; readonly state: string; readonly takes: boolean }[];
+  /** Names of routes that match too, but less. */
+  readonly others: readonly string[];
+  /** The same in sentences: what happens, and by which route. */
+  readonly verdict: string;
+  readonly by: string;
+}
+
+/** Says which carrier would take a message now, and why. Stores nothing. */
+export async function explainRoute(db: Db, message: Routable, now: Date): Promise<Explanation> {
+  const carriers = await listCarriers(db);
+  const [routes, standings] = await Promise.all([listRoutes(db), readStandings(db, carriers, now)]);
+  const table = new RouteTable(routes, carriers);
+  const found = table.resolve(message);
+  const { route } = found;
+  // A route matches once for each of its destinations.
+  const others = [...new Set(table.matches(message).map(({ _id }) => _id))].filter((_id) => _id !== route?._id);
+  if (found.kind === 'no_route') {
+    const verdict = `Nobody: ${found.why}. Sends to it get 400 no_route.`;
+    return { kind: 'refused', route, path: undefined, carriers: [], others, verdict, by: found.why };
+  }
+  const { path } = found;
+  const asked = listOfPath(path)?.carriers ?? table.served.get(path) ?? [];
+  const takes = asked.filter((one) => {
+    const state = standings.get(one)?.state;
+    return (state === 'up' || state === 'tripped') && mayTake(path, asked, one, state, standings, now);
+  });
+  return {
+    kind: takes.length === 0 ? 'waits' : 'carried',
+    route,
+    path,
+    carriers: asked.map((one) => ({
+      carrier: one,
+      state: standingWords(standings.get(one)),
+      takes: takes.includes(one),
+    })),
+    others,
+    verdict:
+      takes.length === 0
+        ? 'Nobody at the moment: it would be accepted and wait.'
+        : `${takes.join(' or ')} would carry it.`,
+    by:
+      route === undefined
+        ? `No route is configured: the carriers with ${path} in their \`paths\` share it.`
+        : `By the route ${route._id} (${matchText(route.match)}): ${groupsText(route.groups)}, the next one after ${route.waitSeconds} s.`,
+  };
+}
+
+async function readStandings(
+  db: Db,
+  carriers: Awaited<ReturnType<typeof listCarriers>>,
+  now: Date,
+): Promise<ReadonlyMap<string, Standing>> {
+  const leases = carriers.map(({ _id }) => carrierLease(_id));
+  const [epochs, reports] = await Promise.all([heldEpochs(db, leases, now), readBindReports(db)]);
+  return new Map(
+    carriers.map((one) => [one._id, standingOf(one, epochs.get(carrierLease(one._id)), reports.get(one._id), now)]),
+  );
+}
+
+function standingWords({ state, since, behindSince }: Standing = { state: 'down' }): string {
+  const from = since === undefined ? '' : ` since ${since.toISOString()}`;
+  const behind = behindSince === undefined ? '' : `, behind since ${behindSince.toISOString()}`;
+  switch (state) {
+    case 'up':
+      return `up${behind}`;
+    case 'tripped':
+      return `refuses nearly everything: only what no other can take${behind}`;
+    case 'down':
+      return `down${from}`;
+    case 'paused':
+      return 'paused';
+  }
+}

@@ -1,0 +1,169 @@
+import type { MessageDocument } from '../../messages/document/message.ts';
+import { type Priority, pathOf, ROUTES } from '../../messages/document/routing.ts';
+import type { CarrierDocument } from '../carrier.ts';
+import { codeLength, countryOf } from './country.ts';
+import { listOfPath, MAX_CARRIERS, pathOfList } from './path.ts';
+import { DEFAULT_WAIT_SECONDS, type RouteDocument, senderKind } from './route.ts';
+import { pathFor, pathsOf } from './spread.ts';
+
+/** The fields of a message that routes look at. */
+export type Routable = Pick<MessageDocument, 'account' | 'to' | 'sender' | 'route' | 'lane'>;
+
+/**
+ * `no_route`: no carrier will ever take the message. `route`: the route that matched. It is absent when no route is configured,
+ * or when none matched.
+ */
+export type Resolution =
+  | { readonly kind: 'path'; readonly path: string; readonly route?: RouteDocument }
+  | { readonly kind: 'no_route'; readonly why: string; readonly route?: RouteDocument };
+
+/** A route as it is found under one of its destinations. */
+interface Entry {
+  readonly route: RouteDocument;
+  /**
+   * How many digits of the recipient it matches. A country counts a little more than its calling code, because several countries
+   * may share the code.
+   */
+  readonly length: number;
+}
+
+const MOST_DIGITS = 15;
+const COUNTRY_BONUS = 0.5;
+
+/**
+ * All routes, ready to be asked. If several routes match a message, one counts: the one with the highest `order`; then one for
+ * the account before one for all accounts; then the longest prefix; then one for the sender, for the kind of sender, for the
+ * priority, for the routing group; then the first by name. Pure.
+ */
+export class RouteTable {
+  readonly routes: readonly RouteDocument[];
+  readonly #carriers: readonly Pick<CarrierDocument, '_id' | 'paths'>[];
+  readonly #byPrefix = new Map<string, Entry[]>();
+  readonly #byCountry = new Map<string, Entry[]>();
+  #served: ReadonlyMap<string, readonly string[]> | undefined;
+
+  constructor(routes: readonly RouteDocument[], carriers: readonly Pick<CarrierDocument, '_id' | 'paths'>[]) {
+    this.routes = routes;
+    this.#carriers = carriers;
+    for (const route of routes) {
+      const { prefixes, countries } = route.match;
+      const anywhere = prefixes === undefined && countries === undefined ? [''] : [];
+      for (const prefix of prefixes ?? anywhere) put(this.#byPrefix, prefix, { route, length: prefix.length });
+      for (const country of countries ?? []) {
+        put(this.#byCountry, country, { route, length: codeLength(country) + COUNTRY_BONUS });
+      }
+    }
+  }
+
+  resolve(message: Routable): Resolution {
+    // Without routes, the carriers' own `paths` decide, and messages wait until a carrier has their path.
+    if (this.routes.length === 0) return { kind: 'path', path: pathOf(message.route) };
+    const [best] = this.matches(message);
+    if (best === undefined) return { kind: 'no_route', why: 'no route matches it' };
+    if (best.groups.length === 0) return { kind: 'no_route', why: `the route ${best._id} refuses it`, route: best };
+    return { kind: 'path', path: pathFor(best, message.to), route: best };
+  }
+
+  /** All routes that match. The one that counts is first. */
+  matches(message: Routable): readonly RouteDocument[] {
+    const found = this.#entriesFor(message.to).filter(({ route }) => isMatch(route, message));
+    return found.sort(byRank).map(({ route }) => route);
+  }
+
+  /** The path of the other carriers after `carrier` has refused a message of `path`. Undefined if there are none. */
+  after(path: string, carrier: string): string | undefined {
+    const { waitSeconds, carriers } = listOfPath(path) ?? this.#groupAsList(path, carrier);
+    const others = carriers.filter((other) => other !== carrier);
+    return others.length === 0 ? undefined : pathOfList({ waitSeconds, carriers: others });
+  }
+
+  /** `path` without the carriers in `tried`, which have refused the message. Undefined if none is left. */
+  without(path: string, tried: readonly string[]): string | undefined {
+    return tried.reduce<string | undefined>((left, one) => left && this.after(left, one), path);
+  }
+
+  /** Every path on which a message may wait now, with the carriers that may take from it, in their order. */
+  get served(): ReadonlyMap<string, readonly string[]> {
+    this.#served ??= this.#findServed();
+    return this.#served;
+  }
+
+  #findServed(): Map<string, readonly string[]> {
+    const found = new Map<string, readonly string[]>();
+    let fresh = [...ROUTES.map(pathOf), ...this.routes.flatMap(pathsOf)];
+    for (let refusals = 0; refusals < MAX_CARRIERS && fresh.length > 0; refusals++) {
+      const next = new Set<string>();
+      for (const path of fresh) {
+        const carriers = listOfPath(path)?.carriers ?? this.#ofGroup(path);
+        found.set(path, carriers);
+        for (const carrier of carriers) {
+          const left = this.after(path, carrier);
+          if (left !== undefined && !found.has(left)) next.add(left);
+        }
+      }
+      fresh = [...next];
+    }
+    return found;
+  }
+
+  #ofGroup(path: string): readonly string[] {
+    return this.#carriers.filter(({ paths }) => paths.includes(path)).map(({ _id }) => _id);
+  }
+
+  /**
+   * The other carriers of a routing group, beginning after the one that refused, in a circle. So not all refused messages go to
+   * the same next carrier.
+   */
+  #groupAsList(path: string, carrier: string): { readonly waitSeconds: number; readonly carriers: readonly string[] } {
+    const all = this.#ofGroup(path);
+    const at = all.indexOf(carrier);
+    return { waitSeconds: DEFAULT_WAIT_SECONDS, carriers: [...all.slice(at + 1), ...all.slice(0, Math.max(at, 0))] };
+  }
+
+  #entriesFor(to: string): Entry[] {
+    const found: Entry[] = [];
+    for (let length = 0; length <= MOST_DIGITS; length++) {
+      found.push(...(this.#byPrefix.get(to.slice(0, length)) ?? []));
+      if (length >= to.length) break;
+    }
+    const country = this.#byCountry.size === 0 ? undefined : countryOf(to);
+    if (country !== undefined) found.push(...(this.#byCountry.get(country) ?? []));
+    return found;
+  }
+}
+
+function put(map: Map<string, Entry[]>, key: string, entry: Entry): void {
+  map.set(key, [...(map.get(key) ?? []), entry]);
+}
+
+function isMatch({ match }: RouteDocument, { account, sender, route, lane }: Routable): boolean {
+  const has = <T>(wanted: readonly T[] | undefined, value: T | undefined): boolean =>
+    wanted === undefined || (value !== undefined && wanted.includes(value));
+  return (
+    has(match.routes, route) &&
+    has(match.senders, sender) &&
+    has(match.accounts, account) &&
+    has(match.senderKinds, match.senderKinds && senderKind(sender)) &&
+    has(match.priorities, priorityOf(lane))
+  );
+}
+
+/** Lanes 0 to 2 are the priorities of transactional messages (messages/document/routing.ts). */
+function priorityOf(lane: number): Priority | undefined {
+  return (['otp', 'normal', 'low'] as const)[lane];
+}
+
+function byRank(one: Entry, other: Entry): number {
+  const [a, b] = [one.route.match, other.route.match];
+  const named = (first: unknown, second: unknown): number => Number(second !== undefined) - Number(first !== undefined);
+  return (
+    other.route.order - one.route.order ||
+    named(a.accounts, b.accounts) ||
+    other.length - one.length ||
+    named(a.senders, b.senders) ||
+    named(a.senderKinds, b.senderKinds) ||
+    named(a.priorities, b.priorities) ||
+    named(a.routes, b.routes) ||
+    (one.route._id < other.route._id ? -1 : 1)
+  );
+}

@@ -1,0 +1,132 @@
+import type { Collection, Db } from 'mongodb';
+import { QuotaReached, withinQuota } from '../money/accounts/quotas.ts';
+import { isDuplicateKey } from '../platform/mongo/errors.ts';
+import type { Clock } from '../platform/runtime/clock.ts';
+import { type AccountId, newId, type SenderId } from '../platform/runtime/ids.ts';
+import type { SenderDocument } from './sender.ts';
+
+export type NewSender = Pick<SenderDocument, 'account' | 'sender' | 'routes' | 'status'> & {
+  readonly _id?: SenderId;
+  readonly requested?: true;
+};
+
+/** An account registers a sender once. */
+export class SenderExists extends Error {
+  readonly code = 'sender_exists';
+}
+
+/**
+ * Registers a sender; throws `SenderExists` when the account has it already (a unique index decides), and `QuotaReached` when the
+ * account asks for it itself and has no place for it.
+ */
+export async function createSender(db: Db, clock: Clock, sender: NewSender): Promise<SenderDocument> {
+  const now = clock.now();
+  const document: SenderDocument = {
+    _id: sender._id ?? newId('snd', now.getTime()),
+    account: sender.account,
+    sender: sender.sender,
+    routes: sender.routes,
+    status: sender.status,
+    ...(sender.requested && { requested: true }),
+    createdAt: now,
+  };
+  try {
+    if (document.requested === undefined) await senders(db).insertOne(document);
+    else {
+      await withinQuota(db, 'senders', document.account, (place) => senders(db).insertOne({ ...document, place }));
+    }
+  } catch (error) {
+    // An account without a place for another one is told that it has this one already.
+    const mayExist = error instanceof QuotaReached && (await findSender(db, document.account, document.sender));
+    if (!mayExist && !isDuplicateKey(error)) throw error;
+    throw new SenderExists(`sender "${sender.sender}" is already registered to ${sender.account}`, { cause: error });
+  }
+  return document;
+}
+
+/**
+ * Processes see it within seconds. An approval frees its place. False when the account has no such sender, or with `id` another
+ * one. Idempotent.
+ */
+export async function decideSender(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  sender: string,
+  status: 'approved' | 'rejected',
+  reason?: string,
+  id?: SenderId,
+): Promise<boolean> {
+  const gone = [...(reason === undefined ? ['reason'] : []), ...(status === 'approved' ? ['place'] : [])];
+  const { matchedCount } = await senders(db).updateOne(
+    { account, sender, ...(id && { _id: id }) },
+    {
+      $set: { status, decidedAt: clock.now(), ...(reason === undefined ? {} : { reason }) },
+      ...(gone.length === 0 ? {} : { $unset: Object.fromEntries(gone.map((name) => [name, ''])) }),
+    },
+  );
+  return matchedCount === 1;
+}
+
+/** All senders of an account, by name. */
+export async function listSenders(db: Db, account: AccountId): Promise<readonly SenderDocument[]> {
+  return senders(db).find({ account }).sort({ sender: 1 }).toArray();
+}
+
+/** The names of an account's approved senders: hundreds, because operators approve each. */
+export async function listApprovedNames(db: Db, account: AccountId): Promise<string[]> {
+  const approved = senders(db).find({ account, status: 'approved' }, { projection: { _id: 0, sender: 1 } });
+  return (await approved.toArray()).map(({ sender }) => sender);
+}
+
+/** By name, after `after`. */
+export async function listSenderPage(
+  db: Db,
+  account: AccountId,
+  after: string,
+  limit: number,
+): Promise<readonly SenderDocument[]> {
+  return senders(db)
+    .find({ account, sender: { $gt: after } })
+    .sort({ sender: 1 })
+    .limit(limit)
+    .toArray();
+}
+
+export async function findSenderById(db: Db, account: AccountId, id: SenderId): Promise<SenderDocument | undefined> {
+  return (await senders(db).findOne({ _id: id, account })) ?? undefined;
+}
+
+/** Processes see it within seconds. False when the account has no such sender. */
+export async function removeSender(db: Db, account: AccountId, id: SenderId): Promise<boolean> {
+  return (await senders(db).deleteOne({ _id: id, account })).deletedCount === 1;
+}
+
+/** Case matters: `ACME` and `Acme` are two senders. */
+export async function findSender(db: Db, account: AccountId, sender: string): Promise<SenderDocument | undefined> {
+  return (await senders(db).findOne({ account, sender })) ?? undefined;
+}
+
+/** Key of a registration, for looking up many: `<account>:<sender>`. */
+export type SenderKey = `${AccountId}:${string}`;
+
+export function senderKey(account: AccountId, sender: string): SenderKey {
+  return `${account}:${sender}`;
+}
+
+/** Many at once, by the index on account and sender. */
+export async function findSenders(db: Db, keys: readonly SenderKey[]): Promise<ReadonlyMap<SenderKey, SenderDocument>> {
+  const found = await senders(db)
+    .find({ $or: keys.map((key) => ({ account: accountOf(key), sender: key.slice(accountOf(key).length + 1) })) })
+    .toArray();
+  return new Map(found.map((one) => [senderKey(one.account, one.sender), one]));
+}
+
+/** Account ids have no colon; senders may. */
+function accountOf(key: SenderKey): AccountId {
+  return key.slice(0, key.indexOf(':')) as AccountId; // senderKey wrote it
+}
+
+function senders(db: Db): Collection<SenderDocument> {
+  return db.collection('senders');
+}

@@ -1,0 +1,160 @@
+import { isIP } from 'node:net';
+import type { Config } from '../../platform/config/settings.ts';
+import { type AccountId, isAccountId } from '../../platform/runtime/ids.ts';
+import { StartError } from '../../platform/runtime/lifecycle.ts';
+import { inSubnets, isPublicAddress, parseSubnet, type Subnet } from './public-address.ts';
+import { createHostResolver, type ResolveHost } from './resolve-host.ts';
+
+export interface GuardOptions {
+  readonly allowHttp: boolean;
+  /** Subnets that are reachable although they are not public, in the form of WEBHOOK_ALLOW_SUBNETS. */
+  readonly allowSubnets: readonly string[];
+  /** Absent: `createHostResolver`. Tests give their own. */
+  readonly resolve?: ResolveHost;
+}
+
+export function guardOptions(config: Pick<Config, 'webhookAllowHttp' | 'webhookAllowSubnets'>): GuardOptions {
+  return { allowHttp: config.webhookAllowHttp === 'yes', allowSubnets: config.webhookAllowSubnets };
+}
+
+/** At least one address of the host must not be connected to. */
+export class RefusedAddress extends Error {
+  readonly code = 'refused_address';
+}
+
+export type UrlVerdict =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly code: 'url_not_allowed'; readonly detail: string };
+
+const URL_LENGTH_MAX = 2_048;
+
+/**
+ * Keeps customers' webhooks away from private networks (server-side request forgery). The same guard checks a url at registration
+ * and again at every connection. Names are resolved once, all addresses are checked, and the connection uses one of the checked
+ * addresses. So a name that changes in between (DNS rebinding) gains nothing. What an operator has opened may be for a port or an
+ * account only (docs/decisions/0029).
+ */
+export class AddressGuard {
+  readonly #allowHttp: boolean;
+  readonly #allowed: readonly Allowed[];
+  /** For the accounts that may reach more than others. */
+  readonly #own: ReadonlyMap<AccountId, AddressGuard>;
+  readonly #resolve: ResolveHost;
+
+  /** Throws `StartError` when a subnet of the allow-list is malformed. */
+  constructor(options: GuardOptions) {
+    this.#allowHttp = options.allowHttp;
+    const resolve = options.resolve ?? createHostResolver();
+    const all = options.allowSubnets.map(parseAllowed);
+    const common = all.filter(({ account }) => account === undefined);
+    this.#resolve = resolve;
+    this.#allowed = common;
+    this.#own = new Map(
+      all.flatMap(({ account }) => {
+        if (account === undefined) return [];
+        const allowSubnets = [...common, ...all.filter((one) => one.account === account)].map(({ form }) => form);
+        return [[account, new AddressGuard({ ...options, resolve, allowSubnets })]];
+      }),
+    );
+  }
+
+  /** The guard of an account's addresses. Accounts for which nothing is opened share this one. */
+  for(account: AccountId): AddressGuard {
+    return this.#own.get(account) ?? this;
+  }
+
+  allows(address: string, port: number): boolean {
+    const open = this.#allowed.filter((one) => one.port === undefined || one.port === port);
+    return (
+      isPublicAddress(address) ||
+      inSubnets(
+        address,
+        open.map(({ subnet }) => subnet),
+      )
+    );
+  }
+
+  /**
+   * The addresses of a host, all of them checked. `host` is a name or a literal address, IPv6 with or without brackets. Rejects
+   * with `RefusedAddress` when any address is not allowed at that port, and with the resolver's error when there is none.
+   */
+  async addressesOf(host: string, port: number): Promise<readonly string[]> {
+    const literal = literalAddress(host);
+    const addresses = literal === undefined ? await this.#resolve(host) : [literal];
+    const refused = addresses.find((address) => !this.allows(address, port));
+    if (refused !== undefined) throw new RefusedAddress(`${refused} is not a public address`);
+    return addresses;
+  }
+
+  /** Whether a url may be an endpoint's: every rule that needs no DNS lookup. */
+  checkForm(text: string): UrlVerdict {
+    if (text.length > URL_LENGTH_MAX) return refuse(`The url must have at most ${URL_LENGTH_MAX} characters.`);
+    // The URL parser drops these at the ends, and line breaks anywhere; others might read the url as another address.
+    if (/[\s\p{Cc}]/u.test(text)) return refuse('The url must not hold spaces or control characters.');
+    // The URL parser also normalizes unusual IPv4 literals (0x7f.1, 2130706433).
+    if (!URL.canParse(text)) return refuse('The url is malformed.');
+    const url = new URL(text);
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && this.#allowHttp)) {
+      return refuse(
+        this.#allowHttp ? 'The url must begin with https:// or http://.' : 'The url must begin with https://.',
+      );
+    }
+    if (url.username !== '' || url.password !== '') return refuse('The url must not hold a user name or password.');
+    return { ok: true };
+  }
+
+  async checkUrl(text: string): Promise<UrlVerdict> {
+    const form = this.checkForm(text);
+    if (!form.ok) return form;
+    const url = new URL(text);
+    const { hostname } = url;
+    try {
+      await this.addressesOf(hostname, portOf(url));
+      return { ok: true };
+    } catch (error) {
+      if (error instanceof RefusedAddress) return refuse('The url leads to a private or reserved address.');
+      return refuse(`The host name ${hostname} cannot be resolved.`);
+    }
+  }
+}
+
+/** A subnet of the allow-list. */
+interface Allowed {
+  /** As it is written, without the account. */
+  readonly form: string;
+  readonly subnet: Subnet;
+  /** Absent: every port. */
+  readonly port?: number;
+  /** Absent: for all. */
+  readonly account?: AccountId;
+}
+
+/** Reads `10.1.0.0/16`, `10.1.0.0/16:8443`, `fd00::/8`, `[fd00::/8]:8443`, each perhaps after `acc_…=`. */
+function parseAllowed(text: string): Allowed {
+  const [, account, form = ''] = /^(?:([^=]*)=)?(.*)$/.exec(text) ?? [];
+  const [, six, four, digits] = /^(?:\[([^\]]+)\]|([\d.]+(?:\/\d+)?))(?::(\d{1,5}))?$/.exec(form) ?? [];
+  const subnet = parseSubnet(six ?? four ?? form);
+  const port = digits === undefined ? undefined : Number(digits);
+  const isWrong = subnet === undefined || (port !== undefined && (port < 1 || port > 65_535));
+  if (isWrong || (account !== undefined && !isAccountId(account))) {
+    const forms =
+      '10.1.0.0/16, 10.1.0.0/16:8443 for one port, [fd00::/8]:8443, or acc_…=10.1.0.0/16:8443 for one account';
+    throw new StartError(`WEBHOOK_ALLOW_SUBNETS: "${text}" is not a subnet like ${forms}.`);
+  }
+  return { form, subnet, ...(port === undefined ? {} : { port }), ...(account === undefined ? {} : { account }) };
+}
+
+/** The port that a connection to the url uses. */
+export function portOf({ port, protocol }: URL): number {
+  return port === '' ? (protocol === 'http:' ? 80 : 443) : Number(port);
+}
+
+/** The address that a url's host spells out; undefined when it is a name. */
+export function literalAddress(host: string): string | undefined {
+  const bare = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
+  return isIP(bare) === 0 ? undefined : bare;
+}
+
+function refuse(detail: string): UrlVerdict {
+  return { ok: false, code: 'url_not_allowed', detail };
+}

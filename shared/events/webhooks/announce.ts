@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import type { Db } from 'mongodb';
+import type { ChannelName } from '../../messages/document/message.ts';
+import { insertNew } from '../../platform/mongo/insert-new.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
+import {
+  type AccountId,
+  type EndpointId,
+  type EventId,
+  eventId,
+  type MessageId,
+  templateEventId,
+} from '../../platform/runtime/ids.ts';
+import { type EventName, eventBody, eventName, type StateChange, templateEvent } from '../catalogue.ts';
+import type { TemplateChange } from '../template-change.ts';
+import { type DeliveryDocument, deliveriesIn, deliveryId, type Stored } from './delivery.ts';
+import { findDeliveries } from './delivery-store.ts';
+import { createSubscriptions } from './subscriptions.ts';
+
+type AnyChange = StateChange | TemplateChange;
+
+/**
+ * How changes are announced, by what the caller knows of them.
+ *
+ * - `each`: one delivery for each change and endpoint. Ids are derived (`<event id>:<endpoint id>`), so announcing the same changes
+ *   again, after a crash or by another process, adds nothing.
+ * - `grouped`: states of messages that nobody has announced. Those for one endpoint are one document (`DeliveryGroup`). To repeat a
+ *   call that failed, give the same array: it stores the same documents.
+ * - `again`: these changes may be old, and may have been announced in either way. Adds those that are missing. An endpoint that was
+ *   registered, enabled or given further events since gets none of them.
+ */
+export type Announcing = 'each' | 'grouped' | 'again';
+
+/** Part of a settle's follow-up: turns state changes into deliveries. */
+export interface Announcer {
+  /**
+   * Stores one delivery for each change and each matching endpoint: active, of the change's account and channel, and subscribed
+   * to the event. All in one unordered insert. Throws the driver's error when the store fails. Some may be stored then; the caller
+   * repeats the call.
+   */
+  announce(changes: readonly AnyChange[], how?: Announcing): Promise<void>;
+}
+
+/** The most events of one group. After a crash those of a group are posted again that were not completed. */
+export const GROUP_MAX = 100;
+/** The most characters of its bodies: a hundred usual events have 35,000. One larger event is alone. */
+const GROUP_CHARACTERS_MAX = 64_000;
+/** How far the clocks of two machines may differ. Rather an event from before its subscription than none from after it. */
+const CLOCKS_APART_MS = 15_000;
+
+/** What a delivery is made of. */
+interface Announced {
+  readonly account: AccountId;
+  readonly channel: ChannelName;
+  readonly event: EventName;
+  readonly eventId: EventId;
+  readonly message?: MessageId;
+  readonly at: Date;
+  /** Made only when an endpoint is subscribed. */
+  body(): string;
+}
+
+/** Create one per process: it caches the endpoints of accounts for half a second. */
+export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock: Clock }): Announcer {
+  const subscriptions = createSubscriptions(db, clock);
+  /** What was made of changes, for a repeat. */
+  const made = new WeakMap<readonly AnyChange[], readonly Stored[]>();
+  const make = async (changes: readonly AnyChange[], how: Announcing): Promise<readonly Stored[]> => {
+    const all = changes.map((change) => ('message' in change ? ofMessage(change) : ofTemplate(change)));
+    const byAccount = await subscriptions.getMany(all.map(({ account }) => account));
+    const now = clock.now();
+    const byEndpoint = new Map<EndpointId, DeliveryDocument[]>();
+    for (const one of all) {
+      const endpoints = (byAccount.get(one.account) ?? []).filter(
+        ({ channel, events, createdAt, subscribedSince = createdAt }) =>
+          channel === one.channel &&
+          events.includes(one.event) &&
+          !(how === 'again' && subscribedSince.getTime() - one.at.getTime() > CLOCKS_APART_MS),
+      );
+      if (endpoints.length === 0) continue;
+      const body = one.body();
+      for (const { _id } of endpoints) {
+        const delivery = deliveryOf(one, _id, body, now);
+        const others = byEndpoint.get(_id);
+        if (others === undefined) byEndpoint.set(_id, [delivery]);
+        else others.push(delivery);
+      }
+    }
+    const deliveries = [...byEndpoint.values()];
+    return how === 'grouped' ? deliveries.flatMap(grouped) : deliveries.flat();
+  };
+  return {
+    async announce(changes, how = 'each') {
+      let documents = made.get(changes) ?? (await make(changes, how));
+      if (how === 'grouped') made.set(changes, documents);
+      if (how === 'again') documents = await withoutGrouped(db, documents);
+      await insertNew(db, 'deliveries', documents);
+    },
+  };
+}
+
+/** Deliveries to one endpoint in groups. One that is alone stays as it is. */
+function grouped(deliveries: readonly DeliveryDocument[]): readonly Stored[] {
+  const inOrder = deliveries.toSorted((a, b) => Number(a.due) - Number(b.due));
+  const groups: DeliveryDocument[][] = [];
+  let characters = 0;
+  for (const delivery of inOrder) {
+    const group = groups.at(-1);
+    characters += delivery.body.length;
+    if (group !== undefined && group.length < GROUP_MAX && characters <= GROUP_CHARACTERS_MAX) group.push(delivery);
+    else {
+      groups.push([delivery]);
+      characters = delivery.body.length;
+    }
+  }
+  return groups.map(groupOf);
+}
+
+function groupOf(deliveries: readonly DeliveryDocument[]): Stored {
+  const [first] = deliveries;
+  assert(first?.due !== undefined, 'a group has events that are due');
+  if (deliveries.length === 1) return first;
+  const { _id, account, endpoint, due, createdAt } = first;
+  return {
+    _id: `${_id}:${deliveries.length}`,
+    account,
+    endpoint,
+    items: deliveries.map(({ eventId, event, body }) => ({ eventId, event, body })),
+    due,
+    state: 'due',
+    attempts: [],
+    createdAt,
+  };
+}
+
+/** Those that are not in a group already. One that has a document of its own is not inserted again anyway. */
+async function withoutGrouped(db: Db, documents: readonly Stored[]): Promise<readonly Stored[]> {
+  const deliveries = documents.flatMap(deliveriesIn);
+  const known = await findDeliveries(
+    db,
+    deliveries.map(({ _id }) => _id),
+    { bodies: false },
+  );
+  const ids = new Set(known.map(({ _id }) => _id));
+  return deliveries.filter(({ _id }) => !ids.has(_id));
+}
+
+function ofMessage(change: StateChange): Announced {
+  const { message, entry } = change;
+  return {
+    account: message.account,
+    channel: message.channel,
+    event: eventName(entry),
+    eventId: eventId(message._id, entry.state),
+    message: message._id,
+    at: entry.at,
+    body: () => eventBody(change),
+  };
+}
+
+function ofTemplate(change: TemplateChange): Announced {
+  const { account, channel, template, told, at } = change;
+  const { event, body } = templateEvent(change);
+  return { account, channel, event, eventId: templateEventId(template, told, at), at, body: () => body };
+}
+
+function deliveryOf(
+  { account, event, eventId: id, message, at }: Announced,
+  endpoint: EndpointId,
+  body: string,
+  now: Date,
+): DeliveryDocument {
+  return {
+    _id: deliveryId(id, endpoint),
+    account,
+    endpoint,
+    eventId: id,
+    event,
+    ...(message === undefined ? {} : { message }),
+    body,
+    // Due at the change's own time, so that `sent` is posted before `delivered` even when both are announced at once.
+    due: at < now ? at : now,
+    state: 'due',
+    attempts: [],
+    createdAt: now,
+  };
+}

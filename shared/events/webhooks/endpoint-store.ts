@@ -1,0 +1,236 @@
+import { createHash } from 'node:crypto';
+import type { Db, Filter, UpdateFilter } from 'mongodb';
+import type { ChannelName } from '../../messages/document/message.ts';
+import { isDuplicateKey } from '../../platform/mongo/errors.ts';
+import { AllPlacesTaken, takePlace } from '../../platform/mongo/places.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
+import type { AccountId, EndpointId } from '../../platform/runtime/ids.ts';
+import type { SecretBox } from '../../platform/runtime/secret-box.ts';
+import type { EventName } from '../catalogue.ts';
+import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument } from './endpoint.ts';
+import { newSecret } from './sign.ts';
+
+/** How long the old secret signs beside the new one after a rotation. */
+const OLD_SECRET_MS = 24 * 3_600_000;
+
+export interface NewEndpoint {
+  readonly account: AccountId;
+  readonly channel: ChannelName;
+  /** The caller has checked it with the account's `AddressGuard`. */
+  readonly url: string;
+  readonly events: readonly EventName[];
+  /** Stored with a new endpoint. */
+  readonly registration?: string;
+}
+
+export interface CreatedEndpoint {
+  readonly endpoint: EndpointDocument;
+  /** `whsec_…`, shown to the account's owner. */
+  readonly secret: string;
+  /** False when the account already had this url. */
+  readonly created: boolean;
+}
+
+/**
+ * Registers a url. If the account already has it, it keeps id and secret, takes the new events and is active again. The id of a
+ * new one derives from account, channel and url, so two simultaneous requests make one endpoint. `id`: what `findEndpointId` gave,
+ * if it was asked already. Throws `AllPlacesTaken`.
+ */
+export async function createEndpoint(
+  db: Db,
+  clock: Clock,
+  box: SecretBox,
+  { account, channel, url, events, registration }: NewEndpoint,
+  id?: EndpointId,
+): Promise<CreatedEndpoint> {
+  const endpoints = db.collection<EndpointDocument>('endpoints');
+  const _id = id ?? (await findEndpointId(db, { account, channel, url }));
+  const secret = newSecret();
+  const sealed = box.seal(secret, ['endpoints', _id, 'secrets.sealed']);
+  const again = () =>
+    subscribe(
+      db,
+      clock,
+      _id,
+      { status: 'active', ...has(events) },
+      { $set: { events: [...events], status: 'active' }, $unset: HEALED },
+    );
+  const known = await again();
+  if (known !== null) return { endpoint: known, ...secretOf(known, box, sealed) };
+  const places = { db, collection: 'endpoints', owner: { account }, most: ENDPOINTS_PER_ACCOUNT };
+  try {
+    return await takePlace(places, async (place) => {
+      const endpoint: EndpointDocument = {
+        _id,
+        account,
+        channel,
+        url,
+        place,
+        events: [...events],
+        secrets: [{ sealed }],
+        status: 'active',
+        ...(registration === undefined ? {} : { registration }),
+        createdAt: clock.now(),
+      };
+      await endpoints.insertOne(endpoint);
+      return { endpoint, secret, created: true };
+    });
+  } catch (error) {
+    // Another request registered the same address meanwhile, perhaps in the last place.
+    const made = isDuplicateKey(error) || error instanceof AllPlacesTaken ? await again() : null;
+    if (made === null) throw error;
+    return { endpoint: made, ...secretOf(made, box, sealed) };
+  }
+}
+
+/** An existing endpoint with the secret `fresh` was created by this call: the answer to its insert was lost. */
+function secretOf({ _id, secrets }: EndpointDocument, box: SecretBox, fresh: string) {
+  const [first] = secrets;
+  if (first === undefined) throw new Error(`endpoint ${_id} has no secret`);
+  return { secret: box.open(first.sealed, ['endpoints', _id, 'secrets.sealed']), created: first.sealed === fresh };
+}
+
+/** The endpoints of an account, oldest first. */
+export async function listEndpoints(db: Db, account: AccountId): Promise<EndpointDocument[]> {
+  // At most ten, so they are sorted here and need no index.
+  const endpoints = await db.collection<EndpointDocument>('endpoints').find({ account }).toArray();
+  return endpoints.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+}
+
+/** The endpoints among `ids` that exist, in no order. */
+export function findEndpoints(db: Db, ids: readonly EndpointId[]): Promise<EndpointDocument[]> {
+  return db
+    .collection<EndpointDocument>('endpoints')
+    .find({ _id: { $in: [...ids] } })
+    .toArray();
+}
+
+/** An endpoint of the account. */
+export async function findOwnEndpoint(db: Db, account: AccountId, id: string): Promise<EndpointDocument | undefined> {
+  const _id = id as EndpointId; // only compared with
+  return (await db.collection<EndpointDocument>('endpoints').findOne({ _id, account })) ?? undefined;
+}
+
+/** From now on these events are posted to it. */
+export async function setEvents(db: Db, clock: Clock, id: EndpointId, events: readonly EventName[]): Promise<void> {
+  await subscribe(db, clock, id, has(events), { $set: { events: [...events] } });
+}
+
+/** Disables an endpoint; the worker discards its due deliveries. Returns whether it was active until now. */
+export async function disableEndpoint(db: Db, id: EndpointId, reason: string): Promise<boolean> {
+  const { matchedCount } = await db
+    .collection<EndpointDocument>('endpoints')
+    .updateOne({ _id: id, status: 'active' }, { $set: { status: 'disabled', disabledReason: reason } });
+  return matchedCount === 1;
+}
+
+/** Returns whether there is such an endpoint. Discarded deliveries can be replayed. */
+export async function enableEndpoint(db: Db, clock: Clock, id: EndpointId): Promise<boolean> {
+  const update = { $set: { status: 'active' }, $unset: HEALED } as const;
+  return (await subscribe(db, clock, id, { status: 'active' }, update)) !== null;
+}
+
+const HEALED = { disabledReason: '', failingSince: '' } as const;
+
+function has(events: readonly EventName[]): Filter<EndpointDocument> {
+  return { $and: events.map((event) => ({ events: event })) };
+}
+
+/** Updates an endpoint. It is subscribed from now on, unless `already` says that it was. Returns it, or null when there is none. */
+async function subscribe(
+  db: Db,
+  clock: Clock,
+  _id: EndpointId,
+  already: Filter<EndpointDocument>,
+  update: UpdateFilter<EndpointDocument>,
+): Promise<EndpointDocument | null> {
+  const endpoints = db.collection<EndpointDocument>('endpoints');
+  const after = { returnDocument: 'after' } as const;
+  const fresh = { ...update, $set: { ...update.$set, subscribedSince: clock.now() } };
+  return (
+    (await endpoints.findOneAndUpdate({ _id, ...already }, update, after)) ??
+    (await endpoints.findOneAndUpdate({ _id }, fresh, after))
+  );
+}
+
+/**
+ * Removes an endpoint; the worker discards its due deliveries. Registering the same address again makes a new endpoint with a new
+ * secret. Returns whether there was one.
+ */
+export async function removeEndpoint(db: Db, id: EndpointId): Promise<boolean> {
+  const { deletedCount } = await db.collection<EndpointDocument>('endpoints').deleteOne({ _id: id });
+  return deletedCount === 1;
+}
+
+/** Most secrets that sign at a time, because the signature header has one entry for each. */
+const SECRETS_MAX = 10;
+
+/**
+ * Adds a new secret that signs from now on. The old one signs too for 24 hours, so that a receiver can switch at any time
+ * (docs/specification/decisions.md, Webhooks). Two simultaneous calls add two. Returns the endpoint, or undefined when there is
+ * none.
+ */
+export async function rotateSecret(
+  db: Db,
+  clock: Clock,
+  box: SecretBox,
+  { secret, request }: { readonly secret: string; readonly request?: string },
+  id: EndpointId,
+): Promise<EndpointDocument | undefined> {
+  const endpoints = db.collection<EndpointDocument>('endpoints');
+  const fresh = {
+    sealed: box.seal(secret, ['endpoints', id, 'secrets.sealed']),
+    ...(request === undefined ? {} : { request }),
+  };
+  for (;;) {
+    const endpoint = await endpoints.findOne({ _id: id }, { projection: { secrets: 1 } });
+    if (endpoint === null) return undefined;
+    const now = clock.now();
+    const expiresAt = new Date(now.getTime() + OLD_SECRET_MS);
+    const old = endpoint.secrets
+      .filter((one) => one.expiresAt === undefined || one.expiresAt > now)
+      .map((one) => ({ ...one, expiresAt: one.expiresAt ?? expiresAt }));
+    const secrets = [fresh, ...old].slice(0, SECRETS_MAX);
+    const rotated = await endpoints.findOneAndUpdate(
+      { _id: id, 'secrets.0.sealed': endpoint.secrets[0]?.sealed ?? '' },
+      { $set: { secrets } },
+      { returnDocument: 'after' },
+    );
+    if (rotated !== null) return rotated;
+  }
+}
+
+/**
+ * Records since when every post to an endpoint fails; undefined: a post succeeded. Written only when that changes, by the worker
+ * that holds the endpoint: it alone posts to it.
+ */
+export async function noteHealth(db: Db, id: EndpointId, failingSince: Date | undefined): Promise<void> {
+  const endpoints = db.collection<EndpointDocument>('endpoints');
+  if (failingSince === undefined) await endpoints.updateOne({ _id: id }, { $unset: { failingSince: '' } });
+  // Keep the first failure: a worker that has not read it yet must not overwrite it.
+  else await endpoints.updateOne({ _id: id, failingSince: { $exists: false } }, { $set: { failingSince } });
+}
+
+/**
+ * The id of the endpoint with this address, however it is written (`https://x.example` and `https://x.example/` are one), or the id
+ * that a new one gets. Earlier versions made ids of what was typed: those that are stored stay as they are.
+ */
+export async function findEndpointId(
+  db: Db,
+  { account, channel, url }: Pick<NewEndpoint, 'account' | 'channel' | 'url'>,
+): Promise<EndpointId> {
+  const { href } = new URL(url);
+  const all = await listEndpoints(db, account);
+  const same = all.filter((one) => one.channel === channel && new URL(one.url).href === href);
+  const known = same.find((one) => one.url === url) ?? same[0];
+  return known?._id ?? endpointId(account, channel, href);
+}
+
+/**
+ * The id of an endpoint. One url may receive events of several channels, each as an endpoint of its own. SMS was once the only
+ * channel, so ids of SMS endpoints contain no channel.
+ */
+function endpointId(account: AccountId, channel: ChannelName, url: string): EndpointId {
+  const named = channel === 'sms' ? `${account} ${url}` : `${account} ${channel} ${url}`;
+  return `whk_${createHash('sha256').update(named).digest('hex').slice(0, 26)}`;
+}

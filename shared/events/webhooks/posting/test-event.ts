@@ -1,0 +1,35 @@
+import { type Clock, isoTimestamp } from '../../../platform/runtime/clock.ts';
+import { newId } from '../../../platform/runtime/ids.ts';
+import type { EndpointDocument } from '../endpoint.ts';
+import { Poster, type PostResult } from './post.ts';
+import { type Posted, signedPost } from './signed-post.ts';
+import { openTarget, type TargetDeps } from './target.ts';
+
+export interface TestDeps extends TargetDeps {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Posts a signed event `webhook.test` now, with connections of its own, and keeps the beginning of any answer. It is no delivery:
+ * nothing is stored or repeated, and the endpoint's health stays as it is.
+ */
+export async function postTestEvent(deps: TestDeps, endpoint: EndpointDocument): Promise<Posted & PostResult> {
+  const { guard, clock, timeoutMs } = deps;
+  const posted = testEvent(endpoint, clock.now());
+  const target = openTarget(endpoint, deps);
+  if (target.problem !== undefined) return { ...posted, result: target.problem, durationMs: 0 };
+  const poster = new Poster({ guard, clock, timeoutMs });
+  try {
+    return { ...posted, ...(await poster.post(signedPost(target, posted, clock.now()), 'all')) };
+  } finally {
+    await poster.close();
+  }
+}
+
+function testEvent({ _id, channel }: EndpointDocument, now: Date): Posted {
+  return {
+    eventId: `evt_${newId('req', now.getTime()).slice('req_'.length)}_test`,
+    body: JSON.stringify({ event: 'webhook.test', webhook_id: _id, channel, timestamp: isoTimestamp(now) }),
+  };
+}

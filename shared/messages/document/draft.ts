@@ -1,0 +1,54 @@
+import { type AccountId, type GroupId, idDay } from '../../platform/runtime/ids.ts';
+import type { MessageDocument } from './message.ts';
+
+/** A message as requested: checked and routed, not paid yet. */
+export type MessageDraft = Pick<
+  MessageDocument,
+  | '_id'
+  | 'to'
+  | 'sender'
+  | 'route'
+  | 'path'
+  | 'routed'
+  | 'lane'
+  | 'text'
+  | 'encoding'
+  | 'segments'
+  | 'validUntil'
+  | 'template'
+  | 'entityId'
+  | 'reference'
+  | 'batch'
+  | 'inReplyTo'
+>;
+
+/** The document that a paid draft becomes. Pure: accept and a redo after a crash write the same. */
+export function queuedMessage(account: AccountId, group: GroupId, draft: MessageDraft): MessageDocument {
+  return {
+    _id: draft._id,
+    channel: 'sms',
+    account,
+    day: idDay(draft._id),
+    group,
+    ...(draft.batch === undefined ? {} : { batch: draft.batch }),
+    to: draft.to,
+    sender: draft.sender,
+    route: draft.route,
+    path: draft.path,
+    ...(draft.routed === undefined ? {} : { routed: draft.routed }),
+    lane: draft.lane,
+    text: draft.text,
+    encoding: draft.encoding,
+    segments: draft.segments,
+    ...(draft.template === undefined ? {} : { template: draft.template }),
+    ...(draft.entityId === undefined ? {} : { entityId: draft.entityId }),
+    ...(draft.reference === undefined ? {} : { reference: draft.reference }),
+    ...(draft.inReplyTo === undefined ? {} : { inReplyTo: draft.inReplyTo }),
+    state: 'queued',
+    v: 0,
+    due: draft.validUntil,
+    validUntil: draft.validUntil,
+    tries: 0,
+    history: [],
+  };
+}

@@ -1,0 +1,51 @@
+import type { InboundId } from '../platform/runtime/ids.ts';
+
+/**
+ * A deliver_sm with a handset's message. It is stored before it is answered. It is a whole message, or one part of a longer one.
+ * It is removed when it has become a message of an account and the carrier certainly has our answer. Until then it has `due`, and
+ * the next holder of the carrier's lease repeats the remaining steps (docs/decisions/0014).
+ */
+export interface InboundDocument {
+  readonly _id: InboundId;
+  readonly carrier: string;
+  readonly at: Date;
+  /** The addresses as the carrier wrote them. `fromTon` is the sender's type of number (SMPP 3.4 §5.2.5). */
+  readonly from: string;
+  readonly fromTon: number;
+  readonly to: string;
+  readonly dataCoding: number;
+  /** The user data in base64, without its header. Packed septets are unpacked. */
+  readonly octets: string;
+  /** The national language tables of its header (3GPP TS 23.038 §6.2.1.2.4). */
+  readonly shift?: { readonly locking?: number; readonly single?: number };
+  readonly part?: InboundPart;
+  /** Equal deliver_sm have equal fingerprints. */
+  readonly fingerprint: string;
+  /**
+   * Set until it is finished. For a whole message: when it came. For a part: when the message is completed without its missing
+   * parts.
+   */
+  readonly due?: Date;
+  /** Set when the message belongs to no account. The first part of a longer message has it for all parts. */
+  readonly stray?: StrayText;
+  /** Only for messages that belong to no account: when the store removes the document. */
+  readonly expiresAt?: Date;
+}
+
+/** Which part of which message this is. */
+export interface InboundPart {
+  /** The id of the message's first part that came. The message's id derives from it. */
+  readonly set: InboundId;
+  /** Equal for the parts of one message. It has their addresses, reference and total. */
+  readonly key: string;
+  readonly number: number;
+  readonly total: number;
+}
+
+/** The content of a message that belongs to no account. */
+export interface StrayText {
+  readonly from: string;
+  readonly to: string;
+  readonly type: string;
+  readonly body: string;
+}

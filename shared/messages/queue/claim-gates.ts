@@ -1,0 +1,68 @@
+import type { Db } from 'mongodb';
+import { readHeldAccounts } from '../../money/accounts/store.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
+import type { AccountId } from '../../platform/runtime/ids.ts';
+import { readPausedTemplates } from '../../templates/sms/store.ts';
+import type { MessageDocument } from '../document/message.ts';
+import { type PromotionalHours, promotionalDeferral } from '../document/promotional-hours.ts';
+
+export interface ClaimGatesOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly hours: PromotionalHours;
+}
+
+/** All workers see a pause after this time at the latest. It costs each of them two small reads. */
+const FRESH_MS = 2_000;
+
+/**
+ * The messages that may not leave now, for all claimers of a process: those of held accounts (suspended or paused), those of
+ * paused templates, and the lane of promotional messages under DLT outside its hours. Closing or opening a gate rewrites no
+ * message (docs/decisions/0007).
+ */
+export class ClaimGates {
+  readonly #options: ClaimGatesOptions;
+  #held: ReadonlySet<AccountId> = new Set();
+  #pausedTemplates: ReadonlyMap<AccountId, readonly string[]> = new Map();
+  #freshUntilMs = Number.NEGATIVE_INFINITY;
+  #reading: Promise<void> | undefined;
+
+  constructor(options: ClaimGatesOptions) {
+    this.#options = options;
+  }
+
+  get held(): ReadonlySet<AccountId> {
+    return this.#held;
+  }
+
+  /** DLT ids of paused templates, by account. */
+  get pausedTemplates(): ReadonlyMap<AccountId, readonly string[]> {
+    return this.#pausedTemplates;
+  }
+
+  holds({ account, template }: Pick<MessageDocument, 'account' | 'template'>): boolean {
+    if (this.#held.has(account)) return true;
+    return template !== undefined && this.#pausedTemplates.get(account)?.includes(template) === true;
+  }
+
+  get promotionalOpen(): boolean {
+    const { clock, hours } = this.#options;
+    return promotionalDeferral(hours, clock.now()) === undefined;
+  }
+
+  /** Reads again what is too old. Rejects with the store's error: without knowing the gates, nothing may be claimed. */
+  async refresh(): Promise<void> {
+    if (this.#options.clock.monotonicMs() < this.#freshUntilMs) return;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    await this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    const { db, clock } = this.#options;
+    const startedMs = clock.monotonicMs();
+    [this.#held, this.#pausedTemplates] = await Promise.all([readHeldAccounts(db), readPausedTemplates(db)]);
+    this.#freshUntilMs = startedMs + FRESH_MS;
+  }
+}

@@ -1,0 +1,103 @@
+import type { Collection, Db, Filter } from 'mongodb';
+import { type AccountId, idTime } from '../../platform/runtime/ids.ts';
+import type { AnyMessage } from '../document/any-message.ts';
+import { CHAT_LANE, CHAT_PATH } from '../document/chat-message.ts';
+import type { QueueDocument } from './queue-document.ts';
+import { queueOf } from './queue-store.ts';
+
+/** The names of the lanes of `MessageDocument.lane`, the most urgent first. */
+const LANES = ['otp', 'transactional', 'low', 'promotional', 'promotional under DLT'] as const;
+/** Messages are counted up to this number: more is shown as "at least". */
+const COUNTED_MAX = 10_000;
+/** Most accounts of a lane that are counted, and in which the oldest message is looked for. */
+const ACCOUNTS_MAX = 200;
+const PATHS_MAX = 50;
+/** Another index has the same key, and all messages of the account. */
+const CHAT_INDEX = 'chat_queue';
+/** Documents of one read: some have 200 lines. */
+const SLICE = 200;
+
+/** What waits in one lane of a path. */
+export interface WaitingLane {
+  readonly path: string;
+  readonly lane: (typeof LANES)[number];
+  readonly waiting: number;
+  /** True: at least `waiting`. */
+  readonly more: boolean;
+  readonly accounts: number;
+  readonly oldest: { readonly at: Date; readonly account: AccountId };
+}
+
+/**
+ * What waits to be claimed, by path and lane. Jumps through the claim's own index (`open`) from path to path, lane to lane and
+ * account to account. So it costs a few reads for each account that has something waiting, however many messages that is. A line
+ * counts until a worker has looked at it, also when its message has ended meanwhile: it was cancelled, or its validity is over.
+ */
+export async function readQueues(db: Db): Promise<readonly WaitingLane[]> {
+  const queue = queueOf(db);
+  const found: WaitingLane[] = [];
+  for (const path of await pathsOf(queue)) {
+    for (const [lane, name] of LANES.entries()) {
+      const lines = { open: true, path, lane } as const;
+      found.push(...(await laneOf(queue, 'open', lines, path, name, () => countLines(queue, lines))));
+    }
+  }
+  // Chat-app messages are never lines.
+  const messages = db.collection<AnyMessage>('messages');
+  const chats = { channel: 'chatapp', state: 'queued' } as const;
+  const count = () => messages.countDocuments(chats, { limit: COUNTED_MAX, hint: CHAT_INDEX });
+  found.push(...(await laneOf(messages, CHAT_INDEX, chats, CHAT_PATH, LANES[CHAT_LANE], count)));
+  return found.sort((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)));
+}
+
+async function pathsOf(queue: Collection<QueueDocument>): Promise<readonly string[]> {
+  const paths: string[] = [];
+  while (paths.length < PATHS_MAX) {
+    const after = paths.at(-1);
+    const [next] = await queue
+      .find({ open: true, ...(after === undefined ? {} : { path: { $gt: after } }) }, { projection: { path: 1 } })
+      .sort({ path: 1, lane: 1, account: 1, _id: 1 })
+      .limit(1)
+      .toArray();
+    if (next === undefined) break;
+    paths.push(next.path);
+  }
+  return paths;
+}
+
+/** One, or none when nothing waits there. */
+async function laneOf<T extends QueueDocument | AnyMessage>(
+  collection: Collection<T>,
+  index: string,
+  waits: Filter<T>,
+  path: string,
+  lane: WaitingLane['lane'],
+  count: () => Promise<number>,
+): Promise<readonly WaitingLane[]> {
+  let accounts = 0;
+  let oldest: WaitingLane['oldest'] | undefined;
+  for (let account: AccountId | undefined; accounts < ACCOUNTS_MAX; accounts++) {
+    const [next] = await collection
+      .find({ ...waits, ...(account && { account: { $gt: account } }) }, { projection: { account: 1, first: 1 } })
+      .sort({ account: 1, _id: 1 })
+      .hint(index)
+      .limit(1)
+      .toArray();
+    if (next === undefined) break;
+    account = next.account;
+    const at = idTime('first' in next ? next.first : next._id);
+    if (oldest === undefined || at < oldest.at) oldest = { at, account };
+  }
+  if (oldest === undefined) return [];
+  const waiting = await count();
+  return [{ path, lane, waiting, more: waiting === COUNTED_MAX, accounts, oldest }];
+}
+
+async function countLines(queue: Collection<QueueDocument>, which: Filter<QueueDocument>): Promise<number> {
+  let lines = 0;
+  for await (const { n, next } of queue.find(which, { projection: { n: 1, next: 1 }, batchSize: SLICE })) {
+    lines += n - next;
+    if (lines >= COUNTED_MAX) return COUNTED_MAX;
+  }
+  return lines;
+}

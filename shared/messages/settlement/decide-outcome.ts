@@ -1,0 +1,148 @@
+import { listOfPath } from '../../carriers/routing/path.ts';
+import { type Change, entryAt } from '../document/change.ts';
+import { isHeldOpen, mayHaveLeft } from '../document/copies.ts';
+import type { Claim, Part, StoredMessage } from '../document/message.ts';
+import { mergeParts, ownIds, sameParts } from './answered-parts.ts';
+import { decideEarlier, fallBack } from './earlier-copies.ts';
+import { sentWith } from './sent.ts';
+import {
+  MAX_TRIES,
+  PARTIAL,
+  type Refusal,
+  type RefusalForNow,
+  type SubmitOutcome,
+  THROTTLES_PER_TRY,
+} from './submit-outcome.ts';
+
+const FIRST_RETRY_MS = 5_000;
+const RETRY_FACTOR = 3;
+/** Random fraction of a retry's wait, so that messages that failed together do not return together. */
+const RETRY_JITTER = 0.2;
+
+/**
+ * The change that an outcome makes to its message. Undefined when nothing is left to change: another worker claimed the message
+ * since, or it ended. An answer may come late, so the claim tells which copy was answered. `random` from 0 to 1. Pure.
+ */
+export function decideOutcome(
+  message: StoredMessage,
+  claim: Pick<Claim, 'id' | 'epoch'>,
+  outcome: SubmitOutcome,
+  now: Date,
+  random: number,
+): Change | undefined {
+  const copy = message.earlier?.find((earlier) => isClaim(earlier, claim));
+  if (copy !== undefined) return decideEarlier(message, copy, outcome, now);
+  if (message.claim === undefined || !isClaim(message.claim, claim)) return undefined;
+  // It was put back into the queue and not claimed since. It need not be sent again.
+  if (message.state === 'queued' && outcome.kind === 'sent') return sentWith(message, outcome.parts, now);
+  if (message.state !== 'submitting' || isHeldOpen(message)) return lateParts(message, outcome);
+  return fallBack(message, outcome, now) ?? decideCurrent(message, outcome, now, random);
+}
+
+function decideCurrent(message: StoredMessage, outcome: SubmitOutcome, now: Date, random: number): Change | undefined {
+  switch (outcome.kind) {
+    case 'sent': {
+      const { parts, others } = ownIds(mergeParts(message.parts, outcome.parts), message.earlier);
+      return sentWith(message, parts, now, others);
+    }
+    case 'partial':
+      return refuse(message, 'failed', { ...outcome, code: PARTIAL }, now);
+    case 'rejected':
+      return refuse(message, 'rejected', outcome, now);
+    case 'failover':
+      return passOn(message, outcome, outcome.path, now);
+    case 'retry':
+      return tryAgain(message, outcome, now, random);
+    case 'throttled':
+      return throttled(message, outcome, now, random);
+    case 'requeue':
+      return { state: 'queued', ...clean(message) };
+    case 'unknown':
+      return unanswered(message, outcome.parts);
+  }
+}
+
+/** Ends a message that was refused for good. If an earlier copy may have been taken, the message stays open for it. */
+function refuse(
+  message: StoredMessage,
+  state: 'failed' | 'rejected',
+  { parts: told, code, reason }: Refusal,
+  now: Date,
+): Change {
+  const set = { parts: mergeParts(message.parts, told), errorCode: code, errorReason: reason };
+  if (mayHaveLeft(message)) return { set: { ...set, outcome: 'unknown' } };
+  return { state, set, unset: ['due', 'outcome'], entries: [entryAt(state, now, message.history)] };
+}
+
+/**
+ * The carrier certainly took nothing, so the message goes back to the queue for the other carriers of its route. An earlier copy
+ * in doubt is no reason to stop: there is one only because the policy is to send again (docs/decisions/0009).
+ */
+function passOn(message: StoredMessage, { code, reason }: Omit<Refusal, 'parts'>, path: string, now: Date): Change {
+  const { claim, attempts = [] } = message;
+  if (claim === undefined) return refuse(message, 'rejected', { parts: [], code, reason }, now);
+  const attempt = { carrier: claim.carrier, at: claim.at, code, reason };
+  return { state: 'queued', set: { path, attempts: [...attempts, attempt], tries: 0 }, ...clean(message) };
+}
+
+function tryAgain(
+  message: StoredMessage,
+  { code, reason, maxTries = MAX_TRIES, uncounted, pauseMs = FIRST_RETRY_MS, path }: RefusalForNow,
+  now: Date,
+  random: number,
+): Change {
+  const tries = message.tries + (uncounted ? 0 : 1);
+  const waitMs = pauseMs * RETRY_FACTOR ** Math.max(tries - 1, 0);
+  if (path !== undefined && (tries >= maxTries || isLongerThanRoute(path, tries, pauseMs))) {
+    return passOn(message, { code, reason }, path, now);
+  }
+  if (tries >= maxTries) {
+    const { parts: _, ...bare } = message;
+    const change = refuse(bare, 'rejected', { parts: [], code, reason }, now);
+    return { ...change, set: { ...change.set, tries } };
+  }
+  const dueMs = now.getTime() + waitMs * (1 + RETRY_JITTER * (2 * random - 1));
+  return {
+    state: 'waiting',
+    set: { tries, due: new Date(Math.min(dueMs, message.validUntil.getTime())) },
+    ...clean(message),
+  };
+}
+
+/** Whether the pauses up to the next try, all together, are longer than the route lets a message wait for one carrier. */
+function isLongerThanRoute(path: string, tries: number, pauseMs: number): boolean {
+  const waitsMs = (pauseMs * (RETRY_FACTOR ** tries - 1)) / (RETRY_FACTOR - 1);
+  return waitsMs > (listOfPath(path)?.waitSeconds ?? Infinity) * 1_000;
+}
+
+function throttled(message: StoredMessage, refusal: RefusalForNow, now: Date, random: number): Change {
+  const throttles = (message.throttles ?? 0) + 1;
+  if (refusal.uncounted || throttles % THROTTLES_PER_TRY !== 0)
+    return { state: 'queued', set: { throttles }, ...clean(message) };
+  const change = tryAgain(message, refusal, now, random);
+  // The other carrier has not throttled it yet.
+  return { ...change, set: { ...change.set, throttles: change.set?.path === undefined ? throttles : 0 } };
+}
+
+function unanswered(message: StoredMessage, told: readonly Part[]): Change | undefined {
+  const parts = mergeParts(message.parts, told);
+  const isKnown = message.outcome === 'unknown' && message.parts !== undefined && sameParts(parts, message.parts);
+  return isKnown ? undefined : { set: { outcome: 'unknown', parts } };
+}
+
+/** An answer after the policy or a receipt settled the message. It still brings the ids that receipts will name. */
+function lateParts(message: StoredMessage, outcome: SubmitOutcome): Change | undefined {
+  if (outcome.kind !== 'sent' && outcome.kind !== 'unknown') return undefined;
+  const { parts, others } = ownIds(mergeParts(message.parts, outcome.parts), message.earlier);
+  if (sameParts(parts, message.parts ?? [])) return undefined;
+  return { set: { parts, ...(others.length === 0 ? {} : { earlier: others }) } };
+}
+
+function isClaim(copy: Claim, { id, epoch }: Pick<Claim, 'id' | 'epoch'>): boolean {
+  return copy.id === id && copy.epoch === epoch;
+}
+
+/** Nothing was accepted, so the message begins again without any trace of this try. */
+function clean(message: StoredMessage): Pick<Change, 'unset'> {
+  return message.outcome === undefined && message.parts === undefined ? {} : { unset: ['outcome', 'parts'] };
+}

@@ -1,0 +1,113 @@
+import type { Db } from 'mongodb';
+import type { StateChange } from '../../events/catalogue.ts';
+import type { Announcer } from '../../events/webhooks/announce.ts';
+import { crashPoint } from '../../platform/runtime/crash-point.ts';
+import type { MessageId } from '../../platform/runtime/ids.ts';
+import { refundByChannel } from '../channels/channels.ts';
+import type { AnyMessage } from '../document/any-message.ts';
+import type { HistoryEntry, MessageDocument } from '../document/message.ts';
+import { requeue } from '../queue/queue-store.ts';
+
+export interface FollowUpDeps {
+  readonly db: Db;
+  readonly announcer: Announcer;
+}
+
+/** A message that was written, with its new history entries. */
+export interface Written {
+  readonly message: AnyMessage;
+  readonly entries: readonly HistoryEntry[];
+  /** Whether this was learned by reading: then it may have been written, and told, before. */
+  readonly again: boolean;
+}
+
+/** What is to be announced: changes that were surely never announced, and others. */
+interface Told {
+  readonly fresh: readonly StateChange[];
+  readonly again: readonly StateChange[];
+}
+
+/**
+ * The follow-up of the groups of one stream: one at a time, in their order, beside the next group's change. A follow-up that fails is
+ * repeated before the next one. Until it is done its messages are `open`: every new intent must name them too.
+ */
+export class FollowUps {
+  readonly #deps: FollowUpDeps;
+  #owed: readonly Written[] = [];
+  /** The first of `owed` that a follow-up has begun with. A repeat has the same ones: they are announced in groups. */
+  #begun: (Told & { readonly count: number }) | undefined;
+  #inProgress: Promise<void> | undefined;
+
+  constructor(deps: FollowUpDeps) {
+    this.#deps = deps;
+  }
+
+  get open(): readonly MessageId[] {
+    return this.#owed.map(({ message }) => message._id);
+  }
+
+  add(written: readonly Written[]): void {
+    this.#owed = [...this.#owed, ...written];
+  }
+
+  /** Waits for the follow-up in progress, then begins the next, with all that is owed. So at most one group waits. Never throws. */
+  async next(): Promise<void> {
+    await this.#inProgress?.catch(() => undefined);
+    this.#begin().catch(() => undefined); // It stays owed, and `repeat` throws the error.
+  }
+
+  /** Repeats what failed, unless a follow-up is in progress. Throws when it fails again. */
+  async repeat(): Promise<void> {
+    if (this.#inProgress === undefined) await this.#begin();
+  }
+
+  /** Resolves when all is done. Throws when a follow-up fails. */
+  async finish(): Promise<void> {
+    await this.#inProgress;
+    await this.#begin();
+  }
+
+  #begin(): Promise<void> {
+    this.#inProgress ??= this.#doOwed().finally(() => {
+      this.#inProgress = undefined;
+    });
+    return this.#inProgress;
+  }
+
+  async #doOwed(): Promise<void> {
+    for (let left = this.#owed.length; left > 0; ) {
+      const owed = this.#owed.slice(0, this.#begun?.count ?? left);
+      this.#begun ??= {
+        count: left,
+        fresh: owed.filter(({ again }) => !again).flatMap(changesOf),
+        again: owed.filter(({ again }) => again).flatMap(changesOf),
+      };
+      const messages = owed.map(({ message }) => message);
+      await followUp(this.#deps, this.#begun, messages);
+      this.#begun = undefined;
+      this.#owed = this.#owed.slice(owed.length);
+      left -= owed.length;
+    }
+  }
+}
+
+function changesOf({ message, entries }: Written): readonly StateChange[] {
+  return entries.map((entry) => ({ message, entry }));
+}
+
+/** Follow-up of written changes: their events, then the lines of `messages` that wait again, then refunds. May be repeated. */
+export async function followUp(
+  { db, announcer }: FollowUpDeps,
+  { fresh, again }: Told,
+  messages: readonly AnyMessage[],
+): Promise<void> {
+  if (again.length > 0) await announcer.announce(again, 'again');
+  if (fresh.length > 0) await announcer.announce(fresh, 'grouped');
+  crashPoint('settle:announced');
+  await requeue(db, messages.filter(waitsAgain));
+  await refundByChannel(db, messages);
+}
+
+function waitsAgain(message: AnyMessage): message is MessageDocument {
+  return message.channel === 'sms' && message.state === 'queued';
+}

@@ -1,0 +1,101 @@
+import type { Collection, Db } from 'mongodb';
+import { isDuplicateKey } from '../../platform/mongo/errors.ts';
+import type { MessageId } from '../../platform/runtime/ids.ts';
+
+/** The streams of one lease settle in parallel, each with its own intent. */
+export const STREAMS = ['outcomes', 'receipts', 'unknowns', 'due'] as const;
+export type Stream = (typeof STREAMS)[number];
+
+/** The lease under which messages are settled. */
+export interface Holder {
+  readonly lease: string;
+  readonly epoch: number;
+}
+
+/**
+ * The messages of one group: those that a stream is about to settle, or has just settled. It is stored before the messages
+ * change. If the process dies before their events and refunds are stored, the next holder of the lease finds the group here and
+ * makes them (redo-intents.ts). The stream's next group replaces it.
+ */
+export interface IntentDocument {
+  /** `<lease>/<stream>` */
+  readonly _id: string;
+  readonly epoch: number;
+  readonly messages: readonly MessageId[];
+}
+
+/** Another process holds the lease now, so this one must settle nothing more. */
+export class LeaseLostError extends Error {
+  readonly code = 'lease_lost';
+}
+
+/** Stores an intent. Throws `LeaseLostError` when a later holder has written to it. */
+export async function writeIntent(
+  db: Db,
+  { lease, epoch }: Holder,
+  stream: Stream,
+  messages: readonly MessageId[],
+): Promise<void> {
+  await unlessLost(lease, () =>
+    intentsOf(db).updateOne(
+      { _id: intentId(lease, stream), epoch: { $lte: epoch } },
+      { $set: { epoch, messages } },
+      { upsert: true },
+    ),
+  );
+}
+
+/**
+ * Writes the epoch into all intents of the lease. From then on an earlier holder can write none. Throws `LeaseLostError` like
+ * `writeIntent`.
+ */
+export async function fenceIntents(db: Db, { lease, epoch }: Holder): Promise<void> {
+  await unlessLost(lease, () =>
+    intentsOf(db).bulkWrite(
+      STREAMS.map((stream) => ({
+        updateOne: {
+          filter: { _id: intentId(lease, stream), epoch: { $lte: epoch } },
+          update: { $set: { epoch }, $setOnInsert: { messages: [] } },
+          upsert: true,
+        },
+      })),
+    ),
+  );
+}
+
+/** The messages of all intents of the lease. */
+export async function readIntents(db: Db, lease: string): Promise<readonly MessageId[]> {
+  const ids = STREAMS.map((stream) => intentId(lease, stream));
+  const intents = await intentsOf(db)
+    .find({ _id: { $in: ids } })
+    .toArray();
+  return intents.flatMap(({ messages }) => messages);
+}
+
+/**
+ * A duplicate key usually means that the intent has a higher epoch: the filter did not match it, so the upsert tried to insert a
+ * second document with its id. It may also mean that an earlier holder made the intent at the same moment: MongoDB repeats no upsert
+ * that asks for more than equality (its manual: reference/method/db.collection.updateOne/, "Upsert with Duplicate Values"). So the
+ * write is made twice: the second duplicate key can only mean the higher epoch.
+ */
+async function unlessLost(lease: string, write: () => Promise<unknown>): Promise<void> {
+  const refused = async (): Promise<unknown> => {
+    try {
+      await write();
+      return undefined;
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      return error;
+    }
+  };
+  const cause = (await refused()) && (await refused());
+  if (cause !== undefined) throw new LeaseLostError(`${lease} has another holder`, { cause });
+}
+
+function intentsOf(db: Db): Collection<IntentDocument> {
+  return db.collection('intents');
+}
+
+function intentId(lease: string, stream: Stream): string {
+  return `${lease}/${stream}`;
+}

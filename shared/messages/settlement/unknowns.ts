@@ -1,0 +1,92 @@
+import type { Collection, Db } from 'mongodb';
+import type { CarrierDocument } from '../../carriers/carrier.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
+import type { AccountId } from '../../platform/runtime/ids.ts';
+import type { AnyMessage } from '../document/any-message.ts';
+import { CLAIM_HOLDER, type MessageState } from '../document/message.ts';
+import type { MessageLog } from './log-store.ts';
+import { policyRecord } from './message-log.ts';
+import type { Settler } from './settle.ts';
+import { decideByPolicy } from './unknown-policy.ts';
+
+/**
+ * Submits that were never answered. They may have arrived, and sending them again could reach the customer twice. So nothing is
+ * done until an answer or a receipt settles them, or the waiting time is over and the policy of the carrier or provider decides.
+ */
+
+/** Most messages decided at once; more wait for the next run. */
+const MAX_GROUP = 200;
+
+/**
+ * Marks what an earlier process under the holder's lease left `submitting` as unknown: it may have been written just before that
+ * process ended. The new epoch in the claim fences off the earlier process, in case it still lives. `own`: also what this process
+ * left in this epoch, because the store was away when it ended and nothing could be put back. Returns how many.
+ */
+export async function takeOverUnknowns(db: Db, holder: string, epoch: number, own = false): Promise<number> {
+  const { modifiedCount } = await db
+    .collection<AnyMessage>('messages')
+    .updateMany(
+      { [CLAIM_HOLDER]: holder, state: 'submitting', 'claim.epoch': own ? { $lte: epoch } : { $lt: epoch } },
+      { $set: { outcome: 'unknown', 'claim.epoch': epoch }, $inc: { v: 1 } },
+    );
+  return modifiedCount;
+}
+
+export interface UnknownsOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly settler: Pick<Settler, 'settle'>;
+  /** The holder of the claims, and its policy for those that waited long enough. */
+  readonly holder: Pick<CarrierDocument, '_id' | 'unknownPolicy' | 'unknownWaitMs'>;
+  /** Only those of this account. */
+  readonly account?: AccountId;
+  /** Only those whose validity is over: they are not sent again, whatever the policy. */
+  readonly overOnly?: boolean;
+  /** Absent: nothing is kept for timelines. */
+  readonly messageLog?: MessageLog;
+}
+
+/**
+ * Applies the holder's policy to unknowns that waited long enough, and ends messages that were kept open for an earlier copy.
+ * Returns the states that they moved to.
+ */
+export async function decideUnknowns({
+  db,
+  clock,
+  settler,
+  holder,
+  account,
+  overOnly = false,
+  messageLog,
+}: UnknownsOptions): Promise<readonly MessageState[]> {
+  const messages: Collection<AnyMessage> = db.collection('messages');
+  const now = clock.now();
+  const waited = await messages
+    .find({
+      [CLAIM_HOLDER]: holder._id,
+      state: 'submitting',
+      outcome: 'unknown',
+      ...(account === undefined ? {} : { account }),
+      ...(overOnly && { validUntil: { $lte: now } }),
+      'claim.at': { $lte: new Date(now.getTime() - holder.unknownWaitMs) },
+    })
+    .limit(MAX_GROUP)
+    .toArray();
+  if (waited.length === 0) return [];
+  const settled = await settler.settle(
+    waited.map((message) => ({
+      message,
+      decide: (stored: AnyMessage) =>
+        // A claim of another epoch, or a later claim, has not waited yet.
+        stored.claim?.id === message.claim?.id && stored.claim?.epoch === message.claim?.epoch
+          ? decideByPolicy(stored, holder.unknownPolicy, now)
+          : undefined,
+    })),
+  );
+  const decided = waited.flatMap((message, i) => {
+    const became = settled[i]?.state;
+    return became === undefined ? [] : [{ message, became }];
+  });
+  messageLog?.add(decided.map(({ message, became }) => policyRecord(message, holder, became, now)));
+  return decided.map(({ became }) => became);
+}

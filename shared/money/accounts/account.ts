@@ -1,0 +1,108 @@
+import type { Binary } from 'mongodb';
+import type { AccountId, GroupId, ScheduleId } from '../../platform/runtime/ids.ts';
+import type { Opening } from './opening.ts';
+
+/**
+ * The account document is where money is decided: one atomic update of it debits or credits, and carries in `pending` what
+ * must follow in other documents (money/payment/pending.ts shows each form).
+ */
+export interface AccountDocument {
+  readonly _id: AccountId;
+  readonly name: string;
+  /** `suspended`: its sends are refused. */
+  readonly status: 'active' | 'suspended';
+  /**
+   * Its waiting messages stay where they are: the account is suspended, or ops paused it. While paused, its sends are still
+   * accepted.
+   */
+  readonly held?: true;
+  /** Credits, a whole number, never below 0. */
+  readonly balance: number;
+  /** Number of the newest ledger entry; every change of `balance` raises it by one. */
+  readonly seq: number;
+  /** Counter of top-ups and refunds. Their compare-and-set filters on it, because debits would starve them on `seq`. */
+  readonly credits: number;
+  /**
+   * Counter of the chat-app conversations opened so far. Openings filter on it: a compare-and-set (money/conversations/open.ts). A final
+   * refusal raises it too, which ends attempts that are still on their way (money/conversations/opening-store.ts).
+   */
+  readonly chats?: number;
+  /** ISO 4217. */
+  readonly currency: string;
+  /** Last day (UTC, `2027-11-21`) on which the credits may be spent. */
+  readonly expiryDate: string;
+  /** `registered`: only senders registered to the account; `any`: every sender of valid form. */
+  readonly senders: 'any' | 'registered';
+  /** `on`: senders must be registered, and every text must match an approved template of its sender. Absent: `off`. */
+  readonly dlt?: 'on' | 'off';
+  /** Which receipts and answers of carriers are kept for timelines (messages/settlement/message-log.ts). Absent: `unusual`. */
+  readonly log?: 'unusual' | 'all';
+  /**
+   * `on`: recipients must be valid numbers of their country. `mobile`: they must also be mobile numbers. Absent: no check
+   * (money/accounts/number-check.ts).
+   */
+  readonly numberCheck?: 'on' | 'mobile';
+  /** ISO 3166-1, two letters. A number without a country code is taken to be from here. Absent: `IN` with DLT. */
+  readonly country?: string;
+  /** `exact`: a template's CR LF and LF are different characters. Absent: `any`, all line breaks are one (templates/sms/line-breaks.ts). */
+  readonly lineBreaks?: 'any' | 'exact';
+  /** PE id of the business on the operators' DLT platform. Used for templates without a PE id of their own. */
+  readonly entityId?: string;
+  /** Some customers have opted out of its SMS, now or earlier. Sends then look into the list (carriers/opt-outs/). */
+  readonly optOuts?: true;
+  /** How many opt-outs it has entered itself (quotas.ts). One too many when a process died in between: never one too few. */
+  readonly optOutsEntered?: number;
+  /** Messages that may be sent to customers who opted out. Absent: none. */
+  readonly optOutExempt?: readonly ('otp' | 'transactional')[];
+  /**
+   * `required`: all its users need a second factor. `exempt`: none does, not even owners; only the seed of `npm start` sets
+   * this. Absent: owners need one.
+   */
+  readonly secondFactor?: 'required' | 'exempt';
+  /** The most requests a minute that the account may give to a key of its own. Absent: 1,000 (`REQUESTS_PER_MINUTE`). */
+  readonly keyPerMinute?: number;
+  /** Changes of the balance that may lack their follow-up, by group id or by reference id. */
+  readonly pending?: Readonly<Record<string, PendingChange>>;
+  /** Opened conversations that may not be stored yet, by the group in `pending` that paid for them. */
+  readonly opening?: Readonly<Record<string, Opening>>;
+  /** The time since which something may be pending; unset when nothing is. The sweep finds accounts by it. */
+  readonly pendingAt?: Date;
+  /** The latest time to pay by (`payBy`) that was declared over: no debit with this one or an earlier one pays any more. */
+  readonly lapsed?: Date;
+  readonly createdAt: Date;
+}
+
+/** One change of the balance with everything its ledger entry needs, and what it paid for. */
+export interface PendingChange extends CreditNote {
+  readonly seq: number;
+  /** Signed: a debit is negative. */
+  readonly amount: number;
+  readonly balanceAfter: number;
+  readonly reason: LedgerReason;
+  readonly at: Date;
+  /** What the ledger entry refers to: the message that was refunded, or the batch or conversation that was paid for. */
+  readonly reference?: string;
+  /** The schedules that a debit paid for. It may have paid for messages too. */
+  readonly schedules?: readonly ScheduleId[];
+  /** What was paid for, as BSON in one binary. money/payment/pending.ts writes and reads it and shows each shape. */
+  readonly messages?: Binary;
+}
+
+/** `correction`: an operator put a mistake right; it may take credits away. */
+export type LedgerReason = 'send' | 'conversation' | 'top_up' | 'refund' | 'correction';
+
+/** Why an operator changed the balance, and who did. The account reads `note`. */
+export interface CreditNote {
+  readonly note?: string;
+  /** As in the audit: `ops asha@vm-1`, `user usr_…`. */
+  readonly by?: string;
+}
+
+/** The keys of `pending`. */
+export type ChangeId = GroupId | `crd_${string}` | `ref_${string}`;
+
+/** The account as the audit shows it: without its balance and the fields of its changes. */
+export function accountInAudit(account: AccountDocument): object {
+  const { balance, seq, credits, chats, pending, opening, pendingAt, lapsed, ...settings } = account;
+  return settings;
+}

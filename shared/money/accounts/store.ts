@@ -1,0 +1,165 @@
+import type { Collection, Db } from 'mongodb';
+import type { Clock } from '../../platform/runtime/clock.ts';
+import { type AccountId, newId } from '../../platform/runtime/ids.ts';
+import type { AccountDocument } from './account.ts';
+
+export type NewAccount = Pick<AccountDocument, 'name' | 'currency' | 'expiryDate' | 'senders'> & {
+  readonly dlt?: AccountDocument['dlt'];
+  readonly entityId?: string | undefined;
+  readonly numberCheck?: AccountDocument['numberCheck'] | undefined;
+  readonly country?: string | undefined;
+};
+export type Balance = Pick<AccountDocument, 'balance' | 'currency' | 'expiryDate'>;
+
+/** Creates an active account with a balance of 0. `id` must be new. */
+export async function createAccount(
+  db: Db,
+  clock: Clock,
+  account: NewAccount,
+  id: AccountId = newId('acc', clock.now().getTime()),
+): Promise<AccountDocument> {
+  const now = clock.now();
+  const document: AccountDocument = {
+    _id: id,
+    name: account.name,
+    status: 'active',
+    balance: 0,
+    seq: 0,
+    credits: 0,
+    currency: account.currency,
+    expiryDate: account.expiryDate,
+    senders: account.senders,
+    ...(account.dlt === undefined ? {} : { dlt: account.dlt }),
+    ...(account.entityId === undefined ? {} : { entityId: account.entityId }),
+    ...(account.numberCheck === undefined ? {} : { numberCheck: account.numberCheck }),
+    ...(account.country === undefined ? {} : { country: account.country }),
+    createdAt: now,
+  };
+  await accounts(db).insertOne(document);
+  return document;
+}
+
+/** Without `pending`: it may be large, and only the code that moves credits needs it. */
+export async function findAccount(db: Db, id: AccountId): Promise<AccountDocument | undefined> {
+  return (await accounts(db).findOne({ _id: id }, { projection: { pending: 0 } })) ?? undefined;
+}
+
+/** From now on, sends of these accounts look into the list of opt-outs. */
+export async function markOptOuts(db: Db, ids: readonly AccountId[]): Promise<void> {
+  await accounts(db).updateMany({ _id: { $in: ids }, optOuts: { $ne: true } }, { $set: { optOuts: true } });
+}
+
+/** Counts an opt-out that the account enters itself. False, and not counted, when it has entered `most`. */
+export async function countOptOut(db: Db, id: AccountId, most: number): Promise<boolean> {
+  const { matchedCount } = await accounts(db).updateOne(
+    { _id: id, $or: [{ optOutsEntered: { $exists: false } }, { optOutsEntered: { $lt: most } }] },
+    { $inc: { optOutsEntered: 1 } },
+  );
+  return matchedCount === 1;
+}
+
+/** The accounts that exist, in no order, without `pending`. */
+export async function findAccounts(db: Db, ids: readonly AccountId[]): Promise<readonly AccountDocument[]> {
+  return accounts(db)
+    .find({ _id: { $in: ids } }, { projection: { pending: 0 } })
+    .toArray();
+}
+
+/** All accounts, oldest first (ids sort by time), without `pending`. */
+export async function listAccounts(db: Db): Promise<readonly AccountDocument[]> {
+  return accounts(db)
+    .find({}, { projection: { pending: 0 } })
+    .sort({ _id: 1 })
+    .toArray();
+}
+
+export type AccountChanges = {
+  -readonly [Name in
+    | 'name'
+    | 'expiryDate'
+    | 'senders'
+    | 'dlt'
+    | 'entityId'
+    | 'log'
+    | 'lineBreaks'
+    | 'country'
+    | 'optOutExempt'
+    | 'keyPerMinute']?: AccountDocument[Name];
+} & { readonly numberCheck?: 'off' | NonNullable<AccountDocument['numberCheck']> };
+
+/** Changes settings; gateways see them within seconds. False when there is no such account. Idempotent. */
+export async function updateAccount(db: Db, id: AccountId, { numberCheck, ...rest }: AccountChanges): Promise<boolean> {
+  const set = numberCheck === undefined || numberCheck === 'off' ? rest : { ...rest, numberCheck };
+  const { matchedCount } = await accounts(db).updateOne(
+    { _id: id },
+    numberCheck === 'off' ? { $set: set, $unset: { numberCheck: '' } } : { $set: set },
+  );
+  return matchedCount === 1;
+}
+
+/** Whether all users need a second factor, or owners only. */
+export async function setSecondFactor(db: Db, id: AccountId, all: boolean): Promise<void> {
+  const update = all ? { $set: { secondFactor: 'required' as const } } : { $unset: { secondFactor: '' as const } };
+  await accounts(db).updateOne({ _id: id }, update);
+}
+
+/**
+ * Applies to the next debit. Workers see it within seconds: `suspended` holds the waiting messages; `active` lets them go, also
+ * those of a paused account. False when there is no such account. Idempotent.
+ */
+export async function setAccountStatus(db: Db, id: AccountId, status: AccountDocument['status']): Promise<boolean> {
+  const { matchedCount } = await accounts(db).updateOne(
+    { _id: id },
+    status === 'active' ? { $set: { status }, $unset: { held: '' } } : { $set: { status, held: true } },
+  );
+  return matchedCount === 1;
+}
+
+/**
+ * Holds the account's waiting messages and still accepts its sends, until `setAccountStatus`. False when there is no such
+ * account. Idempotent.
+ */
+export async function pauseAccount(db: Db, id: AccountId): Promise<boolean> {
+  const { matchedCount } = await accounts(db).updateOne({ _id: id }, { $set: { held: true } });
+  return matchedCount === 1;
+}
+
+/** The accounts whose messages must not be sent now. */
+export async function readHeldAccounts(db: Db): Promise<ReadonlySet<AccountId>> {
+  const held = await accounts(db)
+    .find({ held: true }, { projection: { _id: 1 } })
+    .toArray();
+  return new Set(held.map(({ _id }) => _id));
+}
+
+/** The rules that these accounts' messages must meet to be sent. */
+export async function readSendingRules(
+  db: Db,
+  ids: readonly AccountId[],
+): Promise<ReadonlyMap<AccountId, Pick<AccountDocument, 'dlt' | 'senders' | 'optOuts' | 'optOutExempt'>>> {
+  const found = await accounts(db)
+    .find({ _id: { $in: [...ids] } }, { projection: { dlt: 1, senders: 1, optOuts: 1, optOutExempt: 1 } })
+    .toArray();
+  return new Map(found.map((account) => [account._id, account]));
+}
+
+/** The accounts that log every answer and receipt (messages/settlement/message-log.ts). */
+export async function readFullyLoggedAccounts(db: Db): Promise<ReadonlySet<AccountId>> {
+  const found = await accounts(db)
+    .find({ log: 'all' }, { projection: { _id: 1 } })
+    .toArray();
+  return new Set(found.map(({ _id }) => _id));
+}
+
+/** The current balance. It includes every debit that was answered. */
+export async function readBalance(db: Db, id: AccountId): Promise<Balance | undefined> {
+  const found = await accounts(db).findOne<Balance>(
+    { _id: id },
+    { projection: { _id: 0, balance: 1, currency: 1, expiryDate: 1 } },
+  );
+  return found ?? undefined;
+}
+
+function accounts(db: Db): Collection<AccountDocument> {
+  return db.collection('accounts');
+}

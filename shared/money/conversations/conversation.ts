@@ -1,0 +1,45 @@
+import type { AccountId, ConversationId, MessageId } from '../../platform/runtime/ids.ts';
+import type { OpenConversation } from '../accounts/opening.ts';
+
+/**
+ * An account and one of its customers on the chat-app channel. The document holds two different windows of 24 hours. The session
+ * runs from the customer's last message and decides what may be written. The conversation runs from the message of ours that
+ * opened it and decides what has been paid (docs/decisions/0016).
+ */
+export interface ConversationDocument {
+  readonly _id: ConversationKey;
+  readonly account: AccountId;
+  /** The customer's number, digits. */
+  readonly customer: string;
+  /** Other numbers of the same person, each with a document of its own (names.ts). The newest last. */
+  readonly aliases?: readonly string[];
+  /** When one of them was linked last, perhaps again. */
+  readonly linkedAt?: Date;
+  /** Time of the customer's last message; absent when there was none. It only rises. */
+  readonly lastInboundAt?: Date;
+  /** The conversation that is paid for now, or was paid for last; absent when there was none. */
+  readonly current?: OpenConversation;
+  /** Number of the newest opening written here. This opening and earlier ones are never written again (opening-store.ts). */
+  readonly openings?: number;
+  /** The conversations that were refunded last. Certainly none of their messages was accepted by the provider. */
+  readonly voided?: readonly ConversationId[];
+  /**
+   * The last changes of openers. Each heir is charged with a conversation because its opener failed. The last entry for a
+   * conversation counts.
+   */
+  readonly heirs?: readonly Heir[];
+  /** Number of decisions recorded in `voided` and `heirs`. Each decision is a compare-and-set on it (charge-store.ts). */
+  readonly judged?: number;
+}
+
+export interface Heir {
+  readonly conversation: ConversationId;
+  readonly opener: MessageId;
+}
+
+/** One per account and customer. */
+export type ConversationKey = `${AccountId}:${string}`;
+
+export function conversationKey(account: AccountId, customer: string): ConversationKey {
+  return `${account}:${customer}`;
+}

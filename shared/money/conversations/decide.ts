@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { isoDate } from '../../platform/runtime/clock.ts';
+import { type MessageId, newId } from '../../platform/runtime/ids.ts';
+import type { AccountDocument } from '../accounts/account.ts';
+import type { Opening, PaidConversation } from '../accounts/opening.ts';
+import { type Refusal, refusalOf } from '../ledger/refusal.ts';
+import { type ConversationDocument, conversationKey } from './conversation.ts';
+import { type ConversationDocuments, namesOf, sessionOf } from './names.ts';
+import { type ChatPrices, conversationPrice } from './pricing.ts';
+import { conversationUntil, isSessionOpen, sessionUntil, starterAt } from './session.ts';
+
+/** The parts of a message that matter for its payment and the session. */
+export interface ChatOrder {
+  readonly _id: MessageId;
+  /** The customer's number, digits. */
+  readonly to: string;
+  /** True for everything but templates. Allowed only while the session is open. */
+  readonly freeForm: boolean;
+  /** Set when it was accepted before, in a conversation that has been refunded since. */
+  readonly again?: true;
+}
+
+/**
+ * The data that the decision needs. The account must be read first. If an opening is no longer in its `opening` then, the
+ * documents of the conversations have it.
+ */
+export interface ChatState {
+  readonly account: Pick<AccountDocument, '_id' | 'status' | 'balance' | 'expiryDate' | 'chats' | 'opening'> | null;
+  /** Of the customers and of all their aliases. */
+  readonly conversations: ConversationDocuments;
+}
+
+export type ChatDecision =
+  /** It goes in a conversation that is paid for, or that an earlier decision of this list opens. */
+  | { readonly kind: 'ride'; readonly conversation: PaidConversation }
+  | { readonly kind: 'open'; readonly opening: Opening }
+  | { readonly kind: 'session_closed'; readonly closedAt: Date | undefined }
+  | Refusal;
+
+/**
+ * Decides which messages open a conversation and pay for it, and which ride in one. The messages are of one account, in their
+ * order. Writes nothing. The openings are valid only if no other conversation of the account is opened meanwhile (`chats`
+ * unchanged) and the balance is sufficient.
+ */
+export function decideChats(
+  orders: readonly ChatOrder[],
+  { account, conversations }: ChatState,
+  now: Date,
+  prices: ChatPrices,
+): ChatDecision[] {
+  const today = isoDate(now);
+  // An account that may not spend credits may not send free messages either.
+  const refusal = refusalOf(account, 0, today);
+  if (refusal !== undefined) return orders.map(() => refusal);
+  assert(account !== null, 'an account that is not there is refused');
+  let { balance, chats = 0 } = account;
+  const opened = new Map<string, PaidConversation>();
+  return orders.map((order): ChatDecision => {
+    const session = sessionOf(conversations, account._id, order.to);
+    if (order.freeForm && !isSessionOpen(session, now)) {
+      return { kind: 'session_closed', closedAt: sessionUntil(session) };
+    }
+    const running = namesOf(conversations, account._id, order.to).flatMap((name) => {
+      const document = conversations.get(conversationKey(account._id, name));
+      return opened.get(name) ?? openConversation(name, account.opening, document, now) ?? [];
+    });
+    const [conversation] = running.sort((a, b) => b.until.getTime() - a.until.getTime());
+    if (conversation !== undefined) return { kind: 'ride', conversation };
+    const by = starterAt(session, now);
+    const credits = conversationPrice(by, prices);
+    const refused = refusalOf({ ...account, balance }, credits, today);
+    if (refused !== undefined) return refused;
+    balance -= credits;
+    chats += 1;
+    const opening: Opening = {
+      id: newId('cnv', now.getTime()),
+      number: chats,
+      by,
+      credits,
+      opener: order._id,
+      group: newId('grp', now.getTime()),
+      openedAt: now,
+      until: conversationUntil(now),
+      customer: order.to,
+      ...(order.again && { again: order.again }),
+    };
+    opened.set(order.to, opening);
+    return { kind: 'open', opening };
+  });
+}
+
+/** The conversation that is paid for under this number, whether its document has it already or not. */
+function openConversation(
+  customer: string,
+  pending: Readonly<Record<string, Opening>> = {},
+  document: ConversationDocument | undefined,
+  now: Date,
+): PaidConversation | undefined {
+  const { openings: written = 0, voided = [], current } = document ?? {};
+  // If the document has the opening, the document is used, because it also says whether the opening was refunded.
+  const unwritten = Object.values(pending)
+    .filter(({ customer: of, number, id }) => of === customer && number > written && !voided.includes(id))
+    .sort((a, b) => a.number - b.number)
+    .at(-1);
+  const newest = unwritten ?? current;
+  return newest !== undefined && now < newest.until ? { ...newest, customer } : undefined;
+}

@@ -1,0 +1,40 @@
+import { CHAT_LANE, CHAT_PATH, type ChatMessageDocument } from '../../messages/document/chat-message.ts';
+import { type AccountId, idDay } from '../../platform/runtime/ids.ts';
+import type { PaidConversation } from '../accounts/opening.ts';
+
+/** A chat-app message as requested: checked, not paid yet. */
+export type ChatDraft = Pick<ChatMessageDocument, '_id' | 'to' | 'content' | 'validUntil' | 'reference'>;
+
+/** The document that an accepted draft becomes. Pure: accept and a redo after a crash write the same. */
+export function queuedChatMessage(
+  account: AccountId,
+  draft: ChatDraft,
+  { id, opener, group, credits, customer }: PaidConversation,
+): ChatMessageDocument {
+  return {
+    _id: draft._id,
+    channel: 'chatapp',
+    direction: 'out',
+    account,
+    day: idDay(draft._id),
+    conversation: id,
+    ...(opener === draft._id ? { opened: { group, credits } } : { rides: opener }),
+    to: draft.to,
+    ...(customer !== draft.to && { customer }),
+    path: CHAT_PATH,
+    lane: CHAT_LANE,
+    content: draft.content,
+    ...(draft.reference !== undefined && { reference: draft.reference }),
+    state: 'queued',
+    v: 0,
+    due: draft.validUntil,
+    validUntil: draft.validUntil,
+    tries: 0,
+    history: [],
+  };
+}
+
+/** True for everything but templates. Allowed only inside the customer's session. */
+export function isFreeForm({ content }: Pick<ChatDraft, 'content'>): boolean {
+  return content.kind !== 'template';
+}

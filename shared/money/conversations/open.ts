@@ -1,0 +1,72 @@
+import type { Db } from 'mongodb';
+import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
+import type { AccountId } from '../../platform/runtime/ids.ts';
+import type { Refusal } from '../ledger/refusal.ts';
+import type { ChatAcceptOutcome, SessionClosed } from './accept-outcome.ts';
+import { AccountAccepter, type ChatAccepterDeps } from './account-accepter.ts';
+import { newArrival, returningArrival } from './arrival.ts';
+import { decideChats } from './decide.ts';
+import { type ChatDraft, isFreeForm } from './draft.ts';
+import type { ChatPrices } from './pricing.ts';
+import { readChatState } from './read-state.ts';
+
+/**
+ * The only way into the product for chat-app messages. The first message to a customer opens a conversation and pays for it; the
+ * others ride in it for free. If session or account do not allow the message, nothing is stored. Opening is a compare-and-set on
+ * the account's counter `chats`, which is read before looking for an open conversation. When two gateways accept the first
+ * message to a customer at once, one opens and pays, the other rides (docs/decisions/0016).
+ *
+ * While one group of an account is in flight, new messages wait and form the next group. If a process dies after the debit, the
+ * openings are in the account document, and the sweep finishes them (workers/maintenance/finish-pending.ts).
+ */
+export interface ChatAccepter {
+  /**
+   * Rejects with the store's error when nothing happened. With `payBy`, it is accepted before that moment of the store's time or
+   * never.
+   */
+  accept(account: AccountId, draft: ChatDraft, payBy?: Date): Promise<ChatAcceptOutcome>;
+  /**
+   * Does the same for a message whose conversation has been refunded since. The message goes in another conversation. A refusal is
+   * final: no attempt pays after it.
+   */
+  acceptAgain(message: ChatMessageDocument): Promise<ChatAcceptOutcome>;
+}
+
+/**
+ * The most accounts that are kept in memory. Above this, idle ones are dropped, and the sweep clears their last pending changes.
+ */
+const ACCOUNTS_MAX = 10_000;
+
+export function createChatAccepter(deps: ChatAccepterDeps): ChatAccepter {
+  const accepters = new Map<AccountId, AccountAccepter>();
+
+  const accepterOf = (account: AccountId): AccountAccepter => {
+    const known = accepters.get(account);
+    if (known !== undefined) return known;
+    if (accepters.size >= ACCOUNTS_MAX) {
+      for (const [id, { idle }] of accepters) if (idle) accepters.delete(id);
+    }
+    const accepter = new AccountAccepter(account, deps);
+    accepters.set(account, accepter);
+    return accepter;
+  };
+
+  return {
+    accept: (account, draft, payBy) => accepterOf(account).accept(newArrival(account, draft, payBy)),
+    acceptAgain: (message) => accepterOf(message.account).accept(returningArrival(message)),
+  };
+}
+
+/** What `accept` would answer now. Stores and charges nothing. */
+export async function wouldOpen(
+  db: Db,
+  account: AccountId,
+  draft: Pick<ChatDraft, '_id' | 'to' | 'content'>,
+  now: Date,
+  prices: ChatPrices,
+): Promise<{ readonly kind: 'would_accept'; readonly credits: number } | Refusal | SessionClosed> {
+  const order = { _id: draft._id, to: draft.to, freeForm: isFreeForm(draft) };
+  const [decision] = decideChats([order], await readChatState(db, account, [order]), now, prices);
+  if (decision === undefined || decision.kind === 'ride') return { kind: 'would_accept', credits: 0 };
+  return decision.kind === 'open' ? { kind: 'would_accept', credits: decision.opening.credits } : decision;
+}

@@ -1,0 +1,119 @@
+import type { AnyBulkWriteOperation, Collection, Db, Filter, UpdateFilter } from 'mongodb';
+import { isDuplicateKey } from '../../platform/mongo/errors.ts';
+import type { AccountId, ConversationId } from '../../platform/runtime/ids.ts';
+import { type ConversationDocument, type ConversationKey, conversationKey, type Heir } from './conversation.ts';
+
+export function conversationCollection(db: Db): Collection<ConversationDocument> {
+  return db.collection('conversations');
+}
+
+/** The documents of those customers that have one. */
+export async function readConversations(
+  db: Db,
+  keys: Iterable<ConversationKey>,
+): Promise<Map<ConversationKey, ConversationDocument>> {
+  const found = await conversationCollection(db)
+    .find({ _id: { $in: [...new Set(keys)] } })
+    .toArray();
+  return new Map(found.map((conversation) => [conversation._id, conversation]));
+}
+
+/** A customer wrote at this time. */
+export interface Inbound {
+  readonly account: AccountId;
+  /** Digits. */
+  readonly customer: string;
+  readonly at: Date;
+}
+
+/** Opens or prolongs sessions. `lastInboundAt` only rises, so repeats and another order change nothing. */
+export async function recordInbound(db: Db, inbound: readonly Inbound[]): Promise<void> {
+  const latest = new Map<ConversationKey, Inbound>();
+  for (const one of inbound) {
+    const key = conversationKey(one.account, one.customer);
+    const known = latest.get(key);
+    if (known === undefined || known.at < one.at) latest.set(key, one);
+  }
+  if (latest.size === 0) return;
+  await upsertAll(db, [...latest.values()], ({ account, customer, at }) => ({
+    updateOne: {
+      filter: { _id: conversationKey(account, customer) },
+      update: { $max: { lastInboundAt: at }, $setOnInsert: { account, customer } },
+      upsert: true,
+    },
+  }));
+}
+
+/** Creates the documents of customers that have none. */
+export async function ensureConversations(
+  db: Db,
+  customers: readonly Pick<ConversationDocument, 'account' | 'customer'>[],
+): Promise<void> {
+  await upsertAll(db, customers, ({ account, customer }) => ({
+    updateOne: {
+      filter: { _id: conversationKey(account, customer) },
+      update: { $setOnInsert: { account, customer } },
+      upsert: true,
+    },
+  }));
+}
+
+/** Most refunds and heirs that a customer's document remembers: far more than can fail within a message's validity. */
+const REMEMBERED_MAX = 200;
+
+/**
+ * Marks a conversation as void: none of its messages was taken, and no message may ride in it. False when another decision was
+ * made since the read.
+ */
+export async function voidConversation(db: Db, read: ConversationDocument, id: ConversationId): Promise<boolean> {
+  const wasCurrent = read.current?.id === id;
+  return decide(
+    db,
+    read,
+    { 'current.id': wasCurrent ? id : { $ne: id } },
+    {
+      ...(wasCurrent && { $unset: { current: '' } }),
+      $push: { voided: { $each: [id], $slice: -REMEMBERED_MAX } },
+    },
+  );
+}
+
+/** Makes `heir` the opener, because the opener failed. False when another decision was made since the read. */
+export async function passOn(db: Db, read: ConversationDocument, heir: Heir): Promise<boolean> {
+  return decide(db, read, {}, { $push: { heirs: { $each: [heir], $slice: -REMEMBERED_MAX } } });
+}
+
+/** Stores one decision. It filters on the number of decisions, so that each is based on the state after the one before. */
+async function decide(
+  db: Db,
+  { _id, judged }: ConversationDocument,
+  only: Filter<ConversationDocument>,
+  update: UpdateFilter<ConversationDocument>,
+): Promise<boolean> {
+  const { matchedCount } = await conversationCollection(db).updateOne(
+    { _id, judged: judged ?? { $exists: false }, ...only },
+    { ...update, $inc: { judged: 1 } },
+  );
+  return matchedCount > 0;
+}
+
+/** Most upserts per command. A callback of 3 MB can bring thousands of customers; it must not block the store. */
+const SLICE = 250;
+
+/** Two upserts may create the same document at once. The one that fails finds it when repeated. */
+async function upsertAll<T>(
+  db: Db,
+  customers: readonly T[],
+  updateOf: (customer: T) => AnyBulkWriteOperation<ConversationDocument>,
+): Promise<void> {
+  for (let first = 0; first < customers.length; first += SLICE) {
+    const slice = customers.slice(first, first + SLICE).map(updateOf);
+    const write = () => conversationCollection(db).bulkWrite(slice, { ordered: false });
+    try {
+      await write();
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      await write();
+    }
+  }
+}

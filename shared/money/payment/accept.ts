@@ -1,0 +1,263 @@
+import type { Db } from 'mongodb';
+import { type MessageDraft, queuedMessage } from '../../messages/document/draft.ts';
+import { type Booking, bookedSchedule, priceOfBooking } from '../../messages/schedule.ts';
+import { storeTrouble } from '../../platform/mongo/errors.ts';
+import { REPEAT_MS } from '../../platform/mongo/until-answered.ts';
+import { type Clock, isoDate } from '../../platform/runtime/clock.ts';
+import { crashPoint } from '../../platform/runtime/crash-point.ts';
+import { type AccountId, type GroupId, newId } from '../../platform/runtime/ids.ts';
+import type { Log } from '../../platform/runtime/log.ts';
+import { within } from '../../platform/runtime/within.ts';
+import { CREDITS_PER_MESSAGE } from '../ledger/refund.ts';
+import type { Refusal } from '../ledger/refusal.ts';
+import { type DebitRequest, debitEach, PAID } from './debit.ts';
+import { type Answered, debitAnswers } from './debit-answers.ts';
+import { FollowUp } from './follow-up.ts';
+import { KeyedGrouper, type KeyedPart } from './keyed-grouper.ts';
+import { earliest } from './pay-by.ts';
+import { type BatchOrder, priceOf } from './pending.ts';
+
+/**
+ * The only way into the product for SMS: the account pays and the messages exist, or neither.
+ *
+ * While one debit of an account is in flight, new requests wait and share the next debit. The debits of several accounts go in
+ * one command, and each request gets its own exact answer. The debit stores the messages too, in the account's `pending`: so it is
+ * all that an answer waits for. They are put into the queue soon after, together with those of other accounts, and the ledger entry
+ * follows (follow-up.ts). If a process dies in between, the whole group is in `pending`, and the sweep finishes it (finish-pending.ts).
+ */
+export interface Accepter {
+  /**
+   * Accepts all drafts of one request or none. When it resolves, the messages are paid and safe, and perhaps not in the queue yet.
+   * Rejects with the store's error when nothing happened because the store could not be reached; `outcome_unknown` when that
+   * cannot be told. With `payBy` the account pays before that moment of the store's time or never, even if this process freezes or
+   * the debit is delayed.
+   */
+  accept(account: AccountId, drafts: readonly MessageDraft[], payBy?: Date): Promise<AcceptOutcome>;
+}
+
+/** The same for a schedule: paid for now and stored, released at its time (messages/schedule.ts). */
+export interface Booker {
+  book(account: AccountId, booking: Booking, payBy?: Date): Promise<AcceptOutcome>;
+}
+
+/**
+ * The same for a batch that is stored unpaid. It gets a debit of its own. A batch that is not paid before `payBy` may be pruned.
+ */
+export interface BatchAccepter {
+  acceptBatch(account: AccountId, batch: BatchOrder, payBy: Date): Promise<AcceptOutcome>;
+}
+
+export type AcceptOutcome =
+  | { readonly kind: 'accepted'; readonly credits: number }
+  /** `mayStillPay`: the answer to an attempt was lost, and it may still reach the store until `payBy`. */
+  | (Refusal & { readonly mayStillPay?: true })
+  | { readonly kind: 'outcome_unknown' };
+
+/** Most requests per debit. 100 single messages add about 50 KB to the account document, and a larger group gains nothing. */
+const GROUP_REQUESTS_MAX = 100;
+/** Most accounts per debit command. With a hundred requests each it carries about 3 MB. */
+const GROUP_ACCOUNTS_MAX = 50;
+/** Commands in flight at once: while one repeats a lost answer, the other accounts go on. */
+const GROUPS_MAX = 4;
+/** A group that takes longer than this is slow: on a loaded machine with two cores they take 10 to 20 ms. */
+const PATIENCE_MS = 25;
+
+/** What one request pays for: drafts and bookings, or a batch. */
+interface Order {
+  readonly drafts: readonly MessageDraft[];
+  readonly bookings: readonly Booking[];
+  readonly batch?: BatchOrder;
+  readonly payBy: Date | undefined;
+}
+
+interface AccountOrder {
+  readonly account: AccountId;
+  readonly order: Order;
+}
+
+type Answer =
+  | {
+      readonly outcome: AcceptOutcome;
+      /** Resolves when everything that was paid for is stored where it belongs. */
+      readonly stored?: Promise<void>;
+    }
+  /** Nothing happened, for this reason. */
+  | { readonly failed: unknown };
+
+const UNKNOWN: Answer = { outcome: { kind: 'outcome_unknown' } };
+/** Too much that the account has paid for is not stored yet (open-groups.ts), and waiting did not help. Nothing more is debited. */
+const FULL: Answer = {
+  failed: storeTrouble('the store is behind: too much that the account has paid for waits to be stored'),
+};
+
+export class GroupAccepter implements Accepter, Booker, BatchAccepter {
+  readonly #deps: { readonly db: Db; readonly clock: Clock; readonly log: Log };
+  readonly #followUp: FollowUp;
+  readonly #grouper: KeyedGrouper<AccountId, Order, Answer>;
+
+  constructor(deps: { readonly db: Db; readonly clock: Clock; readonly log: Log }) {
+    this.#deps = deps;
+    this.#followUp = new FollowUp(deps);
+    this.#grouper = new KeyedGrouper({
+      maxItems: GROUP_REQUESTS_MAX,
+      maxKeys: GROUP_ACCOUNTS_MAX,
+      maxGroups: GROUPS_MAX,
+      patienceMs: PATIENCE_MS,
+      run: (parts) => this.#payForGroup(parts),
+    });
+  }
+
+  async accept(account: AccountId, drafts: readonly MessageDraft[], payBy?: Date): Promise<AcceptOutcome> {
+    return outcomeOf(await this.#grouper.add(account, { drafts, bookings: [], payBy }));
+  }
+
+  async book(account: AccountId, booking: Booking, payBy?: Date): Promise<AcceptOutcome> {
+    return storedOutcomeOf(await this.#grouper.add(account, { drafts: [], bookings: [booking], payBy }));
+  }
+
+  async acceptBatch(account: AccountId, batch: BatchOrder, payBy: Date): Promise<AcceptOutcome> {
+    return storedOutcomeOf(await this.#payAlone(account, { drafts: [], bookings: [], batch, payBy }));
+  }
+
+  /** Resolves when everything accepted so far is stored and entered, or left to the sweep because that takes too long. */
+  settled(): Promise<void> {
+    return this.#followUp.settled();
+  }
+
+  /** One debit per account for all its requests; the debits of several accounts in one command. */
+  async #payForGroup(parts: readonly KeyedPart<AccountId, Order>[]): Promise<readonly Promise<readonly Answer[]>[]> {
+    const answers = await this.#pay(parts.map(({ key, items }) => ({ account: key, order: together(items) })));
+    return parts.map(async ({ key, items }, i) => {
+      const each = await this.#answerEach(key, items, answers[i] ?? UNKNOWN);
+      await this.#followUp.room(key);
+      return each;
+    });
+  }
+
+  /** The answer to each order of an account. If they cannot be paid together, they are tried one by one, in order. */
+  async #answerEach(account: AccountId, orders: readonly Order[], all: Answer): Promise<readonly Answer[]> {
+    if ('failed' in all) return orders.map(() => all);
+    const { outcome } = all;
+    const maybeSome = outcome.kind === 'insufficient_credits' || outcome.kind === 'too_late';
+    if (!maybeSome || orders.length === 1) {
+      return orders.map((order) => ({ ...all, outcome: withOwnPrice(outcome, order) }));
+    }
+    if (outcome.kind === 'insufficient_credits' && orders.every((order) => orderPrice(order) > outcome.balance)) {
+      // Not even the cheapest can be paid: an empty account costs one try per group, not one per request.
+      return orders.map((order) => ({ outcome: { ...outcome, required: orderPrice(order) } }));
+    }
+    const answers: Answer[] = [];
+    for (const order of orders) {
+      // The order before it has waited in vain for room (`FULL`). This one need not wait as well.
+      const answer = answers.at(-1) === FULL ? FULL : await this.#payAlone(account, order);
+      // The attempt with the lost answer covered all of them.
+      answers.push(outcome.mayStillPay === true ? mayStillPay(answer) : answer);
+    }
+    return answers;
+  }
+
+  async #payAlone(account: AccountId, order: Order): Promise<Answer> {
+    try {
+      await this.#followUp.room(account);
+      const [answer] = await this.#pay([{ account, order }]);
+      return answer ?? UNKNOWN;
+    } catch (failed) {
+      return { failed };
+    }
+  }
+
+  /** One command for different accounts; each gets its own answer. Rejects only when certainly nothing happened. */
+  async #pay(orders: readonly AccountOrder[]): Promise<readonly Answer[]> {
+    const open = orders.filter(({ account }) => this.#followUp.hasRoom(account));
+    const paid = open.length === 0 ? [] : await this.#payOpen(open);
+    if (open.length === orders.length) return paid;
+    const answers = new Map(open.map(({ account }, i) => [account, paid[i]]));
+    return orders.map(({ account }) => answers.get(account) ?? FULL);
+  }
+
+  async #payOpen(orders: readonly AccountOrder[]): Promise<readonly Answer[]> {
+    const today = isoDate(this.#deps.clock.now());
+    const requests = orders.map((one) => debitRequest(one, today, this.#followUp.takeDone(one.account)));
+    let answers: readonly Answered[] = [];
+    try {
+      answers = await this.#debit(requests);
+    } finally {
+      // They may not have been cleared: the next debit does it (again).
+      requests.forEach(({ account, done }, i) => {
+        if (answers[i]?.kind !== 'paid') this.#followUp.addDone(account, done);
+      });
+    }
+    return requests.map((request, i) => this.#answerOf(request, answers[i]));
+  }
+
+  /** If not all requests have paid, debit-answers.ts finds out what happened to each. */
+  async #debit(requests: readonly DebitRequest[]): Promise<readonly Answered[]> {
+    const beganMs = this.#deps.clock.monotonicMs();
+    const paid = debitEach(this.#deps.db, requests);
+    const all = await paid.catch(() => 0);
+    if (all === requests.length) return requests.map(() => PAID);
+    return debitAnswers(this.#deps, requests, { beganMs, paid });
+  }
+
+  #answerOf(request: DebitRequest, debit: Answered | undefined): Answer {
+    if (debit === undefined || debit.kind === 'unknown') return UNKNOWN;
+    if (debit.kind === 'failed') return { failed: debit.error };
+    const repeated = debit.repeated === true;
+    if (debit.kind === 'refused') return { outcome: repeated ? { ...debit.why, mayStillPay: true } : debit.why };
+    crashPoint('accept:debited');
+    return {
+      outcome: { kind: 'accepted', credits: priceOf(request) },
+      stored: this.#followUp.store(request, !repeated),
+    };
+  }
+}
+
+function outcomeOf(answer: Answer): AcceptOutcome {
+  if ('failed' in answer) throw answer.failed;
+  return answer.outcome;
+}
+
+/** Answers when the schedule or batch is stored, so that a request that reads or cancels it finds it. Waits at most `REPEAT_MS`. */
+async function storedOutcomeOf(answer: Answer): Promise<AcceptOutcome> {
+  const outcome = outcomeOf(answer);
+  if ('stored' in answer && answer.stored !== undefined) await within(REPEAT_MS, answer.stored);
+  return outcome;
+}
+
+function debitRequest({ account, order }: AccountOrder, today: string, done: readonly GroupId[]): DebitRequest {
+  const group = newId('grp');
+  return {
+    account,
+    group,
+    messages: order.drafts.map((draft) => queuedMessage(account, group, draft)),
+    schedules: order.bookings.map((booking) => bookedSchedule(account, group, booking)),
+    batch: order.batch,
+    today,
+    done,
+    payBy: order.payBy,
+  };
+}
+
+/** One order for all. The earliest `payBy` applies to every one of them. */
+function together(orders: readonly Order[]): Order {
+  return {
+    drafts: orders.flatMap(({ drafts }) => drafts),
+    bookings: orders.flatMap(({ bookings }) => bookings),
+    payBy: earliest(orders.map(({ payBy }) => payBy)),
+  };
+}
+
+/** Price of an order without a batch. */
+function orderPrice({ drafts, bookings }: Order): number {
+  return bookings.reduce((sum, booking) => sum + priceOfBooking(booking), drafts.length * CREDITS_PER_MESSAGE);
+}
+
+function withOwnPrice(outcome: AcceptOutcome, order: Order): AcceptOutcome {
+  return outcome.kind === 'accepted' ? { ...outcome, credits: orderPrice(order) } : outcome;
+}
+
+function mayStillPay(answer: Answer): Answer {
+  if ('failed' in answer || answer.outcome.kind === 'accepted' || answer.outcome.kind === 'outcome_unknown')
+    return answer;
+  return { ...answer, outcome: { ...answer.outcome, mayStillPay: true } };
+}

@@ -1,0 +1,91 @@
+import type { Db } from 'mongodb';
+import { findAtOnce } from '../../platform/mongo/find-at-once.ts';
+import { type FindOne, findForSure, findNow } from '../../platform/mongo/find-one.ts';
+import type { AccountDocument } from '../accounts/account.ts';
+import { PAYER } from '../ledger/refusal.ts';
+import { ledgerCollection } from '../ledger/store.ts';
+import { type Debit, type DebitRequest, debitFilter, debitOf, debitPipeline, PAID } from './debit.ts';
+
+/**
+ * The result of each request of an answered `debitEach`, in order, when not all have paid. By plain reads: a request that they show
+ * as paid is paid. A server that was replaced may show fewer than `debitEach` has counted, so the caller compares the numbers. May
+ * be repeated.
+ */
+export async function readDebits(db: Db, requests: readonly DebitRequest[]): Promise<readonly Debit[]> {
+  const accounts = await readAccounts(db, requests);
+  return Promise.all(
+    requests.map(async (request) => {
+      const debit = debitOf(accounts.get(request.account) ?? null, request);
+      return debit.kind === 'paid' || !(await isEntered(db, request, findNow)) ? debit : PAID;
+    }),
+  );
+}
+
+/**
+ * Lost races in a row before the answer is `unknown`. Each means that another change of the account's balance went through since
+ * it was read.
+ */
+const TRIES_MAX = 50;
+
+/**
+ * Repeats a debit whose answer was lost. This process may have been stopped in the meantime, and the sweep may have finished and
+ * cleared the group, so a missing pending change proves nothing. The ledger is checked too, and the account pays only if its
+ * `seq` is unchanged since before both checks (a compare-and-set: every change raises `seq`). May be repeated. `unknown` when the
+ * account keeps changing too fast.
+ *
+ * What it finds is on a majority (`findForSure`): a payment that a plain read shows may still be rolled back when its server is
+ * replaced, and the messages, which then go to another server, would be free. A later write that is acknowledged proves it only if
+ * it goes to the same server; on a cluster messages and account may lie on different ones.
+ */
+export async function debitAgain(db: Db, request: DebitRequest): Promise<Debit | { readonly kind: 'unknown' }> {
+  const accounts = db.collection<AccountDocument>('accounts');
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const before = await readPayer(db, request);
+    const found = debitOf(before, request);
+    if (found.kind === 'paid') return found;
+    if (await isEntered(db, request, findForSure)) return PAID;
+    if (before === null) return found;
+    const after = await accounts.findOneAndUpdate(
+      { ...debitFilter(request), seq: before.seq },
+      debitPipeline(request),
+      { returnDocument: 'after', projection: projectionOf([request]) },
+    );
+    if (after !== null) return debitOf(after, request);
+    const now = await readPayer(db, request);
+    // Nothing changed in between, so the account itself, or the time, is the reason.
+    if (now?.seq === before.seq) return debitOf(now, request);
+  }
+  return { kind: 'unknown' };
+}
+
+/** What a debit needs to know of the account. */
+type PayingAccount = Pick<AccountDocument, '_id' | 'status' | 'balance' | 'expiryDate' | 'seq' | 'pending'>;
+
+async function readAccounts(
+  db: Db,
+  requests: readonly DebitRequest[],
+): Promise<ReadonlyMap<AccountDocument['_id'], PayingAccount>> {
+  const found = await findAtOnce<AccountDocument>(db, 'accounts', {
+    filter: { _id: { $in: requests.map(({ account }) => account) } },
+    projection: projectionOf(requests),
+    sort: { _id: 1 },
+    limit: requests.length,
+  });
+  return new Map(found.map((account) => [account._id, account]));
+}
+
+function readPayer(db: Db, request: DebitRequest): Promise<PayingAccount | null> {
+  const accounts = db.collection<AccountDocument>('accounts');
+  return findForSure(accounts, { _id: request.account }, projectionOf([request]));
+}
+
+function projectionOf(requests: readonly DebitRequest[]): Readonly<Record<string, 1>> {
+  const projection: Record<string, 1> = { ...PAYER, seq: 1 };
+  for (const { group } of requests) projection[`pending.${group}.seq`] = 1;
+  return projection;
+}
+
+/** Whether it was paid and is no longer pending: its ledger entry exists. Read the account before calling this. */
+async function isEntered(db: Db, { account, group }: DebitRequest, find: FindOne): Promise<boolean> {
+  return (await find(ledgerCollection(db), { account, change: group }, { _id: 1 })) !== null;
+}

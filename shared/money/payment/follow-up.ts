@@ -1,0 +1,183 @@
+import type { Db } from 'mongodb';
+import { markPaid } from '../../messages/batch-store.ts';
+import { insertAgain, insertFirst, queueDocuments } from '../../messages/queue/queue-store.ts';
+import { storeBooked } from '../../messages/store-booked-schedules.ts';
+import { isStoreTrouble } from '../../platform/mongo/errors.ts';
+import { pauseMs, REPEAT_MS } from '../../platform/mongo/until-answered.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
+import { crashPoint } from '../../platform/runtime/crash-point.ts';
+import { Grouper } from '../../platform/runtime/grouper.ts';
+import type { AccountId, BatchId, GroupId } from '../../platform/runtime/ids.ts';
+import { errorFields, type Log } from '../../platform/runtime/log.ts';
+import type { DebitRequest } from './debit.ts';
+import { enterDebits } from './enter-debits.ts';
+import { OpenGroups } from './open-groups.ts';
+import type { Paid } from './pending.ts';
+
+/** What a debit of SMS has paid for. */
+export interface PaidGroup extends Partial<Pick<Paid, 'schedules'>>, Pick<Paid, 'messages'> {
+  readonly group: GroupId;
+  readonly batch?: { readonly id: BatchId } | undefined;
+  /** Nobody has tried to store it yet, and nobody else does meanwhile. */
+  readonly first?: boolean;
+}
+
+/**
+ * Stores what debits have paid for, that of many by one insert each for messages, as lines of the queue, and schedules. Doing it
+ * twice writes the same, if only the first attempt says that it is that.
+ */
+export async function storePaid(db: Db, groups: readonly PaidGroup[], now: Date): Promise<void> {
+  const documents = (first: boolean) =>
+    groups
+      .filter((group) => (group.first ?? false) === first)
+      .flatMap(({ group, messages }) => queueDocuments(group, messages, now));
+  await Promise.all([
+    insertFirst(db, documents(true)),
+    insertAgain(db, documents(false), now),
+    storeBooked(
+      db,
+      groups.flatMap(({ schedules = [] }) => schedules),
+    ),
+    ...groups.map(({ group, batch }) => batch && markPaid(db, batch.id, group)),
+  ]);
+}
+
+/** Most groups per insert. Debits of many small accounts stay single; their inserts are shared. */
+const GROUPS_MAX = 200;
+/**
+ * Least time between two inserts. No answer waits for them, only the carrier: on a busy gateway for a part of this, on an idle one
+ * not at all.
+ */
+const STORE_GAP_MS = 5;
+/**
+ * How long debits are collected before they are entered together. Nobody waits for a ledger entry: until it exists, the account's
+ * pending change stands for it, in statements and in verification too.
+ */
+const ENTER_GATHER_MS = 25;
+const ENTRIES_MAX = 500;
+/** Most accounts for which the groups to be cleared are remembered. */
+const ACCOUNTS_MAX = 10_000;
+
+type Storing = DebitRequest & Pick<PaidGroup, 'first'>;
+
+/**
+ * Follow-up of a debit: its messages are stored in the queue, then its ledger entry is written, then the account's next debit clears the
+ * pending change. Callers have their answers before: the debit has stored what must not be lost. If the process dies in between,
+ * the group stays in the account's `pending`, and the sweep finishes it (workers/maintenance/finish-pending.ts).
+ */
+export class FollowUp {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #storing: Grouper<Storing, boolean>;
+  readonly #entering: Grouper<DebitRequest, boolean>;
+  readonly #open = new OpenGroups();
+  /** By account: groups whose follow-up is complete; the next debit clears them. */
+  readonly #done = new Map<AccountId, GroupId[]>();
+
+  constructor({ db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Log }) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#storing = new Grouper<Storing, boolean>({
+      maxItems: GROUPS_MAX,
+      gatherMs: 0,
+      gapMs: STORE_GAP_MS,
+      run: (groups) =>
+        this.#untilTaken(groups, async (some, repeated) => {
+          await storePaid(db, repeated ? some.map((group) => ({ ...group, first: false })) : some, clock.now());
+          return some.map(() => true);
+        }),
+    });
+    this.#entering = new Grouper<DebitRequest, boolean>({
+      maxItems: ENTRIES_MAX,
+      gatherMs: ENTER_GATHER_MS,
+      pauseMs: ENTER_GATHER_MS,
+      run: (groups) => this.#untilTaken(groups, (some) => enterDebits(db, some)),
+    });
+  }
+
+  /**
+   * The groups that the account's next debit must clear. They are returned once; call `addDone` if that debit did not clear them.
+   */
+  takeDone(account: AccountId): readonly GroupId[] {
+    const groups = this.#done.get(account) ?? [];
+    this.#done.delete(account);
+    return groups;
+  }
+
+  /** Remembers groups for `takeDone`, of a limited number of accounts. The sweep clears those that are forgotten. */
+  addDone(account: AccountId, groups: readonly GroupId[]): void {
+    if (groups.length === 0) return;
+    const [oldest] = this.#done.keys();
+    if (this.#done.size >= ACCOUNTS_MAX && oldest !== undefined) this.#done.delete(oldest);
+    const known = this.#done.get(account);
+    if (known === undefined) this.#done.set(account, [...groups]);
+    else known.push(...groups);
+  }
+
+  /**
+   * Resolves when the messages and the schedules are stored; the ledger entry follows later. Never rejects. `first`: the debit was
+   * made by one attempt, and no other process makes it or stores what it paid for. Then the next debit may clear the pending change
+   * once everything is done.
+   */
+  async store(request: DebitRequest, first: boolean): Promise<void> {
+    this.#open.paid(request);
+    const stored = await this.#storing.add({ ...request, first });
+    this.#open.stored(request);
+    if (stored) crashPoint('accept:inserted');
+    void this.#enter(request, stored, first);
+  }
+
+  /** Whether the account may be debited: not while too much that it has paid for waits for the store. */
+  hasRoom(account: AccountId): boolean {
+    return this.#open.hasRoom(account);
+  }
+
+  /** Resolves when the account may be debited, or when that takes too long. */
+  room(account: AccountId): Promise<void> {
+    return this.#open.room(account, REPEAT_MS);
+  }
+
+  /** Resolves when nothing more is to be done, or when that takes too long. Then the sweep does the rest. */
+  settled(): Promise<void> {
+    return this.#open.none(REPEAT_MS);
+  }
+
+  async #enter(request: DebitRequest, stored: boolean, mayClear: boolean): Promise<void> {
+    const entered = stored && (await this.#entering.add(request));
+    if (entered) crashPoint('accept:stored');
+    if (entered && mayClear) this.addDone(request.account, [request.group]);
+    this.#open.finished(request);
+  }
+
+  /**
+   * The results of `write`, which is told when it is a repeat, for each group; false for one that the sweep has to do. It is repeated for as
+   * long as the store has trouble: meanwhile the groups count as open, and the accounts are not debited without end. After another
+   * error each group is written alone, so that one that the store refuses holds up no others, and repeated for some seconds.
+   */
+  async #untilTaken<Group extends DebitRequest>(
+    groups: readonly Group[],
+    write: (some: readonly Group[], repeated: boolean) => Promise<readonly boolean[]>,
+    apart = false,
+  ): Promise<readonly boolean[]> {
+    const deadline = this.#clock.monotonicMs() + REPEAT_MS;
+    for (let failed = 1; ; failed++) {
+      try {
+        return await write(groups, apart || failed > 1);
+      } catch (error) {
+        this.#log.warn('follow_up_failed', {
+          groups: groups.length,
+          group: groups[0]?.group,
+          ...errorFields(error),
+        });
+        if (!isStoreTrouble(error)) {
+          if (groups.length > 1) {
+            return (await Promise.all(groups.map((one) => this.#untilTaken([one], write, true)))).flat();
+          }
+          if (this.#clock.monotonicMs() >= deadline) return [false];
+        }
+        // A process without anything else to do may end: the sweep goes on.
+        await new Promise((resolve) => setTimeout(resolve, pauseMs(error, failed)).unref());
+      }
+    }
+  }
+}

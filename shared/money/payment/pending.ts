@@ -1,0 +1,122 @@
+import { Binary, BSON } from 'mongodb';
+import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
+import type { MessageDocument } from '../../messages/document/message.ts';
+import type { ScheduleDocument } from '../../messages/schedule.ts';
+import { type BatchId, type GroupId, isBatchId } from '../../platform/runtime/ids.ts';
+import type { AccountDocument, PendingChange } from '../accounts/account.ts';
+import type { Opening } from '../accounts/opening.ts';
+import { CREDITS_PER_MESSAGE } from '../ledger/refund.ts';
+
+/**
+ * What a debit pays for travels in the account's own document, under `pending`, from the update that pays until everything is
+ * stored where it belongs. Only this file writes and reads that form:
+ *
+ *     pending: {
+ *       // Two messages, and a scheduled one whose request came at the same time. Under `messages`, as BSON:
+ *       // {m: [{_id: 'msg_1', …}, {_id: 'msg_2', …}], s: [{_id: 'sch_1', …}]}
+ *       grp_1: {seq: 7, amount: -3, balanceAfter: 97, at, reason: 'send', schedules: ['sch_1'], messages: <binary>},
+ *       // A scheduled message or a scheduled batch alone: the ledger entry names it. {m: [], s: [{_id: 'sch_2', …}]}
+ *       grp_2: {seq: 8, amount: -1, balanceAfter: 96, at, reason: 'send', reference: 'sch_2', schedules: ['sch_2'], messages: <binary>},
+ *       // A batch. Its recipients were stored before it was paid for.
+ *       grp_3: {seq: 9, amount: -50, balanceAfter: 46, at, reason: 'send', reference: 'bat_1'},
+ *       // A conversation, with the message that opens it: {m: [], c: [{_id: 'msg_3', …}]}. What was opened is in
+ *       // the account's `opening.grp_4`.
+ *       grp_4: {seq: 10, amount: -2, balanceAfter: 44, at, reason: 'conversation', reference: 'cnv_1', messages: <binary>},
+ *       // Credits that were added pay for nothing (money/ledger/change.ts).
+ *       ref_msg_9: {seq: 11, amount: 1, balanceAfter: 45, at, reason: 'refund', reference: 'msg_9'},
+ *     }
+ */
+export interface Paid {
+  readonly messages: readonly MessageDocument[];
+  /** Schedules, released at their time. */
+  readonly schedules: readonly ScheduleDocument[];
+  readonly chatMessages: readonly ChatMessageDocument[];
+  readonly batch: BatchId | undefined;
+}
+
+/** What one debit of SMS pays for: messages and schedules, or a batch. */
+export interface Purchase {
+  readonly messages: readonly MessageDocument[];
+  readonly schedules?: readonly ScheduleDocument[];
+  readonly batch?: BatchOrder | undefined;
+}
+
+/** A stored batch that waits to be paid (messages/batch.ts). */
+export interface BatchOrder {
+  readonly id: BatchId;
+  /** Recipients. */
+  readonly total: number;
+}
+
+/** The binary's content. Nested documents would take the store twice the time. */
+interface Packed {
+  readonly m: readonly MessageDocument[];
+  /** Absent when there are none. */
+  readonly s?: readonly ScheduleDocument[];
+  readonly c?: readonly ChatMessageDocument[];
+}
+
+/** The fields of a pending change that the store sets; the caller of the debit knows the others. */
+export const DECIDED = ['seq', 'balanceAfter', 'at'] as const;
+
+export type Decided = (typeof DECIDED)[number];
+
+type Asked = Omit<PendingChange, Decided>;
+
+/** The price in credits. */
+export function priceOf({ messages, schedules = [], batch }: Purchase): number {
+  const booked = schedules.reduce((sum, { credits }) => sum + credits, 0);
+  return (batch?.total ?? messages.length) * CREDITS_PER_MESSAGE + booked;
+}
+
+/** The requested part of a purchase's ledger entry. */
+export function purchaseEntry(purchase: Purchase): Omit<Asked, 'messages'> {
+  const { batch, messages, schedules = [] } = purchase;
+  const [only] = schedules;
+  const reference = batch?.id ?? (messages.length === 0 && schedules.length === 1 ? only?._id : undefined);
+  return {
+    amount: -priceOf(purchase),
+    reason: 'send',
+    ...(reference === undefined ? {} : { reference }),
+    ...(schedules.length === 0 ? {} : { schedules: schedules.map(({ _id }) => _id) }),
+  };
+}
+
+export function encodePurchase(purchase: Purchase): Asked {
+  const { batch, messages, schedules = [] } = purchase;
+  if (batch !== undefined) return purchaseEntry(purchase);
+  const packed = pack({ m: messages, ...(schedules.length === 0 ? {} : { s: schedules }) });
+  return { ...purchaseEntry(purchase), messages: packed };
+}
+
+/** The requested part of a conversation's ledger entry. */
+export function openingEntry({ id, credits }: Opening): Omit<Asked, 'messages'> {
+  return { amount: -credits, reason: 'conversation', reference: id };
+}
+
+export function encodeOpening(opening: Opening, messages: readonly ChatMessageDocument[]): Asked {
+  return { ...openingEntry(opening), messages: pack({ m: [], c: messages }) };
+}
+
+function decodePaid(pending: PendingChange): Paid {
+  const {
+    m,
+    s = [],
+    c = [],
+  }: Packed = pending.messages === undefined ? { m: [] } : (BSON.deserialize(pending.messages.buffer) as Packed); // by `pack`
+  return { messages: m, schedules: s, chatMessages: c, batch: paidBatch(pending) };
+}
+
+/** What the debits among these changes paid for, by group. */
+export function decodeDebits(changes: AccountDocument['pending'] = {}): ReadonlyMap<GroupId, Paid> {
+  const debits = Object.entries(changes).filter(([, { reason }]) => reason === 'send' || reason === 'conversation');
+  return new Map(debits.map(([change, debit]) => [change as GroupId, decodePaid(debit)])); // a debit's change is its group
+}
+
+function paidBatch({ reason, reference }: PendingChange): BatchId | undefined {
+  return reason === 'send' && reference !== undefined && isBatchId(reference) ? reference : undefined;
+}
+
+function pack(packed: Packed): Binary {
+  return new Binary(BSON.serialize(packed, { ignoreUndefined: true }));
+}

@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { Binary, type Collection, type Db, type Document, type Filter, type UpdateFilter } from 'mongodb';
+import { takePlace } from '../../platform/mongo/places.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
+import { defined } from '../../platform/runtime/defined.ts';
+import type { AccountId } from '../../platform/runtime/ids.ts';
+import { type Bounds, boundsOf, excess, inside } from './bounds.ts';
+import { type KeyDocument, type KeyScope, LIVE_KEYS_MAX, lineOf } from './key.ts';
+import { formatKey, hashSecret, type KeyText, newKeyText } from './key-secret.ts';
+
+export interface NewKey {
+  /** Absent: a key of operators. */
+  readonly account?: AccountId;
+  /** For people, to tell keys apart. */
+  readonly name: string;
+  readonly scopes: readonly KeyScope[];
+  readonly expiresAt?: Date | undefined;
+  readonly perMinute?: number | undefined;
+  readonly allowedIps?: readonly string[] | undefined;
+  readonly maker?: Maker | undefined;
+  readonly rotatedFrom?: KeyDocument['rotatedFrom'];
+  /** Given with `rotatedFrom`. */
+  readonly line?: string;
+}
+
+/** Fields that are absent stay unchanged. An empty list of addresses allows all addresses. */
+export type KeyChange = Partial<Pick<NewKey, 'name' | 'scopes' | 'perMinute' | 'allowedIps'>>;
+
+/** Who makes a key. Absent where ops does, which may give it anything. */
+export interface Maker {
+  readonly by: NonNullable<KeyDocument['createdBy']>;
+  /** The new key's makers: this one, then its own. */
+  readonly makers: readonly string[];
+  /**
+   * Whether the maker may still make this key. Asked when it is stored: whoever narrows, revokes or disables its maker looks for its
+   * keys after that, and so one of the two sees the other.
+   */
+  mayStill(made: KeyDocument): Promise<boolean>;
+}
+
+/** Who makes the key was revoked, disabled or narrowed at the same moment. There is no key. */
+export class MakerChanged extends Error {}
+
+/** Makes a key. The full text is returned here and never again: only its hash is stored. Throws `AllPlacesTaken`. */
+export async function createKey(db: Db, clock: Clock, key: NewKey): Promise<{ id: string; key: string }> {
+  const text = newKeyText(clock.now().getTime());
+  await insertKey(db, clock, key, text);
+  return { id: text.id, key: formatKey(text) };
+}
+
+/** Makes a key of this text. Throws `AllPlacesTaken` and `MakerChanged`. */
+export async function insertKey(db: Db, clock: Clock, key: NewKey, text: KeyText): Promise<KeyDocument> {
+  const { account, name, scopes, expiresAt, perMinute, allowedIps, maker, rotatedFrom, line } = key;
+  const document: KeyDocument = {
+    _id: text.id,
+    ...defined({ account }),
+    name,
+    secretHash: new Binary(hashSecret(text.secret)),
+    status: 'active',
+    scopes,
+    createdAt: clock.now(),
+    ...defined({ expiresAt, perMinute, allowedIps }),
+    ...(maker === undefined ? {} : { createdBy: maker.by, makers: maker.makers }),
+    ...defined({ rotatedFrom, line }),
+  };
+  const places = { db, collection: 'keys', owner: ownedBy(account), most: LIVE_KEYS_MAX };
+  const release = () => releasePlaces(db, account, clock.now());
+  const made = await takePlace({ ...places, release }, async (place) => {
+    const placed = { ...document, place };
+    await keys(db).insertOne(placed);
+    return placed;
+  });
+  if (maker === undefined || (await maker.mayStill(made))) return made;
+  await keys(db).deleteOne({ _id: made._id });
+  throw new MakerChanged(`${maker.by.id} may not make the key any more`);
+}
+
+/** Keys that have expired need no place. */
+async function releasePlaces(db: Db, account: AccountId | undefined, now: Date): Promise<void> {
+  await keys(db).updateMany(
+    { ...ownedBy(account), place: { $gte: 0 }, expiresAt: { $lte: now } },
+    { $unset: { place: '' } },
+  );
+}
+
+/** Indexes hold keys without an account under null. */
+function ownedBy(account: AccountId | undefined): Filter<KeyDocument> {
+  return account === undefined ? { account: null as never } : { account };
+}
+
+/** Whether the key is revoked, expired or replaced: then nothing can replace it. */
+export function isOver({ status, expiresAt, rotatedTo }: KeyDocument, now: Date): boolean {
+  return status === 'revoked' || rotatedTo !== undefined || (expiresAt !== undefined && expiresAt <= now);
+}
+
+/** How long a replaced key works unless somebody says otherwise. */
+export const OVERLAP_MS = 24 * 3_600_000;
+
+export interface Rotation {
+  /** Until when the old key works at most. */
+  readonly until: Date;
+  /** When the new key ends. Undefined: when the old one would have. */
+  readonly expiresAt?: Date | undefined;
+  readonly maker?: Maker;
+}
+
+/**
+ * Makes a key of this text with the settings of `old`. The new key is stored first: if the process dies then, both work, and
+ * `retireReplaced` completes it. Undefined when `old` was replaced or revoked meanwhile. Throws `AllPlacesTaken` and `MakerChanged`.
+ */
+export async function rotateKey(
+  db: Db,
+  clock: Clock,
+  old: KeyDocument,
+  { until, expiresAt = old.expiresAt, maker }: Rotation,
+  text: KeyText = newKeyText(clock.now().getTime()),
+): Promise<KeyDocument | undefined> {
+  const settings = { ...old, expiresAt, rotatedFrom: { key: old._id, until }, line: lineOf(old), maker };
+  const made = await insertKey(db, clock, settings, text);
+  return (await retireReplaced(db, made)) ? made : undefined;
+}
+
+/**
+ * The key that `made` replaces gets its end. Idempotent: it completes a rotation whose process died after it had made the new key.
+ * False when another key replaces it already, or somebody has revoked it: then `made` is removed, whose text nobody has seen.
+ */
+export async function retireReplaced(db: Db, { _id: made, rotatedFrom }: KeyDocument): Promise<boolean> {
+  assert(rotatedFrom !== undefined, 'a key that replaces another names it');
+  const { matchedCount } = await keys(db).updateOne(
+    { _id: rotatedFrom.key, $or: [{ rotatedTo: made }, { rotatedTo: { $exists: false }, status: 'active' }] },
+    { $set: { rotatedTo: made }, $min: { expiresAt: rotatedFrom.until } },
+  );
+  if (matchedCount === 0) await keys(db).deleteOne({ _id: made });
+  return matchedCount === 1;
+}
+
+/**
+ * Gateways see the change within 4 s. Returns the key as changed; undefined when it is no longer as `seen`: what was
+ * allowed then may not be any more.
+ */
+export async function updateKey(
+  db: Db,
+  seen: KeyDocument,
+  { allowedIps, ...change }: KeyChange,
+): Promise<KeyDocument | undefined> {
+  const everywhere = allowedIps?.length === 0;
+  const limited = allowedIps === undefined || everywhere ? {} : { allowedIps };
+  return changeSeen(db, seen, [
+    { $set: { ...literally({ ...change, ...limited }), ...(everywhere ? { allowedIps: '$$REMOVE' } : {}) } },
+  ]);
+}
+
+/** Changes a key that is still as `seen` in what it may do. */
+async function changeSeen(
+  db: Db,
+  { _id, status, scopes, perMinute, allowedIps, expiresAt }: KeyDocument,
+  update: Document[],
+): Promise<KeyDocument | undefined> {
+  const absent = { $exists: false };
+  const same: Filter<KeyDocument> = {
+    ...{ _id, status, scopes },
+    ...{ perMinute: perMinute ?? absent, allowedIps: allowedIps ?? absent, expiresAt: expiresAt ?? absent },
+  };
+  return (await keys(db).findOneAndUpdate(same, update, { returnDocument: 'after' })) ?? undefined;
+}
+
+/**
+ * Takes from a key what is outside `bound`. A key of which nothing is left is revoked. Returns it as it is then; undefined when it
+ * was inside already.
+ */
+export async function narrowKey(db: Db, id: string, bound: Bounds): Promise<KeyDocument | undefined> {
+  for (;;) {
+    const key = await findKey(db, id);
+    if (key === undefined || key.status === 'revoked' || excess(boundsOf(key), bound).length === 0) return undefined;
+    const left = inside(boundsOf(key), bound);
+    if (left === undefined) return revokeKey(db, id);
+    const changed = await changeSeen(db, key, [{ $set: literally(left) }]);
+    if (changed !== undefined) return changed;
+  }
+}
+
+/** Marks the values as literals: a name may begin with `$`. */
+function literally(change: object): Document {
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, { $literal: value }]));
+}
+
+/**
+ * Revokes a key for good; gateways refuse it within 4 s. Returns it; undefined when there is no such key. Idempotent.
+ */
+export async function revokeKey(db: Db, id: string): Promise<KeyDocument | undefined> {
+  const revoked: UpdateFilter<KeyDocument> = { $set: { status: 'revoked' }, $unset: { place: '' } };
+  return (await keys(db).findOneAndUpdate({ _id: id }, revoked, { returnDocument: 'after' })) ?? undefined;
+}
+
+/** A key of the account. */
+export async function findOwnKey(db: Db, account: AccountId, id: string): Promise<KeyDocument | undefined> {
+  return (await keys(db).findOne({ _id: id, account })) ?? undefined;
+}
+
+/** As it is shown: a key that has expired is not active. */
+export const KEY_STATES = ['active', 'expired', 'revoked'] as const;
+export type KeyState = (typeof KEY_STATES)[number];
+
+/** Keys of an account, or of operators, newest first, older than `after`. */
+export function listKeyPage(
+  db: Db,
+  account: AccountId | undefined,
+  {
+    state,
+    now,
+    after,
+  }: { readonly state?: KeyState | undefined; readonly now: Date; readonly after?: string | undefined },
+  limit: number,
+): Promise<KeyDocument[]> {
+  return keys(db)
+    .find({
+      ...ownedBy(account),
+      ...(state === undefined ? {} : ofState(state, now)),
+      ...(after === undefined ? {} : { _id: { $lt: after } }),
+    })
+    .sort({ _id: -1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** The keys of an account that work, oldest first: at most `LIVE_KEYS_MAX`. */
+export async function listLiveKeys(db: Db, account: AccountId | undefined, now: Date): Promise<readonly KeyDocument[]> {
+  const placed = await keys(db)
+    .find({ ...ownedBy(account), place: { $gte: 0 } })
+    .toArray();
+  const live = placed.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now);
+  return live.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+}
+
+function ofState(state: KeyState, now: Date): Filter<KeyDocument> {
+  if (state === 'revoked') return { status: 'revoked' };
+  if (state === 'expired') return { status: 'active', expiresAt: { $lte: now } };
+  return { status: 'active', $or: [{ expiresAt: { $exists: false } }, { expiresAt: { $gt: now } }] };
+}
+
+/** The key of a line that nothing has replaced. */
+export async function newestOfLine(
+  db: Db,
+  account: AccountId | undefined,
+  line: string,
+): Promise<KeyDocument | undefined> {
+  const newest = { ...ownedBy(account), $or: [{ _id: line }, { line }], rotatedTo: { $exists: false } };
+  return (await keys(db).findOne(newest, { sort: { _id: -1 } })) ?? undefined;
+}
+
+export async function findKey(db: Db, id: string): Promise<KeyDocument | undefined> {
+  return (await keys(db).findOne({ _id: id })) ?? undefined;
+}
+
+/** The keys that exist, in no order. */
+export async function findKeys(db: Db, ids: readonly string[]): Promise<readonly KeyDocument[]> {
+  return keys(db)
+    .find({ _id: { $in: ids } })
+    .toArray();
+}
+
+function keys(db: Db): Collection<KeyDocument> {
+  return db.collection('keys');
+}

@@ -1,0 +1,182 @@
+import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
+import { isDuplicateKey } from '../../platform/mongo/errors.ts';
+import { takePlace } from '../../platform/mongo/places.ts';
+import { type AccountId, newId, type UserId } from '../../platform/runtime/ids.ts';
+import { newLink } from './link.ts';
+import { endSessions } from './session-store.ts';
+import {
+  type AccountRole,
+  isOperatorRole,
+  OPERATORS,
+  type OperatorRole,
+  type Role,
+  USERS_PER_ACCOUNT,
+  type UserDocument,
+  whereOf,
+} from './user.ts';
+
+/** A user of the account, or another operator, signs in with that name already. */
+export class UsernameTaken extends Error {}
+
+/** Who is invited. Without an account: an operator. */
+export type Invited = Pick<UserDocument, 'username' | 'name'> &
+  (
+    | { readonly account: UserDocument['account'] & string; readonly role: AccountRole }
+    | { readonly role: OperatorRole }
+  );
+
+/** Makes a user who has no password yet, with the token of the link to set it. Throws `UsernameTaken`, or `AllPlacesTaken`. */
+export async function inviteUser(
+  db: Db,
+  now: Date,
+  invited: Invited,
+  id: UserId = newId('usr', now.getTime()),
+): Promise<{ readonly user: UserDocument; readonly token: string }> {
+  const { token, link } = newLink({}, now);
+  const of = 'account' in invited ? invited.account : undefined;
+  const places = { db, collection: 'users', owner: ofAccount(of), most: USERS_PER_ACCOUNT };
+  try {
+    const user = await takePlace(places, async (place) => {
+      const made: UserDocument = { _id: id, ...invited, status: 'invited', epoch: 1, link, place, createdAt: now };
+      await users(db).insertOne(made);
+      return made;
+    });
+    return { user, token };
+  } catch (error) {
+    if (isDuplicateKey(error)) throw new UsernameTaken(`somebody signs in as ${invited.username}`);
+    throw error;
+  }
+}
+
+/** Makes a new link for the user; earlier ones are void. Undefined when the user is gone or disabled. */
+export async function makeLink(
+  db: Db,
+  now: Date,
+  user: UserDocument,
+): Promise<{ readonly user: UserDocument; readonly token: string } | undefined> {
+  const { token, link } = newLink(user, now);
+  const changed = await changeUser(db, { _id: user._id, status: { $ne: 'disabled' } }, { $set: { link } });
+  return changed && { user: changed, token };
+}
+
+export async function findUser(db: Db, id: UserId): Promise<UserDocument | undefined> {
+  return (await users(db).findOne({ _id: id })) ?? undefined;
+}
+
+/** Users of this name who are looked at when nobody says of which account: those that were there first. */
+const SAME_NAME_MAX = 20;
+
+/** The users of this name, in its canonical form: of all accounts and the operators, or of one (`operators` too). Oldest first. */
+export function findUsersByName(db: Db, username: string, where?: string): Promise<UserDocument[]> {
+  // Only compared with.
+  const of = where === undefined ? {} : ofAccount(where === OPERATORS ? undefined : (where as AccountId));
+  return users(db)
+    .find({ username, ...of })
+    .sort({ _id: 1 })
+    .limit(SAME_NAME_MAX)
+    .toArray();
+}
+
+/** Where somebody has signed in from this network before: one of the accounts of these users, or `operators`. */
+export async function knownAt(
+  db: Db,
+  network: string,
+  of: readonly Pick<UserDocument, 'account'>[],
+): Promise<string | undefined> {
+  // Operators have no account: null finds them. A name that nobody has takes as long.
+  const accounts = of.length === 0 ? ['nobody'] : of.map(({ account }) => account ?? null);
+  const found = await db
+    .collection<{ readonly account?: AccountId | null }>('users')
+    .findOne({ account: { $in: accounts as AccountId[] }, networks: network }, { projection: { account: 1 } });
+  return found === null ? undefined : whereOf({ ...(found.account && { account: found.account }) });
+}
+
+/** Whose link it is, while it is valid. */
+export async function findUserByLink(db: Db, hash: string, now: Date): Promise<UserDocument | undefined> {
+  const valid = { 'link.hash': hash, 'link.expiresAt': { $gt: now }, status: { $ne: 'disabled' as const } };
+  return (await users(db).findOne(valid)) ?? undefined;
+}
+
+/** The users of an account, newest first, after the one named. `undefined`: the operators. */
+export function listUsers(
+  db: Db,
+  account: AccountId | undefined,
+  { after, limit = USERS_PER_ACCOUNT }: { readonly after?: UserId | undefined; readonly limit?: number } = {},
+): Promise<readonly UserDocument[]> {
+  const filter = { ...ofAccount(account), ...(after && { _id: { $lt: after } }) };
+  return users(db).find(filter).sort({ _id: -1 }).limit(limit).toArray();
+}
+
+/** How many users an account has. */
+export function countUsers(db: Db, account: AccountId): Promise<number> {
+  return users(db).countDocuments({ account });
+}
+
+/** Gives a user another role: of an account, or of operators as before. It counts with the user's next request. */
+export function setRole(db: Db, id: UserId, role: Role): Promise<UserDocument | undefined> {
+  return changeUser(db, { _id: id, account: { $exists: !isOperatorRole(role) } }, { $set: { role } });
+}
+
+/** Keeps a user out: sessions are over at once, and links void. */
+export async function disableUser(db: Db, id: UserId): Promise<UserDocument | undefined> {
+  const user = await changeUser(
+    db,
+    { _id: id },
+    { $set: { status: 'disabled' }, $unset: { link: '' }, $inc: { epoch: 1 } },
+  );
+  await endSessions(db, id);
+  return user;
+}
+
+/** Lets a disabled user in again. One without a password needs a new link. */
+export async function enableUser(db: Db, id: UserId): Promise<UserDocument | undefined> {
+  return (
+    (await changeUser(db, { _id: id, password: { $exists: true } }, { $set: { status: 'active' } })) ??
+    (await changeUser(db, { _id: id, password: { $exists: false } }, { $set: { status: 'invited' } }))
+  );
+}
+
+/** False when there is no such user. */
+export async function removeUser(db: Db, id: UserId): Promise<boolean> {
+  const { deletedCount } = await users(db).deleteOne({ _id: id });
+  await endSessions(db, id);
+  return deletedCount === 1;
+}
+
+/** Ends all sessions of a user, wherever they are. */
+export async function signOutEverywhere(db: Db, id: UserId): Promise<UserDocument | undefined> {
+  const user = await changeUser(db, { _id: id }, { $inc: { epoch: 1 } });
+  await endSessions(db, id);
+  return user;
+}
+
+/** Removes the second factor of a user who has lost it, and ends the sessions. A role that needs one must set it up again. */
+export async function removeSecondFactor(db: Db, id: UserId): Promise<UserDocument | undefined> {
+  const user = await changeUser(db, { _id: id }, { $unset: { totp: '', recoveryCodes: '' }, $inc: { epoch: 1 } });
+  await endSessions(db, id);
+  return user;
+}
+
+/** The account has another owner who can sign in. */
+export async function hasOtherOwner(db: Db, account: AccountId, id: UserId): Promise<boolean> {
+  const other = await users(db).findOne({ account, role: 'owner', status: 'active', _id: { $ne: id } });
+  return other !== null;
+}
+
+/** Changes a user, if the filter still fits: one document decides. Returns the user as changed. */
+export async function changeUser(
+  db: Db,
+  filter: Filter<UserDocument>,
+  update: UpdateFilter<UserDocument>,
+): Promise<UserDocument | undefined> {
+  return (await users(db).findOneAndUpdate(filter, update, { returnDocument: 'after' })) ?? undefined;
+}
+
+/** `undefined`: the operators, who have none. */
+function ofAccount(account: AccountId | undefined): Filter<UserDocument> {
+  return { account: account ?? { $exists: false } };
+}
+
+function users(db: Db): Collection<UserDocument> {
+  return db.collection('users');
+}

@@ -1,0 +1,302 @@
+import { hash, randomFillSync } from 'node:crypto';
+import { systemClock } from './clock.ts';
+
+/**
+ * Ids sort by time and carry their kind: `msg_01jd8x…` is a prefix and 26 characters, 10 of time (48-bit milliseconds)
+ * and 16 random (80 bits), like a ULID in lower case. Sorting by time lets every index grow at its right end.
+ *
+ * What follows from something has an id *derived* from it (`eventId`), so that doing the follow-up twice writes the same.
+ */
+type Id<Prefix extends string> = `${Prefix}_${string}`;
+
+export type AccountId = Id<'acc'>;
+export type MessageId = Id<'msg'>;
+export type BatchId = Id<'bat'>;
+export type ScheduleId = Id<'sch'>;
+/** One debit and all that it pays for. */
+export type GroupId = Id<'grp'>;
+export type EndpointId = Id<'whk'>;
+/** A paid conversation of 24 hours on the chat-app channel. */
+export type ConversationId = Id<'cnv'>;
+/** Last part of the address that a provider posts to; as hard to guess as a key. */
+export type CallbackId = Id<'cbk'>;
+export type EventId = Id<'evt'>;
+export type SenderId = Id<'snd'>;
+/** An account's request for a DLT template that has no id of an operator yet. */
+export type TemplateRequestId = Id<'tpr'>;
+/** A deliver_sm with a handset's message. */
+export type InboundId = Id<'inb'>;
+export type OptOutId = Id<'opt'>;
+/** Lines that wait to be sent (messages/queue/queue-document.ts). */
+export type QueueId = Id<'que'>;
+/** One grouped claim of a worker, stamped on what it took. */
+export type ClaimId = Id<'clm'>;
+export type RequestId = Id<'req'>;
+/** Deliveries of a webhook since some time that are posted again. */
+export type ReplayId = Id<'rpl'>;
+/** One change of a setting, in the audit. */
+export type AuditId = Id<'aud'>;
+/** A person who signs in. */
+export type UserId = Id<'usr'>;
+/** A signed-in browser. It is shown to its user and is no secret. */
+export type SessionId = Id<'ses'>;
+/** A walk through the ledgers that an operator began. */
+export type LedgerCheckId = Id<'chk'>;
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const TIME_CHARACTERS = 10;
+const RANDOM_CHARACTERS = 16;
+const random = Buffer.alloc(RANDOM_CHARACTERS * 256);
+let randomUsed = random.length;
+let lastMs = 0;
+/** If the clock is further behind the newest id than this, it was set back, and ids follow it. */
+const CLOCK_SET_BACK_MS = 60_000;
+const tail = new Uint8Array(RANDOM_CHARACTERS);
+
+/** A new id. Ids of one process never decrease, also within a millisecond, unless its clock is set back by more than a minute. */
+export function newId<Prefix extends string>(prefix: Prefix, nowMs: number = systemClock.now().getTime()): Id<Prefix> {
+  if (nowMs > lastMs || lastMs - nowMs > CLOCK_SET_BACK_MS) {
+    lastMs = nowMs;
+    drawRandomTail();
+  } else {
+    incrementTail();
+  }
+  let text = numeral(lastMs, TIME_CHARACTERS);
+  for (const value of tail) text += ALPHABET.charAt(value);
+  return `${prefix}_${text}` as const;
+}
+
+/** 130 random bits. It is not a secret, but nobody can guess the address that another account's provider posts to. */
+export function newCallbackId(): CallbackId {
+  let text = '';
+  for (const byte of randomFillSync(Buffer.alloc(CALLBACK_CHARACTERS))) text += ALPHABET.charAt(byte & 31);
+  return `cbk_${text}`;
+}
+
+const CALLBACK_CHARACTERS = 26;
+const CALLBACK_ID = /^cbk_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isCallbackId(value: string): value is CallbackId {
+  return CALLBACK_ID.test(value);
+}
+
+/** The lowest id of that time: all ids made before are below it. */
+export function lowestId<Prefix extends string>(prefix: Prefix, at: Date): Id<Prefix> {
+  return `${prefix}_${numeral(at.getTime(), TIME_CHARACTERS)}${'0'.repeat(RANDOM_CHARACTERS)}` as const;
+}
+
+/** The id of the event "this message reached this state". A message reaches a state once. */
+export function eventId(message: MessageId, state: string): EventId {
+  return `evt_${message.slice(4)}_${state}` as const;
+}
+
+/** The message of such an event. */
+export function messageOfEvent(event: EventId): MessageId {
+  return `msg_${event.slice(4, 4 + TIME_CHARACTERS + RANDOM_CHARACTERS)}`;
+}
+
+/** The id of the event "this template reached this state then". Derived, so that telling it twice writes the same. */
+export function templateEventId(template: string, state: string, at: Date): EventId {
+  return `evt_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(`${template}:${state}`, RANDOM_CHARACTERS)}_${state}`;
+}
+
+const ACCOUNT_ID = /^acc_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isAccountId(value: string): value is AccountId {
+  return ACCOUNT_ID.test(value);
+}
+
+const LEDGER_CHECK_ID = /^chk_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isLedgerCheckId(value: string): value is LedgerCheckId {
+  return LEDGER_CHECK_ID.test(value);
+}
+
+const REPLAY_ID = /^rpl_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isReplayId(value: string): value is ReplayId {
+  return REPLAY_ID.test(value);
+}
+
+const AUDIT_ID = /^aud_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isAuditId(value: string): value is AuditId {
+  return AUDIT_ID.test(value);
+}
+
+const MESSAGE_ID = /^msg_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isMessageId(value: string): value is MessageId {
+  return MESSAGE_ID.test(value);
+}
+
+const BATCH_ID = /^bat_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isBatchId(value: string): value is BatchId {
+  return BATCH_ID.test(value);
+}
+
+const SCHEDULE_ID = /^sch_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isScheduleId(value: string): value is ScheduleId {
+  return SCHEDULE_ID.test(value);
+}
+
+/**
+ * The id of a schedule's message or batch, fixed at booking. It has the time it is booked for, so it sorts as if made then. It is
+ * derived, so a repeated release writes the same.
+ */
+export function releasedId<Prefix extends 'msg' | 'bat'>(prefix: Prefix, schedule: ScheduleId, at: Date): Id<Prefix> {
+  return `${prefix}_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(schedule, RANDOM_CHARACTERS)}` as const;
+}
+
+/**
+ * The id of a message from a customer. It has the provider's time and is derived from the provider's id, so storing it twice
+ * writes the same.
+ */
+export function inboundMessageId(account: AccountId, upstreamId: string, at: Date): MessageId {
+  return `msg_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(`${account}:${upstreamId}`, RANDOM_CHARACTERS)}`;
+}
+
+/** The id of the message that a handset's deliver_sm becomes: derived, so that storing it twice writes the same. */
+export function receivedMessageId(inbound: InboundId): MessageId {
+  return `msg_${inbound.slice(4)}`;
+}
+
+/** The id of the answer to a customer's STOP, START or HELP: it has that message's time and derives from it, so there is one. */
+export function optOutAnswerId(asked: MessageId): MessageId {
+  const time = asked.slice(4, 4 + TIME_CHARACTERS);
+  return `msg_${time}${hashText(`answer:${asked}`, RANDOM_CHARACTERS)}`;
+}
+
+/** The id of a queue document, from that of what brought its lines, and a number or version. Derived, so that it is inserted once. */
+export function queueId(from: GroupId | MessageId, number: number): QueueId {
+  return `que_${from.slice(4)}_${number}`;
+}
+
+/** A new id for messages that wait again. It has the time of this one: so they leave before what was accepted later. */
+export function returnedQueueId(first: MessageId): QueueId {
+  return `que_${first.slice(4)}_${newId('que').slice(4)}`;
+}
+
+/** The id of the debit that pays for this message and nothing else (money/payment/accept-once.ts). */
+export function ownGroupId(message: MessageId): GroupId {
+  return `grp_${message.slice(4)}`;
+}
+
+/** The id of a customer's wish about an account, or about one of its numbers (`scope`). It is derived, so there is only one. */
+export function optOutId(account: AccountId, customer: string, scope: string): OptOutId {
+  return `opt_${hashText(`${account}:${customer}:${scope}`, OPT_OUT_CHARACTERS)}`;
+}
+
+const OPT_OUT_CHARACTERS = 26;
+const OPT_OUT_ID = /^opt_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isOptOutId(value: string): value is OptOutId {
+  return OPT_OUT_ID.test(value);
+}
+
+const USER_ID = /^usr_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isUserId(value: string): value is UserId {
+  return USER_ID.test(value);
+}
+
+const SESSION_ID = /^ses_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isSessionId(value: string): value is SessionId {
+  return SESSION_ID.test(value);
+}
+
+const SENDER_ID = /^snd_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isSenderId(value: string): value is SenderId {
+  return SENDER_ID.test(value);
+}
+
+const TEMPLATE_REQUEST_ID = /^tpr_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isTemplateRequestId(value: string): value is TemplateRequestId {
+  return TEMPLATE_REQUEST_ID.test(value);
+}
+
+/**
+ * The audit id of a change that may be repeated within a minute. It has the time of the minute and is derived from who changes
+ * what, so repeats within the minute share one entry.
+ */
+export function minuteAuditId(what: string, at: Date): AuditId {
+  const minute = Math.floor(at.getTime() / 60_000) * 60_000;
+  return `aud_${numeral(minute, TIME_CHARACTERS)}${hashText(what, RANDOM_CHARACTERS)}`;
+}
+
+/** A batch's message id has 26 characters: 10 of the batch's time, 12 of a hash of its id, 4 of the message's index. */
+const BATCH_HASH_CHARACTERS = 12;
+const BATCH_INDEX_CHARACTERS = 4;
+
+/**
+ * The ids of a batch's messages, by index from 0. They are derived, so making them twice writes the same. They are contiguous, so
+ * the messages of a batch are a range of `_id` (`batchMessageRange`) and need no index. The hash (60 bits) replaces the random
+ * characters of the batch's id, because ids of one millisecond differ only in the last of those.
+ */
+export function batchMessageIds(batch: BatchId): (index: number) => MessageId {
+  const stem = batch.slice(4, 4 + TIME_CHARACTERS) + hashText(batch, BATCH_HASH_CHARACTERS);
+  return (index) => `msg_${stem}${numeral(index, BATCH_INDEX_CHARACTERS)}` as const;
+}
+
+/** The first and the last id that a message of the batch can have. */
+export function batchMessageRange(batch: BatchId): { readonly $gte: MessageId; readonly $lte: MessageId } {
+  const idOf = batchMessageIds(batch);
+  return { $gte: idOf(0), $lte: idOf(32 ** BATCH_INDEX_CHARACTERS - 1) };
+}
+
+/** When an id was made, to the millisecond. */
+export function idTime(id: string): Date {
+  let ms = 0;
+  for (const character of id.slice(id.indexOf('_') + 1, id.indexOf('_') + 11)) {
+    ms = ms * 32 + ALPHABET.indexOf(character);
+  }
+  return new Date(ms);
+}
+
+const DAY_MS = 86_400_000;
+
+/** The day on which an id was made: days since 1970, in UTC. */
+export function idDay(id: string): number {
+  return Math.floor(idTime(id).getTime() / DAY_MS);
+}
+
+/** A number in the alphabet's 32 digits; texts of equal length sort as the numbers do. */
+function numeral(value: number, characters: number): string {
+  let text = '';
+  for (let i = 0, rest = value; i < characters; i++, rest = Math.floor(rest / 32)) {
+    text = ALPHABET.charAt(rest % 32) + text;
+  }
+  return text;
+}
+
+/** The beginning of a hash of `of` in the alphabet, 5 bits a character. */
+function hashText(of: string, characters: number): string {
+  const digest = hash('sha256', of, 'buffer');
+  let text = '';
+  for (let i = 0; i < characters; i++) text += ALPHABET.charAt((digest[i] ?? 0) & 31);
+  return text;
+}
+
+function drawRandomTail(): void {
+  if (randomUsed === random.length) {
+    randomFillSync(random);
+    randomUsed = 0;
+  }
+  for (let i = 0; i < RANDOM_CHARACTERS; i++) tail[i] = (random[randomUsed + i] ?? 0) & 31;
+  // The highest random bit starts clear, so that increments within one millisecond cannot overflow in practice.
+  tail[0] = (tail[0] ?? 0) & 15;
+  randomUsed += RANDOM_CHARACTERS;
+}
+
+function incrementTail(): void {
+  for (let i = RANDOM_CHARACTERS - 1; i >= 0; i--) {
+    const value = (tail[i] ?? 0) + 1;
+    tail[i] = value & 31;
+    if (value < 32) return;
+  }
+}

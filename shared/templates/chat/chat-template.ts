@@ -1,0 +1,83 @@
+import type { AccountId } from '../../platform/runtime/ids.ts';
+
+/** A template of the chat-app channel as the provider has it. workers/chatapp copies it from there. */
+export interface ChatTemplateDocument {
+  /** `<account>:<name>:<language>`. */
+  readonly _id: `${AccountId}:${string}:${string}`;
+  readonly account: AccountId;
+  readonly name: string;
+  readonly language: string;
+  readonly status: ChatTemplateStatus;
+  /** `marketing`, `utility`, `authentication`, or whatever the provider says. */
+  readonly category: string;
+  /** Number of variables in its body. template-params.ts derives from `components` what each entry of `params` fills. */
+  readonly variables: number;
+  /** The parts of the template. */
+  readonly components: TemplateComponents;
+  /** The provider's id of it. Absent when its list, or its answer, has none. */
+  readonly upstreamId?: string;
+  /** Why it was rejected, paused or disabled, in the provider's words. */
+  readonly reason?: string;
+  /** The provider's opinion of its quality in lower case: `green`, `yellow`, `red`, `unknown`. */
+  readonly quality?: string;
+  /** When we learned of its newest status. A list of the provider that was read before that does not change it. */
+  readonly statusAt?: Date;
+  /** The provider's time of the newest status that it posted. A post with an earlier time, which may come later, is ignored. */
+  readonly toldAt?: Date;
+  /** Changes that webhooks have not been told yet (workers/maintenance/tell-templates.ts). */
+  readonly owed?: readonly OwedStatus[];
+  /** If our API cannot send the template: the part that it cannot send, such as a carousel. */
+  readonly unsendable?: string;
+  readonly syncedAt: Date;
+}
+
+export interface OwedStatus {
+  readonly told: 'approved' | 'rejected' | 'stopped';
+  readonly status: ChatTemplateStatus;
+  readonly reason?: string;
+  readonly at: Date;
+}
+
+/** The provider's status in lower case. Unknown ones are stored and count as not approved. */
+export type ChatTemplateStatus = string;
+
+/** Texts are as the provider lists them, with their variables: `{{1}}` or `{{first_name}}`. */
+export interface TemplateComponents {
+  readonly header?: TemplateHeader;
+  readonly body?: string;
+  readonly footer?: string;
+  /** In the provider's order. The index of a button is its place here, from 0. */
+  readonly buttons: readonly TemplateButton[];
+}
+
+export const MEDIA_HEADERS = ['image', 'video', 'document'] as const;
+export type MediaHeader = (typeof MEDIA_HEADERS)[number];
+
+export type TemplateHeader =
+  | { readonly format: 'text'; readonly text: string }
+  | { readonly format: MediaHeader | 'location' };
+
+/** `otp` is a `url` button of an authentication template. Its variable takes the same code as the body. */
+export const BUTTON_TYPES = [
+  'quick_reply',
+  'url',
+  'otp',
+  'copy_code',
+  'phone_number',
+  'voice_call',
+  'catalog',
+  'flow',
+] as const;
+export type ButtonType = (typeof BUTTON_TYPES)[number];
+
+export interface TemplateButton {
+  readonly type: ButtonType;
+  /** The text that the customer sees on the button. */
+  readonly text: string;
+  readonly url?: string;
+  readonly phoneNumber?: string;
+}
+
+export function chatTemplateId(account: AccountId, name: string, language: string): ChatTemplateDocument['_id'] {
+  return `${account}:${name}:${language}`;
+}

@@ -1,0 +1,251 @@
+import type { AnyBulkWriteOperation, Collection, Db } from 'mongodb';
+import { systemClock } from '../../platform/runtime/clock.ts';
+import { defined } from '../../platform/runtime/defined.ts';
+import type { AccountId } from '../../platform/runtime/ids.ts';
+import { type ChatTemplateDocument, type ChatTemplateStatus, chatTemplateId } from './chat-template.ts';
+import { NOTHING_OWED, owedOf } from './status-change.ts';
+
+export async function findChatTemplate(
+  db: Db,
+  account: AccountId,
+  name: string,
+  language: string,
+): Promise<ChatTemplateDocument | undefined> {
+  return (await templates(db).findOne({ _id: chatTemplateId(account, name, language) })) ?? undefined;
+}
+
+export async function findChatTemplates(
+  db: Db,
+  ids: readonly TemplateId[],
+): Promise<ReadonlyMap<TemplateId, ChatTemplateDocument>> {
+  const found = await templates(db)
+    .find({ _id: { $in: [...ids] } })
+    .toArray();
+  return new Map(found.map((template) => [template._id, template]));
+}
+
+/** An account's templates of any status, sorted by name and language. */
+export async function listChatTemplates(db: Db, account: AccountId): Promise<readonly ChatTemplateDocument[]> {
+  return templates(db)
+    .find({ _id: idsOf(account) })
+    .sort({ _id: 1 })
+    .toArray();
+}
+
+/**
+ * The fields that the list shows, sorted by name and language, behind `after`; in chunks. The texts, which may be long, are not read.
+ */
+export async function* readTemplateStatuses(
+  db: Db,
+  account: AccountId,
+  after = '',
+  limit = 0,
+): AsyncGenerator<Pick<ChatTemplateDocument, 'name' | 'status' | 'language'>> {
+  const projection = { name: 1, status: 1, language: 1 };
+  const all = templates(db)
+    // Only compared with: no id ends in a colon.
+    .find({ _id: { ...idsOf(account), $gt: `${account}:${after}` as TemplateId } }, { projection, batchSize: GROUP })
+    .sort({ _id: 1 })
+    .limit(limit); // 0: all
+  for await (const { name, status, language } of all) yield { name, status, language };
+}
+
+export function countListed(db: Db, account: AccountId): Promise<number> {
+  return templates(db).countDocuments({ _id: idsOf(account) });
+}
+
+/** The languages in which an account has a template of this name, whatever its status; at most twenty. */
+export async function languagesOf(db: Db, account: AccountId, name: string): Promise<readonly string[]> {
+  const found = await templates(db)
+    .find({ _id: idsOf(account), name }, { projection: { language: 1 } })
+    .sort({ _id: 1 })
+    .limit(LANGUAGES_MAX)
+    .toArray();
+  return found.map(({ language }) => language);
+}
+
+/** Most languages shown in an answer. */
+const LANGUAGES_MAX = 20;
+
+/**
+ * Templates written by one command: a few milliseconds for this process and the store. 36,000 at once blocked each for 350 ms.
+ */
+const GROUP = 250;
+
+/** What is stored of a template when the provider's list comes. */
+type Known = Pick<ChatTemplateDocument, 'status' | 'statusAt' | 'reason'>;
+
+/**
+ * Replaces the account's templates by the provider's current list: new and changed ones are written, others are removed. Not
+ * atomic, but a template that stays is never missing. Repeating it writes the same. The list was read from `begunAt` on, so it
+ * decides nothing about a status that changed later. A change of a status is told to webhooks; of a template that is new here
+ * only if the account asked for it.
+ */
+export async function replaceChatTemplates(
+  db: Db,
+  account: AccountId,
+  listed: readonly ChatTemplateDocument[],
+  begunAt = systemClock.now(),
+): Promise<void> {
+  for (const group of inGroups(listed)) await replaceListed(db, group, begunAt);
+  const stays = new Set<TemplateId>(listed.map(({ _id }) => _id));
+  const stored = templates(db).find({ _id: idsOf(account) }, { projection: { _id: 1 }, batchSize: GROUP });
+  const gone: TemplateId[] = [];
+  for await (const { _id } of stored) if (!stays.has(_id)) gone.push(_id);
+  // Not removed now: templates whose status changed since the list was read, and those of which webhooks are still to be told
+  // something. A later list removes them.
+  const settled = { statusAt: { $not: { $gte: begunAt } }, ...NOTHING_OWED };
+  for (const group of inGroups(gone)) await templates(db).deleteMany({ _id: { $in: group }, ...settled });
+}
+
+/** Writes templates as the provider listed them from `begunAt` on; removes none. */
+export async function replaceListed(db: Db, group: readonly ChatTemplateDocument[], begunAt: Date): Promise<void> {
+  const ids = group.map(({ _id }) => _id);
+  const known = await readKnown(db, ids);
+  const asked = await readAsked(
+    db,
+    ids.filter((id) => !known.has(id)),
+  );
+  await templates(db).bulkWrite(
+    group.map((template) => writeOf(template, known.get(template._id), asked.has(template._id), begunAt)),
+    { ordered: false },
+  );
+}
+
+async function readKnown(db: Db, ids: readonly TemplateId[]): Promise<ReadonlyMap<TemplateId, Known>> {
+  const found = await templates(db)
+    .find({ _id: { $in: [...ids] } }, { projection: { status: 1, statusAt: 1, reason: 1 } })
+    .toArray();
+  return new Map(found.map((one) => [one._id, one]));
+}
+
+/** Which of these the account asked for here. */
+async function readAsked(db: Db, ids: readonly TemplateId[]): Promise<ReadonlySet<TemplateId>> {
+  if (ids.length === 0) return new Set();
+  const found = await db
+    .collection<Pick<ChatTemplateDocument, '_id'>>('chat_template_requests')
+    .find({ _id: { $in: [...ids] } }, { projection: { _id: 1 } })
+    .toArray();
+  return new Set(found.map(({ _id }) => _id));
+}
+
+function writeOf(
+  { _id, status, reason, ...template }: ChatTemplateDocument,
+  known: Known | undefined,
+  asked: boolean,
+  begunAt: Date,
+): AnyBulkWriteOperation<ChatTemplateDocument> {
+  const said = reason === undefined ? {} : { reason };
+  if (known === undefined) {
+    const owed = asked ? owedOf(undefined, status, reason, begunAt) : [];
+    const since = asked ? { statusAt: begunAt } : {};
+    const fresh = { ...template, status, ...said, ...since, ...(owed.length > 0 && { owed }) };
+    // If another process has stored it since we looked, its document is newer and stays.
+    return { updateOne: { filter: { _id }, update: { $setOnInsert: fresh }, upsert: true } };
+  }
+  const gone = { ...unlessListed('components', template), ...unlessListed('unsendable', template) };
+  const unset = Object.keys(gone).length > 0 ? { $unset: gone } : {};
+  const stale = known.statusAt !== undefined && known.statusAt >= begunAt;
+  if (stale || known.status === status) {
+    // A reason that is stored stays: a callback's may say more than that of the list.
+    const more = !stale && known.reason === undefined ? said : {};
+    return { updateOne: { filter: { _id }, update: { $set: { ...template, ...more }, ...unset } } };
+  }
+  const owed = owedOf(known.status, status, reason, begunAt);
+  return {
+    updateOne: {
+      // Matches nothing if a callback has changed the status since it was read.
+      filter: { _id, status: known.status, statusAt: known.statusAt ?? { $exists: false } },
+      update: {
+        $set: { ...template, status, statusAt: begunAt, ...said },
+        $unset: { ...gone, ...(reason === undefined ? { reason: '' as const } : {}) },
+        ...(owed.length > 0 && { $push: { owed: { $each: [...owed] } } }),
+      },
+    },
+  };
+}
+
+function unlessListed(name: 'components' | 'unsendable', template: Partial<ChatTemplateDocument>): Record<string, ''> {
+  return template[name] === undefined ? { [name]: '' } : {};
+}
+
+function inGroups<T>(all: readonly T[]): readonly T[][] {
+  return Array.from({ length: Math.ceil(all.length / GROUP) }, (_, i) => all.slice(i * GROUP, (i + 1) * GROUP));
+}
+
+/** What a refused send or a callback said about a template. */
+export interface TemplateNews {
+  readonly status?: ChatTemplateStatus;
+  readonly toldAt?: Date;
+  readonly reason?: string;
+  readonly quality?: string;
+  readonly category?: string;
+}
+
+/**
+ * Stores news about a template, until the provider is asked again; a change of its status is told to webhooks. Returns whether
+ * there is such a template. Storing the same news twice tells it once. News with an earlier `toldAt` than what is stored changes
+ * nothing: the provider's posts may overtake each other.
+ */
+export async function noteChatTemplate(
+  db: Db,
+  account: AccountId,
+  name: string,
+  language: string,
+  { status, reason, ...more }: TemplateNews,
+  at: Date,
+): Promise<boolean> {
+  const _id = chatTemplateId(account, name, language);
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const known = await templates(db).findOne({ _id }, { projection: { status: 1, toldAt: 1 } });
+    if (known === null) return false;
+    if (more.toldAt !== undefined && known.toldAt !== undefined && more.toldAt < known.toldAt) return true;
+    const changes = status !== undefined && status !== known.status;
+    const owed = changes ? owedOf(known.status, status, reason, at) : [];
+    // `statusAt` is set also when the status stays: a list that was read earlier must not set it back.
+    const set = { ...more, ...(status && { status, statusAt: at }), ...(reason !== undefined && { reason }) };
+    const { matchedCount } = await templates(db).updateOne(
+      { _id, status: known.status, toldAt: known.toldAt ?? { $exists: false } },
+      {
+        $set: { account, ...set },
+        ...(changes && reason === undefined && { $unset: { reason: '' } }),
+        ...(owed.length > 0 && { $push: { owed: { $each: [...owed] } } }),
+      },
+    );
+    if (matchedCount === 1) return true;
+  }
+  throw new Error(`the status of ${_id} changed ${TRIES_MAX} times at once`);
+}
+const TRIES_MAX = 10;
+
+/** A page of an account's templates by name and language, behind `after`. */
+export async function listChatTemplatePage(
+  db: Db,
+  account: AccountId,
+  filter: { readonly language?: string | undefined; readonly status?: string | undefined },
+  after: string | undefined,
+  limit: number,
+): Promise<readonly ChatTemplateDocument[]> {
+  const { $lt } = idsOf(account);
+  const { language, status } = filter;
+  return templates(db)
+    .find({
+      _id: { $gt: `${account}:${after ?? ''}` as TemplateId, $lt }, // only compared with
+      ...defined({ language, status }),
+    })
+    .sort({ _id: 1 })
+    .limit(limit)
+    .toArray();
+}
+
+/** A range of `_id`, so no further index is needed. The semicolon is the character after the colon. */
+function idsOf(account: AccountId): { readonly $gt: TemplateId; readonly $lt: TemplateId } {
+  // The ends are not ids themselves: one sorts before all ids of the account, the other after them.
+  return { $gt: `${account}:` as TemplateId, $lt: `${account};` as TemplateId };
+}
+
+type TemplateId = ChatTemplateDocument['_id'];
+
+function templates(db: Db): Collection<ChatTemplateDocument> {
+  return db.collection('chat_templates');
+}

@@ -1,0 +1,164 @@
+import type { Db } from 'mongodb';
+import type { SenderDocument } from '../../../carriers/sender.ts';
+import { listSenders } from '../../../carriers/sender-store.ts';
+import type { AccountDocument } from '../../../money/accounts/account.ts';
+import { roomFor } from '../../../money/accounts/quotas.ts';
+import type { Clock } from '../../../platform/runtime/clock.ts';
+import type { AccountId } from '../../../platform/runtime/ids.ts';
+import type { Encoding } from '../../../platform/sheets/encoding.ts';
+import { importRequests, importTemplates, updateTemplates } from '../import-store.ts';
+import { findTemplates } from '../store.ts';
+import type { NewTemplate, TemplateUpdate } from '../template.ts';
+import { type CsvOptions, type CsvProblem, PROBLEMS_MAX, type TemplateRow } from './csv.ts';
+import { differenceOf, type TemplateDifference } from './difference.ts';
+import { type ReadFile, type ReadFileJob, readTemplateFile, templatesOf } from './read-file.ts';
+
+export interface ImportOptions extends Pick<CsvOptions, 'routes'> {
+  /** Import the good rows even if others are bad. */
+  readonly skipBad?: boolean;
+  /** Detected by default. */
+  readonly encoding?: Encoding;
+  /** Only say what would be done, bad rows left out. */
+  readonly dryRun?: boolean;
+  /** Change registered templates of which the file says something else. */
+  readonly update?: boolean;
+  /** The account asks for them itself: an operator approves them, whatever the file says. */
+  readonly asRequests?: boolean;
+}
+
+/** A header of the file that the account may not use (yet): messages with its templates are refused until it may. */
+export interface UnusableSender {
+  readonly sender: string;
+  /** Number of rows in the file. */
+  readonly rows: number;
+  readonly status: 'not registered' | Exclude<SenderDocument['status'], 'approved'>;
+}
+
+/** `problems` lists the first bad rows of this file, imported or not. */
+export type ImportedCsv =
+  | ({
+      readonly kind: 'imported';
+      readonly problems: readonly CsvProblem[];
+      readonly badRows: number;
+      readonly unusable: readonly UnusableSender[];
+    } & Stored)
+  | { readonly kind: 'refused'; readonly problems: readonly CsvProblem[]; readonly badRows: number }
+  /** It is not such an export at all, so leaving out rows does not help. */
+  | { readonly kind: 'unreadable'; readonly detail: string };
+
+/** What was done with the good rows, or would be done. */
+interface Stored {
+  readonly created: readonly string[];
+  /** Ids that the account already had, as the file says them or otherwise. */
+  readonly known: readonly string[];
+  /** The first registered templates of which the file says something else, and the number of all of them. */
+  readonly changed: readonly TemplateDifference[];
+  readonly changedCount: number;
+  /** How many of them were changed. */
+  readonly updated: number;
+  /** Templates that the DLT platform allows no more, and that are sent nevertheless, until they are updated. */
+  readonly stillSent: readonly string[];
+}
+
+/** The account that imports. */
+export type ImportingAccount = Pick<AccountDocument, '_id' | 'entityId' | 'lineBreaks'>;
+
+/**
+ * Registers an account's templates from an operator's export: all of them or, when any row is bad, none. Templates of headers
+ * that the account does not have are registered too, and these headers are listed: an export has all headers of a business, and
+ * headers may be added before or after the import. `read` reads the file elsewhere than in this thread. Throws `QuotaReached`, with
+ * nothing registered, when the account asks for more than it has places for.
+ */
+export async function importTemplateCsv(
+  db: Db,
+  clock: Clock,
+  account: ImportingAccount,
+  file: Uint8Array,
+  options: ImportOptions = {},
+  read: (job: ReadFileJob) => ReadFile | Promise<ReadFile> = readTemplateFile,
+): Promise<ImportedCsv> {
+  const { skipBad = false, dryRun = false, asRequests = false, routes, encoding } = options;
+  const found = await read({
+    file,
+    exactLineBreaks: account.lineBreaks === 'exact',
+    ...(routes === undefined ? {} : { routes }),
+    ...(encoding === undefined ? {} : { encoding }),
+  });
+  if (found.kind === 'unreadable') return found;
+  const { groups, problems, badRows, rowsBySender } = found;
+  if (badRows > 0 && !skipBad && !dryRun) return { kind: 'refused', problems, badRows };
+  const unusable = await unusableSenders(db, account._id, rowsBySender);
+  const all = { created: [] as string[], known: [] as string[], changed: [] as TemplateDifference[] };
+  const stillSent: string[] = [];
+  let [changedCount, updated] = [0, 0];
+  // A group at a time, so that the largest file keeps neither the process nor the store from other work.
+  const compared = [];
+  for (const group of groups) compared.push(await compare(db, account, templatesOf(group), options));
+  const wanted = compared.reduce((sum, { fresh }) => sum + fresh.length, 0);
+  if (asRequests) await roomFor(db, 'templates', account._id, wanted);
+  for (const { fresh, known, changed, updates } of compared) {
+    const done = dryRun ? { created: fresh.map(({ dltId }) => dltId), known: [] } : await store(fresh);
+    if (options.update === true && !dryRun) updated += await updateTemplates(db, clock, account._id, updates);
+    else stillSent.push(...updates.filter(endsSending).map(({ before }) => before.dltId));
+    all.created.push(...done.created);
+    all.known.push(...known, ...done.known);
+    all.changed.push(...changed.slice(0, PROBLEMS_MAX - all.changed.length));
+    changedCount += changed.length;
+  }
+  return { kind: 'imported', problems, badRows, unusable, ...all, changedCount, updated, stillSent };
+
+  function store(fresh: readonly NewTemplate[]) {
+    const register = asRequests ? importRequests : importTemplates;
+    return register(db, clock, account._id, fresh);
+  }
+}
+
+/** Divides a group of rows into what is new, what is known, and what is known otherwise. */
+async function compare(
+  db: Db,
+  account: ImportingAccount,
+  rows: readonly TemplateRow[],
+  { asRequests = false }: ImportOptions,
+) {
+  const stored = await findTemplates(
+    db,
+    account._id,
+    rows.map(({ dltId }) => dltId),
+  );
+  const [fresh, known]: [NewTemplate[], string[]] = [[], []];
+  const [changed, updates]: [TemplateDifference[], TemplateUpdate[]] = [[], []];
+  const comparedBy = { asRequests, exactLineBreaks: account.lineBreaks === 'exact', entityId: account.entityId };
+  for (const row of rows) {
+    const before = stored.get(row.dltId);
+    if (before === undefined) fresh.push(newTemplate(row, asRequests));
+    else {
+      known.push(row.dltId);
+      const found = differenceOf(before, row, comparedBy);
+      if (found === undefined) continue;
+      changed.push(found.told);
+      updates.push(found.update);
+    }
+  }
+  return { fresh, known, changed, updates };
+}
+
+function newTemplate({ line, told, ...template }: TemplateRow, asRequests: boolean): NewTemplate {
+  if (!asRequests) return template;
+  return { ...template, status: template.status === 'rejected' ? 'rejected' : 'submitted', requested: true };
+}
+
+function endsSending({ before, set }: TemplateUpdate): boolean {
+  return before.status === 'approved' && set.status === 'rejected';
+}
+
+async function unusableSenders(
+  db: Db,
+  account: AccountId,
+  rowsBySender: readonly (readonly [sender: string, rows: number])[],
+): Promise<readonly UnusableSender[]> {
+  const known = new Map((await listSenders(db, account)).map(({ sender, status }) => [sender, status]));
+  return rowsBySender.flatMap(([sender, rows]): UnusableSender[] => {
+    const status = known.get(sender) ?? 'not registered';
+    return status === 'approved' ? [] : [{ sender, rows, status }];
+  });
+}

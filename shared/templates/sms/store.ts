@@ -1,0 +1,207 @@
+import type { Collection, Db, Filter } from 'mongodb';
+import { withinQuota } from '../../money/accounts/quotas.ts';
+import { isDuplicateKey } from '../../platform/mongo/errors.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
+import { defined } from '../../platform/runtime/defined.ts';
+import type { AccountId } from '../../platform/runtime/ids.ts';
+import { raiseVersion } from './approved-store.ts';
+import {
+  MAY_BECOME,
+  type NewTemplate,
+  type TemplateDocument,
+  type TemplateKey,
+  type TemplateStatus,
+  type TemplateText,
+  templateKey,
+} from './template.ts';
+
+/** An account has a DLT id once. */
+export class TemplateExists extends Error {
+  readonly code = 'template_exists';
+}
+
+/** Sorts after every id: ids are digits, and a colon follows 9. */
+const KEY_END = ':';
+
+/** Who makes a template. What accounts make is counted (`QUOTAS.templates`) until somebody approves it. */
+export type Maker = 'account' | 'operator';
+
+/**
+ * Registers a template that passed `templateFaults`. Throws `TemplateExists` when the account already has its id, and
+ * `QuotaReached`.
+ */
+export async function createTemplate(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  template: NewTemplate,
+  by: Maker = 'operator',
+): Promise<TemplateDocument> {
+  const document = documentOf(account, template, clock.now());
+  try {
+    if (by === 'operator') await templates(db).insertOne(document);
+    else await withinQuota(db, 'templates', account, (place) => templates(db).insertOne({ ...document, place }));
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    throw new TemplateExists(`template ${template.dltId} is already registered to ${account}`, { cause: error });
+  }
+  await raiseVersion(db, account);
+  return document;
+}
+
+/**
+ * `decided`: the status changed. `unchanged`: it had this status before. `changed`: the text is no longer what was read.
+ * `not_found`: the account has no such template.
+ */
+export type Decision = 'decided' | 'unchanged' | 'changed' | 'not_found';
+
+/**
+ * One atomic update from the states that `MAY_BECOME` allows; it also says what webhooks have to be told, and an approval frees the
+ * place. Processes that match texts see it seconds later. `read`: the text that the operator has read; if the stored one differs,
+ * nothing is decided.
+ */
+export async function decideTemplate(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  dltId: string,
+  status: keyof typeof MAY_BECOME,
+  reason?: string,
+  read?: TemplateText,
+): Promise<Decision> {
+  const _id = templateKey(account, dltId);
+  const may = MAY_BECOME[status] as readonly TemplateStatus[];
+  const at = clock.now();
+  const said = reason === undefined ? {} : { reason };
+  const gone = [...(reason === undefined ? ['reason'] : []), ...(status === 'approved' ? ['place'] : [])];
+  const { matchedCount } = await templates(db).updateOne(
+    { _id, status: { $in: [...may] }, ...(read && textOf(read)) },
+    {
+      $set: { status, decidedAt: at, ...said },
+      ...(status === 'approved' ? { $min: { approvedAt: at } } : {}),
+      ...(gone.length === 0 ? {} : { $unset: Object.fromEntries(gone.map((name) => [name, ''])) }),
+      $push: { owed: { told: status, status, ...said, at } },
+    },
+  );
+  if (matchedCount === 1) {
+    await raiseVersion(db, account);
+    return 'decided';
+  }
+  const found = await findTemplate(db, account, dltId);
+  if (found === undefined) return 'not_found';
+  return may.includes(found.status) ? 'changed' : 'unchanged';
+}
+
+/** Both arrays are compared whole, in their order. */
+export function textOf({ content, senders, routes, entityId }: TemplateText): Filter<TemplateDocument> {
+  return { content, senders, routes, entityId: entityId ?? { $exists: false } };
+}
+
+/** Pauses a template (its messages wait) or resumes it; workers see it within seconds. False when there is none. Idempotent. */
+export async function setTemplatePaused(db: Db, account: AccountId, dltId: string, paused: boolean): Promise<boolean> {
+  const { matchedCount } = await templates(db).updateOne(
+    { _id: templateKey(account, dltId) },
+    paused ? { $set: { paused: true } } : { $unset: { paused: '' } },
+  );
+  return matchedCount === 1;
+}
+
+/** DLT ids of paused templates, by account. */
+export async function readPausedTemplates(db: Db): Promise<ReadonlyMap<AccountId, readonly string[]>> {
+  const paused = templates(db)
+    .find({ paused: true })
+    .project<Pick<TemplateDocument, 'account' | 'dltId'>>({ account: 1, dltId: 1 });
+  const byAccount = new Map<AccountId, string[]>();
+  for await (const { account, dltId } of paused) {
+    byAccount.set(account, [...(byAccount.get(account) ?? []), dltId]);
+  }
+  return byAccount;
+}
+
+export async function findTemplate(db: Db, account: AccountId, dltId: string): Promise<TemplateDocument | undefined> {
+  return (await templates(db).findOne({ _id: templateKey(account, dltId) })) ?? undefined;
+}
+
+/** Those of an account with these ids, by id. */
+export async function findTemplates(
+  db: Db,
+  account: AccountId,
+  dltIds: readonly string[],
+): Promise<ReadonlyMap<string, TemplateDocument>> {
+  const _id = { $in: dltIds.map((dltId) => templateKey(account, dltId)) };
+  const found = await templates(db).find({ _id }).toArray();
+  return new Map(found.map((template) => [template.dltId, template]));
+}
+
+/** Whether a template may be used, and for what. */
+export type TemplateApproval = Pick<TemplateDocument, '_id' | 'status' | 'senders' | 'routes'>;
+
+/** Those of many templates, by one read. Templates that do not exist are left out. */
+export async function readApprovals(
+  db: Db,
+  keys: readonly TemplateKey[],
+): Promise<ReadonlyMap<TemplateKey, TemplateApproval>> {
+  const found = await templates(db)
+    .find({ _id: { $in: [...keys] } })
+    .project<TemplateApproval>({ status: 1, senders: 1, routes: 1 })
+    .toArray();
+  return new Map(found.map((template) => [template._id, template]));
+}
+
+/** Whether an account has an approved template of which this is true. */
+export async function hasApproved(
+  db: Db,
+  account: AccountId,
+  filter: Pick<Filter<TemplateDocument>, 'senders' | 'entityId'>,
+): Promise<boolean> {
+  const found = await templates(db).findOne({ account, status: 'approved', ...filter }, { projection: { _id: 1 } });
+  return found !== null;
+}
+
+/** An account's templates, by id, behind `after`; only those of a status when one is given. Without `limit` all. */
+export async function listTemplates(
+  db: Db,
+  account: AccountId,
+  status?: TemplateStatus,
+  after?: string,
+  limit = 0,
+): Promise<readonly TemplateDocument[]> {
+  if (status !== undefined) {
+    return templates(db)
+      .find({ account, status, ...(after === undefined ? {} : { dltId: { $gt: after } }) })
+      .sort({ dltId: 1 })
+      .limit(limit)
+      .toArray();
+  }
+  // An account's keys are adjacent and in the order of the ids, from the account's own key on.
+  return templates(db)
+    .find({ _id: { $gt: templateKey(account, after ?? ''), $lt: templateKey(account, KEY_END) } })
+    .sort({ _id: 1 })
+    .limit(limit)
+    .toArray();
+}
+
+export function documentOf(account: AccountId, template: NewTemplate, now: Date): TemplateDocument {
+  const { dltId, name, senders, routes, entityId, content, slots, status, category, requested, request, owed } =
+    template;
+  const { reason } = template;
+  return {
+    _id: templateKey(account, dltId),
+    account,
+    dltId,
+    name,
+    senders,
+    routes,
+    ...defined({ entityId }),
+    content,
+    ...defined({ slots }),
+    status,
+    ...defined({ reason, category, requested, request, owed }),
+    createdAt: now,
+    ...(status === 'submitted' ? {} : { decidedAt: now }),
+  };
+}
+
+function templates(db: Db): Collection<TemplateDocument> {
+  return db.collection('templates');
+}

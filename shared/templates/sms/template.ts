@@ -1,0 +1,111 @@
+import { hash } from 'node:crypto';
+import type { Route } from '../../messages/document/message.ts';
+import type { AccountId, TemplateRequestId } from '../../platform/runtime/ids.ts';
+import type { TemplateCategory } from './category.ts';
+import type { SlotRule } from './slot.ts';
+
+/**
+ * A content template on the operators' DLT platform, registered to an account, for example `{_id: 'acc_01…:1107160000000012345',
+ * dltId: '1107160000000012345', senders: ['HARKRA'], content: 'Your OTP is {#var#}.'}`. Operators give a changed text a new id, so
+ * its content changes only while it is an account's own request that was rejected, and by an import that says so (`update`). The
+ * operators assign the ids, so two accounts may have the same.
+ */
+export interface TemplateDocument {
+  readonly _id: TemplateKey;
+  readonly account: AccountId;
+  /** 10 to 20 digits, assigned by the operator; `id` in the API, and sent to the carrier. */
+  readonly dltId: string;
+  readonly name: string;
+  /** Headers that may send it, without an operator's prefix or suffix. */
+  readonly senders: readonly string[];
+  readonly routes: readonly Route[];
+  /** PE id of the business that registered it, when it is not the account's own. */
+  readonly entityId?: string;
+  /** Text with slots, exactly as registered (pattern.ts). */
+  readonly content: string;
+  /** The rules of slots written `{#var#}`, by slot order, where the operator keeps them beside the text. */
+  readonly slots?: readonly SlotRule[];
+  readonly status: TemplateStatus;
+  /** Known of templates that the account asked for. */
+  readonly category?: TemplateCategory;
+  /**
+   * The account asked for it itself. Until somebody approves it, it may take it back or ask for another text. So an approval must name
+   * the text that was read (`templateVersion`).
+   */
+  readonly requested?: true;
+  /** Its place among what the account asked for and nobody approved (quotas.ts). */
+  readonly place?: number;
+  /** When it was approved first. Since then only operators decide about it, because messages that wait may have its text. */
+  readonly approvedAt?: Date;
+  /** The request that it was before it had its id (template-request.ts). */
+  readonly request?: TemplateRequestId;
+  /** Decisions that webhooks have not been told yet (shared/events/template-change.ts). */
+  readonly owed?: readonly OwedDecision[];
+  readonly createdAt: Date;
+  /** Time of the newest change of `status`. */
+  readonly decidedAt?: Date;
+  /** Set by ops. Its messages are accepted, but they wait. */
+  readonly paused?: true;
+  /** Why it was rejected, for people. */
+  readonly reason?: string;
+}
+
+export interface OwedDecision {
+  readonly told: 'approved' | 'rejected';
+  readonly status: TemplateStatus;
+  readonly reason?: string;
+  readonly at: Date;
+  /** It was about this request, which is the template now. */
+  readonly request?: TemplateRequestId;
+}
+
+/** What may be deleted: webhooks have been told all of it. */
+export const NOTHING_OWED = { 'owed.0': { $exists: false } } as const;
+
+export type TemplateKey = `${AccountId}:${string}`;
+export type TemplateStatus = 'submitted' | 'approved' | 'rejected';
+
+/** The transitions of a status. An operator may withdraw an approval, and may approve after a rejection. */
+export const MAY_BECOME = {
+  approved: ['submitted', 'rejected'],
+  rejected: ['submitted', 'approved'],
+} as const satisfies Record<string, readonly TemplateStatus[]>;
+
+export type NewTemplate = Pick<TemplateDocument, 'dltId' | 'name' | 'senders' | 'routes' | 'content'> & {
+  readonly entityId?: string | undefined;
+  readonly slots?: readonly SlotRule[] | undefined;
+  readonly status: TemplateStatus;
+  readonly reason?: string | undefined;
+  readonly category?: TemplateCategory | undefined;
+  readonly requested?: true | undefined;
+  readonly request?: TemplateRequestId | undefined;
+  readonly owed?: readonly OwedDecision[] | undefined;
+};
+
+/** What another export can say otherwise. */
+export type ChangedField = 'status' | 'content' | 'senders' | 'routes' | 'entityId';
+
+/** What an update writes, when the stored template is still `before`. */
+export interface TemplateUpdate {
+  readonly before: TemplateDocument;
+  readonly set: Partial<Pick<TemplateDocument, ChangedField>>;
+  readonly reason?: string | undefined;
+  /** The account asks for it: an operator must read it. */
+  readonly requested?: true;
+}
+
+export function templateKey(account: AccountId, dltId: string): TemplateKey {
+  return `${account}:${dltId}`;
+}
+
+/** What an approval is about. */
+export type TemplateText = Pick<TemplateDocument, 'content' | 'senders' | 'routes' | 'entityId'>;
+
+/**
+ * Names a text with its senders, routes and business. Whoever approves a text names what was read, so that nobody can exchange
+ * any of it between reading and approving.
+ */
+export function templateVersion({ content, senders, routes, entityId }: TemplateText): string {
+  return hash('sha256', JSON.stringify([content, senders, routes, entityId]), 'hex').slice(0, VERSION_CHARACTERS);
+}
+const VERSION_CHARACTERS = 12;

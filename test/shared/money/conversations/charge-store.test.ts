@@ -1,0 +1,176 @@
+import { expect } from 'chai';
+import type { Db } from 'mongodb';
+import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
+import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
+import { fateOf } from '../../../../shared/money/conversations/charge.ts';
+import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';
+import { giveBackRefused } from '../../../../shared/money/conversations/void.ts';
+import type { LedgerEntryDocument } from '../../../../shared/money/ledger/entry.ts';
+import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import type { AccountId, MessageId } from '../../../../shared/platform/runtime/ids.ts';
+import { checkDeparture } from '../../../../workers/chatapp/depart.ts';
+import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../../support/chat.ts';
+import { Died, dyingDb } from '../../../support/dying-db.ts';
+import { type Actor, everyOrder, someOrders } from '../../../support/every-order.ts';
+import { makeAccount } from '../../../support/make.ts';
+import { Prng } from '../../../support/prng.ts';
+import { silentLog } from '../../../support/silent-log.ts';
+import { openTestStore, type TestStore } from '../../../support/store.ts';
+
+const CREDITS = 100;
+const PRICE = 2;
+/** The collections that decide which message a conversation is charged with. */
+const DECIDING = ['messages', 'conversations'];
+/** How many orders are drawn where all of them would be too many. */
+const ORDERS = 150;
+const SEED = 23;
+const SENT = { state: 'sent', parts: [{ key: 'k', state: 'accepted' }] } as const;
+const FAILED = { state: 'failed', parts: [{ key: 'k', state: 'refused' }] } as const;
+
+type Ids = readonly [MessageId, MessageId, MessageId];
+
+describe('conversations/charge-store: who stands for a conversation', function () {
+  this.timeout(300_000);
+  let store: TestStore;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+
+  const accepterOn = (db: Db) => createChatAccepter({ db, clock: systemClock, log: silentLog, prices: CHAT_PRICES });
+  const messagesOn = (db: Db) => db.collection<ChatMessageDocument>('messages');
+  const read = async (db: Db, _id: MessageId): Promise<ChatMessageDocument> => {
+    const found = await messagesOn(db).findOne({ _id });
+    if (found === null) throw new Error('it is stored');
+    return found;
+  };
+  /** Stores an opener that was sent and two riders of its conversation that wait. */
+  async function begin(): Promise<{ readonly account: AccountId; readonly ids: Ids }> {
+    const account = await makeAccount(store.db, CREDITS);
+    for (let i = 0; i < 3; i++) await accepterOn(store.db).accept(account, makeTemplateDraft());
+    const [opener, one, two] = (await chatMessagesOf(store.db, account)).map(({ _id }) => _id);
+    if (opener === undefined || one === undefined || two === undefined) throw new Error('three were sent');
+    await messagesOn(store.db).updateOne({ _id: opener }, { $set: SENT });
+    return { account, ids: [opener, one, two] };
+  }
+  const set = (db: Db, _id: MessageId, to: Partial<ChatMessageDocument>) =>
+    messagesOn(db).updateOne({ _id }, { $set: to });
+  /** An actor that settles a status which says that the message failed: sets the state, then follows up. */
+  const fails =
+    (_id: MessageId): Actor =>
+    async (db) => {
+      await set(db, _id, FAILED);
+      await giveBackRefused(db, [await read(store.db, _id)]);
+    };
+  /**
+   * An actor that sends a message as the chat-app worker does: claims it, checks that it may leave, and notes how that ended; once
+   * for each of `ends`.
+   */
+  const leaves =
+    (_id: MessageId, ...ends: readonly ('sent' | 'refused' | 'put_back')[]): Actor =>
+    async (db) => {
+      for (const end of ends) {
+        await set(db, _id, { state: 'submitting' });
+        const departures = await checkDeparture({ db, clock: systemClock, accepter: accepterOn(db) }, [
+          await read(store.db, _id),
+        ]);
+        expect(departures.get(_id)?.kind).to.equal('go');
+        if (end === 'put_back') await set(db, _id, { state: 'queued' });
+        else if (end === 'sent') await set(db, _id, SENT);
+        else {
+          await set(db, _id, { state: 'rejected', parts: [{ state: 'refused' }] });
+          await giveBackRefused(db, [await read(store.db, _id)]);
+        }
+      }
+    };
+
+  /**
+   * Every conversation in which a message was taken is paid for once, and every other one is refunded. Looks only at what is stored
+   * of messages and money.
+   */
+  async function expectRight(account: AccountId): Promise<void> {
+    const messages = await chatMessagesOf(store.db, account);
+    const payer = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
+    const entered = await store.db.collection<LedgerEntryDocument>('ledger').find({ account }).toArray();
+    // A change that a process did not enter in the ledger is still pending, and the sweep will enter it.
+    const changes = new Map<string, Pick<LedgerEntryDocument, 'reason' | 'reference'>>([
+      ...entered.map((entry) => [entry.change, entry] as const),
+      ...Object.entries(payer?.pending ?? {}),
+    ]);
+    const entries = [...changes.values()];
+    const debits = entries.filter(({ reason }) => reason === 'conversation').map(({ reference }) => reference);
+    const refunds = entries.filter(({ reason }) => reason === 'refund').map(({ reference }) => reference);
+    const used = new Set(messages.filter((one) => fateOf(one) !== 'refused').map(({ conversation }) => conversation));
+    const kept = debits.filter((conversation) => !refunds.includes(conversation));
+    const where = JSON.stringify(messages.map(({ _id, state, conversation }) => [_id, state, conversation]));
+    expect([...kept].sort(), where).to.deep.equal([...used].sort());
+    expect(new Set(refunds).size, 'given back once').to.equal(refunds.length);
+    expect(payer?.balance, where).to.equal(CREDITS - kept.length * PRICE);
+    expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
+  }
+
+  const worldOf = (actorsOf: (ids: Ids) => readonly Actor[]) => async () => {
+    const { account, ids } = await begin();
+    return { actors: actorsOf(ids), check: () => expectEnd(account) };
+  };
+
+  const races: readonly [string, (ids: Ids) => readonly Actor[]][] = [
+    ['a rider leaves and is taken', ([opener, one]) => [fails(opener), leaves(one, 'sent')]],
+    ['a rider leaves and is refused', ([opener, one]) => [fails(opener), leaves(one, 'refused')]],
+  ];
+  for (const [what, actorsOf] of races) {
+    it(`the opener fails while ${what}: the money is right in every order of their commands`, async () => {
+      expect(await everyOrder(store.db, DECIDING, worldOf(actorsOf))).to.be.greaterThan(10);
+    });
+  }
+
+  const crowds: readonly [string, (ids: Ids) => readonly Actor[]][] = [
+    ['a rider is put back and leaves again', ([opener, one]) => [fails(opener), leaves(one, 'put_back', 'sent')]],
+    [
+      'one rider is refused and another is taken',
+      ([opener, one, two]) => [fails(opener), leaves(one, 'refused'), leaves(two, 'sent')],
+    ],
+    [
+      'one rider is put back and another is refused',
+      ([opener, one, two]) => [fails(opener), leaves(one, 'put_back', 'refused'), leaves(two, 'refused')],
+    ],
+  ];
+  for (const [what, actorsOf] of crowds) {
+    it(`the opener fails while ${what}: the money is right in ${ORDERS} orders of their commands`, async () => {
+      await someOrders(store.db, DECIDING, worldOf(actorsOf), ORDERS, new Prng(SEED));
+    });
+  }
+
+  /** Sends the messages that still wait and has them refused, so that nothing is left undecided; then checks the money. */
+  async function expectEnd(account: AccountId): Promise<void> {
+    for (const { _id, state } of await chatMessagesOf(store.db, account)) {
+      if (state === 'queued') await leaves(_id, 'refused')(store.db);
+    }
+    await expectRight(account);
+  }
+
+  for (const when of ['before', 'after'] as const) {
+    it(`is decided by whoever comes next when a process dies ${when} any of its commands`, async () => {
+      for (const rider of ['sent', 'refused', 'waits'] as const) {
+        for (let last = 1, died = true; died; last++) {
+          const { account, ids } = await begin();
+          const [opener, one] = ids;
+          if (rider === 'sent') await leaves(one, 'sent')(store.db);
+          if (rider === 'refused') await leaves(one, 'refused')(store.db);
+          await set(store.db, opener, FAILED);
+          died = await giveBackRefused(dyingDb(store.db, last, when), [await read(store.db, opener)]).then(
+            () => false,
+            (error) => {
+              if (!(error instanceof Died)) throw error;
+              return true;
+            },
+          );
+
+          await giveBackRefused(store.db, [await read(store.db, opener)]);
+          await expectEnd(account);
+        }
+      }
+    });
+  }
+});

@@ -1,0 +1,212 @@
+import { expect } from 'chai';
+import type { ConversationDocument } from '../../../../shared/money/conversations/conversation.ts';
+import { wouldOpen } from '../../../../shared/money/conversations/open.ts';
+import {
+  CHAT_PRICES,
+  chatMessagesOf,
+  customerWrites,
+  makeTemplateDraft,
+  makeTextDraft,
+} from '../../../support/chat.ts';
+import { makeAccount } from '../../../support/make.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { CUSTOMER, HOUR_MS, openingWorld } from '../../../support/opening-world.ts';
+
+describe('conversations/open', () => {
+  const world = openingWorld();
+  const { newAccepter, accountOf, conversationOf, chargesOf, expectWholeLedger } = world;
+
+  it('charges the business price for the first template outside a session and stores message, conversation and ledger', async () => {
+    const account = await makeAccount(world.store.db, 10);
+    const draft = makeTemplateDraft({ reference: 'order 7' });
+
+    const outcome = await newAccepter().accept(account, draft);
+
+    if (outcome.kind !== 'accepted') throw new Error(outcome.kind);
+    expect(outcome).to.include({ credits: 2, balance: 8 });
+    const [message] = await chatMessagesOf(world.store.db, account);
+    expect(message).to.deep.include({
+      _id: draft._id,
+      channel: 'chatapp',
+      direction: 'out',
+      conversation: outcome.conversation,
+      content: draft.content,
+      reference: 'order 7',
+      state: 'queued',
+      v: 0,
+      due: draft.validUntil,
+    });
+    expect(message?.opened).to.include({ credits: 2 });
+    const conversation = await conversationOf(account);
+    expect(conversation?.current).to.include({
+      id: outcome.conversation,
+      by: 'business',
+      credits: 2,
+      opener: draft._id,
+      group: message?.opened?.group,
+    });
+    const [entry, ...more] = await chargesOf(account);
+    expect(entry).to.include({
+      amount: -2,
+      balanceAfter: 8,
+      reference: outcome.conversation,
+      change: message?.opened?.group,
+    });
+    expect(more).to.deep.equal([]);
+    await expectWholeLedger(account);
+  });
+
+  it('charges the user price inside the session, also for a template, and nothing for what follows', async () => {
+    const account = await makeAccount(world.store.db, 10);
+    await customerWrites(world.store.db, account, CUSTOMER);
+    const accepter = newAccepter();
+
+    const first = await accepter.accept(account, makeTemplateDraft());
+    const second = await accepter.accept(account, makeTextDraft());
+    const third = await newAccepter().accept(account, makeTextDraft());
+
+    expect(first).to.include({ kind: 'accepted', credits: 1, balance: 9 });
+    expect(second).to.include({ kind: 'accepted', credits: 0 });
+    expect(third).to.include({ kind: 'accepted', credits: 0 });
+    const messages = await chatMessagesOf(world.store.db, account);
+    expect(new Set(messages.map(({ conversation }) => conversation)).size).to.equal(1);
+    expect((await conversationOf(account))?.current?.by).to.equal('user');
+    expect((await accountOf(account)).balance).to.equal(9);
+    await expectWholeLedger(account);
+  });
+
+  it('opens a new conversation at the user price when the session outlives the old one', async () => {
+    const clock = new ManualClock(new Date());
+    const account = await makeAccount(world.store.db, 10);
+    const accepter = newAccepter(clock);
+    await accepter.accept(account, makeTemplateDraft());
+    clock.turn(20 * HOUR_MS);
+    await customerWrites(world.store.db, account, CUSTOMER, clock.now());
+    const inside = await accepter.accept(account, makeTextDraft());
+    clock.turn(4 * HOUR_MS);
+
+    const after = await accepter.accept(account, makeTextDraft());
+
+    expect(inside).to.include({ kind: 'accepted', credits: 0 });
+    expect(after).to.include({ kind: 'accepted', credits: 1, balance: 7 });
+    expect(await chargesOf(account)).to.have.lengthOf(2);
+    await expectWholeLedger(account);
+  });
+
+  it('refuses free-form text outside the session, says when it closed, and stores and charges nothing', async () => {
+    const account = await makeAccount(world.store.db, 10);
+    const accepter = newAccepter();
+
+    const never = await accepter.accept(account, makeTextDraft());
+    const wrote = new Date(Date.now() - 25 * HOUR_MS);
+    await customerWrites(world.store.db, account, CUSTOMER, wrote);
+    const late = await accepter.accept(account, makeTextDraft());
+
+    expect(never).to.deep.equal({ kind: 'session_closed', closedAt: undefined });
+    expect(late).to.deep.equal({ kind: 'session_closed', closedAt: new Date(wrote.getTime() + 24 * HOUR_MS) });
+    expect(await chatMessagesOf(world.store.db, account)).to.deep.equal([]);
+    expect((await accountOf(account)).balance).to.equal(10);
+  });
+
+  for (const { name, credits, overrides, outcome } of [
+    {
+      name: 'without the credits',
+      credits: 1,
+      overrides: {},
+      outcome: { kind: 'insufficient_credits', balance: 1, required: 2 },
+    },
+    {
+      name: 'of a suspended account',
+      credits: 5,
+      overrides: { status: 'suspended' as const },
+      outcome: { kind: 'account_suspended' },
+    },
+    {
+      name: 'of an account whose credits have expired',
+      credits: 5,
+      overrides: { expiryDate: '2020-01-01' },
+      outcome: { kind: 'credits_expired', expiryDate: '2020-01-01' },
+    },
+  ]) {
+    it(`stores and charges nothing for a message ${name}`, async () => {
+      const account = await makeAccount(world.store.db, credits, overrides);
+
+      const refused = await newAccepter().accept(account, makeTemplateDraft());
+
+      expect(refused).to.deep.equal(outcome);
+      expect(await chatMessagesOf(world.store.db, account)).to.deep.equal([]);
+      expect(await conversationOf(account)).to.equal(null);
+      expect((await accountOf(account)).balance).to.equal(credits);
+      await expectWholeLedger(account);
+    });
+  }
+
+  it('charges nothing for what customers write, also with 0 credits, and the session opens', async () => {
+    const account = await makeAccount(world.store.db, 0);
+
+    await customerWrites(world.store.db, account, CUSTOMER);
+
+    expect((await accountOf(account)).balance).to.equal(0);
+    expect(await newAccepter().accept(account, makeTextDraft())).to.include({ kind: 'insufficient_credits' });
+    expect((await conversationOf(account))?.lastInboundAt).to.be.instanceOf(Date);
+  });
+
+  it('rides in an open conversation with 0 credits left', async () => {
+    const account = await makeAccount(world.store.db, 2);
+    const accepter = newAccepter();
+    await accepter.accept(account, makeTemplateDraft());
+
+    expect(await accepter.accept(account, makeTemplateDraft())).to.include({ kind: 'accepted', credits: 0 });
+    expect(await chatMessagesOf(world.store.db, account)).to.have.lengthOf(2);
+  });
+
+  it('gives the last credits to exactly one of many customers, each with its own exact answer', async () => {
+    const account = await makeAccount(world.store.db, 60);
+    const accepter = newAccepter();
+    const customers = Array.from({ length: 50 }, (_, i) => `9198765432${String(i).padStart(2, '0')}`);
+
+    const outcomes = await Promise.all(customers.map((to) => accepter.accept(account, makeTemplateDraft({ to }))));
+
+    expect(outcomes.filter(({ kind }) => kind === 'accepted')).to.have.lengthOf(30);
+    expect(outcomes.filter(({ kind }) => kind === 'insufficient_credits')).to.have.lengthOf(20);
+    expect(await chatMessagesOf(world.store.db, account)).to.have.lengthOf(30);
+    expect(await chargesOf(account)).to.have.lengthOf(30);
+    expect((await accountOf(account)).balance).to.equal(0);
+    await expectWholeLedger(account);
+  });
+
+  it('opens 50 conversations at once with a ledger entry of its own for each', async () => {
+    const account = await makeAccount(world.store.db, 100);
+    const gateways = [newAccepter(), newAccepter()];
+    const customers = Array.from({ length: 50 }, (_, i) => `9198765432${String(i).padStart(2, '0')}`);
+
+    const outcomes = await Promise.all(
+      customers.flatMap((to) => gateways.map((gateway) => gateway.accept(account, makeTemplateDraft({ to })))),
+    );
+
+    expect(outcomes.every(({ kind }) => kind === 'accepted')).to.equal(true);
+    const charges = await chargesOf(account);
+    const opened = await world.store.db.collection<ConversationDocument>('conversations').find({ account }).toArray();
+    expect(charges.map(({ reference }) => reference).sort()).to.deep.equal(
+      opened.map(({ current }) => current?.id).sort(),
+    );
+    expect((await accountOf(account)).balance).to.equal(0);
+    await expectWholeLedger(account);
+  });
+
+  it('says beforehand what a message would cost, and charges and stores nothing', async () => {
+    const account = await makeAccount(world.store.db, 2);
+    const ask = (draft = makeTemplateDraft()) => wouldOpen(world.store.db, account, draft, new Date(), CHAT_PRICES);
+
+    const outside = await ask();
+    const text = await ask(makeTextDraft());
+    await customerWrites(world.store.db, account, CUSTOMER);
+    const inside = await ask(makeTextDraft());
+
+    expect(outside).to.deep.equal({ kind: 'would_accept', credits: 2 });
+    expect(text).to.deep.equal({ kind: 'session_closed', closedAt: undefined });
+    expect(inside).to.deep.equal({ kind: 'would_accept', credits: 1 });
+    expect((await accountOf(account)).balance).to.equal(2);
+    expect(await chatMessagesOf(world.store.db, account)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,51 @@
+import type { Db } from 'mongodb';
+import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
+import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
+import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
+import { type DebitRequest, debitEach } from '../../../../shared/money/payment/debit.ts';
+import { debitAnswers } from '../../../../shared/money/payment/debit-answers.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
+import { finishPending } from '../../../../workers/maintenance/finish-pending.ts';
+import { balanceOf } from '../../../support/balance.ts';
+import { makeDraft } from '../../../support/make.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { silentLog } from '../../../support/silent-log.ts';
+import { openTestStore, type TestStore } from '../../../support/store.ts';
+
+/** A store for a suite of debits. For the body of a `describe`. */
+export function debitWorld() {
+  let opened: TestStore | undefined;
+  before(async () => {
+    opened = await openTestStore();
+  });
+  after(() => opened?.close());
+
+  const store = {
+    get db(): Db {
+      if (opened === undefined) throw new Error('it is opened before the first test');
+      return opened.db;
+    },
+  };
+  return {
+    store,
+    accounts: () => store.db.collection<AccountDocument>('accounts'),
+    balanceOf: (account: AccountId) => balanceOf(store.db, account),
+    problemsOf: async (account: AccountId) => (await verifyLedger(store.db, account)).problems,
+    debits:
+      (db: Db = store.db) =>
+      (requests: readonly DebitRequest[]) =>
+        debitAnswers({ db, clock: systemClock, log: silentLog }, requests, {
+          beganMs: systemClock.monotonicMs(),
+          paid: debitEach(db, requests),
+        }),
+    /** Runs the sweep, as if a minute later. It finishes what a gateway left. */
+    sweep: () => finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000))),
+    /** A request for the debit of one message. */
+    makeRequest(account: AccountId, overrides: Partial<DebitRequest> = {}): DebitRequest {
+      const group = newId('grp');
+      const messages = [queuedMessage(account, group, makeDraft())];
+      return { account, group, messages, today: '2026-11-21', done: [], ...overrides };
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import {
+  MongoBulkWriteError,
+  MongoInvalidArgumentError,
+  MongoNetworkError,
+  MongoNotConnectedError,
+  MongoServerError,
+  MongoUnexpectedServerResponseError,
+  MongoWriteConcernError,
+} from 'mongodb';
+import { hadNoEffect, isOverload, isStoreTrouble, worstWriteError } from '../../../../shared/platform/mongo/errors.ts';
+import { OWN_FAULTS } from '../../../../shared/platform/mongo/own-faults.ts';
+
+import { FOREIGN_CODES } from '../../../support/mongo-wire/faults.ts';
+
+/** What a server answers to a command that it refuses. */
+const refusal = (code: number, errorLabels: string[] = []) =>
+  new MongoServerError({ ok: 0, errmsg: 'refused', code, errorLabels });
+
+describe('isStoreTrouble', () => {
+  const cases: readonly [what: string, error: unknown, trouble: boolean][] = [
+    ['a broken connection', new MongoNetworkError('connection 3 closed'), true],
+    ['a server that steps down', new MongoServerError({ message: 'not primary', code: 10_107 }), true],
+    [
+      'a write into a socket that the killed server left',
+      Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }),
+      true,
+    ],
+    [
+      'the same inside a bulk write',
+      // As the driver makes it from a raw socket error: the code is the socket's.
+      Object.assign(Object.create(MongoBulkWriteError.prototype), { message: 'write EPIPE', code: 'EPIPE' }),
+      true,
+    ],
+    [
+      'a connection that is lost during a bulk write',
+      // As the driver makes it from a MongoNetworkError.
+      Object.assign(Object.create(MongoBulkWriteError.prototype), { message: 'connection 6 closed', writeErrors: [] }),
+      true,
+    ],
+    [
+      'a duplicate key in a bulk write',
+      Object.assign(Object.create(MongoBulkWriteError.prototype), {
+        ...{ message: 'E11000', code: 11_000, writeErrors: [], errorLabelSet: new Set() },
+      }),
+      false,
+    ],
+    ['a router that lost its server', new MongoServerError({ message: 'socket exception', code: 9_001 }), true],
+    [
+      'a write that is not known to be on a majority, whatever the reason',
+      new MongoWriteConcernError({ ok: 1, writeConcernError: { code: 79, errmsg: 'no such write concern' } }),
+      true,
+    ],
+    ['a duplicate key', new MongoServerError({ message: 'E11000', code: 11_000 }), false],
+    ['a driver without a connection', new MongoNotConnectedError('Client must be connected'), true],
+    ['an answer that is none', new MongoUnexpectedServerResponseError('no cursor'), true],
+    ['a call of the driver that makes no sense', new MongoInvalidArgumentError('no filter'), false],
+    ['a mistake of ours', new TypeError('x is not a function'), false],
+    ['nothing at all', undefined, false],
+  ];
+  for (const [what, error, trouble] of cases) {
+    it(`${what}: ${trouble ? 'trouble' : 'none'}`, () => {
+      expect(isStoreTrouble(error)).to.equal(trouble);
+    });
+  }
+});
+
+describe('an answer of the server', () => {
+  /** Those that are surely about the document or the command. */
+  const own = [
+    ...[2, 9, 14, 15, 16, 27, 28, 40, 48, 52, 53, 54, 56, 57, 59, 66, 67, 68, 72, 73, 85, 86, 115, 121, 168, 171, 197],
+    ...[201, 224, 238, 241, 292, 301, 10_334, 11_000, 17_419, 17_420, 40_414, 40_415],
+  ];
+
+  it('is about the document or the command for these codes only', () => {
+    expect([...OWN_FAULTS.keys()]).to.have.members(own);
+    for (const code of own) {
+      expect(isStoreTrouble(refusal(code)), String(code)).to.equal(false);
+      expect(isStoreTrouble(new MongoServerError({ code, errmsg: 'of one write' })), String(code)).to.equal(false);
+    }
+  });
+
+  it('is trouble of the store for every other code, known or not, and without any', () => {
+    for (const code of FOREIGN_CODES) {
+      expect(isStoreTrouble(refusal(code)), String(code)).to.equal(true);
+      expect(isStoreTrouble(new MongoServerError({ code, errmsg: 'of one write' })), String(code)).to.equal(true);
+    }
+    expect(isStoreTrouble(new MongoServerError({ ok: 0, errmsg: 'no code' }))).to.equal(true);
+    expect(isStoreTrouble(new MongoServerError({ ok: 0, errmsg: 'a word', code: 'XX000' }))).to.equal(true);
+  });
+
+  it('is trouble when the server says that it may be asked again', () => {
+    for (const label of ['RetryableWriteError', 'RetryableError', 'SystemOverloadedError']) {
+      expect(isStoreTrouble(refusal(2, [label])), label).to.equal(true);
+    }
+  });
+
+  it('to several writes is the trouble of one of them before anything else', () => {
+    const writeErrors = [{ code: 11_000 }, { code: 11_602 }];
+
+    expect(worstWriteError(writeErrors)).to.deep.equal({ error: { code: 11_602 }, trouble: true });
+    expect(worstWriteError([{ code: 66 }, { code: 50_463_173 }, {}])).to.deep.equal({
+      error: { code: 50_463_173 },
+      trouble: true,
+    });
+    expect(worstWriteError([{ code: 66 }, { code: 11_000 }])).to.deep.equal({ error: { code: 66 }, trouble: false });
+    expect(worstWriteError([])).to.deep.equal({ error: undefined, trouble: false });
+  });
+});
+
+describe('an overloaded store', () => {
+  it('is known by its codes and by the label', () => {
+    for (const code of [433, 449, 450, 462]) expect(isOverload(refusal(code)), String(code)).to.equal(true);
+    expect(isOverload(refusal(10_107))).to.equal(false);
+    expect(isOverload(refusal(999_999, ['SystemOverloadedError']))).to.equal(true);
+  });
+
+  it('did nothing when it says so of the whole command', () => {
+    const both = ['SystemOverloadedError', 'RetryableError'];
+
+    expect(hadNoEffect(refusal(462))).to.equal(true);
+    expect(hadNoEffect(refusal(433, both))).to.equal(true);
+    // Without the label the overload may have been noticed when a part of the command was done.
+    expect(hadNoEffect(refusal(433))).to.equal(false);
+    // The error of one write says nothing about the other writes of the command.
+    expect(hadNoEffect(new MongoServerError({ code: 462, errmsg: 'of one write' }))).to.equal(false);
+    expect(hadNoEffect(refusal(11_602, ['RetryableWriteError']))).to.equal(false);
+  });
+});
