@@ -46,7 +46,7 @@ export function openerOf(
   { conversation, charged }: Charge,
   document: ConversationDocument | undefined,
 ): MessageId | undefined {
-  return document?.heirs?.findLast((heir) => heir.conversation === conversation)?.opener ?? charged;
+  return document?.successors?.findLast((successor) => successor.conversation === conversation)?.opener ?? charged;
 }
 
 /**
@@ -75,7 +75,7 @@ export async function lookAtCharges(
 }
 
 /**
- * Decides about the charge of a conversation whose opener failed, by the rule in charge.ts: another message becomes the heir, or
+ * Decides about the charge of a conversation whose opener failed, by the rule in charge.ts: another message becomes its successor, or
  * the conversation is void. The caller refunds the credits. Several processes may do it at once, and it may be repeated after a
  * crash.
  *
@@ -106,7 +106,7 @@ export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | '
     }
     // This was so long ago that the customer's document has forgotten it.
     if (await isApplied(db, account, refundOf(charge))) return 'void';
-    if (await passOn(db, document, { conversation, opener: verdict.heir })) crashPoint('chat:passed_on');
+    if (await passOn(db, document, { conversation, opener: verdict.successor })) crashPoint('chat:passed_on');
   }
   throw storeTrouble(
     `${TRIES_MAX} other decisions about the conversations of ${account} with one customer came between`,

@@ -24,15 +24,15 @@ export interface ConversationDocument {
   /** The conversations that were refunded last. Certainly none of their messages was accepted by the provider. */
   readonly voided?: readonly ConversationId[];
   /**
-   * The last changes of openers. Each heir is charged with a conversation because its opener failed. The last entry for a
+   * The last changes of openers. Each successor is charged with a conversation because its opener failed. The last entry for a
    * conversation counts.
    */
-  readonly heirs?: readonly Heir[];
-  /** Number of decisions recorded in `voided` and `heirs`. Each decision is a compare-and-set on it (charge-store.ts). */
+  readonly successors?: readonly Successor[];
+  /** Number of decisions recorded in `voided` and `successors`. Each decision is a compare-and-set on it (charge-store.ts). */
   readonly judged?: number;
 }
 
-export interface Heir {
+export interface Successor {
   readonly conversation: ConversationId;
   readonly opener: MessageId;
 }

@@ -1,7 +1,7 @@
 import type { AnyBulkWriteOperation, Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import type { AccountId, ConversationId } from '../../platform/runtime/ids.ts';
-import { type ConversationDocument, type ConversationKey, conversationKey, type Heir } from './conversation.ts';
+import { type ConversationDocument, type ConversationKey, conversationKey, type Successor } from './conversation.ts';
 
 export function conversationCollection(db: Db): Collection<ConversationDocument> {
   return db.collection('conversations');
@@ -58,7 +58,7 @@ export async function ensureConversations(
   }));
 }
 
-/** Most refunds and heirs that a customer's document remembers: far more than can fail within a message's validity. */
+/** Most refunds and successors that a customer's document remembers: far more than can fail within a message's validity. */
 const REMEMBERED_MAX = 200;
 
 /**
@@ -78,9 +78,9 @@ export async function voidConversation(db: Db, read: ConversationDocument, id: C
   );
 }
 
-/** Makes `heir` the opener, because the opener failed. False when another decision was made since the read. */
-export async function passOn(db: Db, read: ConversationDocument, heir: Heir): Promise<boolean> {
-  return decide(db, read, {}, { $push: { heirs: { $each: [heir], $slice: -REMEMBERED_MAX } } });
+/** Makes `successor` the opener, because the opener failed. False when another decision was made since the read. */
+export async function passOn(db: Db, read: ConversationDocument, successor: Successor): Promise<boolean> {
+  return decide(db, read, {}, { $push: { successors: { $each: [successor], $slice: -REMEMBERED_MAX } } });
 }
 
 /** Stores one decision. It filters on the number of decisions, so that each is based on the state after the one before. */

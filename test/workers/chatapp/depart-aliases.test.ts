@@ -37,7 +37,7 @@ describe('conversations/depart: a customer with two numbers', () => {
     await refuse(opener);
 
     expect(await balance(), 'the rider may have been taken').to.equal(8);
-    expect((await documentOf(CUSTOMER))?.heirs).to.deep.equal([
+    expect((await documentOf(CUSTOMER))?.successors).to.deep.equal([
       { conversation: opener.conversation, opener: rider._id },
     ]);
     await set(rider, REFUSED);

@@ -86,7 +86,9 @@ describe('conversations/depart', () => {
     await giveBackRefused(world.store.db, [await message(opener._id)]);
 
     expect(await depart([rider])).to.deep.equal(go);
-    expect((await conversation())?.heirs).to.deep.equal([{ conversation: opener.conversation, opener: rider._id }]);
+    expect((await conversation())?.successors).to.deep.equal([
+      { conversation: opener.conversation, opener: rider._id },
+    ]);
     expect(await balance()).to.equal(8);
     // And when the rider is refused too, the conversation is given back.
     await refuse(rider);
@@ -96,17 +98,17 @@ describe('conversations/depart', () => {
 
   it('asks nobody twice: it goes while the one that stands for the conversation waits for its retry', async () => {
     const opener = await accept();
-    const [heir, rider] = [await accept(), await accept()];
-    await set(heir, CLAIMED);
+    const [successor, rider] = [await accept(), await accept()];
+    await set(successor, CLAIMED);
     await refuse(opener);
-    await set(heir, { state: 'waiting' });
+    await set(successor, { state: 'waiting' });
     await set(rider, CLAIMED);
 
     expect((await depart([rider])).map(({ kind }) => kind)).to.deep.equal(['go']);
-    await set(heir, { state: 'expired' });
-    await giveBackRefused(world.store.db, [await message(heir._id)]);
+    await set(successor, { state: 'expired' });
+    await giveBackRefused(world.store.db, [await message(successor._id)]);
 
-    expect((await conversation())?.heirs?.map((one) => one.opener)).to.deep.equal([heir._id, rider._id]);
+    expect((await conversation())?.successors?.map((one) => one.opener)).to.deep.equal([successor._id, rider._id]);
     expect(await balance()).to.equal(8);
     await expectWholeLedger();
   });

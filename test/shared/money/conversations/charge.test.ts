@@ -58,11 +58,11 @@ describe('conversations/charge', () => {
     const failed = member(opener, 'refused');
     expect(judgeCharge(failed, [member(first, 'refused'), member(second, 'taken')])).to.deep.equal({
       kind: 'passes_on',
-      heir: second,
+      successor: second,
     });
     expect(judgeCharge(failed, [member(first, 'taken'), member(second, 'taken')])).to.deep.equal({
       kind: 'passes_on',
-      heir: first,
+      successor: first,
     });
     expect(judgeCharge(failed, [member(first, 'waits'), member(second, 'refused')])).to.deep.equal({ kind: 'void' });
     expect(judgeCharge(failed, [])).to.deep.equal({ kind: 'void' });
@@ -132,7 +132,7 @@ describe('conversations/charge', () => {
       const verdict = judgeCharge(standing, others);
       if (verdict.kind === 'stands') return world;
       if (verdict.kind === 'void') return { ...world, refunds: world.refunds + 1 };
-      return settle({ ...world, opener: ids.indexOf(verdict.heir) });
+      return settle({ ...world, opener: ids.indexOf(verdict.successor) });
     }
 
     function put(world: World, i: number, change: Partial<Walker>): World {

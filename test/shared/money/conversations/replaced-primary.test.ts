@@ -63,7 +63,7 @@ describe('the charge for a conversation, while plain reads come to a replaced pr
     expect(shown.met).to.be.greaterThan(0);
     shown.end();
     const document = await conversationCollection(site.store.db).findOne(conversationOf(opener));
-    expect(document?.heirs?.map((heir) => heir.opener)).to.deep.equal([rider._id]);
+    expect(document?.successors?.map((successor) => successor.opener)).to.deep.equal([rider._id]);
   });
 
   it('stands when the decision that it is void is rolled back', async () => {

@@ -164,7 +164,7 @@ describe('conversations/void', () => {
       expect(await balance()).to.equal(8);
       expect(await refunds()).to.deep.equal([]);
       const document = await conversation();
-      expect(document?.heirs).to.deep.equal([{ conversation: opener.conversation, opener: rider._id }]);
+      expect(document?.successors).to.deep.equal([{ conversation: opener.conversation, opener: rider._id }]);
       const next = await accepter().accept(world.account, makeTemplateDraft());
       expect(next, 'the conversation goes on').to.include({ credits: 0, conversation: opener.conversation });
     });
