@@ -30,7 +30,7 @@ const STORES = [
   ...['document', 'settlement'].map((subject) => `messages/${subject}`),
   ...['batch-paying', 'batch-progress', 'chat-inbox-store'].map((name) => `messages/${name}.test.ts`),
   ...['booking', 'bulk', 'cancel', 'release'].map((name) => `messages/schedule-${name}.test.ts`),
-  ...['open', 'open-races', 'void'].map((name) => `money/conversations/${name}.test.ts`),
+  ...['open', 'open-races', 'refunded'].map((name) => `money/conversations/${name}.test.ts`),
 ].map((place) => `test/shared/${place}`);
 
 const ALL = ['test/shared', 'test/gateway', 'test/workers', 'test/scripts/ops', 'test/contract', 'test/flow'];

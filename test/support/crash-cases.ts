@@ -246,7 +246,11 @@ export function crashCases(product: () => Product): readonly Case[] {
     },
     { point: 'chat:paid', app: 'gateway', ...sendsTemplate() },
     { point: 'chat:stored', app: 'gateway', ...sendsTemplate() },
-    { point: 'chat:voided', app: 'chatapp', ...sendsTemplate('302', { count: 1, state: 'rejected', refunded: true }) },
+    {
+      point: 'chat:refund_decided',
+      app: 'chatapp',
+      ...sendsTemplate('302', { count: 1, state: 'rejected', refunded: true }),
+    },
     {
       point: 'chat:passed_on',
       app: 'chatapp',

@@ -79,10 +79,10 @@ export async function checkDeparture(
     messages.map(async (message) => {
       const session = sessionOf(documents, message.account, message.to);
       const charge = charges.get(message.conversation) ?? 'stands';
-      // If the conversation is void, an earlier check may have begun to pay for another one. `leave` finishes that, even if the
+      // If the conversation is refunded, an earlier check may have begun to pay for another one. `leave` finishes that, even if the
       // session has closed since.
       const departure =
-        charge !== 'void' && message.content.kind !== 'template' && !isSessionOpen(session, now)
+        charge !== 'refunded' && message.content.kind !== 'template' && !isSessionOpen(session, now)
           ? sessionClosed(sessionUntil(session))
           : await leave(deps, message, charge);
       if (departure !== undefined) departures.set(message._id, departure);
@@ -99,7 +99,7 @@ async function leave(
 ): Promise<Departure | undefined> {
   const { db } = deps;
   const settled = charge === 'in_question' ? await settleCharge(db, chargeOf(message)) : charge;
-  if (settled !== 'void') return { kind: 'go', conversation: message.conversation };
+  if (settled !== 'refunded') return { kind: 'go', conversation: message.conversation };
   if (moves === MOVES_MAX) return undefined;
   const outcome = await moveOn(deps, message);
   if (outcome?.kind !== 'accepted' || outcome.credits > 0) return outcome && departureOf(outcome);

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { AccountDocument, ChangeId, PendingChange } from '../../shared/money/accounts/account.ts';
+import { giveBackRefused } from '../../shared/money/conversations/give-back.ts';
 import { storeOpenings } from '../../shared/money/conversations/opening-store.ts';
-import { giveBackRefused } from '../../shared/money/conversations/void.ts';
 import { enterInLedger, ledgerEntryOf } from '../../shared/money/ledger/store.ts';
 import { storePaid } from '../../shared/money/payment/follow-up.ts';
 import { decodeDebits } from '../../shared/money/payment/pending.ts';

@@ -80,7 +80,7 @@ export function createRemoveAnyFactor(deps: UsersDeps): Handler {
   };
 }
 
-/** POST /v2/admin/users/{user_id}/link (extension): a new link to set a password. Earlier ones are void. */
+/** POST /v2/admin/users/{user_id}/link (extension): a new link to set a password. Earlier ones no longer work. */
 export function createAnyUserLink(deps: UsersDeps): Handler {
   const { db, clock, config } = deps;
   return async (req, res: Reply) => {

@@ -7,7 +7,7 @@ import type { AccountId, ConversationId, MessageId } from '../../platform/runtim
 import { isApplied } from '../ledger/applied.ts';
 import { fateOf, judgeCharge, type Member } from './charge.ts';
 import { type ConversationDocument, type ConversationKey, conversationKey } from './conversation.ts';
-import { conversationCollection, ensureConversations, passOn, voidConversation } from './store.ts';
+import { conversationCollection, ensureConversations, markRefunded, passOn } from './store.ts';
 
 /** The charge for one conversation. */
 export interface Charge {
@@ -20,7 +20,7 @@ export interface Charge {
 }
 
 /** `in_question`: its opener failed, and `settleCharge` has not decided about the charge yet. */
-export type ChargeState = 'stands' | 'void' | 'in_question';
+export type ChargeState = 'stands' | 'refunded' | 'in_question';
 
 /** How many other decisions about a customer's conversations may come in between. Each of them means another failed opener. */
 const TRIES_MAX = 1_000;
@@ -66,7 +66,7 @@ export async function lookAtCharges(
   return new Map(
     charges.map((charge) => {
       const document = documentOf(charge);
-      if (document?.voided?.includes(charge.conversation)) return [charge.conversation, 'void'];
+      if (document?.refunded?.includes(charge.conversation)) return [charge.conversation, 'refunded'];
       const opener = openerOf(charge, document);
       const failed = opener !== undefined && openers.get(opener)?.fate === 'refused';
       return [charge.conversation, failed ? 'in_question' : 'stands'];
@@ -76,15 +76,15 @@ export async function lookAtCharges(
 
 /**
  * Decides about the charge of a conversation whose opener failed, by the rule in charge.ts: another message becomes its successor, or
- * the conversation is void. The caller refunds the credits. Several processes may do it at once, and it may be repeated after a
+ * the conversation is refunded. The caller refunds the credits. Several processes may do it at once, and it may be repeated after a
  * crash.
  *
  * Why it is safe while messages are leaving: a sender first claims its message and then looks at the charge (depart.ts). Here the
  * opener's failure is stored first and the other messages are read afterwards. So either this code sees the claimed message as
  * perhaps taken, or the sender sees that the charge is in question and asks here. When two ask at once, the compare-and-set on
- * the customer's document lets one decide. What "void" rests on is read for sure (platform/mongo/find-one.ts): the credits go back by it.
+ * the customer's document lets one decide. What "refunded" rests on is read for sure (platform/mongo/find-one.ts): the credits go back by it.
  */
-export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | 'void'> {
+export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | 'refunded'> {
   const { account, customer, conversation } = charge;
   const key = keyOfCharge(charge);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -93,19 +93,19 @@ export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | '
       await ensureConversations(db, [{ account, customer }]);
       continue;
     }
-    if (document.voided?.includes(conversation)) return 'void';
+    if (document.refunded?.includes(conversation)) return 'refunded';
     // Store the refusal before reading the others: every message that leaves later then sees it.
     const opener = openerOf(charge, document);
     const [member] = opener === undefined ? [] : await readForSure(db, [opener]);
     const others = member?.fate === 'refused' ? await readOthers(db, conversation, member._id) : [];
     const verdict = judgeCharge(member, others);
     if (verdict.kind === 'stands') return 'stands';
-    if (verdict.kind === 'void') {
-      if (await voidConversation(db, document, conversation)) return 'void';
+    if (verdict.kind === 'refunded') {
+      if (await markRefunded(db, document, conversation)) return 'refunded';
       continue;
     }
     // This was so long ago that the customer's document has forgotten it.
-    if (await isApplied(db, account, refundOf(charge))) return 'void';
+    if (await isApplied(db, account, refundOf(charge))) return 'refunded';
     if (await passOn(db, document, { conversation, opener: verdict.successor })) crashPoint('chat:passed_on');
   }
   throw storeTrouble(

@@ -22,7 +22,7 @@ export type Verdict =
   /** The opener failed, and this message was taken or may have been. It becomes the opener; nothing is refunded. */
   | { readonly kind: 'passes_on'; readonly successor: MessageId }
   /** It is certain that the provider accepted no message of the conversation. */
-  | { readonly kind: 'void' };
+  | { readonly kind: 'refunded' };
 
 /**
  * The rule for a conversation's charge: it stays paid while any of its messages was taken or may be taken. It is refunded when
@@ -32,7 +32,7 @@ export type Verdict =
 export function judgeCharge(opener: Member | undefined, others: readonly Member[]): Verdict {
   if (opener?.fate !== 'refused') return { kind: 'stands' };
   const successor = others.find(({ fate }) => fate === 'taken');
-  return successor === undefined ? { kind: 'void' } : { kind: 'passes_on', successor: successor._id };
+  return successor === undefined ? { kind: 'refunded' } : { kind: 'passes_on', successor: successor._id };
 }
 
 export function fateOf(message: Pick<ChatMessageDocument, 'state' | 'parts' | 'earlier'>): Fate {

@@ -22,13 +22,13 @@ export interface ConversationDocument {
   /** Number of the newest opening written here. This opening and earlier ones are never written again (opening-store.ts). */
   readonly openings?: number;
   /** The conversations that were refunded last. Certainly none of their messages was accepted by the provider. */
-  readonly voided?: readonly ConversationId[];
+  readonly refunded?: readonly ConversationId[];
   /**
    * The last changes of openers. Each successor is charged with a conversation because its opener failed. The last entry for a
    * conversation counts.
    */
   readonly successors?: readonly Successor[];
-  /** Number of decisions recorded in `voided` and `successors`. Each decision is a compare-and-set on it (charge-store.ts). */
+  /** Number of decisions recorded in `refunded` and `successors`. Each decision is a compare-and-set on it (charge-store.ts). */
   readonly judged?: number;
 }
 

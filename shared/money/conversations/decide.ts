@@ -96,10 +96,10 @@ function openConversation(
   document: ConversationDocument | undefined,
   now: Date,
 ): PaidConversation | undefined {
-  const { openings: written = 0, voided = [], current } = document ?? {};
+  const { openings: written = 0, refunded = [], current } = document ?? {};
   // If the document has the opening, the document is used, because it also says whether the opening was refunded.
   const unwritten = Object.values(pending)
-    .filter(({ customer: of, number, id }) => of === customer && number > written && !voided.includes(id))
+    .filter(({ customer: of, number, id }) => of === customer && number > written && !refunded.includes(id))
     .sort((a, b) => a.number - b.number)
     .at(-1);
   const newest = unwritten ?? current;

@@ -159,7 +159,7 @@ function currentUpdate(account: AccountId, opening: Opening): SingleUpdate {
   return {
     filter: {
       _id: conversationKey(account, customer),
-      voided: { $ne: opening.id },
+      refunded: { $ne: opening.id },
       $or: [{ openings: { $exists: false } }, { openings: { $lt: opening.number } }],
     },
     update: { $set: { current, openings: opening.number } },

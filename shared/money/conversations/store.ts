@@ -62,10 +62,10 @@ export async function ensureConversations(
 const REMEMBERED_MAX = 200;
 
 /**
- * Marks a conversation as void: none of its messages was taken, and no message may ride in it. False when another decision was
+ * Marks a conversation as refunded: none of its messages was taken, and no message may ride in it. False when another decision was
  * made since the read.
  */
-export async function voidConversation(db: Db, read: ConversationDocument, id: ConversationId): Promise<boolean> {
+export async function markRefunded(db: Db, read: ConversationDocument, id: ConversationId): Promise<boolean> {
   const wasCurrent = read.current?.id === id;
   return decide(
     db,
@@ -73,7 +73,7 @@ export async function voidConversation(db: Db, read: ConversationDocument, id: C
     { 'current.id': wasCurrent ? id : { $ne: id } },
     {
       ...(wasCurrent && { $unset: { current: '' } }),
-      $push: { voided: { $each: [id], $slice: -REMEMBERED_MAX } },
+      $push: { refunded: { $each: [id], $slice: -REMEMBERED_MAX } },
     },
   );
 }

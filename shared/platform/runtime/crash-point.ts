@@ -37,7 +37,7 @@ export const CRASH_POINTS = {
   'webhook:taken_apart': 'What failed of a group has a delivery of its own; the group is still due.',
   'chat:paid': 'The account has paid for a conversation; it lies in `pending` and `opening` only.',
   'chat:stored': 'A conversation, its messages and the ledger entry are stored; `pending` still has it.',
-  'chat:voided': 'A refused conversation is void; its credits are not back.',
+  'chat:refund_decided': 'A refused conversation is marked as refunded; its credits are not back.',
   'chat:passed_on': 'Another message stands for a conversation; whether that one failed too was not looked at.',
   'chat:answered': 'A provider has taken a message; its answer is not stored.',
   'template:asked': 'That a provider is asked for a template is stored; it was not asked.',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
-import { voidConversation } from '../../../shared/money/conversations/store.ts';
+import { markRefunded } from '../../../shared/money/conversations/store.ts';
 import { connectStore } from '../../../shared/platform/mongo/connect.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { checkDeparture } from '../../../workers/chatapp/depart.ts';
@@ -31,7 +31,7 @@ describe('conversations/depart: another conversation', () => {
     await refuse(opener);
     await world.store.db
       .collection<ConversationDocument>('conversations')
-      .updateOne({ _id: conversationKey(world.account, CUSTOMER) }, { $set: { voided: [] } });
+      .updateOne({ _id: conversationKey(world.account, CUSTOMER) }, { $set: { refunded: [] } });
     await set(rider, CLAIMED);
 
     expect((await depart([rider])).map(({ kind }) => kind)).to.deep.equal(['go']);
@@ -87,7 +87,7 @@ describe('conversations/depart: another conversation', () => {
     await accounts().updateOne({ _id: world.account }, { $set: { balance: 1 } });
     const read = await conversation();
     if (read === null) throw new Error('it is stored');
-    await voidConversation(world.store.db, read, opener.conversation);
+    await markRefunded(world.store.db, read, opener.conversation);
 
     const early = await depart([rider]);
     await refuse(opener);
@@ -212,7 +212,7 @@ describe('conversations/depart: another conversation', () => {
 
       expect(swept).to.equal(undefined);
       expect((await conversation())?.current?.id).to.equal(next.conversation);
-      expect((await conversation())?.voided).to.have.lengthOf(2);
+      expect((await conversation())?.refunded).to.have.lengthOf(2);
       expect(await balance()).to.equal(8);
       await expectWholeLedger();
     });
@@ -229,7 +229,7 @@ describe('conversations/depart: another conversation', () => {
       await sweep();
 
       expect(await balance()).to.equal(10);
-      expect((await conversation())?.voided).to.have.lengthOf(2);
+      expect((await conversation())?.refunded).to.have.lengthOf(2);
       await expectWholeLedger();
     });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
-import { giveBackRefused } from '../../../shared/money/conversations/void.ts';
+import { giveBackRefused } from '../../../shared/money/conversations/give-back.ts';
 import { customerWrites, makeTemplateDraft, makeTextDraft } from '../../support/chat.ts';
 
 import { CLAIMED, CUSTOMER, departWorld, HOUR_MS, REFUSED } from './depart-world.ts';

@@ -54,7 +54,7 @@ describe('conversations/charge', () => {
     expect(judgeCharge(undefined, []), 'nobody knows the opener').to.deep.equal({ kind: 'stands' });
   });
 
-  it('passes on to the first other that was taken, and is void when there is none', () => {
+  it('passes on to the first other that was taken, and is refunded when there is none', () => {
     const failed = member(opener, 'refused');
     expect(judgeCharge(failed, [member(first, 'refused'), member(second, 'taken')])).to.deep.equal({
       kind: 'passes_on',
@@ -64,8 +64,10 @@ describe('conversations/charge', () => {
       kind: 'passes_on',
       successor: first,
     });
-    expect(judgeCharge(failed, [member(first, 'waits'), member(second, 'refused')])).to.deep.equal({ kind: 'void' });
-    expect(judgeCharge(failed, [])).to.deep.equal({ kind: 'void' });
+    expect(judgeCharge(failed, [member(first, 'waits'), member(second, 'refused')])).to.deep.equal({
+      kind: 'refunded',
+    });
+    expect(judgeCharge(failed, [])).to.deep.equal({ kind: 'refunded' });
   });
 
   describe('every order of what can happen to an opener and its riders', () => {
@@ -131,7 +133,7 @@ describe('conversations/charge', () => {
       const others = [...members.slice(after + 1), ...members.slice(0, after)];
       const verdict = judgeCharge(standing, others);
       if (verdict.kind === 'stands') return world;
-      if (verdict.kind === 'void') return { ...world, refunds: world.refunds + 1 };
+      if (verdict.kind === 'refunded') return { ...world, refunds: world.refunds + 1 };
       return settle({ ...world, opener: ids.indexOf(verdict.successor) });
     }
 
@@ -149,7 +151,7 @@ describe('conversations/charge', () => {
         const refused = fateOf(STATES[event]) === 'refused';
         const done = put(world, i, { at: walker.at + 1, owed: walker.owed || refused });
         if (event !== 'claimed' || i === world.opener) return [...next, done];
-        // A rider checks the charge before it leaves: the rule is applied, and if the conversation is void the rider moves to another one.
+        // A rider checks the charge before it leaves: the rule is applied, and if the conversation is refunded the rider moves to another one.
         const looked = settle(done);
         return [...next, looked.refunds > 0 ? put(looked, i, { moved: true }) : looked];
       });

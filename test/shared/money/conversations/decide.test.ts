@@ -103,7 +103,11 @@ describe('conversations/decide', () => {
       state({ opening: { [x.group]: x } }, { openings: 4 }),
       'open',
     ],
-    ['one that was given back before it was written', state({ opening: { [x.group]: x } }, { voided: [x.id] }), 'open'],
+    [
+      'one that was given back before it was written',
+      state({ opening: { [x.group]: x } }, { refunded: [x.id] }),
+      'open',
+    ],
     ['none of another customer', state({ opening: { g: opening(4, ago(1), '919876543299') } }), 'open'],
   ];
   for (const [what, given, kind] of rows) {

@@ -50,7 +50,7 @@ describe('the charge for a conversation, while plain reads come to a replaced pr
     expect(await settleCharge(site.cut.db, chargeOf(opener))).to.equal('stands');
 
     shown.end();
-    expect((await conversationCollection(site.store.db).findOne(conversationOf(opener)))?.voided).to.equal(undefined);
+    expect((await conversationCollection(site.store.db).findOne(conversationOf(opener)))?.refunded).to.equal(undefined);
   });
 
   it('passes on to a message that was taken, also when that is not seen', async () => {
@@ -66,9 +66,9 @@ describe('the charge for a conversation, while plain reads come to a replaced pr
     expect(document?.successors?.map((successor) => successor.opener)).to.deep.equal([rider._id]);
   });
 
-  it('stands when the decision that it is void is rolled back', async () => {
+  it('stands when the decision that it is refunded is rolled back', async () => {
     const [opener] = await begin();
-    const undone = { $push: { voided: opener.conversation } };
+    const undone = { $push: { refunded: opener.conversation } };
     const stale = readsUndone(site.store.db, 'conversations', conversationOf(opener), undone);
     const shown = site.proxy.inject({ command: 'find', collection: 'conversations', happens: stale });
 

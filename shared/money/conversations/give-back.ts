@@ -9,7 +9,7 @@ import { readConversations } from './store.ts';
 
 /**
  * Follow-up for the conversations of messages that may have ended without being taken. If an opener failed, another message that
- * was taken becomes its successor. If certainly no message was taken, the conversation is void and its credits are refunded with the
+ * was taken becomes its successor. If certainly no message was taken, the conversation is marked as refunded and its credits go back with the
  * id `ref_<conversation>`: exactly once, whoever does it and however often. It is marked void first, so later messages pay for a
  * new conversation. `messages` as stored. May be repeated after a crash.
  */
@@ -22,7 +22,7 @@ export async function giveBackRefused(db: Db, messages: readonly ChatMessageDocu
   for (const charge of charges) {
     if (states.get(charge.conversation) === 'stands') continue;
     if ((await settleCharge(db, charge)) === 'stands') continue;
-    crashPoint('chat:voided');
+    crashPoint('chat:refund_decided');
     lost.push(charge);
   }
   await giveBack(db, lost);

@@ -21,7 +21,7 @@ export const LEASE = 'chatapp:0';
 export const SILENT: Announcer = { announce: async () => {} };
 
 /** A store for the tests of one `describe`, and before each an account whose conversations are settled. */
-export function voidWorld() {
+export function giveBackWorld() {
   let store: TestStore;
   let account: AccountId;
   before(async () => {
@@ -72,7 +72,7 @@ export function voidWorld() {
     expect(more).to.deep.equal([]);
     const document = await conversation();
     expect(document?.current).to.equal(undefined);
-    expect(document?.voided).to.deep.equal([id]);
+    expect(document?.refunded).to.deep.equal([id]);
     expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
   };
   return {

@@ -3,17 +3,17 @@ import type { Announcer } from '../../../../shared/events/webhooks/announce.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { redoIntents } from '../../../../shared/messages/settlement/redo-intents.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
+import { giveBackRefused } from '../../../../shared/money/conversations/give-back.ts';
 import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';
-import { giveBackRefused } from '../../../../shared/money/conversations/void.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { finishPending } from '../../../../workers/maintenance/finish-pending.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../../support/chat.ts';
+import { giveBackWorld, LEASE, SILENT } from '../../../support/give-back-world.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { silentLog } from '../../../support/silent-log.ts';
-import { LEASE, SILENT, voidWorld } from '../../../support/void-world.ts';
 
-describe('conversations/void: at the same moment, late, or again', () => {
-  const world = voidWorld();
+describe('conversations/give-back: at the same moment, late, or again', () => {
+  const world = giveBackWorld();
   const { accepter, balance, conversation, refunds, settler, settle, sendTwo, expectGivenBackOnce } = world;
 
   it('gives back once when many follow up at the same instant, and when it is all done again', async () => {
@@ -107,7 +107,7 @@ describe('conversations/void: at the same moment, late, or again', () => {
 
     const document = await conversation();
     expect(document?.current?.id).to.equal(newer.conversation);
-    expect(document?.voided).to.deep.equal([opener.conversation]);
+    expect(document?.refunded).to.deep.equal([opener.conversation]);
     expect(await balance()).to.equal(8);
     expect(await refunds()).to.have.lengthOf(1);
   });

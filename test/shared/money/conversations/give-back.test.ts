@@ -11,12 +11,12 @@ import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../../support/chat.ts';
 import { Died, dyingDb } from '../../../support/dying-db.ts';
+import { giveBackWorld, LEASE, SILENT } from '../../../support/give-back-world.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { silentLog } from '../../../support/silent-log.ts';
-import { LEASE, SILENT, voidWorld } from '../../../support/void-world.ts';
 
-describe('conversations/void', () => {
-  const world = voidWorld();
+describe('conversations/give-back', () => {
+  const world = giveBackWorld();
   const { accepter, balance, conversation, refunds, settler, settle, sendTwo, expectGivenBackOnce } = world;
 
   it('gives the credits back when the provider refuses the opening message, and the next one opens anew', async () => {
