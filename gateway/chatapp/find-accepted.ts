@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
-import { TOO_LATE_V } from '../../shared/money/conversations/rider-store.ts';
+import { TOO_LATE_V } from '../../shared/money/conversations/included-store.ts';
 import { readPaid } from '../../shared/money/payment/read-paid.ts';
 import { findForSure } from '../../shared/platform/mongo/find-one.ts';
 import type { AccountId, MessageId } from '../../shared/platform/runtime/ids.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import { removeUnreleased } from '../../shared/messages/batch-store.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
-import { insertBy, neverStore } from '../../shared/money/conversations/rider-store.ts';
+import { insertBy, neverStore } from '../../shared/money/conversations/included-store.ts';
 import { declareOver } from '../../shared/money/payment/pay-by.ts';
 import { Lease } from '../../shared/platform/leases/lease.ts';
 import { connectStore, type Store } from '../../shared/platform/mongo/connect.ts';

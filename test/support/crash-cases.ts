@@ -272,7 +272,7 @@ export function crashCases(product: () => Product): readonly Case[] {
         const failed = { id: opener?.id, status: 'failed', timestamp: String(Math.floor(Date.now() / 1_000)) };
         provider().post({ statuses: [{ ...failed, recipient_id: to }] });
       },
-      // The conversation stays paid, because of the rider.
+      // The conversation stays paid, because of the included message.
       ends: [
         { count: 1, state: 'failed', price: 2 },
         { count: 1, state: 'sent', price: 0 },

@@ -61,9 +61,9 @@ export function giveBackWorld() {
   const sendTwo = async (): Promise<readonly [ChatMessageDocument, ChatMessageDocument]> => {
     await accepter().accept(account, makeTemplateDraft());
     await accepter().accept(account, makeTemplateDraft());
-    const [opener, rider] = await chatMessagesOf(store.db, account);
-    if (opener === undefined || rider === undefined) throw new Error('two messages were sent');
-    return [opener, rider];
+    const [opener, included] = await chatMessagesOf(store.db, account);
+    if (opener === undefined || included === undefined) throw new Error('two messages were sent');
+    return [opener, included];
   };
   const expectGivenBackOnce = async ({ conversation: id }: ChatMessageDocument): Promise<void> => {
     expect(await balance()).to.equal(10);

@@ -16,7 +16,7 @@ export interface ChatMessageDocument extends StoredMessage {
   /** Present when this message opened the conversation: the debit that paid for it, and its price. */
   readonly opened?: { readonly group: GroupId; readonly credits: number };
   /** Present when this message is free: the message that opened the conversation. */
-  readonly rides?: MessageId;
+  readonly includedWith?: MessageId;
   readonly path: typeof CHAT_PATH;
   readonly lane: typeof CHAT_LANE;
   readonly content: ChatContent;

@@ -28,8 +28,16 @@ const TRIES_MAX = 1_000;
 const PAGE = 100;
 
 /** The charge for the conversation of this message. */
-export function chargeOf({ _id, account, to, customer, conversation, opened, rides }: ChatMessageDocument): Charge {
-  return { account, customer: customer ?? to, conversation, charged: opened === undefined ? rides : _id };
+export function chargeOf({
+  _id,
+  account,
+  to,
+  customer,
+  conversation,
+  opened,
+  includedWith,
+}: ChatMessageDocument): Charge {
+  return { account, customer: customer ?? to, conversation, charged: opened === undefined ? includedWith : _id };
 }
 
 export function keyOfCharge({ account, customer }: Charge): ConversationKey {

@@ -13,7 +13,7 @@ import { DECIDED, type Decided, encodeOpening, openingEntry } from '../payment/p
 import { conversationKey } from './conversation.ts';
 import { ensureConversations } from './store.ts';
 
-/** A conversation to pay for, with the messages stored with it: the opener and the riders. */
+/** A conversation to pay for, with the messages stored with it: the opener and the included messages. */
 export interface PaidOpening {
   readonly opening: Opening;
   readonly messages: readonly ChatMessageDocument[];
@@ -172,7 +172,7 @@ export function openerUpdate({ opener, id, group, credits }: OpenConversation): 
     filter: { _id: opener, 'opened.group': { $ne: group } },
     update: {
       $set: { conversation: id, opened: { group, credits } },
-      $unset: { rides: '', customer: '' },
+      $unset: { includedWith: '', customer: '' },
       $inc: { v: 1 },
     },
   };

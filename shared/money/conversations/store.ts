@@ -62,7 +62,7 @@ export async function ensureConversations(
 const REMEMBERED_MAX = 200;
 
 /**
- * Marks a conversation as refunded: none of its messages was taken, and no message may ride in it. False when another decision was
+ * Marks a conversation as refunded: none of its messages was taken, and no message may go in it. False when another decision was
  * made since the read.
  */
 export async function markRefunded(db: Db, read: ConversationDocument, id: ConversationId): Promise<boolean> {

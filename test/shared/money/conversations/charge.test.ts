@@ -70,7 +70,7 @@ describe('conversations/charge', () => {
     expect(judgeCharge(failed, [])).to.deep.equal({ kind: 'refunded' });
   });
 
-  describe('every order of what can happen to an opener and its riders', () => {
+  describe('every order of what can happen to an opener and its included messages', () => {
     /** One thing that may happen to a message. */
     type Event = 'claimed' | 'accepted' | 'delivered' | 'refused' | 'failed' | 'unknown' | 'back' | 'expired';
     /** The possible lives of a message, as a provider tells them. The last event of each is its end. */
@@ -151,7 +151,7 @@ describe('conversations/charge', () => {
         const refused = fateOf(STATES[event]) === 'refused';
         const done = put(world, i, { at: walker.at + 1, owed: walker.owed || refused });
         if (event !== 'claimed' || i === world.opener) return [...next, done];
-        // A rider checks the charge before it leaves: the rule is applied, and if the conversation is refunded the rider moves to another one.
+        // An included message checks the charge before it leaves: the rule is applied, and if the conversation is refunded the included message moves to another one.
         const looked = settle(done);
         return [...next, looked.refunds > 0 ? put(looked, i, { moved: true }) : looked];
       });
@@ -214,20 +214,20 @@ describe('conversations/charge', () => {
       return livesOf(count - 1).flatMap((before) => LIVES.map((_, life) => [...before, life]));
     }
 
-    for (const riders of [0, 1, 2]) {
-      it(`with ${riders} riders: paid while something was taken, given back once when nothing was`, () => {
+    for (const includedMessages of [0, 1, 2]) {
+      it(`with ${includedMessages} included messages: paid while something was taken, given back once when nothing was`, () => {
         let states = 0;
-        for (const lives of livesOf(riders + 1)) {
+        for (const lives of livesOf(includedMessages + 1)) {
           const walkers = lives.map((life) => ({ life, at: 0, moved: false, owed: false }));
           const seen = new Set<string>();
           walkAll({ walkers, opener: 0, refunds: 0 }, seen);
           states += seen.size;
         }
-        expect(states).to.be.at.least(LIVES.length ** (riders + 1));
+        expect(states).to.be.at.least(LIVES.length ** (includedMessages + 1));
       });
     }
 
-    it('with 3 riders that end in the ways in which a charge passes on', () => {
+    it('with 3 included messages that end in the ways in which a charge passes on', () => {
       const some = [0, 1, 2, 5].filter((life) => LIVES[life] !== undefined);
       for (const a of some)
         for (const b of some)

@@ -58,8 +58,8 @@ describe('conversations/open, when things break', () => {
   }
 
   for (const [name, command, payBy] of [
-    ['a riding message', 'insert', undefined],
-    ['a riding message with a time to pay by', 'findAndModify', new Date(Date.now() + 3_600_000)],
+    ['an included message', 'insert', undefined],
+    ['an included message with a time to pay by', 'findAndModify', new Date(Date.now() + 3_600_000)],
   ] as const) {
     it(`stores ${name} once when the answer is lost after it was stored`, async () => {
       const account = await makeAccount(site.store.db, 10);
@@ -75,7 +75,7 @@ describe('conversations/open, when things break', () => {
     });
   }
 
-  it('does not deny a riding message that is stored because the one beside it could not be', async () => {
+  it('does not deny an included message that is stored because the one beside it could not be', async () => {
     const account = await makeAccount(site.store.db, 10);
     await accepterOn().accept(account, makeTemplateDraft());
     const noServer = Object.assign(Object.create(MongoServerSelectionError.prototype), { message: 'no server' });
@@ -113,7 +113,7 @@ describe('conversations/open, when things break', () => {
     expect(await accepterOn(site.cut.db).accept(account, makeTemplateDraft())).to.include({ kind: 'accepted' });
   });
 
-  it('lets nothing leave that came too late to ride, and shows it to nobody', async () => {
+  it('lets nothing leave that came too late to be included, and shows it to nobody', async () => {
     const account = await makeAccount(site.store.db, 10);
     await accepterOn().accept(account, makeTemplateDraft());
     const draft = makeTemplateDraft();
@@ -182,7 +182,7 @@ describe('conversations/open, when things break', () => {
       await expectOneCharge(account);
     });
 
-    it('has opened the conversation: what other gateways accept meanwhile rides in it', async () => {
+    it('has opened the conversation: what other gateways accept meanwhile goes in it', async () => {
       const account = await makeAccount(site.store.db, 10);
       const { conversation } = await payAndVanish(account);
 

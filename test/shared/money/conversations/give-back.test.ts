@@ -155,24 +155,24 @@ describe('conversations/give-back', () => {
     ['was perhaps taken', [{ state: 'unknown' }]],
   ] as const) {
     it(`keeps a conversation whose opener fails after it was taken when one that rode in it ${how}`, async () => {
-      const [opener, rider] = await sendTwo();
+      const [opener, included] = await sendTwo();
       const sent = await taken(opener);
-      await taken(rider, parts);
+      await taken(included, parts);
 
       await fail(sent);
 
       expect(await balance()).to.equal(8);
       expect(await refunds()).to.deep.equal([]);
       const document = await conversation();
-      expect(document?.successors).to.deep.equal([{ conversation: opener.conversation, opener: rider._id }]);
+      expect(document?.successors).to.deep.equal([{ conversation: opener.conversation, opener: included._id }]);
       const next = await accepter().accept(world.account, makeTemplateDraft());
       expect(next, 'the conversation goes on').to.include({ credits: 0, conversation: opener.conversation });
     });
   }
 
   it('gives it back once when the one that stood for it since fails too, and no other was taken', async () => {
-    const [opener, rider] = await sendTwo();
-    const [sent, alsoSent] = [await taken(opener), await taken(rider)];
+    const [opener, included] = await sendTwo();
+    const [sent, alsoSent] = [await taken(opener), await taken(included)];
     await fail(sent);
 
     await fail(alsoSent);
@@ -182,9 +182,9 @@ describe('conversations/give-back', () => {
     await expectGivenBackOnce(opener);
   });
 
-  it('gives it back once when the riders fail first, whatever their order', async () => {
-    const [opener, rider] = await sendTwo();
-    const [sent, alsoSent] = [await taken(opener), await taken(rider)];
+  it('gives it back once when the included messages fail first, whatever their order', async () => {
+    const [opener, included] = await sendTwo();
+    const [sent, alsoSent] = [await taken(opener), await taken(included)];
 
     await fail(alsoSent);
     expect(await balance()).to.equal(8);
@@ -201,9 +201,9 @@ describe('conversations/give-back', () => {
     clock.turn(25 * 3_600_000);
     const newer = await turned.accept(world.account, makeTemplateDraft());
     if (newer.kind !== 'accepted') throw new Error(newer.kind);
-    const [opener, rider] = await chatMessagesOf(world.store.db, world.account);
-    if (opener === undefined || rider === undefined) throw new Error('they are stored');
-    const [sent, alsoSent] = [await taken(opener), await taken(rider)];
+    const [opener, included] = await chatMessagesOf(world.store.db, world.account);
+    if (opener === undefined || included === undefined) throw new Error('they are stored');
+    const [sent, alsoSent] = [await taken(opener), await taken(included)];
 
     await fail(sent);
     expect(await balance(), 'both are paid').to.equal(6);
@@ -215,9 +215,9 @@ describe('conversations/give-back', () => {
   });
 
   it('gives nothing back for a message that only rode in it', async () => {
-    const [opener, rider] = await sendTwo();
+    const [opener, included] = await sendTwo();
 
-    await settle(rider, 'rejected', [{ state: 'refused' }]);
+    await settle(included, 'rejected', [{ state: 'refused' }]);
 
     expect(await balance()).to.equal(8);
     expect(await refunds()).to.deep.equal([]);

@@ -8,11 +8,11 @@ import type { Log } from '../../platform/runtime/log.ts';
 import type { OpenConversation, PaidConversation } from '../accounts/opening.ts';
 import { OUTCOME_UNKNOWN } from './accept-outcome.ts';
 import type { Answer, Answered, Arrival } from './arrival.ts';
+import { insertBy } from './included-store.ts';
 import { openerUpdate } from './opening-store.ts';
-import type { PlannedRider } from './plan.ts';
-import { insertBy } from './rider-store.ts';
+import type { PlannedInclusion } from './plan.ts';
 
-export interface RideDeps {
+export interface IncludeDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
@@ -22,15 +22,15 @@ export interface RideDeps {
  * Stores messages that go in paid conversations. Nobody is charged, so the insert decides. Each kind is stored separately,
  * because a failure of one says nothing about the others. Answers for every message; never rejects.
  */
-export async function ride(
-  deps: RideDeps,
+export async function include(
+  deps: IncludeDeps,
   account: AccountId,
-  riders: readonly PlannedRider[],
+  includedMessages: readonly PlannedInclusion[],
 ): Promise<readonly Answered[]> {
   const { db } = deps;
-  const keyed = riders.filter(({ arrival }) => arrival.payBy !== undefined);
-  const plain = riders.filter(({ arrival }) => !arrival.again && arrival.payBy === undefined);
-  const again = riders.filter(({ arrival }) => arrival.again);
+  const keyed = includedMessages.filter(({ arrival }) => arrival.payBy !== undefined);
+  const plain = includedMessages.filter(({ arrival }) => !arrival.again && arrival.payBy === undefined);
+  const again = includedMessages.filter(({ arrival }) => arrival.again);
   const boarded = await Promise.all([
     board(deps, account, plain, async () => {
       const messages = plain.map(({ arrival, conversation }) => arrival.messageIn(conversation));
@@ -38,7 +38,7 @@ export async function ride(
       return true;
     }),
     board(deps, account, again, async () => {
-      const updates = again.map(({ arrival, conversation }) => riderUpdate(arrival, conversation));
+      const updates = again.map(({ arrival, conversation }) => inclusionUpdate(arrival, conversation));
       await updateEach(db, 'messages', updates);
       return true;
     }),
@@ -49,17 +49,17 @@ export async function ride(
 
 /** Handles all messages together. `store` returns for each whether it was in time. */
 async function board(
-  { clock, log }: RideDeps,
+  { clock, log }: IncludeDeps,
   account: AccountId,
-  riders: readonly PlannedRider[],
+  includedMessages: readonly PlannedInclusion[],
   store: () => Promise<boolean>,
 ): Promise<readonly Answered[]> {
-  if (riders.length === 0) return [];
+  if (includedMessages.length === 0) return [];
   try {
     const asked = await untilAnswered({ clock, log, what: { account } }, store);
-    return riders.map(({ arrival, conversation }) => [arrival, answerIn(conversation, asked)]);
+    return includedMessages.map(({ arrival, conversation }) => [arrival, answerIn(conversation, asked)]);
   } catch (error) {
-    return riders.map(({ arrival }) => [arrival, { kind: 'failed', error }]);
+    return includedMessages.map(({ arrival }) => [arrival, { kind: 'failed', error }]);
   }
 }
 
@@ -68,7 +68,7 @@ function answerIn({ id }: OpenConversation, asked: { readonly answer: boolean } 
   return asked.answer ? { kind: 'accepted', conversation: id, credits: 0 } : { kind: 'too_late' };
 }
 
-async function insertInTime(db: Db, { arrival, conversation }: PlannedRider): Promise<boolean> {
+async function insertInTime(db: Db, { arrival, conversation }: PlannedInclusion): Promise<boolean> {
   return arrival.payBy === undefined || insertBy(db, arrival.messageIn(conversation), arrival.payBy);
 }
 
@@ -76,10 +76,10 @@ async function insertInTime(db: Db, { arrival, conversation }: PlannedRider): Pr
  * The update of a message that is stored already. A process that died may have opened and paid for the conversation with this
  * same message.
  */
-function riderUpdate({ _id, to }: Arrival, conversation: PaidConversation): SingleUpdate {
+function inclusionUpdate({ _id, to }: Arrival, conversation: PaidConversation): SingleUpdate {
   const { id, opener, customer } = conversation;
   if (opener === _id) return openerUpdate(conversation);
-  const update = { conversation: id, rides: opener };
+  const update = { conversation: id, includedWith: opener };
   return {
     filter: { _id, conversation: { $ne: id } },
     update:
