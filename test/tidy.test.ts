@@ -111,18 +111,18 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
 
 describe('house rules', () => {
   it('a package is imported only in its home', () => {
-    const strays = sources.flatMap(({ path, imports }) =>
+    const found = sources.flatMap(({ path, imports }) =>
       imports
         .filter((module) => PACKAGE_HOMES[module] !== undefined && !PACKAGE_HOMES[module]?.test(path))
         .map((module) => `${path} imports ${module}`),
     );
 
-    expect(strays).to.deep.equal([]);
+    expect(found).to.deep.equal([]);
   });
 
   it('only config reads the environment, only clock the time', () => {
     const product = sources.filter(({ path }) => !path.startsWith('scripts/'));
-    const strays = product.flatMap(({ path, text }) => [
+    const found = product.flatMap(({ path, text }) => [
       ...(/process\.env/.test(text) && !path.startsWith('shared/platform/config/')
         ? [`${path} reads process.env`]
         : []),
@@ -135,11 +135,11 @@ describe('house rules', () => {
         : []),
     ]);
 
-    expect(strays).to.deep.equal([]);
+    expect(found).to.deep.equal([]);
   });
 
   it('shared/ imports downwards: runtime, config, mongo and the plan of an SMS know no concept', () => {
-    const strays = sources
+    const found = sources
       .filter(({ path }) => path.startsWith('shared/'))
       .flatMap(({ path, imports }) => {
         const layer = layerOf(path);
@@ -150,7 +150,7 @@ describe('house rules', () => {
           .map((module) => `${path} imports ${module}`);
       });
 
-    expect(strays).to.deep.equal([]);
+    expect(found).to.deep.equal([]);
   });
 
   it('folders import one way: no circle leads from a folder back to it, not even of types', () => {
@@ -177,9 +177,9 @@ describe('house rules', () => {
         if (used.startsWith('shared/')) processes.set(used, (processes.get(used) ?? new Set()).add(owner));
       }
     }
-    const strays = [...processes].filter(([path, owners]) => owners.size < 2 && !BOTH_ENDS.test(path));
+    const found = [...processes].filter(([path, owners]) => owners.size < 2 && !BOTH_ENDS.test(path));
 
-    expect(strays.map(([path, owners]) => `${path} is used by ${[...owners]} alone`)).to.deep.equal([]);
+    expect(found.map(([path, owners]) => `${path} is used by ${[...owners]} alone`)).to.deep.equal([]);
   });
 
   it('what is exported is imported by the product, or there is a reason', () => {
@@ -193,7 +193,7 @@ describe('house rules', () => {
   });
 
   it('the client of the dashboard and the processes import nothing of each other, but for how texts are counted', () => {
-    const strays = sources.flatMap(({ path, imports }) =>
+    const found = sources.flatMap(({ path, imports }) =>
       imports
         .filter((module) => /^(gateway|shared|scripts|workers)\//.test(module))
         .filter((module) => CLIENT.test(module) !== CLIENT.test(path))
@@ -201,7 +201,7 @@ describe('house rules', () => {
         .map((module) => `${path} imports ${module}`),
     );
 
-    expect(strays).to.deep.equal([]);
+    expect(found).to.deep.equal([]);
   });
 
   it('the client of the dashboard has types of its own, for browsers', () => {
@@ -213,7 +213,7 @@ describe('house rules', () => {
   });
 
   it('a worker imports no other worker', () => {
-    const strays = sources.flatMap(({ path, imports }) => {
+    const found = sources.flatMap(({ path, imports }) => {
       const [top, worker] = path.split('/');
       // It brings several together.
       if (top !== 'workers' || path === 'workers/background/main.ts') return [];
@@ -222,7 +222,7 @@ describe('house rules', () => {
         .map((module) => `${path} imports ${module}`);
     });
 
-    expect(strays).to.deep.equal([]);
+    expect(found).to.deep.equal([]);
   });
 
   it('no folder is an attic', () => {

@@ -27,7 +27,7 @@ export interface InboundDocument {
    */
   readonly due?: Date;
   /** Set when the message belongs to no account. The first part of a longer message has it for all parts. */
-  readonly stray?: StrayText;
+  readonly unassigned?: UnassignedText;
   /** Only for messages that belong to no account: when the store removes the document. */
   readonly expiresAt?: Date;
 }
@@ -43,7 +43,7 @@ export interface InboundPart {
 }
 
 /** The content of a message that belongs to no account. */
-export interface StrayText {
+export interface UnassignedText {
   readonly from: string;
   readonly to: string;
   readonly type: string;

@@ -221,8 +221,8 @@ export class CarrierRun {
     // An earlier holder may have been frozen in the middle of a claim. It then stored the claim when it woke up, after we had
     // taken over.
     const claimed = await takeOverClaims(db, carrier._id, epoch, clock.now());
-    const stray = claimed + (await takeOverUnknowns(db, carrier._id, epoch));
-    if (stray > 0) metrics.takenOver.inc({ carrier: carrier._id }, stray);
+    const taken = claimed + (await takeOverUnknowns(db, carrier._id, epoch));
+    if (taken > 0) metrics.takenOver.inc({ carrier: carrier._id }, taken);
     const decided = await decideUnknowns({ db, clock, holder: carrier, messageLog, settler: unknowns });
     for (const became of decided) {
       metrics.policy.inc({ carrier: carrier._id, policy: carrier.unknownPolicy, became });

@@ -1,5 +1,5 @@
 import type { InboundDocument } from '../../../shared/messages/inbound.ts';
-import { listStrays, type StrayPlace } from '../../../shared/messages/inbound-store.ts';
+import { listUnassigned, type UnassignedPlace } from '../../../shared/messages/inbound-store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
@@ -21,7 +21,7 @@ export function createStrays({ db }: Pick<GatewayDeps, 'db'>): Handler {
     const after = parseCursor(query.cursor, 'strays', isPlace, problems);
     const text = parseQueryChoice('text', query.text, ['yes', 'no'], problems);
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
-    const found = await listStrays(db, limit + 1, after && strayPlace(after));
+    const found = await listUnassigned(db, limit + 1, after && strayPlace(after));
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     const data = page.flatMap((one) => strayRecord(one, text === 'yes'));
@@ -35,14 +35,14 @@ function isPlace(text: string): text is Place {
   return /^\d{1,15} inb_[0-9a-z]{26}$/.test(text);
 }
 
-function strayPlace(place: Place): StrayPlace {
+function strayPlace(place: Place): UnassignedPlace {
   const [at, id] = place.split(' ');
   return { expiresAt: new Date(Number(at)), id: id as InboundId }; // isPlace has looked
 }
 
-function strayRecord({ _id, at, carrier, stray, expiresAt }: InboundDocument, text: boolean): object[] {
-  if (stray === undefined || expiresAt === undefined) return [];
-  const { from, to, type, body } = stray;
+function strayRecord({ _id, at, carrier, unassigned, expiresAt }: InboundDocument, text: boolean): object[] {
+  if (unassigned === undefined || expiresAt === undefined) return [];
+  const { from, to, type, body } = unassigned;
   const about = { stray_id: _id, at: isoTimestamp(at), carrier_id: carrier, from, to, type };
   return [{ ...about, text: text ? body : null, expires_at: isoTimestamp(expiresAt) }];
 }

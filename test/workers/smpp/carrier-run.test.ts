@@ -57,8 +57,8 @@ describe('smpp worker: a carrier under its lease', () => {
       serving: new Serving({ db, clock }),
       departures: new Departures({ db, clock }),
       messageLog: new MessageLog({ db, clock, log, days: 1 }),
-      teller: new Teller({ db, clock, announcer: createAnnouncer({ db, clock }), strayDays: 1, owing }),
-      inboundRules: { partsMs: 60_000, refuseStrays: false },
+      teller: new Teller({ db, clock, announcer: createAnnouncer({ db, clock }), unassignedDays: 1, owing }),
+      inboundRules: { partsMs: 60_000, refuseUnassigned: false },
       lease: new Lease({ name: 'carrier:c', db: store.db, clock }),
     });
     return run;

@@ -11,7 +11,7 @@ import type { PruneWalk } from './walk.ts';
 
 const BATCHES_MAX = 100;
 /** Recipients without a batch that are younger than this stay. */
-const STRAY_MS = 3_600_000;
+const FORGOTTEN_MS = 3_600_000;
 
 /**
  * Removes batches that were never paid for and never will be, with their recipients: their gateway died before the
@@ -56,9 +56,9 @@ type FoundChunk = Pick<BatchChunkDocument, '_id'>;
  * recipients without a batch never get one. Recipients of the last hour are left alone, and a batch that a read does not show is
  * asked for once more: the read may come from a primary that was replaced.
  */
-export function strayChunkWalk(db: Db, clock: Clock): PruneWalk<FoundChunk> {
+export function forgottenChunkWalk(db: Db, clock: Clock): PruneWalk<FoundChunk> {
   const chunks = chunkCollection(db);
-  const $lt = `${lowestId('bat', new Date(clock.now().getTime() - STRAY_MS))}:` as const;
+  const $lt = `${lowestId('bat', new Date(clock.now().getTime() - FORGOTTEN_MS))}:` as const;
   return {
     // A chunk has up to 0.5 MB.
     group: { embedded: 20, mongodb: 20 },
@@ -76,9 +76,9 @@ export function strayChunkWalk(db: Db, clock: Clock): PruneWalk<FoundChunk> {
       const seen = new Set(there.map(({ _id }) => _id));
       const unseen = ids.filter((id) => !seen.has(id)).map((_id) => ({ _id }));
       const known = new Set([...seen, ...(await findEachForSure(batchCollection(db), unseen)).map(({ _id }) => _id)]);
-      const stray = found.map(({ _id }) => _id).filter((id) => !known.has(batchOf(id)));
-      if (stray.length === 0) return 0;
-      return (await chunks.deleteMany({ _id: { $in: stray } })).deletedCount;
+      const forgotten = found.map(({ _id }) => _id).filter((id) => !known.has(batchOf(id)));
+      if (forgotten.length === 0) return 0;
+      return (await chunks.deleteMany({ _id: { $in: forgotten } })).deletedCount;
     },
   };
 }

@@ -38,14 +38,22 @@ export interface InboundRules {
   /** How long the parts of a message wait for its other parts. */
   readonly partsMs: number;
   /** Whether messages to numbers without an account are refused. Otherwise they are kept for the operator. */
-  readonly refuseStrays: boolean;
+  readonly refuseUnassigned: boolean;
 }
 
 /**
  * The result of a deliver_sm, for the metrics. `incomplete`: it belongs to a message that was stored without some of its parts.
  * `failed` was refused and comes again; `unstorable` was refused for good.
  */
-type InboundResult = 'received' | 'stray' | 'part' | 'incomplete' | 'repeated' | 'refused' | 'failed' | 'unstorable';
+type InboundResult =
+  | 'received'
+  | 'unassigned'
+  | 'part'
+  | 'incomplete'
+  | 'repeated'
+  | 'refused'
+  | 'failed'
+  | 'unstorable';
 
 const MAX_GROUP = 500;
 const GATHER_MS = 5;
@@ -95,7 +103,7 @@ export class Inbound {
     const { clock, log, metrics, carrier, teller, rules, slowDown } = this.#options;
     let arrival: Arrival | undefined;
     try {
-      if (rules.refuseStrays && !(await teller.isOurs(deliver.to))) {
+      if (rules.refuseUnassigned && !(await teller.isOurs(deliver.to))) {
         this.#count('refused');
         metrics.inboundRefused.inc({ carrier: carrier._id });
         answer(STATUS.receiverRejects);
@@ -280,9 +288,9 @@ export class Inbound {
     for (let first = 0; first < texts.length; first += MAX_GROUP) {
       const group = texts.slice(first, first + MAX_GROUP);
       try {
-        const { received, strays } = await teller.tell(group, again);
+        const { received, unassigned } = await teller.tell(group, again);
         this.#count('received', received);
-        this.#count('stray', strays);
+        this.#count('unassigned', unassigned);
         for (const { arrivals } of group) for (const arrival of arrivals) arrival.told = true;
       } catch (error) {
         log.warn('inbound_not_told', { carrier: carrier._id, messages: group.length, ...errorFields(error) });

@@ -5,8 +5,8 @@ import { entryFor, type NumberDocument } from '../../../shared/carriers/numbers/
 import { createNumbers } from '../../../shared/carriers/numbers/store.ts';
 import type { Announcer } from '../../../shared/events/webhooks/announce.ts';
 import type { InboundSmsDocument } from '../../../shared/messages/document/inbound-sms.ts';
-import type { StrayText } from '../../../shared/messages/inbound.ts';
-import { keepStrays } from '../../../shared/messages/inbound-store.ts';
+import type { UnassignedText } from '../../../shared/messages/inbound.ts';
+import { keepUnassigned } from '../../../shared/messages/inbound-store.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
@@ -28,14 +28,14 @@ export interface TellerOptions {
   /** Carriers whose customers may be owed answers (answer-sender.ts). */
   readonly owing: Set<string>;
   /** For how many days messages that belong to no account are kept. */
-  readonly strayDays: number;
+  readonly unassignedDays: number;
 }
 
 export interface TellCounts {
   /** Number of messages of accounts. */
   readonly received: number;
   /** Number of messages that belong to no account. They are kept for the operator. */
-  readonly strays: number;
+  readonly unassigned: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -76,10 +76,10 @@ export class Teller {
     const { db, announcer } = this.#options;
     const numbers = await this.#numbers.getMany(texts.map((text) => digitsOf(head(text).to)));
     const messages: InboundSmsDocument[] = [];
-    const strays: { readonly id: InboundId; readonly text: StrayText }[] = [];
+    const unassigned: { readonly id: InboundId; readonly text: UnassignedText }[] = [];
     for (const text of texts) {
       const entry = entryFor(numbers.get(digitsOf(head(text).to)) ?? [], readable(text));
-      if (entry === undefined) strays.push({ id: head(text)._id, text: strayOf(text) });
+      if (entry === undefined) unassigned.push({ id: head(text)._id, text: unassignedOf(text) });
       else messages.push(messageOf(text, entry, entry.country ?? (await this.#homes.get(entry.account))));
     }
     const stored = again ? await this.#stored(messages) : new Map<MessageId, InboundSmsDocument>();
@@ -92,8 +92,8 @@ export class Teller {
       crashPoint('inbound:inserted');
       await announcer.announce(told.flatMap((message) => message.history.map((entry) => ({ message, entry }))));
     }
-    await this.#keepStrays(strays);
-    return { received: messages.length, strays: strays.length };
+    await this.#keepUnassigned(unassigned);
+    return { received: messages.length, unassigned: unassigned.length };
   }
 
   /** Those of `ids` whose message is stored. Throws the driver's error. */
@@ -117,9 +117,11 @@ export class Teller {
     return new Map(stored.map((message) => [message._id, message]));
   }
 
-  async #keepStrays(strays: readonly { readonly id: InboundId; readonly text: StrayText }[]): Promise<void> {
-    const { db, clock, strayDays } = this.#options;
-    await keepStrays(db, strays, new Date(clock.now().getTime() + strayDays * DAY_MS));
+  async #keepUnassigned(
+    unassigned: readonly { readonly id: InboundId; readonly text: UnassignedText }[],
+  ): Promise<void> {
+    const { db, clock, unassignedDays } = this.#options;
+    await keepUnassigned(db, unassigned, new Date(clock.now().getTime() + unassignedDays * DAY_MS));
   }
 }
 
@@ -159,7 +161,7 @@ function messageOf(
   };
 }
 
-function strayOf(text: WholeText): StrayText {
+function unassignedOf(text: WholeText): UnassignedText {
   const { from, fromTon, to } = head(text);
   const { type, body } = text.content;
   return { from: senderOf(from, fromTon, undefined), to: digitsOf(to), type, body };

@@ -6,7 +6,7 @@ import { bodies, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
 
 /** Text for four parts in UCS-2, with characters that are split between two of them. */
 const LONG = `x${'👍🏽'.repeat(60)}`;
-const QUICKLY = { partsMs: 5_000, refuseStrays: false, strayDays: 1 };
+const QUICKLY = { partsMs: 5_000, refuseUnassigned: false, unassignedDays: 1 };
 
 describe('smpp worker: messages of handsets in parts', () => {
   const open = inboundWorldPerTest();
