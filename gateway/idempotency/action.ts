@@ -57,7 +57,7 @@ export interface Action<Id extends string> {
    */
   end?(account: AccountId, id: Id, payBy: Date): Promise<boolean>;
   /**
-   * Finds the answer of an accepted request by its id, for sure (mongo/find-one.ts). Undefined when there is no such result.
+   * Finds the answer of an accepted request by its id, read from a majority (mongo/find-one.ts). Undefined when there is no such result.
    */
   recover(account: AccountId, id: Id): Promise<Accepted | undefined>;
   /**

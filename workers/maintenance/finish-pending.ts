@@ -7,7 +7,7 @@ import { enterInLedger, ledgerEntryOf } from '../../shared/money/ledger/store.ts
 import { storePaid } from '../../shared/money/payment/follow-up.ts';
 import { decodeDebits } from '../../shared/money/payment/pending.ts';
 import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
-import { findEachForSure, findForSure } from '../../shared/platform/mongo/find-one.ts';
+import { findCommitted, findEachCommitted } from '../../shared/platform/mongo/find-one.ts';
 import { REPEAT_MS } from '../../shared/platform/mongo/until-answered.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
@@ -104,7 +104,7 @@ async function passOver(db: Db, ids: readonly AccountId[], before: Date, now: Da
 async function finish(db: Db, id: AccountId, before: Date, now: Date): Promise<boolean> {
   const accounts = db.collection<AccountDocument>('accounts');
   // What follows goes to other documents, perhaps on other servers: the payment must not be rolled back behind it.
-  const account: Payer | null = await findForSure(accounts, { _id: id }, { pending: 1, opening: 1, seq: 1 });
+  const account: Payer | null = await findCommitted(accounts, { _id: id }, { pending: 1, opening: 1, seq: 1 });
   if (account === null) return false;
   const old = oldEnough(account.pending, before);
   const debits = [...decodeDebits(Object.fromEntries(old))];
@@ -125,7 +125,7 @@ async function finish(db: Db, id: AccountId, before: Date, now: Date): Promise<b
   await storeOpenings(db, account._id, openings);
   // A message that had moved may be refused by now. Whoever settled that saw only the conversation that it came from.
   const moved = openings.flatMap(({ opening }) => (opening.again ? [{ _id: opening.opener }] : []));
-  await giveBackRefused(db, await findEachForSure(db.collection<ChatMessageDocument>('messages'), moved));
+  await giveBackRefused(db, await findEachCommitted(db.collection<ChatMessageDocument>('messages'), moved));
   const entries = old.map(([change, pending]) => ledgerEntryOf(account._id, change, pending));
   await enterInLedger(db, entries);
   crashPoint('pending:redone');

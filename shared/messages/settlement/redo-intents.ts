@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { Announcer } from '../../events/webhooks/announce.ts';
-import { findEachForSure } from '../../platform/mongo/find-one.ts';
+import { findEachCommitted } from '../../platform/mongo/find-one.ts';
 import type { AnyMessage } from '../document/any-message.ts';
 import { followUp } from './follow-up.ts';
 import { fenceIntents, readIntents } from './intents.ts';
@@ -31,8 +31,8 @@ export async function redoIntents(
   await fenceIntents(db, { lease, epoch });
   const ids = await readIntents(db, lease);
   if (ids.length === 0) return;
-  // Credits are given back by what these documents say, and no failover may undo that: so they are read for sure.
-  const messages = await findEachForSure(
+  // Credits are given back by what these documents say, and no failover may undo that: so they are read from a majority.
+  const messages = await findEachCommitted(
     db.collection<AnyMessage>('messages'),
     [...new Set(ids)].map((_id) => ({ _id })),
   );

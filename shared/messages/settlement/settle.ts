@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
 import { storeTrouble } from '../../platform/mongo/errors.ts';
-import { findEachForSure } from '../../platform/mongo/find-one.ts';
+import { findEachCommitted } from '../../platform/mongo/find-one.ts';
 import { insertNew } from '../../platform/mongo/insert-new.ts';
 import { updateEach } from '../../platform/mongo/update-each.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
@@ -189,7 +189,7 @@ export class Settler {
   /**
    * The store may have done a write that it never answered. Nobody else would finish its follow-up: settling the group again may
    * find nothing left to change, and the next group overwrites the intent. So each message gets another version, which refuses a
-   * write that is still on its way. Then the messages are read for sure (platform/mongo/find-one.ts), and writes that were done are followed
+   * write that is still on its way. Then the messages are read from a majority (platform/mongo/find-one.ts), and writes that were done are followed
    * up.
    */
   async #lookAgain(): Promise<void> {
@@ -201,7 +201,7 @@ export class Settler {
     }));
     await updateEach(this.#options.db, 'messages', passed);
     const ids = new Set(uncertain.map(({ message }) => message));
-    const found = await findEachForSure(
+    const found = await findEachCommitted(
       this.#messages,
       [...ids].map((_id) => ({ _id })),
     );

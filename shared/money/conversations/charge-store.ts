@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
 import { storeTrouble } from '../../platform/mongo/errors.ts';
-import { findEachForSure, findForSure } from '../../platform/mongo/find-one.ts';
+import { findCommitted, findEachCommitted } from '../../platform/mongo/find-one.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import type { AccountId, ConversationId, MessageId } from '../../platform/runtime/ids.ts';
 import { isApplied } from '../ledger/applied.ts';
@@ -90,13 +90,13 @@ export async function lookAtCharges(
  * Why it is safe while messages are leaving: a sender first claims its message and then looks at the charge (depart.ts). Here the
  * opener's failure is stored first and the other messages are read afterwards. So either this code sees the claimed message as
  * perhaps taken, or the sender sees that the charge is in question and asks here. When two ask at once, the compare-and-set on
- * the customer's document lets one decide. What "refunded" rests on is read for sure (platform/mongo/find-one.ts): the credits go back by it.
+ * the customer's document lets one decide. What "refunded" rests on is read from a majority (platform/mongo/find-one.ts): the credits go back by it.
  */
 export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | 'refunded'> {
   const { account, customer, conversation } = charge;
   const key = keyOfCharge(charge);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const document = await findForSure(conversationCollection(db), { _id: key });
+    const document = await findCommitted(conversationCollection(db), { _id: key });
     if (document === null) {
       await ensureConversations(db, [{ account, customer }]);
       continue;
@@ -104,7 +104,7 @@ export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | '
     if (document.refunded?.includes(conversation)) return 'refunded';
     // Store the refusal before reading the others: every message that leaves later then sees it.
     const opener = openerOf(charge, document);
-    const [member] = opener === undefined ? [] : await readForSure(db, [opener]);
+    const [member] = opener === undefined ? [] : await readCommitted(db, [opener]);
     const others = member?.fate === 'refused' ? await readOthers(db, conversation, member._id) : [];
     const verdict = judgeCharge(member, others);
     if (verdict.kind === 'stands') return 'stands';
@@ -137,8 +137,8 @@ async function readMembers(db: Db, ids: readonly MessageId[]): Promise<ReadonlyM
   return new Map(found.map((message) => [message._id, memberOf(message)]));
 }
 
-async function readForSure(db: Db, ids: readonly MessageId[]): Promise<readonly Member[]> {
-  const found = await findEachForSure(
+async function readCommitted(db: Db, ids: readonly MessageId[]): Promise<readonly Member[]> {
+  const found = await findEachCommitted(
     db.collection<ChatMessageDocument>('messages'),
     ids.map((_id) => ({ _id })),
   );
@@ -146,7 +146,7 @@ async function readForSure(db: Db, ids: readonly MessageId[]): Promise<readonly 
 }
 
 /**
- * The other messages of a conversation, up to the first one that was taken. When none was, they are asked again for sure. Those
+ * The other messages of a conversation, up to the first one that was taken. When none was, they are read again from a majority. Those
  * accepted after `opener` come first: when openers fail one after the other, none reads again what failed before it.
  */
 async function readOthers(db: Db, conversation: ConversationId, opener: MessageId): Promise<readonly Member[]> {
@@ -162,7 +162,7 @@ async function readOthers(db: Db, conversation: ConversationId, opener: MessageI
       if (member.fate === 'taken') return others;
     }
   }
-  return readForSure(
+  return readCommitted(
     db,
     others.map(({ _id }) => _id),
   );

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
-import { findForSure } from '../../platform/mongo/find-one.ts';
+import { findCommitted } from '../../platform/mongo/find-one.ts';
 import { insertNew } from '../../platform/mongo/insert-new.ts';
 import { NOW_MS } from '../../platform/mongo/store-time.ts';
 import type { MessageId } from '../../platform/runtime/ids.ts';
@@ -41,10 +41,10 @@ export async function insertBy(db: Db, message: ChatMessageDocument, payBy: Date
       projection: { v: 1 },
     });
     // Some servers say nothing to one of two that insert it together.
-    found ??= await findForSure(messages, { _id }, { v: 1 });
+    found ??= await findCommitted(messages, { _id }, { v: 1 });
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
-    found = await findForSure(messages, { _id }, { v: 1 });
+    found = await findCommitted(messages, { _id }, { v: 1 });
   }
   return found !== null && found.v !== TOO_LATE_V;
 }

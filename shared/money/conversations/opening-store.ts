@@ -1,6 +1,6 @@
 import type { Collection, Db, Document } from 'mongodb';
 import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
-import { findForSure } from '../../platform/mongo/find-one.ts';
+import { findCommitted } from '../../platform/mongo/find-one.ts';
 import { insertNew } from '../../platform/mongo/insert-new.ts';
 import { type SingleUpdate, updateEach } from '../../platform/mongo/update-each.ts';
 import type { AccountId, GroupId } from '../../platform/runtime/ids.ts';
@@ -61,7 +61,7 @@ export async function payForOpenings(
       },
       openingPipeline(debit, required),
       { returnDocument: 'after', projection },
-    )) ?? (await findForSure(accounts, { _id: account }, projection));
+    )) ?? (await findCommitted(accounts, { _id: account }, projection));
   const paid = openings.flatMap(({ opening }) => {
     const decided = after?.pending?.[opening.group];
     return decided === undefined ? [] : [{ ...decided, ...openingEntry(opening) }];

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { removeUnreleased } from '../../messages/batch-store.ts';
 import { REDO_MS, type ScheduleDocument } from '../../messages/schedule.ts';
 import { markCancelled, markRefunded, readSchedule } from '../../messages/schedule-store.ts';
-import { findForSure } from '../../platform/mongo/find-one.ts';
+import { findCommitted } from '../../platform/mongo/find-one.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import type { AccountId, ScheduleId } from '../../platform/runtime/ids.ts';
@@ -28,7 +28,7 @@ export async function cancelSchedule(db: Db, clock: Clock, account: AccountId, i
   if (decided === undefined && schedule?.state === 'scheduled') {
     // It was paid for but not stored yet: its gateway died, or told the caller that the outcome was unknown.
     decided = await markCancelled(db, account, id, redoAt);
-    schedule = decided ?? (await readSchedule(db, account, id, findForSure));
+    schedule = decided ?? (await readSchedule(db, account, id, findCommitted));
   }
   if (decided !== undefined) crashPoint('cancel:decided');
   if (schedule === undefined) return { kind: 'unknown' };
