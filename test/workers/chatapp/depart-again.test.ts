@@ -19,7 +19,7 @@ describe('conversations/depart: another conversation', () => {
   const { accepterOn, accept, message, depart, set, refuse, accounts, balance, conversation, expectWholeLedger } =
     world;
 
-  const standingInTheWay: readonly [string, Partial<AccountDocument>, string][] = [
+  const obstacles: readonly [string, Partial<AccountDocument>, string][] = [
     ['no credits are left', { balance: 1 }, 'insufficient_credits'],
     ['the credits have expired', { expiryDate: '2020-01-01' }, 'insufficient_credits'],
     ['the account is suspended', { status: 'suspended' }, 'account_suspended'],
@@ -65,7 +65,7 @@ describe('conversations/depart: another conversation', () => {
     await expectWholeLedger();
   });
 
-  for (const [what, change, code] of standingInTheWay) {
+  for (const [what, change, code] of obstacles) {
     it(`refuses it with ${code} when ${what}, and charges nothing`, async () => {
       const opener = await accept();
       const included = await accept();

@@ -128,10 +128,10 @@ describe('conversations/charge', () => {
     function settle(world: World): World {
       if (world.refunds > 0) return world;
       const members = membersOf(world);
-      const standing = members.find(({ _id }) => _id === ids[world.opener]);
-      const after = members.findIndex(({ _id }) => _id === standing?._id);
+      const current = members.find(({ _id }) => _id === ids[world.opener]);
+      const after = members.findIndex(({ _id }) => _id === current?._id);
       const others = [...members.slice(after + 1), ...members.slice(0, after)];
-      const verdict = judgeCharge(standing, others);
+      const verdict = judgeCharge(current, others);
       if (verdict.kind === 'stands') return world;
       if (verdict.kind === 'refunded') return { ...world, refunds: world.refunds + 1 };
       return settle({ ...world, opener: ids.indexOf(verdict.successor) });

@@ -1,6 +1,6 @@
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
-import { type News, Standing } from './standing.ts';
+import { type News, SendHealth } from './send-health.ts';
 
 /** `session`: what goes to customers in an open session. */
 export const SEND_KINDS = ['template', 'session'] as const;
@@ -10,12 +10,12 @@ export type SendKind = (typeof SEND_KINDS)[number];
  * How an account stands with templates, and how with messages in a session. A provider may fail only templates, because of a
  * payment or spam. So the two kinds are judged separately, and a pause of templates holds up no answer to a customer.
  */
-export class Standings {
-  readonly #of: Readonly<Record<SendKind, Standing>>;
+export class AccountHealth {
+  readonly #of: Readonly<Record<SendKind, SendHealth>>;
 
   /** `random` returns a number from 0 to 1. */
   constructor(clock: Clock, random: () => number) {
-    this.#of = { template: new Standing(clock, random), session: new Standing(clock, random) };
+    this.#of = { template: new SendHealth(clock, random), session: new SendHealth(clock, random) };
   }
 
   get good(): boolean {
@@ -34,20 +34,20 @@ export class Standings {
   }
 
   isHeld(message: Pick<ChatMessageDocument, 'content'>): boolean {
-    return this.#standingOf(message).state !== 'good';
+    return this.#healthOf(message).state !== 'good';
   }
 
   /** A send begins. */
   begin(message: Pick<ChatMessageDocument, '_id' | 'content'>): void {
-    this.#standingOf(message).begin(message._id);
+    this.#healthOf(message).begin(message._id);
   }
 
   /** Notes what is known of a message. Returns whether a pause of its kind begins with it. */
   noteNews(message: Pick<ChatMessageDocument, '_id' | 'claim' | 'content'>, news: News): boolean {
-    return this.#standingOf(message).noteNews(message, news);
+    return this.#healthOf(message).noteNews(message, news);
   }
 
-  #standingOf({ content }: Pick<ChatMessageDocument, 'content'>): Standing {
+  #healthOf({ content }: Pick<ChatMessageDocument, 'content'>): SendHealth {
     return this.#of[content.kind === 'template' ? 'template' : 'session'];
   }
 }

@@ -17,7 +17,7 @@ export type News = 'good' | 'account' | 'other';
  * Statuses may come late and in any order. So a failure counts only if its message left after the last one that is known to
  * have gone well, and while it is not `good` only the trial counts.
  */
-export type StandingState = 'good' | 'paused' | 'trying';
+export type SendHealthState = 'good' | 'paused' | 'trying';
 
 const FAILURES = 5;
 const FIRST_PAUSE_MS = 30_000;
@@ -26,10 +26,10 @@ const LONGEST_PAUSE_MS = 300_000;
 /** How long the trial's status is waited for. It usually comes within two seconds of the answer. */
 const TRIAL_MS = 30_000;
 
-export class Standing {
+export class SendHealth {
   readonly #clock: Clock;
   readonly #random: () => number;
-  #state: StandingState = 'good';
+  #state: SendHealthState = 'good';
   #failures = 0;
   #pauses = 0;
   /** End of the pause, then of the wait for the trial's status, by the monotonic clock. */
@@ -48,7 +48,7 @@ export class Standing {
     this.#lastMs = { good: clock.now().getTime(), account: 0 };
   }
 
-  get state(): StandingState {
+  get state(): SendHealthState {
     if (this.#clock.monotonicMs() < this.#untilMs) return this.#state;
     if (this.#state === 'paused') this.#state = 'trying';
     // `#pauses` stays, so the next pause is longer: no status has said that the trial went well.
