@@ -9,7 +9,7 @@ export type TemplateTold = 'approved' | 'rejected' | 'stopped';
  * A change that is decided and not told yet, kept in the template's document: the update that decides adds it, and maintenance
  * announces and removes it (workers/maintenance/tell-templates.ts).
  */
-export interface OwedTemplateEvent {
+export interface UnannouncedTemplateEvent {
   readonly told: TemplateTold;
   /** The template's status after the change: of `stopped` it says why. */
   readonly status: string;
@@ -18,7 +18,7 @@ export interface OwedTemplateEvent {
 }
 
 /** A template reached a state. */
-export interface TemplateChange extends OwedTemplateEvent {
+export interface TemplateChange extends UnannouncedTemplateEvent {
   readonly account: AccountId;
   readonly channel: ChannelName;
   /** `_id` of the template's document. */

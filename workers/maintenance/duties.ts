@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import type { QueueDocument } from '../../shared/messages/queue/queue-document.ts';
 import { writeOut } from '../../shared/messages/queue/write-out.ts';
-import { oldestOwed, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
+import { oldestUnannounced, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
 import { Settler } from '../../shared/messages/settlement/settle.ts';
 import { Lease } from '../../shared/platform/leases/lease.ts';
 import { findAtOnce } from '../../shared/platform/mongo/find-at-once.ts';
@@ -79,7 +79,7 @@ export class Duties {
       this.#settler = undefined;
       this.#epoch = 0;
       if (!held) return;
-      await redoIntents(db, announcer, LEASE, epoch, oldestOwed(clock.now()));
+      await redoIntents(db, announcer, LEASE, epoch, oldestUnannounced(clock.now()));
       this.#epoch = epoch;
       this.#settler = new Settler({ db, announcer, lease: LEASE, epoch, stream: 'due' });
       log.info('lease_taken', { lease: LEASE, epoch });

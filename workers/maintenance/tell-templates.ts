@@ -1,24 +1,24 @@
 import type { Db } from 'mongodb';
-import type { OwedTemplateEvent, TemplateChange } from '../../shared/events/template-change.ts';
+import type { TemplateChange, UnannouncedTemplateEvent } from '../../shared/events/template-change.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import type { ChatTemplateDocument } from '../../shared/templates/chat/chat-template.ts';
 import type { ChatTemplateRequestDocument } from '../../shared/templates/chat/template-request.ts';
-import type { OwedDecision, TemplateDocument } from '../../shared/templates/sms/template.ts';
+import type { TemplateDocument, UnannouncedDecision } from '../../shared/templates/sms/template.ts';
 import type { TemplateRequestDocument } from '../../shared/templates/sms/template-request.ts';
 
 /** Templates that are read at once. */
 const GROUP = 200;
 
-type Owed = OwedTemplateEvent & Pick<OwedDecision, 'request'>;
+type Unannounced = UnannouncedTemplateEvent & Pick<UnannouncedDecision, 'request'>;
 
 /** A template of any kind, with the decisions that webhooks are still to be told. */
-interface Owing {
+interface WithUnannounced {
   readonly _id: string;
-  readonly owed?: readonly Owed[];
+  readonly unannounced?: readonly Unannounced[];
 }
 
 /**
- * Tells webhooks what was decided about templates: each decision is an entry of `owed` in the template's own document, added by
+ * Tells webhooks what was decided about templates: each decision is an entry of `unannounced` in the template's own document, added by
  * the update that decided. Told twice, it is one delivery. Returns how many were told.
  */
 export async function tellTemplates(db: Db, announcer: Announcer): Promise<number> {
@@ -45,33 +45,36 @@ export async function tellTemplates(db: Db, announcer: Announcer): Promise<numbe
   return told.reduce((sum, count) => sum + count, 0);
 }
 
-async function tell<T extends Owing>(
+async function tell<T extends WithUnannounced>(
   db: Db,
   collection: string,
   announcer: Announcer,
   whose: (
     template: T,
-    owed: Owed,
+    unannounced: Unannounced,
   ) => Pick<TemplateChange, 'account' | 'channel' | 'named'> & Partial<Pick<TemplateChange, 'template'>>,
 ): Promise<number> {
-  const owing = await db
-    .collection<Owing>(collection)
+  const found = await db
+    .collection<WithUnannounced>(collection)
     // The second condition lets MongoDB use the index.
-    .find<T>({ 'owed.0': { $exists: true }, 'owed.at': { $gt: new Date(0) } })
+    .find<T>({ 'unannounced.0': { $exists: true }, 'unannounced.at': { $gt: new Date(0) } })
     .limit(GROUP)
     .toArray();
-  if (owing.length === 0) return 0;
-  const changes = owing.flatMap((template) =>
-    (template.owed ?? []).map((owed) => ({
-      ...owed,
+  if (found.length === 0) return 0;
+  const changes = found.flatMap((template) =>
+    (template.unannounced ?? []).map((unannounced) => ({
+      ...unannounced,
       template: template._id,
-      ...whose(template, owed),
+      ...whose(template, unannounced),
     })),
   );
   await announcer.announce(changes);
-  await db.collection<Owing>(collection).bulkWrite(
-    owing.map(({ _id, owed = [] }) => ({
-      updateOne: { filter: { _id }, update: { $pull: { owed: { at: { $in: owed.map(({ at }) => at) } } } } },
+  await db.collection<WithUnannounced>(collection).bulkWrite(
+    found.map(({ _id, unannounced = [] }) => ({
+      updateOne: {
+        filter: { _id },
+        update: { $pull: { unannounced: { at: { $in: unannounced.map(({ at }) => at) } } } },
+      },
     })),
     { ordered: false },
   );

@@ -1,6 +1,6 @@
 import type { CarrierMeasured } from '../../shared/carriers/bind-report.ts';
 import { takeOverClaims } from '../../shared/messages/queue/queue-store.ts';
-import { oldestOwed, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
+import { oldestUnannounced, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/settlement/unknowns.ts';
 import type { Lease } from '../../shared/platform/leases/lease.ts';
 import { CarrierParts, type CarrierSupplies } from './carrier-parts.ts';
@@ -83,7 +83,7 @@ export class CarrierRun {
     const { name, epoch } = this.#lease;
     // First what was claimed: then an earlier holder inserts nothing any more that its intents would not show.
     const claimed = await takeOverClaims(db, carrier._id, epoch, clock.now(), true);
-    await redoIntents(db, announcer, name, epoch, oldestOwed(clock.now()));
+    await redoIntents(db, announcer, name, epoch, oldestUnannounced(clock.now()));
     const unknown = claimed + (await takeOverUnknowns(db, carrier._id, epoch, true));
     if (unknown > 0) metrics.takenOver.inc({ carrier: carrier._id }, unknown);
     const reporter = new BindReporter({ db, clock, log, carrier: carrier._id, epoch });
@@ -109,7 +109,7 @@ export class CarrierRun {
     const { answerSender, carrier } = this.#options;
     const { unknownWaitMs } = carrier;
     // An earlier holder may have left some.
-    answerSender.owing.add(carrier._id);
+    answerSender.withDueAnswers.add(carrier._id);
     this.#phase = { kind: 'running', parts, reporter };
     this.#rounds.every(SWEEP_MS, 'sweep', () => this.#sweep(parts));
     this.#rounds.every(INBOUND_MS, 'inbound', () => this.#sweepInbound(parts));

@@ -95,8 +95,8 @@ export class SmppWorker {
     this.#messageLog = new MessageLog({ db, clock, log, days });
     const { unassignedDays } = options.inbound ?? INBOUND;
     this.#answerSender = new AnswerSender({ db, clock, log, metrics: this.#metrics });
-    const { owing } = this.#answerSender;
-    this.#teller = new Teller({ db, clock, announcer: this.#announcer, unassignedDays, owing });
+    const { withDueAnswers } = this.#answerSender;
+    this.#teller = new Teller({ db, clock, announcer: this.#announcer, unassignedDays, withDueAnswers });
   }
 
   start(): void {

@@ -10,16 +10,16 @@ import { fenceIntents, readIntents } from './intents.ts';
  * deliveries may have been pruned by now (workers/maintenance/pruning/deliveries.ts); announcing them again would post them
  * again. The shortest retention of deliveries (`DELIVERY_DAYS`) is a day longer than this.
  */
-const OWED_MS = 20 * 86_400_000;
+const ANNOUNCED_WITHIN_MS = 20 * 86_400_000;
 
 /** Events before this time are not announced again. */
-export function oldestOwed(now: Date): Date {
-  return new Date(now.getTime() - OWED_MS);
+export function oldestUnannounced(now: Date): Date {
+  return new Date(now.getTime() - ANNOUNCED_WITHIN_MS);
 }
 
 /**
  * The first duty of every new lease holder. It fences off an earlier holder that may only be frozen. Then it repeats the
- * follow-up of groups that may be unfinished: events since `since` (`oldestOwed`), refunds of any age.
+ * follow-up of groups that may be unfinished: events since `since` (`oldestUnannounced`), refunds of any age.
  */
 export async function redoIntents(
   db: Db,

@@ -55,7 +55,7 @@ export const RECEIVED_INDEXES: readonly Index[] = [
     collection: 'opt_out_answers',
     key: { carrier: 1, _id: 1 },
     options: { name: 'carrier' },
-    serves: 'smpp worker: answers to STOP, START and HELP that are owed to customers of a carrier',
+    serves: 'smpp worker: answers to STOP, START and HELP that are due to customers of a carrier',
   },
   {
     collection: 'opt_out_helps',

@@ -25,13 +25,13 @@ export interface ChatTemplateDocument {
   /** The provider's time of the newest status that it posted. A post with an earlier time, which may come later, is ignored. */
   readonly toldAt?: Date;
   /** Changes that webhooks have not been told yet (workers/maintenance/tell-templates.ts). */
-  readonly owed?: readonly OwedStatus[];
+  readonly unannounced?: readonly UnannouncedStatus[];
   /** If our API cannot send the template: the part that it cannot send, such as a carousel. */
   readonly unsendable?: string;
   readonly syncedAt: Date;
 }
 
-export interface OwedStatus {
+export interface UnannouncedStatus {
   readonly told: 'approved' | 'rejected' | 'stopped';
   readonly status: ChatTemplateStatus;
   readonly reason?: string;

@@ -2,11 +2,11 @@ import type { Collection, Db } from 'mongodb';
 import { withinQuota } from '../../money/accounts/quotas.ts';
 import type { AccountId, RequestId } from '../../platform/runtime/ids.ts';
 import type { ChatTemplateDocument } from './chat-template.ts';
-import { NOTHING_OWED } from './status-change.ts';
+import { ALL_ANNOUNCED } from './status-change.ts';
 import type { ChatTemplateRequestDocument } from './template-request.ts';
 
 type Id = ChatTemplateRequestDocument['_id'];
-type Wish = Omit<ChatTemplateRequestDocument, 'due' | 'askedAt' | 'tries' | 'refusal' | 'owed' | 'place'>;
+type Wish = Omit<ChatTemplateRequestDocument, 'due' | 'askedAt' | 'tries' | 'refusal' | 'unannounced' | 'place'>;
 
 /**
  * Stores what an account wants of a template, in place of what it wanted before. False when the provider may already have been
@@ -30,7 +30,7 @@ export async function wishChatTemplate(db: Db, wish: Wish): Promise<boolean> {
   // What was never asked for may be replaced while it waits; the worker marks it before it asks.
   const { matchedCount } = await requests(db).updateOne(
     { _id, request: earlier.request, $or: [{ due: { $exists: false } }, { askedAt: { $exists: false } }] },
-    // Everything but `owed`: webhooks are still to be told how the wish before ended.
+    // Everything but `unannounced`: webhooks are still to be told how the wish before ended.
     { $set: document, $unset: { askedAt: '', refusal: '', ...(wish.draft === undefined ? { draft: '' } : {}) } },
   );
   return matchedCount === 1;
@@ -43,7 +43,7 @@ export async function wishChatTemplate(db: Db, wish: Wish): Promise<boolean> {
 export async function dropRequest(db: Db, id: Id): Promise<boolean> {
   const { deletedCount } = await requests(db).deleteOne({
     _id: id,
-    ...NOTHING_OWED,
+    ...ALL_ANNOUNCED,
     $or: [{ wants: 'create', askedAt: { $exists: false } }, { due: { $exists: false } }],
   });
   return deletedCount === 1;
@@ -131,7 +131,7 @@ export async function refuseRequest(
     {
       $set: { refusal: reason },
       $unset: { due: '', askedAt: '' },
-      ...(wants === 'create' ? { $push: { owed: { told: 'rejected', status: 'rejected', reason, at } } } : {}),
+      ...(wants === 'create' ? { $push: { unannounced: { told: 'rejected', status: 'rejected', reason, at } } } : {}),
     },
   );
 }
@@ -139,9 +139,9 @@ export async function refuseRequest(
 /** The template is gone at the provider. False when webhooks are still to be told of it: ask again then. */
 export async function forgetTemplate(db: Db, { _id, request }: ChatTemplateRequestDocument): Promise<boolean> {
   const templates = db.collection<ChatTemplateDocument>('chat_templates');
-  await templates.deleteOne({ _id, ...NOTHING_OWED });
+  await templates.deleteOne({ _id, ...ALL_ANNOUNCED });
   if ((await templates.countDocuments({ _id })) > 0) return false;
-  const { deletedCount } = await requests(db).deleteOne({ _id, request, ...NOTHING_OWED });
+  const { deletedCount } = await requests(db).deleteOne({ _id, request, ...ALL_ANNOUNCED });
   return deletedCount === 1;
 }
 

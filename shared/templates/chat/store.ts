@@ -3,7 +3,7 @@ import { systemClock } from '../../platform/runtime/clock.ts';
 import { defined } from '../../platform/runtime/defined.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import { type ChatTemplateDocument, type ChatTemplateStatus, chatTemplateId } from './chat-template.ts';
-import { NOTHING_OWED, owedOf } from './status-change.ts';
+import { ALL_ANNOUNCED, unannouncedOf } from './status-change.ts';
 
 export async function findChatTemplate(
   db: Db,
@@ -94,7 +94,7 @@ export async function replaceChatTemplates(
   for await (const { _id } of stored) if (!stays.has(_id)) gone.push(_id);
   // Not removed now: templates whose status changed since the list was read, and those of which webhooks are still to be told
   // something. A later list removes them.
-  const settled = { statusAt: { $not: { $gte: begunAt } }, ...NOTHING_OWED };
+  const settled = { statusAt: { $not: { $gte: begunAt } }, ...ALL_ANNOUNCED };
   for (const group of inGroups(gone)) await templates(db).deleteMany({ _id: { $in: group }, ...settled });
 }
 
@@ -137,9 +137,9 @@ function writeOf(
 ): AnyBulkWriteOperation<ChatTemplateDocument> {
   const said = reason === undefined ? {} : { reason };
   if (known === undefined) {
-    const owed = asked ? owedOf(undefined, status, reason, begunAt) : [];
+    const unannounced = asked ? unannouncedOf(undefined, status, reason, begunAt) : [];
     const since = asked ? { statusAt: begunAt } : {};
-    const fresh = { ...template, status, ...said, ...since, ...(owed.length > 0 && { owed }) };
+    const fresh = { ...template, status, ...said, ...since, ...(unannounced.length > 0 && { unannounced }) };
     // If another process has stored it since we looked, its document is newer and stays.
     return { updateOne: { filter: { _id }, update: { $setOnInsert: fresh }, upsert: true } };
   }
@@ -151,7 +151,7 @@ function writeOf(
     const more = !stale && known.reason === undefined ? said : {};
     return { updateOne: { filter: { _id }, update: { $set: { ...template, ...more }, ...unset } } };
   }
-  const owed = owedOf(known.status, status, reason, begunAt);
+  const unannounced = unannouncedOf(known.status, status, reason, begunAt);
   return {
     updateOne: {
       // Matches nothing if a callback has changed the status since it was read.
@@ -159,7 +159,7 @@ function writeOf(
       update: {
         $set: { ...template, status, statusAt: begunAt, ...said },
         $unset: { ...gone, ...(reason === undefined ? { reason: '' as const } : {}) },
-        ...(owed.length > 0 && { $push: { owed: { $each: [...owed] } } }),
+        ...(unannounced.length > 0 && { $push: { unannounced: { $each: [...unannounced] } } }),
       },
     },
   };
@@ -201,7 +201,7 @@ export async function noteChatTemplate(
     if (known === null) return false;
     if (more.toldAt !== undefined && known.toldAt !== undefined && more.toldAt < known.toldAt) return true;
     const changes = status !== undefined && status !== known.status;
-    const owed = changes ? owedOf(known.status, status, reason, at) : [];
+    const unannounced = changes ? unannouncedOf(known.status, status, reason, at) : [];
     // `statusAt` is set also when the status stays: a list that was read earlier must not set it back.
     const set = { ...more, ...(status && { status, statusAt: at }), ...(reason !== undefined && { reason }) };
     const { matchedCount } = await templates(db).updateOne(
@@ -209,7 +209,7 @@ export async function noteChatTemplate(
       {
         $set: { account, ...set },
         ...(changes && reason === undefined && { $unset: { reason: '' } }),
-        ...(owed.length > 0 && { $push: { owed: { $each: [...owed] } } }),
+        ...(unannounced.length > 0 && { $push: { unannounced: { $each: [...unannounced] } } }),
       },
     );
     if (matchedCount === 1) return true;

@@ -80,7 +80,7 @@ export async function decideTemplate(
       $set: { status, decidedAt: at, ...said },
       ...(status === 'approved' ? { $min: { approvedAt: at } } : {}),
       ...(gone.length === 0 ? {} : { $unset: Object.fromEntries(gone.map((name) => [name, ''])) }),
-      $push: { owed: { told: status, status, ...said, at } },
+      $push: { unannounced: { told: status, status, ...said, at } },
     },
   );
   if (matchedCount === 1) {
@@ -182,7 +182,7 @@ export async function listTemplates(
 }
 
 export function documentOf(account: AccountId, template: NewTemplate, now: Date): TemplateDocument {
-  const { dltId, name, senders, routes, entityId, content, slots, status, category, requested, request, owed } =
+  const { dltId, name, senders, routes, entityId, content, slots, status, category, requested, request, unannounced } =
     template;
   const { reason } = template;
   return {
@@ -196,7 +196,7 @@ export function documentOf(account: AccountId, template: NewTemplate, now: Date)
     content,
     ...defined({ slots }),
     status,
-    ...defined({ reason, category, requested, request, owed }),
+    ...defined({ reason, category, requested, request, unannounced }),
     createdAt: now,
     ...(status === 'submitted' ? {} : { decidedAt: now }),
   };

@@ -40,7 +40,7 @@ export interface TemplateDocument {
   /** The request that it was before it had its id (template-request.ts). */
   readonly request?: TemplateRequestId;
   /** Decisions that webhooks have not been told yet (shared/events/template-change.ts). */
-  readonly owed?: readonly OwedDecision[];
+  readonly unannounced?: readonly UnannouncedDecision[];
   readonly createdAt: Date;
   /** Time of the newest change of `status`. */
   readonly decidedAt?: Date;
@@ -50,7 +50,7 @@ export interface TemplateDocument {
   readonly reason?: string;
 }
 
-export interface OwedDecision {
+export interface UnannouncedDecision {
   readonly told: 'approved' | 'rejected';
   readonly status: TemplateStatus;
   readonly reason?: string;
@@ -60,7 +60,7 @@ export interface OwedDecision {
 }
 
 /** What may be deleted: webhooks have been told all of it. */
-export const NOTHING_OWED = { 'owed.0': { $exists: false } } as const;
+export const ALL_ANNOUNCED = { 'unannounced.0': { $exists: false } } as const;
 
 export type TemplateKey = `${AccountId}:${string}`;
 export type TemplateStatus = 'submitted' | 'approved' | 'rejected';
@@ -79,7 +79,7 @@ export type NewTemplate = Pick<TemplateDocument, 'dltId' | 'name' | 'senders' | 
   readonly category?: TemplateCategory | undefined;
   readonly requested?: true | undefined;
   readonly request?: TemplateRequestId | undefined;
-  readonly owed?: readonly OwedDecision[] | undefined;
+  readonly unannounced?: readonly UnannouncedDecision[] | undefined;
 };
 
 /** What another export can say otherwise. */

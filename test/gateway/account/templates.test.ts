@@ -147,7 +147,7 @@ describe('an account asks for DLT templates', () => {
 
     expect((await list().expect(200)).body).to.deep.equal(before);
     for (const name of ['templates', 'template_requests']) {
-      await site.db.collection(name).updateMany({ account: site.account }, { $set: { owed: [] } }); // told
+      await site.db.collection(name).updateMany({ account: site.account }, { $set: { unannounced: [] } }); // told
     }
     for (const id of [body.template_id, ID]) {
       expect((await remove(id).expect(200)).body).to.include({ removed: true });

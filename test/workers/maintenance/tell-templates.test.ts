@@ -75,15 +75,15 @@ describe('webhooks are told what was decided about templates', () => {
     );
     expect(approved).to.include({ template_id: ID, status: 'approved', reason: null, channel: 'sms' });
     expect(rejected).to.include({ template_id: ID, status: 'rejected', reason: 'Not yours.' });
-    expect((await findTemplate(store.db, account, ID))?.owed).to.deep.equal([]);
+    expect((await findTemplate(store.db, account, ID))?.unannounced).to.deep.equal([]);
   });
 
   it('a process that died after telling tells nothing twice', async () => {
     await createTemplate(store.db, systemClock, account, makeTemplate({ dltId: ID, status: 'submitted' }));
     await decideTemplate(store.db, systemClock, account, ID, 'approved');
-    const { owed } = (await findTemplate(store.db, account, ID)) ?? {};
+    const { unannounced } = (await findTemplate(store.db, account, ID)) ?? {};
     await tell();
-    await store.db.collection('templates').updateOne({ account }, { $set: { owed } });
+    await store.db.collection('templates').updateOne({ account }, { $set: { unannounced } });
 
     await tell();
 
@@ -119,7 +119,7 @@ describe('webhooks are told what was decided about templates', () => {
   it('of a request that gets another text and its id before that was told, under the id that it had', async () => {
     const id = await request();
     await rejectTemplateRequest(store.db, systemClock, account, id, 'No such header.');
-    const owed = await store.db.collection<TemplateRequestDocument>('template_requests').findOne({ _id: id });
+    const unannounced = await store.db.collection<TemplateRequestDocument>('template_requests').findOne({ _id: id });
     await resubmitRequest(store.db, account, id, { content: 'Better {#var#}' });
     await giveDltId(store.db, systemClock, account, id, ID, 'operator');
 
@@ -128,8 +128,8 @@ describe('webhooks are told what was decided about templates', () => {
     expect(await bodies()).to.have.length(1);
     expect((await bodies())[0]).to.include({ event: 'template.rejected', template_id: id, reason: 'No such header.' });
     // Who told it just before the template was made does not tell it anew.
-    assert(owed !== null);
-    await store.db.collection<TemplateRequestDocument>('template_requests').insertOne(owed);
+    assert(unannounced !== null);
+    await store.db.collection<TemplateRequestDocument>('template_requests').insertOne(unannounced);
     await tell();
     expect(await bodies()).to.have.length(1);
   });

@@ -49,7 +49,7 @@ describe('smpp worker: a carrier under its lease', () => {
     };
     const metrics = createSmppMetrics(new Metrics());
     const answerSender = new AnswerSender({ db, clock, log, metrics });
-    const { owing } = answerSender;
+    const { withDueAnswers } = answerSender;
     run = new CarrierRun({
       ...{ db, clock, log, carrier, password: '', metrics, answerSender },
       announcer: createAnnouncer({ db, clock }),
@@ -57,7 +57,7 @@ describe('smpp worker: a carrier under its lease', () => {
       serving: new Serving({ db, clock }),
       departures: new Departures({ db, clock }),
       messageLog: new MessageLog({ db, clock, log, days: 1 }),
-      teller: new Teller({ db, clock, announcer: createAnnouncer({ db, clock }), unassignedDays: 1, owing }),
+      teller: new Teller({ db, clock, announcer: createAnnouncer({ db, clock }), unassignedDays: 1, withDueAnswers }),
       inboundRules: { partsMs: 60_000, refuseUnassigned: false },
       lease: new Lease({ name: 'carrier:c', db: store.db, clock }),
     });

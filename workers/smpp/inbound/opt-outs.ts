@@ -41,30 +41,30 @@ const NUMBER = /^\d{3,15}$/;
 interface InboundOptOutsOptions {
   readonly db: Db;
   readonly clock: Clock;
-  /** Carriers whose customers may be owed answers (answer-sender.ts). */
-  readonly owing: Set<string>;
+  /** Carriers whose customers may be due answers (answer-sender.ts). */
+  readonly withDueAnswers: Set<string>;
 }
 
 /** Acts on customers' STOP, START and HELP. One per process. */
 export class InboundOptOuts {
   readonly #db: Db;
-  readonly #owing: Set<string>;
+  readonly #withDueAnswers: Set<string>;
   readonly #settings: FreshCache<WordSettingsKey, WordSettings>;
 
-  constructor({ db, clock, owing }: InboundOptOutsOptions) {
+  constructor({ db, clock, withDueAnswers }: InboundOptOutsOptions) {
     this.#db = db;
-    this.#owing = owing;
+    this.#withDueAnswers = withDueAnswers;
     const readMany = (keys: readonly WordSettingsKey[]) => readWordSettings(db, keys);
     this.#settings = new FreshCache({ clock, freshMs: FRESH_MS, maxEntries: REMEMBERED, readMany });
   }
 
   /**
    * Call it for messages that are about to be stored in `messages`, while their raw form is still kept. Call it again with the
-   * same messages if a process died before the raw ones were removed. It stores the opt-outs and the answers that are owed, and
+   * same messages if a process died before the raw ones were removed. It stores the opt-outs and the answers that are due, and
    * returns the messages as they must be stored: with `optOut`, and with a history entry for the event if the customer's state
    * has changed. Repeating it gives the same result.
    *
-   * So the order is: raw message, opt-out, answer that is owed to the customer, message with its history, deliveries of its
+   * So the order is: raw message, opt-out, answer that is due to the customer, message with its history, deliveries of its
    * events, answer to the carrier. Rejects with the store's error.
    */
   async apply<M extends Received>(messages: readonly M[]): Promise<readonly M[]> {
@@ -86,7 +86,7 @@ export class InboundOptOuts {
       const own = settingsFor(settings, account, to);
       return [{ message, sign, changed: changed.has(_id), settings: own, at: timeOf(message) }];
     });
-    for (const { carrier } of await decideAnswers(this.#db, signed)) this.#owing.add(carrier);
+    for (const { carrier } of await decideAnswers(this.#db, signed)) this.#withDueAnswers.add(carrier);
     return messages.map((message) => {
       const sign = signs.get(message._id);
       if (sign === undefined) return message;

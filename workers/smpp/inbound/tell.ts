@@ -25,8 +25,8 @@ export interface TellerOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly announcer: Announcer;
-  /** Carriers whose customers may be owed answers (answer-sender.ts). */
-  readonly owing: Set<string>;
+  /** Carriers whose customers may be due answers (answer-sender.ts). */
+  readonly withDueAnswers: Set<string>;
   /** For how many days messages that belong to no account are kept. */
   readonly unassignedDays: number;
 }

@@ -106,7 +106,7 @@ describe('conversations/charge', () => {
       readonly at: number;
       readonly moved: boolean;
       /** It ended as refused, and the follow-up of that is still to be done. */
-      readonly owed: boolean;
+      readonly due: boolean;
     }
     /** The messages of a conversation, which of them it is charged with (at first walker 0), and how often it was refunded. */
     interface World {
@@ -145,11 +145,11 @@ describe('conversations/charge', () => {
     function nextOf(world: World): World[] {
       return world.walkers.flatMap((walker, i) => {
         const next: World[] = [];
-        if (walker.owed) next.push(settle(put(world, i, { owed: false })));
+        if (walker.due) next.push(settle(put(world, i, { due: false })));
         const event = LIVES[walker.life]?.[walker.at];
         if (walker.moved || event === undefined) return next;
         const refused = fateOf(STATES[event]) === 'refused';
-        const done = put(world, i, { at: walker.at + 1, owed: walker.owed || refused });
+        const done = put(world, i, { at: walker.at + 1, due: walker.due || refused });
         if (event !== 'claimed' || i === world.opener) return [...next, done];
         // An included message checks the charge before it leaves: the rule is applied, and if the conversation is refunded the included message moves to another one.
         const looked = settle(done);
@@ -190,7 +190,7 @@ describe('conversations/charge', () => {
     }
 
     function keyOf({ walkers, opener, refunds }: World): string {
-      return `${opener} ${refunds} ${walkers.map(({ at, moved, owed }) => `${at}${moved ? 'm' : ''}${owed ? 'o' : ''}`)}`;
+      return `${opener} ${refunds} ${walkers.map(({ at, moved, due }) => `${at}${moved ? 'm' : ''}${due ? 'o' : ''}`)}`;
     }
 
     /** Walks through all worlds that can follow. `seen`: the keys of those visited before, for the same lives. */
@@ -218,7 +218,7 @@ describe('conversations/charge', () => {
       it(`with ${includedMessages} included messages: paid while something was taken, given back once when nothing was`, () => {
         let states = 0;
         for (const lives of livesOf(includedMessages + 1)) {
-          const walkers = lives.map((life) => ({ life, at: 0, moved: false, owed: false }));
+          const walkers = lives.map((life) => ({ life, at: 0, moved: false, due: false }));
           const seen = new Set<string>();
           walkAll({ walkers, opener: 0, refunds: 0 }, seen);
           states += seen.size;
@@ -232,7 +232,7 @@ describe('conversations/charge', () => {
       for (const a of some)
         for (const b of some)
           for (const c of some) {
-            const walkers = [1, a, b, c].map((life) => ({ life, at: 0, moved: false, owed: false }));
+            const walkers = [1, a, b, c].map((life) => ({ life, at: 0, moved: false, due: false }));
             walkAll({ walkers, opener: 0, refunds: 0 }, new Set());
           }
     });

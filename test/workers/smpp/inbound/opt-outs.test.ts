@@ -25,7 +25,7 @@ describe('what follows from customers’ STOP and START', () => {
 
   /** Each call is like a new process, which remembers nothing. */
   const apply = (...messages: readonly Received[]): Promise<readonly Received[]> =>
-    new InboundOptOuts({ db: store.db, clock: systemClock, owing: new Set() }).apply(messages);
+    new InboundOptOuts({ db: store.db, clock: systemClock, withDueAnswers: new Set() }).apply(messages);
   const wrote = (body: string, seconds: number, more: Partial<Received> = {}): Received => ({
     _id: newId('msg'),
     account,

@@ -43,7 +43,7 @@ describe('smpp worker: a part that is refused while the store is away', () => {
         ...CARRIER_DEFAULTS,
         ...{ _id: 'c', name: 'C', host: '127.0.0.1', port: 1, systemId: 'x', password: '', createdAt: clock.now() },
       },
-      teller: new Teller({ db, clock, announcer, unassignedDays: 1, owing: new Set() }),
+      teller: new Teller({ db, clock, announcer, unassignedDays: 1, withDueAnswers: new Set() }),
       rules: { partsMs: PARTS_MS, refuseUnassigned: false },
       held: () => true,
       slowDown: () => {},
