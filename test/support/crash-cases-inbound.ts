@@ -60,6 +60,6 @@ export function inboundCases(product: () => Product): readonly Case[] {
     { point: 'answer:due', app: 'smpp', ...handsetIsAnswered },
     { point: 'answer:paid', app: 'smpp', ...handsetIsAnswered },
     { point: 'inbound:inserted', app: 'smpp', ...handsetWrites },
-    { point: 'inbound:told', app: 'smpp', ...handsetWrites },
+    { point: 'inbound:announced', app: 'smpp', ...handsetWrites },
   ];
 }

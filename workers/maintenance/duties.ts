@@ -11,6 +11,7 @@ import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/l
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import { within } from '../../shared/platform/runtime/within.ts';
+import { announceTemplates } from './announce-templates.ts';
 import { finishPending } from './finish-pending.ts';
 import { type PruneDeps, pruneConversations, pruneOld, type Retention } from './prune.ts';
 import { pruneUnpaid } from './pruning/unpaid-batches.ts';
@@ -19,7 +20,6 @@ import { QueueGauges } from './queue-gauges.ts';
 import { Reroute } from './reroute.ts';
 import { HourCounter } from './statistics/count-hours.ts';
 import { sweepDue } from './sweep-due.ts';
-import { tellTemplates } from './tell-templates.ts';
 
 const LEASE = 'maintenance';
 /** Its name on lines that it has claimed. No carrier has such a name. */
@@ -107,11 +107,11 @@ export class Duties {
     });
   }
 
-  /** Tells webhooks what was decided about templates. */
-  tellTemplates(): Promise<void> {
+  /** Announces what was decided about templates. */
+  announceTemplates(): Promise<void> {
     return this.#guarded('templates', async () => {
       if (!this.#lease.held) return;
-      while ((await tellTemplates(this.#deps.db, this.#deps.announcer)) > 0) if (!this.#mayGoOn) return;
+      while ((await announceTemplates(this.#deps.db, this.#deps.announcer)) > 0) if (!this.#mayGoOn) return;
     });
   }
 

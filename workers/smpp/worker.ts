@@ -16,9 +16,9 @@ import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import { CarrierRun } from './carrier-run.ts';
 import { Departures } from './claim/departures.ts';
 import { Serving } from './claim/serving.ts';
+import { InboundAnnouncer } from './inbound/announce-inbound.ts';
 import { AnswerSender } from './inbound/answer-sender.ts';
 import type { InboundRules } from './inbound/inbound.ts';
-import { Teller } from './inbound/tell.ts';
 import { createSmppMetrics, type SmppMetrics } from './monitoring/metrics.ts';
 
 export interface SmppWorkerOptions {
@@ -70,7 +70,7 @@ export class SmppWorker {
   readonly #serving: Serving;
   readonly #departures: Departures;
   readonly #messageLog: MessageLog;
-  readonly #teller: Teller;
+  readonly #inboundAnnouncer: InboundAnnouncer;
   readonly #answerSender: AnswerSender;
   readonly #running = new Map<string, Running>();
   /**
@@ -96,7 +96,13 @@ export class SmppWorker {
     const { unassignedDays } = options.inbound ?? INBOUND;
     this.#answerSender = new AnswerSender({ db, clock, log, metrics: this.#metrics });
     const { withDueAnswers } = this.#answerSender;
-    this.#teller = new Teller({ db, clock, announcer: this.#announcer, unassignedDays, withDueAnswers });
+    this.#inboundAnnouncer = new InboundAnnouncer({
+      db,
+      clock,
+      announcer: this.#announcer,
+      unassignedDays,
+      withDueAnswers,
+    });
   }
 
   start(): void {
@@ -167,7 +173,7 @@ export class SmppWorker {
       serving: this.#serving,
       departures: this.#departures,
       messageLog: this.#messageLog,
-      teller: this.#teller,
+      inboundAnnouncer: this.#inboundAnnouncer,
       answerSender: this.#answerSender,
       inboundRules: this.#options.inbound ?? INBOUND,
       password: openedPassword(box, carrier),

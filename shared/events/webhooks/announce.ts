@@ -159,9 +159,9 @@ function ofMessage(change: StateChange): Announced {
 }
 
 function ofTemplate(change: TemplateChange): Announced {
-  const { account, channel, template, told, at } = change;
+  const { account, channel, template, event: outcome, at } = change;
   const { event, body } = templateEvent(change);
-  return { account, channel, event, eventId: templateEventId(template, told, at), at, body: () => body };
+  return { account, channel, event, eventId: templateEventId(template, outcome, at), at, body: () => body };
 }
 
 function deliveryOf(

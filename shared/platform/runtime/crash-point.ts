@@ -32,7 +32,7 @@ export const CRASH_POINTS = {
   'answer:due': "The answer to a customer's STOP is due; the customer's message is not stored.",
   'answer:paid': "The answer to a customer's STOP is paid for and stored; it is still due.",
   'inbound:inserted': "A handset's message is a message of its account; its event does not exist.",
-  'inbound:told': "A handset's message is told; the carrier has no answer.",
+  'inbound:announced': "A handset's message is announced; the carrier has no answer.",
   'webhook:posted': 'An endpoint has answered; the delivery is still due.',
   'webhook:taken_apart': 'What failed of a group has a delivery of its own; the group is still due.',
   'chat:paid': 'The account has paid for a conversation; it lies in `pending` and `opening` only.',

@@ -78,7 +78,7 @@ type Known = Pick<ChatTemplateDocument, 'status' | 'statusAt' | 'reason'>;
 /**
  * Replaces the account's templates by the provider's current list: new and changed ones are written, others are removed. Not
  * atomic, but a template that stays is never missing. Repeating it writes the same. The list was read from `begunAt` on, so it
- * decides nothing about a status that changed later. A change of a status is told to webhooks; of a template that is new here
+ * decides nothing about a status that changed later. A change of a status is announced; of a template that is new here
  * only if the account asked for it.
  */
 export async function replaceChatTemplates(
@@ -92,7 +92,7 @@ export async function replaceChatTemplates(
   const stored = templates(db).find({ _id: idsOf(account) }, { projection: { _id: 1 }, batchSize: GROUP });
   const gone: TemplateId[] = [];
   for await (const { _id } of stored) if (!stays.has(_id)) gone.push(_id);
-  // Not removed now: templates whose status changed since the list was read, and those of which webhooks are still to be told
+  // Not removed now: templates whose status changed since the list was read, and those of which something is still to be announced
   // something. A later list removes them.
   const settled = { statusAt: { $not: { $gte: begunAt } }, ...ALL_ANNOUNCED };
   for (const group of inGroups(gone)) await templates(db).deleteMany({ _id: { $in: group }, ...settled });
@@ -183,7 +183,7 @@ export interface TemplateNews {
 }
 
 /**
- * Stores news about a template, until the provider is asked again; a change of its status is told to webhooks. Returns whether
+ * Stores news about a template, until the provider is asked again; a change of its status is announced. Returns whether
  * there is such a template. Storing the same news twice tells it once. News with an earlier `toldAt` than what is stored changes
  * nothing: the provider's posts may overtake each other.
  */

@@ -69,7 +69,7 @@ export async function resubmitRequest(
   return matchedCount === 1;
 }
 
-/** Only what got no id meanwhile, and of which webhooks have been told everything. Returns whether it was removed. */
+/** Only what got no id meanwhile, and of which everything is announced. Returns whether it was removed. */
 export async function removeTemplateRequest(db: Db, account: AccountId, id: TemplateRequestId): Promise<boolean> {
   const { deletedCount } = await requests(db).deleteOne({
     _id: id,
@@ -93,7 +93,7 @@ export async function rejectTemplateRequest(
     { _id: id, account, status: 'requested', dltId: { $exists: false } },
     {
       $set: { status: 'rejected', reason, decidedAt: at },
-      $push: { unannounced: { told: 'rejected', status: 'rejected', reason, at } },
+      $push: { unannounced: { event: 'rejected', status: 'rejected', reason, at } },
     },
   );
   return matchedCount === 1;

@@ -56,7 +56,7 @@ export async function createTemplate(
 export type Decision = 'decided' | 'unchanged' | 'changed' | 'not_found';
 
 /**
- * One atomic update from the states that `MAY_BECOME` allows; it also says what webhooks have to be told, and an approval frees the
+ * One atomic update from the states that `MAY_BECOME` allows; it also says what is to be announced, and an approval frees the
  * place. Processes that match texts see it seconds later. `read`: the text that the operator has read; if the stored one differs,
  * nothing is decided.
  */
@@ -80,7 +80,7 @@ export async function decideTemplate(
       $set: { status, decidedAt: at, ...said },
       ...(status === 'approved' ? { $min: { approvedAt: at } } : {}),
       ...(gone.length === 0 ? {} : { $unset: Object.fromEntries(gone.map((name) => [name, ''])) }),
-      $push: { unannounced: { told: status, status, ...said, at } },
+      $push: { unannounced: { event: status, status, ...said, at } },
     },
   );
   if (matchedCount === 1) {

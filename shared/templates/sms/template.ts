@@ -39,7 +39,7 @@ export interface TemplateDocument {
   readonly approvedAt?: Date;
   /** The request that it was before it had its id (template-request.ts). */
   readonly request?: TemplateRequestId;
-  /** Decisions that webhooks have not been told yet (shared/events/template-change.ts). */
+  /** Decisions that webhooks have not got yet (shared/events/template-change.ts). */
   readonly unannounced?: readonly UnannouncedDecision[];
   readonly createdAt: Date;
   /** Time of the newest change of `status`. */
@@ -51,7 +51,7 @@ export interface TemplateDocument {
 }
 
 export interface UnannouncedDecision {
-  readonly told: 'approved' | 'rejected';
+  readonly event: 'approved' | 'rejected';
   readonly status: TemplateStatus;
   readonly reason?: string;
   readonly at: Date;
@@ -59,7 +59,7 @@ export interface UnannouncedDecision {
   readonly request?: TemplateRequestId;
 }
 
-/** What may be deleted: webhooks have been told all of it. */
+/** What may be deleted: all of it is announced. */
 export const ALL_ANNOUNCED = { 'unannounced.0': { $exists: false } } as const;
 
 export type TemplateKey = `${AccountId}:${string}`;

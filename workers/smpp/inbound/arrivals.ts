@@ -15,7 +15,7 @@ export interface Arrival {
   refused?: boolean;
   stored: boolean;
   /** Either the message is stored and announced, or it belongs to no account and is kept for the operator. */
-  told: boolean;
+  announced: boolean;
   /** The carrier certainly has our answer. An equal deliver_sm is then a new message. */
   sure: boolean;
 }
@@ -59,7 +59,7 @@ export class Arrivals {
     for (const [fingerprint, equal] of this.#byFingerprint) {
       const kept = equal.filter((arrival) => {
         arrival.sure ||= isSure(arrival) || nowMs - arrival.cameMs >= RESENT_MS;
-        return !(arrival.sure && (arrival.told || !arrival.stored));
+        return !(arrival.sure && (arrival.announced || !arrival.stored));
       });
       if (kept.length === equal.length) continue;
       for (const arrival of equal) {

@@ -35,7 +35,7 @@ describe('chat-app templates', () => {
     const [first, second] = await listChatTemplates(store.db, account);
     const { unannounced, statusAt, ...rest } = first ?? {};
     expect([rest, second]).to.deep.equal(now);
-    expect(unannounced).to.deep.equal([{ told: 'approved', status: 'approved', at: statusAt }]);
+    expect(unannounced).to.deep.equal([{ event: 'approved', status: 'approved', at: statusAt }]);
     expect(await listChatTemplates(store.db, other)).to.deep.equal([theirs]);
   });
 
@@ -66,14 +66,14 @@ describe('chat-app templates', () => {
     expect(found?.unannounced).to.have.length(1);
   });
 
-  it('replace: what webhooks are still to be told of stays, and so does what changed while the list was compared', async () => {
+  it('replace: what is still to be announced stays, and so does what changed while the list was compared', async () => {
     const [told, changed] = ['told', 'changed'].map((name) => makeChatTemplate(account, { name }));
     if (told === undefined || changed === undefined) throw new Error('both are made');
     await replaceChatTemplates(store.db, account, [told, changed]);
     const note = ({ name, language }: typeof told, status: string, at: Date) =>
       noteChatTemplate(store.db, account, name, language, { status }, at);
     await note(told, 'paused', new Date(Date.now() - 60_000));
-    // A change of which nobody is told.
+    // A change that is not announced.
     const meanwhile = () => note(changed, 'pending', new Date(Date.now() + 60_000)).then(() => undefined);
 
     await replaceChatTemplates(beforeWrite(store.db, meanwhile), account, []);
@@ -120,7 +120,7 @@ describe('chat-app templates', () => {
 
     const [{ unannounced, statusAt, ...rest } = template, ...more] = await listChatTemplates(store.db, account);
     expect([rest, ...more]).to.deep.equal([{ ...template, status: 'paused' }]);
-    expect(unannounced).to.deep.equal([{ told: 'stopped', status: 'paused', at: statusAt }]);
+    expect(unannounced).to.deep.equal([{ event: 'stopped', status: 'paused', at: statusAt }]);
   });
 });
 

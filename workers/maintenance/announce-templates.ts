@@ -11,29 +11,29 @@ const GROUP = 200;
 
 type Unannounced = UnannouncedTemplateEvent & Pick<UnannouncedDecision, 'request'>;
 
-/** A template of any kind, with the decisions that webhooks are still to be told. */
+/** A template of any kind, with the decisions that are still to be announced. */
 interface WithUnannounced {
   readonly _id: string;
   readonly unannounced?: readonly Unannounced[];
 }
 
 /**
- * Tells webhooks what was decided about templates: each decision is an entry of `unannounced` in the template's own document, added by
- * the update that decided. Told twice, it is one delivery. Returns how many were told.
+ * Announces what was decided about templates: each decision is an entry of `unannounced` in the template's own document, added by
+ * the update that decided. Announced twice, it is one delivery. Returns how many were announced.
  */
-export async function tellTemplates(db: Db, announcer: Announcer): Promise<number> {
-  const told = await Promise.all([
-    tell<TemplateDocument>(db, 'templates', announcer, ({ account, dltId, name }, { request }) => ({
+export async function announceTemplates(db: Db, announcer: Announcer): Promise<number> {
+  const announced = await Promise.all([
+    announce<TemplateDocument>(db, 'templates', announcer, ({ account, dltId, name }, { request }) => ({
       ...{ account, channel: 'sms', named: { template_id: request ?? dltId, name } },
       ...(request && { template: request }),
     })),
-    tell<TemplateRequestDocument>(db, 'template_requests', announcer, ({ _id, account, name }) => ({
+    announce<TemplateRequestDocument>(db, 'template_requests', announcer, ({ _id, account, name }) => ({
       ...{ account, channel: 'sms', named: { template_id: _id, name } },
     })),
-    tell<ChatTemplateDocument>(db, 'chat_templates', announcer, ({ account, name, language, category }) => ({
+    announce<ChatTemplateDocument>(db, 'chat_templates', announcer, ({ account, name, language, category }) => ({
       ...{ account, channel: 'chatapp', named: { name, language, category } },
     })),
-    tell<ChatTemplateRequestDocument>(
+    announce<ChatTemplateRequestDocument>(
       db,
       'chat_template_requests',
       announcer,
@@ -42,10 +42,10 @@ export async function tellTemplates(db: Db, announcer: Announcer): Promise<numbe
       }),
     ),
   ]);
-  return told.reduce((sum, count) => sum + count, 0);
+  return announced.reduce((sum, count) => sum + count, 0);
 }
 
-async function tell<T extends WithUnannounced>(
+async function announce<T extends WithUnannounced>(
   db: Db,
   collection: string,
   announcer: Announcer,

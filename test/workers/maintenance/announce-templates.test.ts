@@ -26,7 +26,7 @@ import {
 } from '../../../shared/templates/sms/request-store.ts';
 import { createTemplate, decideTemplate, findTemplate } from '../../../shared/templates/sms/store.ts';
 import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
-import { tellTemplates } from '../../../workers/maintenance/tell-templates.ts';
+import { announceTemplates } from '../../../workers/maintenance/announce-templates.ts';
 import { makeTemplate } from '../../shared/templates/sms/make.ts';
 import { makeChatTemplate, TEST_BOX } from '../../support/chatapp.ts';
 import { makeAccount } from '../../support/make.ts';
@@ -34,7 +34,7 @@ import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const ID = '1107160000000000001';
 
-describe('webhooks are told what was decided about templates', () => {
+describe('what was decided about templates is announced', () => {
   let store: TestStore;
   let account: Awaited<ReturnType<typeof makeAccount>>;
   before(async () => {
@@ -46,7 +46,7 @@ describe('webhooks are told what was decided about templates', () => {
     const endpoint = { account, channel: 'sms', url: 'https://shop.test/sms', events: eventsOf('sms') } as const;
     await createEndpoint(store.db, systemClock, TEST_BOX, endpoint);
   });
-  const tell = () => tellTemplates(store.db, createAnnouncer({ db: store.db, clock: systemClock }));
+  const announce = () => announceTemplates(store.db, createAnnouncer({ db: store.db, clock: systemClock }));
   const bodies = async (): Promise<object[]> => {
     const deliveries = store.db.collection<DeliveryDocument>('deliveries');
     const found = await deliveries.find({ account }).sort({ createdAt: 1, _id: 1 }).toArray();
@@ -65,13 +65,13 @@ describe('webhooks are told what was decided about templates', () => {
     await decideTemplate(store.db, systemClock, account, ID, 'approved');
     await decideTemplate(store.db, systemClock, account, ID, 'rejected', 'Not yours.');
 
-    expect(await tell()).to.equal(2);
-    expect(await tell()).to.equal(0);
+    expect(await announce()).to.equal(2);
+    expect(await announce()).to.equal(0);
 
-    const told = await bodies();
-    expect(told).to.have.length(2);
+    const announced = await bodies();
+    expect(announced).to.have.length(2);
     const [approved, rejected] = ['template.approved', 'template.rejected'].map((event) =>
-      told.find((body) => Reflect.get(body, 'event') === event),
+      announced.find((body) => Reflect.get(body, 'event') === event),
     );
     expect(approved).to.include({ template_id: ID, status: 'approved', reason: null, channel: 'sms' });
     expect(rejected).to.include({ template_id: ID, status: 'rejected', reason: 'Not yours.' });
@@ -82,10 +82,10 @@ describe('webhooks are told what was decided about templates', () => {
     await createTemplate(store.db, systemClock, account, makeTemplate({ dltId: ID, status: 'submitted' }));
     await decideTemplate(store.db, systemClock, account, ID, 'approved');
     const { unannounced } = (await findTemplate(store.db, account, ID)) ?? {};
-    await tell();
+    await announce();
     await store.db.collection('templates').updateOne({ account }, { $set: { unannounced } });
 
-    await tell();
+    await announce();
 
     expect(await bodies()).to.have.length(1);
   });
@@ -95,12 +95,12 @@ describe('webhooks are told what was decided about templates', () => {
     expect(await rejectTemplateRequest(store.db, systemClock, account, id, 'No such header.')).to.equal(true);
     expect(await rejectTemplateRequest(store.db, systemClock, account, id, 'Again.')).to.equal(false);
 
-    await tell();
+    await announce();
 
     expect((await bodies())[0]).to.include({ event: 'template.rejected', template_id: id, reason: 'No such header.' });
   });
 
-  it('of what its account takes back before that was told: it is gone when it was', async () => {
+  it('of what its account takes back before that was announced: it is gone when it was', async () => {
     const id = await request();
     await rejectTemplateRequest(store.db, systemClock, account, id, 'No such header.');
     const own = makeTemplate({ dltId: ID, status: 'submitted', requested: true });
@@ -110,27 +110,27 @@ describe('webhooks are told what was decided about templates', () => {
       Promise.all([removeTemplateRequest(store.db, account, id), removeTemplate(store.db, account, ID)]);
 
     expect(await remove()).to.deep.equal([false, false]);
-    await tell();
+    await announce();
 
     expect((await bodies()).map((body) => Reflect.get(body, 'template_id'))).to.have.members([id, ID]);
     expect(await remove()).to.deep.equal([true, true]);
   });
 
-  it('of a request that gets another text and its id before that was told, under the id that it had', async () => {
+  it('of a request that gets another text and its id before that was announced, under the id that it had', async () => {
     const id = await request();
     await rejectTemplateRequest(store.db, systemClock, account, id, 'No such header.');
     const unannounced = await store.db.collection<TemplateRequestDocument>('template_requests').findOne({ _id: id });
     await resubmitRequest(store.db, account, id, { content: 'Better {#var#}' });
     await giveDltId(store.db, systemClock, account, id, ID, 'operator');
 
-    await tell();
+    await announce();
 
     expect(await bodies()).to.have.length(1);
     expect((await bodies())[0]).to.include({ event: 'template.rejected', template_id: id, reason: 'No such header.' });
     // Who told it just before the template was made does not tell it anew.
     assert(unannounced !== null);
     await store.db.collection<TemplateRequestDocument>('template_requests').insertOne(unannounced);
-    await tell();
+    await announce();
     expect(await bodies()).to.have.length(1);
   });
 
@@ -158,11 +158,11 @@ describe('webhooks are told what was decided about templates', () => {
       return request;
     };
 
-    it('that its account asked for once more before that was told', async () => {
+    it('that its account asked for once more before that was announced', async () => {
       await refuseRequest(store.db, await askedFor('create'), 'No such language.', new Date());
 
       expect(await wishChatTemplate(store.db, wish())).to.equal(true);
-      await tell();
+      await announce();
 
       expect((await bodies())[0]).to.include({ event: 'template.rejected', name: 'order_left' });
       expect(await asked())
@@ -170,24 +170,24 @@ describe('webhooks are told what was decided about templates', () => {
         .and.not.have.property('refusal');
     });
 
-    it('that its account takes back before that was told: it is gone when it was', async () => {
+    it('that its account takes back before that was announced: it is gone when it was', async () => {
       await refuseRequest(store.db, await askedFor('create'), 'No such language.', new Date());
 
       expect(await dropRequest(store.db, _id)).to.equal(false);
-      await tell();
+      await announce();
 
       expect((await bodies())[0]).to.include({ event: 'template.rejected', name: 'order_left' });
       expect(await dropRequest(store.db, _id)).to.equal(true);
     });
 
-    it('that the provider has deleted before that was told: it is forgotten when it was', async () => {
+    it('that the provider has deleted before that was announced: it is forgotten when it was', async () => {
       const known = makeChatTemplate(account, { name: 'order_left', language: 'en_US' });
       await replaceChatTemplates(store.db, account, [known]);
       await noteChatTemplate(store.db, account, 'order_left', 'en_US', { status: 'disabled' }, new Date());
       const request = await askedFor('delete');
 
       expect(await forgetTemplate(store.db, request)).to.equal(false);
-      await tell();
+      await announce();
 
       expect((await bodies())[0]).to.include({ event: 'template.stopped', status: 'disabled' });
       expect(await forgetTemplate(store.db, request)).to.equal(true);

@@ -21,7 +21,7 @@ import {
 import { InboundOptOuts } from './opt-outs.ts';
 import type { WholeText } from './whole-text.ts';
 
-export interface TellerOptions {
+export interface InboundAnnouncerOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly announcer: Announcer;
@@ -31,7 +31,7 @@ export interface TellerOptions {
   readonly unassignedDays: number;
 }
 
-export interface TellCounts {
+export interface AnnouncedCounts {
   /** Number of messages of accounts. */
   readonly received: number;
   /** Number of messages that belong to no account. They are kept for the operator. */
@@ -47,14 +47,14 @@ const ACCOUNTS_MAX = 10_000;
  * Turns stored deliver_sm into messages of accounts, and announces them. Everything derives from what is stored, so repeating it
  * writes the same.
  */
-export class Teller {
-  readonly #options: TellerOptions;
+export class InboundAnnouncer {
+  readonly #options: InboundAnnouncerOptions;
   readonly #numbers: FreshCache<string, readonly NumberDocument[]>;
   /** The countries of accounts, for numbers that have none. */
   readonly #homes: FreshCache<AccountId, string>;
   readonly #optOuts: InboundOptOuts;
 
-  constructor(options: TellerOptions) {
+  constructor(options: InboundAnnouncerOptions) {
     const { db, clock } = options;
     this.#options = options;
     const read = (account: AccountId) => homeCountryOf(db, account);
@@ -72,7 +72,7 @@ export class Teller {
    * Handles one group. `again`: an earlier holder of the carrier, or a try that failed, may have handled some of it. Throws the
    * driver's error; the caller then repeats it.
    */
-  async tell(texts: readonly WholeText[], again: boolean): Promise<TellCounts> {
+  async announce(texts: readonly WholeText[], again: boolean): Promise<AnnouncedCounts> {
     const { db, announcer } = this.#options;
     const numbers = await this.#numbers.getMany(texts.map((text) => digitsOf(head(text).to)));
     const messages: InboundSmsDocument[] = [];
@@ -86,11 +86,11 @@ export class Teller {
     // Applying a STOP that is listed already changes nothing. One that is not listed yet must be stored before its message, or it
     // would be lost.
     const fresh = await this.#optOuts.apply(messages.filter(({ _id }) => !stored.has(_id)));
-    const told = [...stored.values(), ...fresh];
-    if (told.length > 0) {
-      await insertNew(db, 'messages', told);
+    const announced = [...stored.values(), ...fresh];
+    if (announced.length > 0) {
+      await insertNew(db, 'messages', announced);
       crashPoint('inbound:inserted');
-      await announcer.announce(told.flatMap((message) => message.history.map((entry) => ({ message, entry }))));
+      await announcer.announce(announced.flatMap((message) => message.history.map((entry) => ({ message, entry }))));
     }
     await this.#keepUnassigned(unassigned);
     return { received: messages.length, unassigned: unassigned.length };
