@@ -22,7 +22,7 @@ import { openTestStore, type TestStore } from '../support/store.ts';
 const WRITES = ['insert', 'update', 'delete', 'findAndModify', 'createIndexes', 'dropIndexes', 'create', 'drop'];
 
 /**
- * Looks at the recorded commands of requests of each kind, of the sweep, of leases and of Agenda. `db.command` inherits
+ * Looks at the recorded commands of requests of each kind, of the maintenance, of leases and of Agenda. `db.command` inherits
  * nothing from the database (mongodb 7.8, lib/db.js), so each such command must name its write concern itself.
  */
 describe('every write', () => {

@@ -37,7 +37,7 @@ export interface Case {
 /** Recipients that belong to one case. */
 export type Numbers = (count: number, ending?: string) => readonly string[];
 
-/** Some time longer than the sweep leaves a young pending change of an account alone (workers/maintenance/finish-pending.ts). */
+/** Some time longer than the maintenance leaves a young pending change of an account alone (workers/maintenance/finish-pending.ts). */
 export const SETTLED_MS = 120_000;
 const BULK = 300;
 const STOPPED = 50;
@@ -178,7 +178,7 @@ export function crashCases(product: () => Product): readonly Case[] {
     const none = async () => (await product().db.collection('messages').countDocuments(open)) === 0;
     await eventually(none, 'the messages of earlier cases are final', SETTLED_MS);
   };
-  // What a gateway had only paid for when it died is inserted by the sweep.
+  // What a gateway had only paid for when it died is inserted by the maintenance.
   const othersInserted = () => {
     const pending = () =>
       product()

@@ -18,8 +18,8 @@ import { pruneUnpaid } from './pruning/unpaid-batches.ts';
 import type { StoreKind } from './pruning/walk.ts';
 import { QueueGauges } from './queue-gauges.ts';
 import { Reroute } from './reroute.ts';
+import { settleDue } from './settle-due.ts';
 import { HourCounter } from './statistics/count-hours.ts';
-import { sweepDue } from './sweep-due.ts';
 
 const LEASE = 'maintenance';
 /** Its name on lines that it has claimed. No carrier has such a name. */
@@ -87,12 +87,12 @@ export class Duties {
   }
 
   /** Settles due messages: retries, ended validity, `sent` without a receipt. */
-  sweepDue(): Promise<void> {
+  settleDue(): Promise<void> {
     return this.#guarded('due', async () => {
       // Loops until nothing is due, so that a backlog does not wait for the next run.
       while (this.#settler !== undefined && this.#mayGoOn) {
-        const count = await sweepDue(this.#deps.db, this.#settler, this.#deps.clock);
-        this.#counters.swept.inc(count);
+        const count = await settleDue(this.#deps.db, this.#settler, this.#deps.clock);
+        this.#counters.settled.inc(count);
         if (count === 0) return;
       }
     });
@@ -209,8 +209,11 @@ export class Duties {
 
 function countersOf(metrics: Metrics) {
   return {
-    swept: metrics.counter('maintenance_due_total', 'Messages whose due time came'),
-    finished: metrics.counter('maintenance_pending_total', 'Accounts whose pending changes were finished by the sweep'),
+    settled: metrics.counter('maintenance_due_total', 'Messages whose due time came'),
+    finished: metrics.counter(
+      'maintenance_pending_total',
+      'Accounts whose pending changes were finished by the maintenance',
+    ),
     pruned: metrics.counter('maintenance_pruned_total', 'Old documents that were removed', ['what']),
   };
 }

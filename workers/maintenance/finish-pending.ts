@@ -14,7 +14,7 @@ import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 
 /**
- * The sweep finishes a pending change only after this age. By then no process can still be repeating the debit, whose
+ * The maintenance finishes a pending change only after this age. By then no process can still be repeating the debit, whose
  * filter relies on the pending change. A living gateway has cleared its own changes long before.
  */
 const MIN_AGE_MS = 5 * REPEAT_MS;
@@ -85,8 +85,8 @@ function oldEnough(pending: AccountDocument['pending'], before: Date): readonly 
 
 /**
  * For accounts of which nothing is old enough. Most have nothing pending any more, because their gateway has cleared it: they leave
- * the sweep. The others are due again later. One command for each kind; its filter decides by what is stored now, so an
- * account that pays meanwhile stays in the sweep.
+ * the maintenance. The others are due again later. One command for each kind; its filter decides by what is stored now, so an
+ * account that pays meanwhile stays in its turn.
  */
 async function passOver(db: Db, ids: readonly AccountId[], before: Date, now: Date): Promise<void> {
   if (ids.length === 0) return;

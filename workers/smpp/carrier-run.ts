@@ -20,7 +20,7 @@ const LEASE_LOOK_MS = 500;
 
 /** How often to check whether the carrier keeps up with its messages. Only changes are written. */
 const FLOW_MS = 500;
-const SWEEP_MS = 3_000;
+const REPEAT_MS = 3_000;
 /** How often to look at received SMS that could not be processed, that wait for parts, or that are finished. */
 const INBOUND_MS = 1_000;
 /** How often answers to STOP, START and HELP are sent. */
@@ -111,8 +111,8 @@ export class CarrierRun {
     // An earlier holder may have left some.
     answerSender.withDueAnswers.add(carrier._id);
     this.#phase = { kind: 'running', parts, reporter };
-    this.#rounds.every(SWEEP_MS, 'sweep', () => this.#sweep(parts));
-    this.#rounds.every(INBOUND_MS, 'inbound', () => this.#sweepInbound(parts));
+    this.#rounds.every(REPEAT_MS, 'repeat', () => this.#repeat(parts));
+    this.#rounds.every(INBOUND_MS, 'inbound', () => this.#repeatInbound(parts));
     this.#rounds.every(ANSWERS_MS, 'opt-out answers', () => this.#sendAnswers());
     const unknownsMs = Math.max(Math.min(UNKNOWNS_MS, unknownWaitMs), SHORTEST_UNKNOWNS_MS);
     this.#rounds.every(unknownsMs, 'unknowns', () => this.#decideUnknowns(parts, epoch));
@@ -197,16 +197,16 @@ export class CarrierRun {
     }
   }
 
-  async #sweep(parts: CarrierParts): Promise<void> {
+  async #repeat(parts: CarrierParts): Promise<void> {
     if (!this.#lease.held) return;
     this.#gauges(parts);
     if (this.#connects && this.#phase.kind === 'running') this.#phase.reporter.measure(measured(parts));
-    await parts.receipts.sweep();
+    await parts.receipts.repeat();
     await parts.claimer.removeEnded();
   }
 
-  async #sweepInbound({ inbound }: CarrierParts): Promise<void> {
-    if (this.#lease.held) await inbound.sweep();
+  async #repeatInbound({ inbound }: CarrierParts): Promise<void> {
+    if (this.#lease.held) await inbound.repeat();
   }
 
   async #sendAnswers(): Promise<void> {

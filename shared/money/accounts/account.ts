@@ -65,7 +65,7 @@ export interface AccountDocument {
   readonly pending?: Readonly<Record<string, PendingChange>>;
   /** Opened conversations that may not be stored yet, by the group in `pending` that paid for them. */
   readonly opening?: Readonly<Record<string, Opening>>;
-  /** The time since which something may be pending; unset when nothing is. The sweep finds accounts by it. */
+  /** The time since which something may be pending; unset when nothing is. The maintenance finds accounts by it. */
   readonly pendingAt?: Date;
   /** The latest time to pay by (`payBy`) that was declared over: no debit with this one or an earlier one pays any more. */
   readonly lapsed?: Date;

@@ -40,7 +40,7 @@ export class AccountAccepter {
   }
 
   /**
-   * True when nothing waits and nothing is in flight. The accepter may then be dropped: the sweep clears its last pending
+   * True when nothing waits and nothing is in flight. The accepter may then be dropped: the maintenance clears its last pending
    * changes.
    */
   get idle(): boolean {

@@ -17,7 +17,7 @@ import { readChatState } from './read-state.ts';
  * message to a customer at once, one opens and pays, the other is included (docs/decisions/0016).
  *
  * While one group of an account is in flight, new messages wait and form the next group. If a process dies after the debit, the
- * openings are in the account document, and the sweep finishes them (workers/maintenance/finish-pending.ts).
+ * openings are in the account document, and the maintenance finishes them (workers/maintenance/finish-pending.ts).
  */
 export interface ChatAccepter {
   /**
@@ -33,7 +33,7 @@ export interface ChatAccepter {
 }
 
 /**
- * The most accounts that are kept in memory. Above this, idle ones are dropped, and the sweep clears their last pending changes.
+ * The most accounts that are kept in memory. Above this, idle ones are dropped, and the maintenance clears their last pending changes.
  */
 const ACCOUNTS_MAX = 10_000;
 

@@ -28,7 +28,7 @@ export async function readDebits(db: Db, requests: readonly DebitRequest[]): Pro
 const TRIES_MAX = 50;
 
 /**
- * Repeats a debit whose answer was lost. This process may have been stopped in the meantime, and the sweep may have finished and
+ * Repeats a debit whose answer was lost. This process may have been stopped in the meantime, and the maintenance may have finished and
  * cleared the group, so a missing pending change proves nothing. The ledger is checked too, and the account pays only if its
  * `seq` is unchanged since before both checks (a compare-and-set: every change raises `seq`). May be repeated. `unknown` when the
  * account keeps changing too fast.

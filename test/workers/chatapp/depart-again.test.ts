@@ -176,16 +176,16 @@ describe('conversations/depart: another conversation', () => {
       expect(outcome).to.include({ kind: 'accepted', credits: 2 });
       expect((await conversation())?.current).to.equal(undefined);
     };
-    const sweep = () => finishPending(world.store.db, new ManualClock(new Date(Date.now() + 60_000)));
+    const recover = () => finishPending(world.store.db, new ManualClock(new Date(Date.now() + 60_000)));
 
-    it('has paid: the next one finds the conversation and its opener, and the sweep writes it', async () => {
+    it('has paid: the next one finds the conversation and its opener, and the maintenance writes it', async () => {
       const opener = await accept();
       const included = await accept();
       await refuse(opener);
       await payAndVanish(included);
 
       const [departure] = await depart([included]);
-      await sweep();
+      await recover();
 
       const current = (await conversation())?.current;
       expect(departure).to.deep.equal({ kind: 'go', conversation: current?.id });
@@ -198,7 +198,7 @@ describe('conversations/depart: another conversation', () => {
       await expectWholeLedger();
     });
 
-    it('is given back once when that message is refused before the sweep, which brings nothing back', async () => {
+    it('is given back once when that message is refused before the maintenance, which brings nothing back', async () => {
       const opener = await accept();
       const included = await accept();
       await refuse(opener);
@@ -206,18 +206,18 @@ describe('conversations/depart: another conversation', () => {
       await depart([included]);
 
       await refuse(await message(included._id));
-      await sweep();
-      const swept = (await conversation())?.current;
+      await recover();
+      const settled = (await conversation())?.current;
       const next = await accept();
 
-      expect(swept).to.equal(undefined);
+      expect(settled).to.equal(undefined);
       expect((await conversation())?.current?.id).to.equal(next.conversation);
       expect((await conversation())?.refunded).to.have.lengthOf(2);
       expect(await balance()).to.equal(8);
       await expectWholeLedger();
     });
 
-    it('is given back by the sweep when that message was refused before anybody wrote where it went', async () => {
+    it('is given back by the maintenance when that message was refused before anybody wrote where it went', async () => {
       const opener = await accept();
       const included = await accept();
       await refuse(opener);
@@ -225,21 +225,21 @@ describe('conversations/depart: another conversation', () => {
       await refuse(included);
       expect(await balance()).to.equal(8);
 
-      await sweep();
-      await sweep();
+      await recover();
+      await recover();
 
       expect(await balance()).to.equal(10);
       expect((await conversation())?.refunded).to.have.lengthOf(2);
       await expectWholeLedger();
     });
 
-    it('is followed up by the sweep alone when nobody asks again', async () => {
+    it('is followed up by the maintenance alone when nobody asks again', async () => {
       const opener = await accept();
       const included = await accept();
       await refuse(opener);
       await payAndVanish(included);
 
-      await sweep();
+      await recover();
 
       const current = (await conversation())?.current;
       expect(current?.opener).to.equal(included._id);

@@ -173,7 +173,7 @@ export class Inbound {
   /**
    * Repeats what failed, gives up waiting for parts that are overdue, and removes what is finished. Call it about once a second.
    */
-  async sweep(): Promise<void> {
+  async repeat(): Promise<void> {
     const { clock } = this.#options;
     if (this.#uncertain) {
       this.#uncertain = false;
@@ -189,7 +189,7 @@ export class Inbound {
     await this.removeFinished();
   }
 
-  /** Removes what is announced and surely answered. `sweep` does it too. Throws the driver's error. */
+  /** Removes what is announced and surely answered. `repeat` does it too. Throws the driver's error. */
   async removeFinished(): Promise<void> {
     const { db, clock } = this.#options;
     for (const { document } of this.#arrivals.takeFinished(clock.monotonicMs())) this.#finished.add(document._id);
@@ -240,7 +240,7 @@ export class Inbound {
     if (part !== undefined) this.#sets.place(arrival, part, this.#options.clock.now().getTime());
   }
 
-  /** Stops waiting for a message's missing parts. The sweep that calls this then stores the message without them. */
+  /** Stops waiting for a message's missing parts. A later round that calls this then stores the message without them. */
   #giveUp(set: PartSet): void {
     for (const [number, arrival] of set.parts) {
       if (arrival.stored) continue;
@@ -282,7 +282,7 @@ export class Inbound {
     });
   }
 
-  /** Never rejects. What could not become messages now is tried again by a later sweep. */
+  /** Never rejects. What could not become messages now is tried again by a later round. */
   async #announce(texts: readonly WholeText[], again: boolean): Promise<void> {
     const { inboundAnnouncer, log, carrier } = this.#options;
     for (let first = 0; first < texts.length; first += MAX_GROUP) {

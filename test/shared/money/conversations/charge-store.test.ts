@@ -93,7 +93,7 @@ describe('conversations/charge-store: who stands for a conversation', function (
     const messages = await chatMessagesOf(store.db, account);
     const payer = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
     const entered = await store.db.collection<LedgerEntryDocument>('ledger').find({ account }).toArray();
-    // A change that a process did not enter in the ledger is still pending, and the sweep will enter it.
+    // A change that a process did not enter in the ledger is still pending, and the maintenance will enter it.
     const changes = new Map<string, Pick<LedgerEntryDocument, 'reason' | 'reference'>>([
       ...entered.map((entry) => [entry.change, entry] as const),
       ...Object.entries(payer?.pending ?? {}),

@@ -139,7 +139,7 @@ describe('conversations/open, when things break', () => {
       }
     };
 
-    it('leaves all that the sweep needs: conversation, message and ledger are stored, once', async () => {
+    it('leaves all that the maintenance needs: conversation, message and ledger are stored, once', async () => {
       const account = await makeAccount(site.store.db, 10);
       await customerWrites(site.store.db, account, '919876543299');
       const draft = makeTemplateDraft();
@@ -166,7 +166,7 @@ describe('conversations/open, when things break', () => {
       await expectOneCharge(account);
     });
 
-    it('has paid for its message: a caller who repeats it after its time leaves it to the sweep', async () => {
+    it('has paid for its message: a caller who repeats it after its time leaves it to the maintenance', async () => {
       const account = await makeAccount(site.store.db, 10);
       const draft = makeTemplateDraft();
       await payAndVanish(account, draft);
@@ -194,7 +194,7 @@ describe('conversations/open, when things break', () => {
       await expectOneCharge(account);
     });
 
-    it('is not followed up by the sweep while it may still be at work, nor are others in its way', async () => {
+    it('is not followed up by the maintenance while it may still be at work, nor are others in its way', async () => {
       const account = await makeAccount(site.store.db, 10);
       await payAndVanish(account);
       const other = await accepterOn().accept(account, makeTemplateDraft({ to: '919876543299' }));

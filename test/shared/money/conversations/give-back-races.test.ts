@@ -64,7 +64,7 @@ describe('conversations/give-back: at the same moment, late, or again', () => {
     await expectGivenBackOnce(opener);
   });
 
-  it('is not undone by a sweep that follows up the opening late', async () => {
+  it('is not undone by a maintenance that follows up the opening late', async () => {
     const [opener] = await sendTwo();
     const account0 = await world.store.db.collection<AccountDocument>('accounts').findOne({ _id: world.account });
     expect(Object.keys(account0?.opening ?? {}), 'the opening is not cleared yet').to.have.lengthOf(1);
@@ -75,7 +75,7 @@ describe('conversations/give-back: at the same moment, late, or again', () => {
     await expectGivenBackOnce(opener);
   });
 
-  it('nor is a newer conversation written over by such a sweep', async () => {
+  it('nor is a newer conversation written over by such a maintenance', async () => {
     const clock = new ManualClock(new Date());
     const onClock = () => createChatAccepter({ db: world.store.db, clock, log: silentLog, prices: CHAT_PRICES });
     await onClock().accept(world.account, makeTemplateDraft());
@@ -84,7 +84,7 @@ describe('conversations/give-back: at the same moment, late, or again', () => {
     const newer = await gateway.accept(world.account, makeTemplateDraft());
     if (newer.kind !== 'accepted') throw new Error(newer.kind);
     const before = await conversation();
-    // With its next debit a gateway clears the openings that it has followed up. The older opening remains for the sweep.
+    // With its next debit a gateway clears the openings that it has followed up. The older opening remains for the maintenance.
     await gateway.accept(world.account, makeTemplateDraft({ to: '919876543299' }));
 
     await finishPending(world.store.db, new ManualClock(new Date(Date.now() + 60_000)));

@@ -60,9 +60,9 @@ describe('smpp worker: a part that is refused while the store is away', () => {
       sequence += 1;
       void inbound.take({ ...part, body: part.userData }, answer, { session, sequence });
     });
-  const sweep = (): Promise<void> => {
+  const repeat = (): Promise<void> => {
     session.heardMs = clock.monotonicMs();
-    return inbound.sweep();
+    return inbound.repeat();
   };
   const received = async () => {
     const messages = site.store.db.collection<InboundSmsDocument>('messages');
@@ -82,12 +82,12 @@ describe('smpp worker: a part that is refused while the store is away', () => {
           expect(await send(number)).to.equal(number === late ? STATUS.queueFull : STATUS.ok);
         }
         clock.turn(PARTS_MS + MORE_MS);
-        await sweep();
+        await repeat();
         expect(await received()).to.deep.equal([announced(3 - late)]);
 
         expect(await send(late)).to.equal(STATUS.ok);
         clock.turn(PARTS_MS);
-        await sweep();
+        await repeat();
 
         expect(await received()).to.have.deep.members([announced(1), announced(2)]);
         expect(await site.store.db.collection('inbound').countDocuments()).to.equal(0);
@@ -118,7 +118,7 @@ describe('smpp worker: a part that is refused while the store is away', () => {
     const inserting = site.proxy.inject({ ...INSERT, happens: held(stored.opened) });
     const answered = send(2);
     await eventually(() => inserting.met > 0, 'it is being stored');
-    await sweep();
+    await repeat();
 
     stored.open();
 

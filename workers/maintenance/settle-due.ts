@@ -14,7 +14,7 @@ const GROUP_MAX = 200;
  * Settles one group of messages whose `due` has come, the longest overdue first. Returns how many there were. If
  * nothing is due, still finishes the events and refunds of earlier groups.
  */
-export async function sweepDue(db: Db, settler: Settler, clock: Clock): Promise<number> {
+export async function settleDue(db: Db, settler: Settler, clock: Clock): Promise<number> {
   await settler.finishFollowUps();
   const found = await db
     .collection<AnyMessage>('messages')
