@@ -75,6 +75,6 @@ export function readContract(): { readonly text: string; readonly contract: Cont
       'docs/openapi.json is missing, which every gateway serves: copy it from this version of the product.',
     );
   const text = readFileSync(file, 'utf8');
-  // It is our own file, and test/gateway/docs proves its shape.
+  // The document is our own file, and test/gateway/docs proves its shape.
   return { text, contract: JSON.parse(text) as Contract };
 }

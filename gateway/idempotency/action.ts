@@ -9,7 +9,7 @@ export type Verdict =
   /** The request is valid, and nothing was done. */
   | { readonly kind: 'dry_run'; readonly body: object }
   | Refused
-  /** It may have been done, or not. A repeated request with the same key finds out. */
+  /** The action may have been done, or not. A repeated request with the same key finds out. */
   | { readonly kind: 'unknown'; readonly problem: Problem };
 
 /** The request was done. An Idempotency-Key repeats this answer. */

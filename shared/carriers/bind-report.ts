@@ -24,7 +24,7 @@ export interface CarrierFlow {
   readonly unboundSince?: Date;
   /** Since when more messages wait for it than it takes. */
   readonly behindSince?: Date;
-  /** It refuses nearly everything. At this time it will be tried again. */
+  /** Set while the carrier refuses nearly everything: when it will be tried again. */
   readonly trippedUntil?: Date;
 }
 

@@ -21,7 +21,7 @@ interface EventKind {
 }
 
 interface MessageEventKind extends EventKind {
-  /** It happens when a message reaches this state, shown by a new entry of its history. */
+  /** The event happens when a message reaches this state, shown by a new entry of its history. */
   readonly state: HistoryEntry['state'];
   /** The posted body, its members in order; `undefined` members are left out. docs/openapi.json has its schema. */
   body(event: string, change: StateChange): object;

@@ -29,7 +29,7 @@ export interface HourDocument {
 export interface OperatorCounts {
   readonly name: string;
   readonly channel: ChannelName;
-  /** Those whose end is known. */
+  /** How many messages have a known end. */
   readonly ended: number;
   readonly delivered: number;
   /** How many were delivered within each of `SECONDS`, and in the last entry those that took longer. */

@@ -98,7 +98,7 @@ async function rangesOf(deps: SplitDeps, batch: BatchDocument): Promise<readonly
   if (chunk === undefined) {
     const found = await findCommitted(batchCollection(deps.db), { _id, state, done, reserved });
     if (found === null) return [];
-    // They are paid for and cannot be made.
+    // The recipients are paid for and cannot become messages.
     throw new Error(`recipients ${done} to ${reserved} of the batch are not found`);
   }
   const first = done % perChunk;

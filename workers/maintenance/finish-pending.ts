@@ -64,7 +64,7 @@ export async function finishPending(db: Db, clock: Clock, mayGoOn: () => boolean
   return finished;
 }
 
-/** Those that have waited longest. */
+/** The accounts that have waited longest. */
 async function dueAccounts(db: Db, before: Date, failed: readonly AccountId[]): Promise<readonly Due[]> {
   return db
     .collection<AccountDocument>('accounts')

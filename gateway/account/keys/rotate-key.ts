@@ -64,7 +64,7 @@ export function createKeyRotation(deps: KeyDeps): Action<SealedText> {
       const made = await rotate(deps, res, old, id, { until, expiresAt, maker: reach.maker });
       if (made === undefined) return { kind: 'refused', problem: ['key_not_active', {}] };
       if ('kind' in made) return made;
-      // It may end earlier than the old one would have.
+      // The new key may end earlier than the old one would have.
       await narrowMade(deps, caller, made);
       return createdAnswer(deps, made, openText(deps, caller.account._id, id).text);
     },

@@ -11,7 +11,7 @@ import type { GatewayDeps } from '../../process/deps.ts';
 import { changeEndpoint } from './update-webhook.ts';
 import { webhookRecord } from './webhook-record.ts';
 
-/** It has no fields: the overlap is a day, as with ops. */
+/** No fields: the overlap is a day, as with ops. */
 export const ROTATE_SECRET = request({});
 
 type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'config'>;

@@ -104,7 +104,7 @@ export function createCredit(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>)
   };
 }
 
-/** It becomes part of a field name in the account document: no dot, no dollar. */
+/** A top-up's id becomes part of a field name in the account document: no dot, no dollar. */
 const PLAIN_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 function creditId(header: string): string | undefined {

@@ -133,7 +133,7 @@ function groupOf(deliveries: readonly DeliveryDocument[]): Stored {
   };
 }
 
-/** Those that are not in a group already. One that has a document of its own is not inserted again anyway. */
+/** The deliveries that are not in a group already. One that has a document of its own is not inserted again anyway. */
 async function withoutGrouped(db: Db, documents: readonly Stored[]): Promise<readonly Stored[]> {
   const deliveries = documents.flatMap(deliveriesIn);
   const known = await findDeliveries(

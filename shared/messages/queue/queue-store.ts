@@ -201,7 +201,7 @@ export async function takeOverClaims(db: Db, carrier: string, epoch: number, now
 }
 
 /**
- * Those of the messages of lines that are `queued`, as they are now. Inserts messages that are missing: whoever wrote the document
+ * The messages of `lines` that are `queued`, as they are now. Inserts messages that are missing: whoever wrote the document
  * out may have died before it did, or there is no document yet.
  */
 export async function readQueued(db: Db, lines: readonly MessageDocument[]): Promise<MessageDocument[]> {

@@ -38,7 +38,7 @@ interface Open<M extends AnyMessage> {
   readonly index: number;
   /** As it was last read. */
   readonly message: M;
-  /** It is not in `messages`, as far as we know. */
+  /** Whether the message is not in `messages`, as far as we know. */
   readonly unborn: boolean;
 }
 
@@ -230,8 +230,8 @@ function decide<M extends AnyMessage>(open: Open<M>): Decided<M>[] {
 }
 
 /**
- * It has events; or it waits again and needs a line in the queue; or it ended earlier, and its refund may have waited for this news
- * about its copies.
+ * Whether a change has a follow-up: it has events; or the message waits again and needs a line in the queue; or it ended earlier,
+ * and its refund may have waited for this news about its copies.
  */
 function hasFollowUp({ change, after }: Pick<Decided<AnyMessage>, 'change' | 'after'>): boolean {
   const isTold = (change.entries ?? []).length > 0;

@@ -21,7 +21,7 @@ export type Verdict =
   | { readonly kind: 'stands' }
   /** The opener failed, and this message was taken or may have been. It becomes the opener; nothing is refunded. */
   | { readonly kind: 'passes_on'; readonly successor: MessageId }
-  /** It is certain that the provider accepted no message of the conversation. */
+  /** The provider certainly accepted no message of the conversation. */
   | { readonly kind: 'refunded' };
 
 /**

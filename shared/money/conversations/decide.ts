@@ -31,7 +31,7 @@ export interface ChatState {
 }
 
 export type ChatDecision =
-  /** It goes in a conversation that is paid for, or that an earlier decision of this list opens. */
+  /** The message goes in a conversation that is paid for, or that an earlier decision of this list opens. */
   | { readonly kind: 'included'; readonly conversation: PaidConversation }
   | { readonly kind: 'open'; readonly opening: Opening }
   | { readonly kind: 'session_closed'; readonly closedAt: Date | undefined }

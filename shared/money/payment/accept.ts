@@ -182,7 +182,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     try {
       answers = await this.#debit(requests);
     } finally {
-      // They may not have been cleared: the next debit does it (again).
+      // Entered groups may not have been cleared: the next debit does it (again).
       requests.forEach(({ account, done }, i) => {
         if (answers[i]?.kind !== 'paid') this.#followUp.addDone(account, done);
       });

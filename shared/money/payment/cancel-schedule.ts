@@ -10,7 +10,7 @@ import { applyCredits, type Credit } from '../ledger/change.ts';
 import { findBooked } from './find-booked.ts';
 
 export type Cancelled =
-  /** It never becomes a message, and its credits are refunded. `again`: an earlier call had decided it. */
+  /** The schedule never becomes a message, and its credits are refunded. `again`: an earlier call had decided it. */
   | { readonly kind: 'cancelled'; readonly credits: number; readonly again: boolean }
   /** Its release was decided before the cancel. */
   | { readonly kind: 'released' }
@@ -26,7 +26,7 @@ export async function cancelSchedule(db: Db, clock: Clock, account: AccountId, i
   let decided = await markCancelled(db, account, id, redoAt);
   let schedule = decided ?? (await findBooked(db, account, id));
   if (decided === undefined && schedule?.state === 'scheduled') {
-    // It was paid for but not stored yet: its gateway died, or told the caller that the outcome was unknown.
+    // The schedule was paid for but not stored yet: its gateway died, or told the caller that the outcome was unknown.
     decided = await markCancelled(db, account, id, redoAt);
     schedule = decided ?? (await readSchedule(db, account, id, findCommitted));
   }

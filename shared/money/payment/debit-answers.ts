@@ -73,7 +73,7 @@ async function answersTogether(
     return read === 'unknown' ? requests.map(() => UNKNOWN) : read.answer;
   } catch (error) {
     if (!isStoreTrouble(error)) throw error;
-    // They may be paid, so this is no longer "nothing happened".
+    // The requests may be paid, so this is no longer "nothing happened".
     return requests.map(() => UNKNOWN);
   }
 }

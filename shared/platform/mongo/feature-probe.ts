@@ -259,7 +259,7 @@ function lacks(error: Error, what: string): StartError {
   return new StartError(why, { cause: error });
 }
 
-/** It may be down, or not know how to say what it does not know. */
+/** A probe that failed for no known reason: the server may be down, or not know how to say what it does not know. */
 function failing(error: unknown, what: string): StartError {
   const { message } = error instanceof Error ? error : new Error(String(error));
   const named = error instanceof Lacking ? (error.what ?? what) : what;

@@ -24,7 +24,7 @@ function lostKey(file: string): string {
   return `There is no secret key (HARKARA_SECRET_KEY, or ${file}), but the store has secrets that were sealed with one: put it back, from your copy or from another machine of the product. Only when it is lost for good, make a new one with \`openssl rand -hex 32 > ${file}\`, and enter all secrets again (docs/operating.md).`;
 }
 
-/** Those that are kept until somebody changes them. */
+/** Whether the store has secrets that are kept until somebody changes them. */
 async function hasSecrets(db: Db): Promise<boolean> {
   const found = await Promise.all([
     db.collection('carriers').findOne({}),

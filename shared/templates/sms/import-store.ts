@@ -93,7 +93,7 @@ export async function updateTemplates(
     const said = reason === undefined ? {} : { reason };
     const unset = {
       ...(set.status === undefined || reason !== undefined ? {} : { reason: '' as const }),
-      // They are counted by the slots of the text that was.
+      // Counts are by the slots of the text that was.
       ...(set.content === undefined ? {} : { slots: '' as const }),
       // Only what nobody has approved is counted.
       ...(set.status === 'approved' ? { place: '' as const } : {}),

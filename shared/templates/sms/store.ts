@@ -122,7 +122,7 @@ export async function findTemplate(db: Db, account: AccountId, dltId: string): P
   return (await templates(db).findOne({ _id: templateKey(account, dltId) })) ?? undefined;
 }
 
-/** Those of an account with these ids, by id. */
+/** Templates of an account with these ids, by id. */
 export async function findTemplates(
   db: Db,
   account: AccountId,
@@ -136,7 +136,7 @@ export async function findTemplates(
 /** Whether a template may be used, and for what. */
 export type TemplateApproval = Pick<TemplateDocument, '_id' | 'status' | 'senders' | 'routes'>;
 
-/** Those of many templates, by one read. Templates that do not exist are left out. */
+/** The approvals of many templates, by one read. Templates that do not exist are left out. */
 export async function readApprovals(
   db: Db,
   keys: readonly TemplateKey[],

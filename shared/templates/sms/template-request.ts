@@ -23,7 +23,7 @@ export interface TemplateRequestDocument
   readonly status: 'requested' | 'rejected';
   /** Its place among the account's requests (quotas.ts). */
   readonly place: number;
-  /** It has its id, and becomes a template: whoever reads it finishes that. */
+  /** Set when the request has its id and becomes a template: whoever reads it finishes that. */
   readonly dltId?: string;
   readonly unannounced?: readonly UnannouncedDecision[];
 }

@@ -55,7 +55,7 @@ export interface UnannouncedDecision {
   readonly status: TemplateStatus;
   readonly reason?: string;
   readonly at: Date;
-  /** It was about this request, which is the template now. */
+  /** The request that the decision was about, which is the template now. */
   readonly request?: TemplateRequestId;
 }
 

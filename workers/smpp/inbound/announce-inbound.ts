@@ -96,7 +96,7 @@ export class InboundAnnouncer {
     return { received: messages.length, unassigned: unassigned.length };
   }
 
-  /** Those of `ids` whose message is stored. Throws the driver's error. */
+  /** The ids among `ids` whose message is stored. Throws the driver's error. */
   async stored(ids: readonly InboundId[]): Promise<ReadonlySet<InboundId>> {
     if (ids.length === 0) return new Set();
     const found = await this.#options.db

@@ -11,7 +11,7 @@ export interface Arrival {
   cameMs: number;
   /** When we wrote our answer. Absent while there is no answer, or if the answer refused it for now. */
   answeredMs?: number | undefined;
-  /** It was refused for now, because it could not be stored. An equal deliver_sm is then the carrier's second try. */
+  /** Set when the deliver_sm was refused for now, because it could not be stored. An equal deliver_sm is then the carrier's second try. */
   refused?: boolean;
   stored: boolean;
   /** Either the message is stored and announced, or it belongs to no account and is kept for the operator. */

@@ -244,7 +244,7 @@ export class Inbound {
   #giveUp(set: PartSet): void {
     for (const [number, arrival] of set.parts) {
       if (arrival.stored) continue;
-      // It was refused. Its second try comes too late for this message, and begins another one.
+      // The part was refused. Its second try comes too late for this message, and begins another one.
       set.parts.delete(number);
       arrival.refused = false;
       arrival.sure = true;
