@@ -1,6 +1,6 @@
 import express, { type Express } from 'express';
 import { begin } from './http/begin.ts';
-import type { GatewayDeps } from './process/deps.ts';
+import type { GatewayDeps } from './http/deps.ts';
 import { routeAccount } from './routes/account.ts';
 import { routeAdmin } from './routes/admin.ts';
 import { routeBatches } from './routes/batches.ts';

@@ -4,10 +4,10 @@ import { GroupAccepter } from '../shared/money/payment/accept.ts';
 import { openSecretBox } from '../shared/platform/processes/open-secret-box.ts';
 import { runApp } from '../shared/platform/processes/run-app.ts';
 import { createApp } from './app.ts';
+import { KeyUses } from './http/key-uses.ts';
 import { GatewayServer } from './http/server.ts';
+import { Threads } from './http/threads.ts';
 import { listenForScrapes } from './metrics.ts';
-import { KeyUses } from './process/key-uses.ts';
-import { Threads } from './process/threads.ts';
 
 /** Hosts that only programs of this machine reach. */
 const LOOPBACK = /^(127\.|localhost$|::1$)/;

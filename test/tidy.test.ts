@@ -41,11 +41,11 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   'ipaddr.js':
     /^shared\/(events\/webhooks\/public-address|people\/keys\/allowed-addresses)\.ts$|^gateway\/(http|access)\//,
   mongodb:
-    /^(shared(\/[a-z]+)?|gateway|workers\/smpp)\/[a-z]+\/[a-z-]*store\.ts$|^shared\/platform\/mongo\/|^shared\/(money\/payment\/pending|messages\/queue\/queue-document)\.ts$|^scripts\//,
+    /^(shared(\/[a-z]+)?|gateway\/(http|endpoints)|workers\/smpp)\/[a-z-]+\/[a-z-]*store\.ts$|^shared\/platform\/mongo\/|^shared\/(money\/payment\/pending|messages\/queue\/queue-document)\.ts$|^scripts\//,
   standardwebhooks: /^scripts\/simulator\//,
   agenda: /^workers\/schedules\/alarm\.ts$/,
   '@agendajs/mongo-backend': /^workers\/schedules\/alarm\.ts$/,
-  piscina: /^workers\/batches\/render-threads\.ts$|^gateway\/process\/threads\.ts$/,
+  piscina: /^workers\/batches\/render-threads\.ts$|^gateway\/http\/threads\.ts$/,
   pm2: /^$/,
   // What the browser loads, and what builds it.
   preact: CLIENT,
@@ -69,9 +69,9 @@ const subjectOf = (path: string): string => (/^shared\/[a-z]+\/[^/]+$/.test(path
 /** Values that are exported though no file of the product imports them, and why. */
 const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   'a bound that its tests fill to the brim': [
-    'gateway/account/deliveries/delivery-list.ts DELIVERY_WALK_MAX',
-    'gateway/messages/message-list.ts WALK_MAX',
-    'gateway/sms/unpaid-store.ts UNPAID_BYTES_MAX',
+    'gateway/endpoints/webhooks/delivery-list.ts DELIVERY_WALK_MAX',
+    'gateway/endpoints/messages/message-list.ts WALK_MAX',
+    'gateway/endpoints/sms/unpaid-store.ts UNPAID_BYTES_MAX',
     'shared/messages/queue/queue-document.ts WRITE_OUT_MS',
     'workers/maintenance/decide-due.ts RECEIPT_WAIT_MS',
     'shared/events/webhooks/announce.ts GROUP_MAX',
@@ -88,7 +88,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'shared/messages/settlement/intents.ts STREAMS',
   ],
   'a rule whose cases are too many to be told apart from outside': [
-    'gateway/messages/event-list.ts reachedBetween',
+    'gateway/endpoints/messages/event-list.ts reachedBetween',
     'shared/platform/runtime/log.ts clean',
     'shared/platform/runtime/own-file.ts openness',
   ],
@@ -99,12 +99,12 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'the tests start parts of the product themselves': [
     'gateway/metrics.ts createMetricsServer',
-    'gateway/sms/send.ts findAccepted',
+    'gateway/endpoints/sms/send.ts findAccepted',
     'scripts/bench/app-process.ts logTail',
     'shared/platform/mongo/connect.ts storeUri',
   ],
   'named by a text, to a thread': [
-    'gateway/process/in-thread.ts readTemplates',
+    'gateway/http/in-thread.ts readTemplates',
     'workers/batches/render-slice.ts renderSlice',
   ],
 };

@@ -7,8 +7,8 @@ import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
 import { type AccountId, isUserId } from '../../shared/platform/runtime/ids.ts';
 import type { CallerAddress } from '../http/caller-address.ts';
 import type { Handler, Reply, Requester } from '../http/context.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 import type { ProblemSlug } from '../http/problem.ts';
-import type { GatewayDeps } from '../process/deps.ts';
 import type { ReadAccount } from './read-account.ts';
 import type { Unauthorized } from './unauthorized.ts';
 

@@ -3,8 +3,8 @@ import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
 import { sendJsonText, sendProblem } from '../http/answer.ts';
 import { type Charge, ownerOf, type Reply } from '../http/context.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 import type { ProblemSlug } from '../http/problem.ts';
-import type { GatewayDeps } from '../process/deps.ts';
 import { ReadQueue } from './read-queue.ts';
 
 /** A longer text is made octets once for all callers who wait for it: 20 copies of 6 MB held the event loop for 200 ms. */

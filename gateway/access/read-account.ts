@@ -2,7 +2,7 @@ import { findAccounts } from '../../shared/money/accounts/store.ts';
 import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { CallerAccount } from '../http/context.ts';
-import type { GatewayDeps } from '../process/deps.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 
 const REMEMBERED_ACCOUNTS = 20_000;
 

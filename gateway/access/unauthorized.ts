@@ -2,8 +2,8 @@ import type { Request } from 'express';
 import { type ProblemAnswer, sendProblem } from '../http/answer.ts';
 import { type CallerAddress, callerNetwork } from '../http/caller-address.ts';
 import type { Reply } from '../http/context.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 import { PROBLEMS, type ProblemSlug } from '../http/problem.ts';
-import type { GatewayDeps } from '../process/deps.ts';
 import type { RateCounter } from './counter.ts';
 
 export type Unauthorized = (req: Request, res: Reply, slug: ProblemSlug, more?: ProblemAnswer) => Promise<void>;

@@ -2,7 +2,7 @@ import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
-import { FieldProblems, invalidRequest } from '../http/fields.ts';
+import { FieldProblems, invalidRequest } from '../http/field-problems.ts';
 import { cursorOf, parseCursor, parseLimit } from '../http/page.ts';
 import { parseQuery } from '../http/query.ts';
 import type { AnswerRead } from './costly-reads.ts';

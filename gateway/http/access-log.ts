@@ -1,6 +1,6 @@
 import type { Counter, Histogram } from 'prom-client';
-import type { GatewayDeps } from '../process/deps.ts';
 import type { Reply } from './context.ts';
+import type { GatewayDeps } from './deps.ts';
 
 /** The caller hung up before it was answered. nginx uses this number too. It appears only in logs and metrics. */
 export const CALLER_GONE = 499;

@@ -5,8 +5,8 @@ import { auditView } from '../../shared/people/audit/view.ts';
 import { isOperatorScope } from '../../shared/people/keys/key.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { type AccountId, minuteAuditId } from '../../shared/platform/runtime/ids.ts';
-import type { GatewayDeps } from '../process/deps.ts';
 import type { Requester } from './context.ts';
+import type { GatewayDeps } from './deps.ts';
 
 /** A change of a setting by a key or a user. */
 interface SettingChange<T> {

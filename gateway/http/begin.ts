@@ -1,9 +1,9 @@
 import type { Request } from 'express';
 import { newId } from '../../shared/platform/runtime/ids.ts';
-import type { GatewayDeps } from '../process/deps.ts';
 import { accessLog } from './access-log.ts';
 import { sendProblem } from './answer.ts';
 import type { Handler } from './context.ts';
+import type { GatewayDeps } from './deps.ts';
 
 /** A caller's request id is used if it is safe in a header and in a log line. */
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;

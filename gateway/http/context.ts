@@ -26,7 +26,7 @@ export type Who =
       readonly session: SessionId;
       /** The session needs a second factor and has none, so it may do nothing but set one up. */
       readonly incomplete: boolean;
-      /** The password was shown within the last minutes (sign-in/session-limits.ts). */
+      /** The password was shown within the last minutes (access/session-limits.ts). */
       readonly confirmed: boolean;
     };
 

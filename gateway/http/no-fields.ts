@@ -1,6 +1,6 @@
 import { sendProblem } from './answer.ts';
 import { bodyOf, type Handler, type Reply } from './context.ts';
-import { FieldProblems, invalidRequest, refuseUnknown } from './fields.ts';
+import { FieldProblems, invalidRequest, refuseUnknown } from './field-problems.ts';
 import { readNoQuery } from './no-query.ts';
 
 /** For a POST without fields: it may have no body, or an empty object. What else it says is refused, not passed over. */

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { sendProblem } from './answer.ts';
 import type { Handler, Reply } from './context.ts';
-import { FieldProblems, invalidRequest, SHOWN_NAME_MAX } from './fields.ts';
+import { FieldProblems, invalidRequest, SHOWN_NAME_MAX } from './field-problems.ts';
 
 const NO_PARAMETERS = 'There is no such parameter. This request takes none.';
 const IN_THE_BODY = 'The address takes no parameters. What the request says belongs into its JSON body.';

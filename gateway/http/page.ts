@@ -1,4 +1,4 @@
-import type { FieldProblems } from './fields.ts';
+import type { FieldProblems } from './field-problems.ts';
 
 /** Lists are answered in pages, newest first: `{data, next_cursor, has_more}`. */
 const LIMIT_DEFAULT = 50;

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { parseOffsetTime } from '../../shared/platform/runtime/iso-time.ts';
-import { type FieldProblems, refuseUnknown } from './fields.ts';
+import { type FieldProblems, refuseUnknown } from './field-problems.ts';
 
 /**
  * The only reader of query strings; Express's own is off. As strict as bodies: unknown parameters, repeated

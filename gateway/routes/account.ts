@@ -1,16 +1,16 @@
-import { createAudit } from '../account/audit.ts';
-import { createLedger } from '../account/ledger.ts';
-import { createLedgerCsv } from '../account/ledger-csv.ts';
-import { createOwnNumbers } from '../account/numbers.ts';
-import { createAddOptOut, createOptOuts, createRemoveOptOut } from '../account/opt-outs.ts';
-import { createSenders } from '../account/senders/list.ts';
-import { createRemoveSender } from '../account/senders/remove.ts';
-import { createRequestSender } from '../account/senders/request.ts';
+import { createAudit } from '../endpoints/audit/audit.ts';
+import { createLedger } from '../endpoints/ledger/ledger.ts';
+import { createLedgerCsv } from '../endpoints/ledger/ledger-csv.ts';
+import { createEvents } from '../endpoints/messages/list-events.ts';
+import { createMessages } from '../endpoints/messages/list-messages.ts';
+import { createMessage } from '../endpoints/messages/show-message.ts';
+import { createOwnNumbers } from '../endpoints/numbers/numbers.ts';
+import { createAddOptOut, createOptOuts, createRemoveOptOut } from '../endpoints/numbers/opt-outs.ts';
+import { createSenders } from '../endpoints/senders/list.ts';
+import { createRemoveSender } from '../endpoints/senders/remove.ts';
+import { createRequestSender } from '../endpoints/senders/request.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 import { noQuery } from '../http/no-query.ts';
-import { createEvents } from '../messages/list-events.ts';
-import { createMessages } from '../messages/list-messages.ts';
-import { createMessage } from '../messages/show-message.ts';
-import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 

@@ -1,40 +1,40 @@
-import { createNewAccount } from '../admin/accounts/create.ts';
-import { createCredit } from '../admin/accounts/credit.ts';
-import { createAccounts } from '../admin/accounts/list.ts';
-import { createAccountStatus } from '../admin/accounts/set-status.ts';
-import { createAccountDetail } from '../admin/accounts/show.ts';
-import { createAccountStatement } from '../admin/accounts/statement.ts';
-import { createUpdateAccount } from '../admin/accounts/update.ts';
-import { createDecideSender } from '../admin/approvals/decide-sender.ts';
-import { createDecideTemplate } from '../admin/approvals/decide-template.ts';
-import { createApprovals } from '../admin/approvals/queue.ts';
-import { createAudit } from '../admin/audit.ts';
-import { createCarriers } from '../admin/carriers/list.ts';
-import { createCarrierStatus } from '../admin/carriers/set-status.ts';
-import { createCarrierDetail } from '../admin/carriers/show.ts';
-import { createUpdateCarrier } from '../admin/carriers/update.ts';
-import { createLedgerCheck, createLedgerChecks, createStartCheck } from '../admin/ledger-checks/ledger-checks.ts';
-import { createAddNumber, createNumberList, createRemoveNumber } from '../admin/numbers.ts';
-import { createProviderStatus, createProviders } from '../admin/providers.ts';
-import { createExplain } from '../admin/routes/explain.ts';
-import { createRoutes } from '../admin/routes/list.ts';
-import { createPutRoute } from '../admin/routes/put.ts';
-import { createRemoveRoute } from '../admin/routes/remove.ts';
-import { createOrphans } from '../admin/traffic/orphans.ts';
-import { createOperatorsOverview } from '../admin/traffic/overview.ts';
-import { createQueues } from '../admin/traffic/queues.ts';
-import { createStrays } from '../admin/traffic/strays.ts';
-import { createInviteToAccount } from '../admin/users/invite.ts';
-import { createAllUsers } from '../admin/users/list.ts';
+import { requireConfirmed as confirmed } from '../access/require-user.ts';
+import { createNewAccount } from '../endpoints/accounts/create.ts';
+import { createCredit } from '../endpoints/accounts/credit.ts';
+import { createAccounts } from '../endpoints/accounts/list.ts';
+import { createAccountStatus } from '../endpoints/accounts/set-status.ts';
+import { createAccountDetail } from '../endpoints/accounts/show.ts';
+import { createAccountStatement } from '../endpoints/accounts/statement.ts';
+import { createUpdateAccount } from '../endpoints/accounts/update.ts';
+import { createDecideSender } from '../endpoints/approvals/decide-sender.ts';
+import { createDecideTemplate } from '../endpoints/approvals/decide-template.ts';
+import { createApprovals } from '../endpoints/approvals/queue.ts';
+import { createAudit } from '../endpoints/audit/operators-audit.ts';
+import { createCarriers } from '../endpoints/carriers/list.ts';
+import { createProviderStatus, createProviders } from '../endpoints/carriers/providers.ts';
+import { createCarrierStatus } from '../endpoints/carriers/set-status.ts';
+import { createCarrierDetail } from '../endpoints/carriers/show.ts';
+import { createUpdateCarrier } from '../endpoints/carriers/update.ts';
+import { createLedgerCheck, createLedgerChecks, createStartCheck } from '../endpoints/ledger-checks/ledger-checks.ts';
+import { createAddNumber, createNumberList, createRemoveNumber } from '../endpoints/numbers/operators-numbers.ts';
+import { createInviteToAccount } from '../endpoints/operators/invite.ts';
+import { createAllUsers } from '../endpoints/operators/list.ts';
 import {
   createAnyUserLink,
   createEndAnySessions,
   createRemoveAnyFactor,
   createUserStatus,
-} from '../admin/users/support.ts';
+} from '../endpoints/operators/support.ts';
+import { createExplain } from '../endpoints/routes/explain.ts';
+import { createRoutes } from '../endpoints/routes/list.ts';
+import { createPutRoute } from '../endpoints/routes/put.ts';
+import { createRemoveRoute } from '../endpoints/routes/remove.ts';
+import { createOrphans } from '../endpoints/traffic/orphans.ts';
+import { createOperatorsOverview } from '../endpoints/traffic/overview.ts';
+import { createQueues } from '../endpoints/traffic/queues.ts';
+import { createStrays } from '../endpoints/traffic/strays.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 import { noQuery } from '../http/no-query.ts';
-import type { GatewayDeps } from '../process/deps.ts';
-import { requireConfirmed as confirmed } from '../sign-in/require-user.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 

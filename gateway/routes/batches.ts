@@ -1,12 +1,12 @@
-import { createBatchFailures } from '../batches/failures.ts';
-import { createBatches } from '../batches/list-batches.ts';
-import { createBatch } from '../batches/show-batch.ts';
-import { createStopBatch } from '../batches/stop-batch.ts';
+import { createBatchFailures } from '../endpoints/batches/failures.ts';
+import { createBatches } from '../endpoints/batches/list-batches.ts';
+import { createBatch } from '../endpoints/batches/show-batch.ts';
+import { createStopBatch } from '../endpoints/batches/stop-batch.ts';
+import { createCancelSchedule } from '../endpoints/schedules/cancel-schedule.ts';
+import { createSchedules } from '../endpoints/schedules/list-schedules.ts';
+import { createScheduleState } from '../endpoints/schedules/show-schedule.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 import { noQuery } from '../http/no-query.ts';
-import type { GatewayDeps } from '../process/deps.ts';
-import { createCancelSchedule } from '../schedules/cancel-schedule.ts';
-import { createSchedules } from '../schedules/list-schedules.ts';
-import { createScheduleState } from '../schedules/show-schedule.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 

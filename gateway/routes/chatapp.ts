@@ -1,14 +1,14 @@
-import { Callback } from '../chatapp/callback.ts';
-import { Media } from '../chatapp/media/get-media.ts';
-import { createChatSend } from '../chatapp/send.ts';
-import { createSendButtons } from '../chatapp/send-buttons.ts';
-import { createSendMedia } from '../chatapp/send-media.ts';
-import { createSendTemplate } from '../chatapp/send-template.ts';
-import { createSendText } from '../chatapp/send-text.ts';
-import { createChatTemplates } from '../chatapp/templates.ts';
-import { createChatWebhook } from '../chatapp/webhook.ts';
-import type { GatewayDeps } from '../process/deps.ts';
-import { requireConfirmed as confirmed } from '../sign-in/require-user.ts';
+import { requireConfirmed as confirmed } from '../access/require-user.ts';
+import { Media } from '../endpoints/chatapp/media/get-media.ts';
+import { createChatSend } from '../endpoints/chatapp/send.ts';
+import { createSendButtons } from '../endpoints/chatapp/send-buttons.ts';
+import { createSendMedia } from '../endpoints/chatapp/send-media.ts';
+import { createSendTemplate } from '../endpoints/chatapp/send-template.ts';
+import { createSendText } from '../endpoints/chatapp/send-text.ts';
+import { createChatTemplates } from '../endpoints/chatapp/templates.ts';
+import { createChatWebhook } from '../endpoints/chatapp/webhook.ts';
+import { Callback } from '../endpoints/chatapp-callbacks/callback.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 

@@ -1,11 +1,11 @@
 import { createCost } from '../access/cost.ts';
-import { createKeyCreation } from '../account/keys/create-key.ts';
-import { createKeys, createShowKey } from '../account/keys/list-keys.ts';
-import { createKeyRotation } from '../account/keys/rotate-key.ts';
-import { createRevokeKey, createUpdateKey } from '../account/keys/update-key.ts';
+import { requireConfirmed as confirmed } from '../access/require-user.ts';
+import { createKeyCreation } from '../endpoints/keys/create-key.ts';
+import { createKeys, createShowKey } from '../endpoints/keys/list-keys.ts';
+import { createKeyRotation } from '../endpoints/keys/rotate-key.ts';
+import { createRevokeKey, createUpdateKey } from '../endpoints/keys/update-key.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 import { noQuery } from '../http/no-query.ts';
-import type { GatewayDeps } from '../process/deps.ts';
-import { requireConfirmed as confirmed } from '../sign-in/require-user.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 

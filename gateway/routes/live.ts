@@ -1,5 +1,5 @@
-import { accountSources, operatorSources } from '../live/sources.ts';
-import type { GatewayDeps } from '../process/deps.ts';
+import { accountSources, operatorSources } from '../endpoints/live/sources.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 

@@ -1,8 +1,8 @@
 import { ClientFiles } from '../dashboard/files.ts';
 import { createDashboard } from '../dashboard/serve.ts';
-import { createDocs } from '../docs/docs.ts';
-import type { GatewayDeps } from '../process/deps.ts';
-import { createHealthz, createReadyz } from './health.ts';
+import { createDocs } from '../endpoints/docs/docs.ts';
+import { createHealthz, createReadyz } from '../endpoints/health/health.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 import type { Parts } from './parts.ts';
 import type { On } from './route.ts';
 

@@ -1,8 +1,8 @@
-import { createInbox } from '../account/inbox/inbox.ts';
-import { createReceivedSms } from '../account/inbox/received-sms.ts';
-import { createThread } from '../account/inbox/thread.ts';
-import { createOverview } from '../account/statistics/overview.ts';
-import { createStatistics } from '../account/statistics/statistics.ts';
+import { createInbox } from '../endpoints/inbox/inbox.ts';
+import { createReceivedSms } from '../endpoints/inbox/received-sms.ts';
+import { createThread } from '../endpoints/inbox/thread.ts';
+import { createOverview } from '../endpoints/statistics/overview.ts';
+import { createStatistics } from '../endpoints/statistics/statistics.ts';
 import { noQuery } from '../http/no-query.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';

@@ -6,18 +6,18 @@ import { createCostlyReads } from '../access/costly-reads.ts';
 import { RateCounter } from '../access/counter.ts';
 import { createCharge, createRateLimit } from '../access/rate-limit.ts';
 import { createReadAccount } from '../access/read-account.ts';
+import { Sessions } from '../access/sessions.ts';
 import { createUnauthorized } from '../access/unauthorized.ts';
-import { createUrlCheck } from '../fields/public-url.ts';
+import { Live } from '../endpoints/live/live.ts';
+import { Approvals } from '../endpoints/sms/approvals.ts';
+import { ApprovedTemplates } from '../endpoints/sms/dlt/approved-templates.ts';
 import { createCallerAddress } from '../http/caller-address.ts';
+import type { GatewayDeps } from '../http/deps.ts';
+import { createUrlCheck } from '../http/fields/public-url.ts';
+import { createOnce } from '../http/idempotency/once.ts';
 import { BYTES_PER_REQUEST, jsonBody } from '../http/json-body.ts';
 import { LargeBodies } from '../http/large-bodies.ts';
 import { createNoFields } from '../http/no-fields.ts';
-import { createOnce } from '../idempotency/once.ts';
-import { Live } from '../live/live.ts';
-import type { GatewayDeps } from '../process/deps.ts';
-import { Sessions } from '../sign-in/sessions.ts';
-import { Approvals } from '../sms/approvals.ts';
-import { ApprovedTemplates } from '../templates/approved-templates.ts';
 import { createUnrouted } from './unanswered.ts';
 
 /** Bodies of those who have not signed in yet, and of requests that say little. They count as one request, so nobody is charged. */

@@ -1,11 +1,11 @@
+import { createStatus } from '../endpoints/messages/status.ts';
+import { createBalance } from '../endpoints/sms/balance.ts';
+import { createSchedule } from '../endpoints/sms/schedule.ts';
+import { createSend } from '../endpoints/sms/send.ts';
+import { createSendBulk } from '../endpoints/sms/send-bulk.ts';
+import { createTemplates } from '../endpoints/sms/templates.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 import { noQuery } from '../http/no-query.ts';
-import { createStatus } from '../messages/status.ts';
-import type { GatewayDeps } from '../process/deps.ts';
-import { createBalance } from '../sms/balance.ts';
-import { createSchedule } from '../sms/schedule.ts';
-import { createSend } from '../sms/send.ts';
-import { createSendBulk } from '../sms/send-bulk.ts';
-import { createTemplates } from '../sms/templates.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 

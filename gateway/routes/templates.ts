@@ -1,15 +1,15 @@
-import { createEditChatTemplate } from '../account/chat-templates/edit.ts';
-import { createOwnChatTemplates } from '../account/chat-templates/list.ts';
-import { createRemoveChatTemplate } from '../account/chat-templates/remove.ts';
-import { createRequestChatTemplate } from '../account/chat-templates/request.ts';
-import { createChangeTemplate } from '../account/templates/change.ts';
-import { createCheckTemplate } from '../account/templates/check.ts';
-import { createImportTemplates } from '../account/templates/import.ts';
-import { createAccountTemplates } from '../account/templates/list.ts';
-import { createRemoveTemplate } from '../account/templates/remove.ts';
-import { createRequestTemplate } from '../account/templates/request.ts';
+import { createEditChatTemplate } from '../endpoints/chat-templates/edit.ts';
+import { createOwnChatTemplates } from '../endpoints/chat-templates/list.ts';
+import { createRemoveChatTemplate } from '../endpoints/chat-templates/remove.ts';
+import { createRequestChatTemplate } from '../endpoints/chat-templates/request.ts';
+import { createChangeTemplate } from '../endpoints/templates/change.ts';
+import { createCheckTemplate } from '../endpoints/templates/check.ts';
+import { createImportTemplates } from '../endpoints/templates/import.ts';
+import { createAccountTemplates } from '../endpoints/templates/list.ts';
+import { createRemoveTemplate } from '../endpoints/templates/remove.ts';
+import { createRequestTemplate } from '../endpoints/templates/request.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 import { noQuery } from '../http/no-query.ts';
-import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 

@@ -1,11 +1,11 @@
-import { createChangeUser, createRemoveUser } from '../account/users/change.ts';
-import { createInvite } from '../account/users/invite.ts';
-import { createChangeSignInRules, createSignInRules } from '../account/users/sign-in-rules.ts';
-import { createEndSessions, createRemoveFactor, createUserLink } from '../account/users/support.ts';
-import { createUser, createUsers } from '../account/users/users.ts';
+import { requireConfirmed as confirmed } from '../access/require-user.ts';
+import { createChangeUser, createRemoveUser } from '../endpoints/users/change.ts';
+import { createInvite } from '../endpoints/users/invite.ts';
+import { createChangeSignInRules, createSignInRules } from '../endpoints/users/sign-in-rules.ts';
+import { createEndSessions, createRemoveFactor, createUserLink } from '../endpoints/users/support.ts';
+import { createUser, createUsers } from '../endpoints/users/users.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 import { noQuery } from '../http/no-query.ts';
-import type { GatewayDeps } from '../process/deps.ts';
-import { requireConfirmed as confirmed } from '../sign-in/require-user.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 

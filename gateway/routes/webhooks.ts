@@ -1,14 +1,14 @@
-import { createDeliveries, createShowDelivery } from '../account/deliveries/list-deliveries.ts';
-import { createReplayDelivery } from '../account/deliveries/replay-delivery.ts';
-import { createReplayStart, createReplays, createShowReplay } from '../account/deliveries/replays.ts';
-import { createWebhookCreation } from '../account/webhooks/create-webhook.ts';
-import { createShowWebhook, createWebhooks } from '../account/webhooks/list-webhooks.ts';
-import { createSecretRotation } from '../account/webhooks/rotate-secret.ts';
-import { createTestWebhook } from '../account/webhooks/test-webhook.ts';
-import { createRemoveWebhook, createUpdateWebhook } from '../account/webhooks/update-webhook.ts';
+import { requireConfirmed as confirmed } from '../access/require-user.ts';
+import { createWebhookCreation } from '../endpoints/webhooks/create-webhook.ts';
+import { createDeliveries, createShowDelivery } from '../endpoints/webhooks/list-deliveries.ts';
+import { createShowWebhook, createWebhooks } from '../endpoints/webhooks/list-webhooks.ts';
+import { createReplayDelivery } from '../endpoints/webhooks/replay-delivery.ts';
+import { createReplayStart, createReplays, createShowReplay } from '../endpoints/webhooks/replays.ts';
+import { createSecretRotation } from '../endpoints/webhooks/rotate-secret.ts';
+import { createTestWebhook } from '../endpoints/webhooks/test-webhook.ts';
+import { createRemoveWebhook, createUpdateWebhook } from '../endpoints/webhooks/update-webhook.ts';
+import type { GatewayDeps } from '../http/deps.ts';
 import { noQuery } from '../http/no-query.ts';
-import type { GatewayDeps } from '../process/deps.ts';
-import { requireConfirmed as confirmed } from '../sign-in/require-user.ts';
 import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readContract } from '../../gateway/docs/contract.ts';
+import { readContract } from '../../gateway/endpoints/docs/contract.ts';
 import { REQUEST_SCHEMAS } from './request-schemas.ts';
 import { rolesPage } from './roles-page.ts';
 

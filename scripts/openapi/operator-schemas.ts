@@ -1,18 +1,18 @@
-import { CREATE_ACCOUNT } from '../../gateway/admin/accounts/create.ts';
-import { CREDIT } from '../../gateway/admin/accounts/credit.ts';
-import { ACCOUNT_STATUS } from '../../gateway/admin/accounts/set-status.ts';
-import { UPDATE_ACCOUNT } from '../../gateway/admin/accounts/update.ts';
-import { DECIDE_SENDER, DECIDE_TEMPLATE } from '../../gateway/admin/approvals/decision-fields.ts';
-import { CARRIER_STATUS } from '../../gateway/admin/carriers/set-status.ts';
-import { UPDATE_CARRIER } from '../../gateway/admin/carriers/update.ts';
-import { START_CHECK } from '../../gateway/admin/ledger-checks/ledger-checks.ts';
-import { ADD_NUMBER } from '../../gateway/admin/numbers.ts';
-import { PROVIDER_STATUS } from '../../gateway/admin/providers.ts';
-import { PUT_ROUTE } from '../../gateway/admin/routes/route-fields.ts';
-import { INVITE_TO_ACCOUNT } from '../../gateway/admin/users/invite.ts';
-import { USER_STATUS } from '../../gateway/admin/users/support.ts';
-import type { Schema } from '../../gateway/fields/field.ts';
-import { requestSchema } from '../../gateway/fields/request.ts';
+import { CREATE_ACCOUNT } from '../../gateway/endpoints/accounts/create.ts';
+import { CREDIT } from '../../gateway/endpoints/accounts/credit.ts';
+import { ACCOUNT_STATUS } from '../../gateway/endpoints/accounts/set-status.ts';
+import { UPDATE_ACCOUNT } from '../../gateway/endpoints/accounts/update.ts';
+import { DECIDE_SENDER, DECIDE_TEMPLATE } from '../../gateway/endpoints/approvals/decision-fields.ts';
+import { PROVIDER_STATUS } from '../../gateway/endpoints/carriers/providers.ts';
+import { CARRIER_STATUS } from '../../gateway/endpoints/carriers/set-status.ts';
+import { UPDATE_CARRIER } from '../../gateway/endpoints/carriers/update.ts';
+import { START_CHECK } from '../../gateway/endpoints/ledger-checks/ledger-checks.ts';
+import { ADD_NUMBER } from '../../gateway/endpoints/numbers/operators-numbers.ts';
+import { INVITE_TO_ACCOUNT } from '../../gateway/endpoints/operators/invite.ts';
+import { USER_STATUS } from '../../gateway/endpoints/operators/support.ts';
+import { PUT_ROUTE } from '../../gateway/endpoints/routes/route-fields.ts';
+import type { Schema } from '../../gateway/http/fields/field.ts';
+import { requestSchema } from '../../gateway/http/fields/request.ts';
 
 /** The requests of operators, by their names in docs/openapi.json. */
 export const OPERATOR_SCHEMAS: Readonly<Record<string, Schema>> = {

@@ -1,5 +1,5 @@
-import { Approvals } from '../../gateway/sms/approvals.ts';
-import { ApprovedTemplates } from '../../gateway/templates/approved-templates.ts';
+import { Approvals } from '../../gateway/endpoints/sms/approvals.ts';
+import { ApprovedTemplates } from '../../gateway/endpoints/sms/dlt/approved-templates.ts';
 import { WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/opt-out.ts';
 import { optOutOf } from '../../shared/carriers/opt-outs/sign.ts';
 import { LANGUAGES } from '../../shared/carriers/opt-outs/word-lists.ts';

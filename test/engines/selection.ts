@@ -44,7 +44,7 @@ export const RUNS: readonly EngineRun[] = [
     chosen: [
       ...STORES,
       'test/gateway/access/counter.test.ts',
-      'test/gateway/idempotency',
+      'test/gateway/http/idempotency',
       'test/workers/smpp/claim/claim.test.ts',
       'test/flow/whole-path.test.ts',
     ],

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import type { GatewayDeps } from '../../gateway/process/deps.ts';
+import type { GatewayDeps } from '../../gateway/http/deps.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';

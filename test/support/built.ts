@@ -71,7 +71,7 @@ async function bundled(): Promise<string> {
     // Files of ours that start as threads, where the bundles of their processes look for them. `watched-gateway` is one.
     { in: join(dist, 'workers/batches/render-slice.js'), out: 'workers/background/render-slice' },
     ...['gateway', 'programs'].map((beside) => ({
-      in: join(dist, 'gateway/process/in-thread.js'),
+      in: join(dist, 'gateway/http/in-thread.js'),
       out: `${beside}/in-thread`,
     })),
     ...Object.entries(PROGRAMS).map(([name, source]) => ({ in: join(ROOT, source), out: `programs/${name}` })),

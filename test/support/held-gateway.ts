@@ -1,6 +1,6 @@
 import { createApp } from '../../gateway/app.ts';
 import { GatewayServer } from '../../gateway/http/server.ts';
-import { Threads } from '../../gateway/process/threads.ts';
+import { Threads } from '../../gateway/http/threads.ts';
 import { createHostResolver } from '../../shared/events/webhooks/resolve-host.ts';
 import { queuedMessage } from '../../shared/messages/document/draft.ts';
 import { bookedSchedule } from '../../shared/messages/schedule.ts';

@@ -1,6 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { type Operation, readContract } from '../../gateway/docs/contract.ts';
+import { type Operation, readContract } from '../../gateway/endpoints/docs/contract.ts';
 
 export const { contract, text: contractText } = readContract();
 

@@ -3,7 +3,7 @@ import type { AnyMessage } from '../document/any-message.ts';
 
 /**
  * What settlement and events need to know about a message's channel. Accepting and sending are not part of it: each channel does
- * them in gateway/<channel> and in its worker. What the API shows: gateway/messages/views.ts.
+ * them in gateway/<channel> and in its worker. What the API shows: gateway/endpoints/messages/views.ts.
  */
 export interface Channel<Message extends AnyMessage> {
   /** Number of parts in one submit. Each part is answered, and reported on later, by itself. */

@@ -18,7 +18,7 @@ export interface DebitRequest extends Purchase {
   readonly today: string;
   /** Groups of this account whose follow-up is complete: this debit clears their pending changes. */
   readonly done: readonly GroupId[];
-  /** By the store's time. From then on the debit is refused, however long it was delayed (gateway/idempotency/key-holder.ts relies on it). */
+  /** By the store's time. From then on the debit is refused, however long it was delayed (gateway/http/idempotency/key-holder.ts relies on it). */
   readonly payBy?: Date | undefined;
 }
 

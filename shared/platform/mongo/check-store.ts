@@ -2,7 +2,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Store } from './connect.ts';
 import { probeFeatures } from './feature-probe.ts';
 
-/** A tenth of the time that a request with an Idempotency-Key has to be paid for, by the store's time (gateway/idempotency). */
+/** A tenth of the time that a request with an Idempotency-Key has to be paid for, by the store's time (gateway/http/idempotency). */
 const CLOCK_MS = 1_500;
 
 /**

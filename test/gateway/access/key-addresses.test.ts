@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { KeyUses } from '../../../gateway/process/key-uses.ts';
+import { KeyUses } from '../../../gateway/http/key-uses.ts';
 import { requestsOfDay } from '../../../shared/people/keys/key-use.ts';
 import { createKey, findKey, updateKey } from '../../../shared/people/keys/store.ts';
 import { findKeyUses } from '../../../shared/people/keys/use-store.ts';

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Db } from 'mongodb';
 import { type BrowserContextOptions, type Browser as Chromium, chromium, type Page } from 'playwright-core';
-import type { GatewayDeps } from '../../../gateway/process/deps.ts';
+import type { GatewayDeps } from '../../../gateway/http/deps.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { builtDashboard } from '../../support/dashboard.ts';
 import { debianProgram } from '../../support/debian.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { pagesOf } from '../../../gateway/docs/pages.ts';
+import { pagesOf } from '../../../gateway/endpoints/docs/pages.ts';
 import { debianProgram } from '../../support/debian.ts';
 import { openGateway, type TestGateway } from '../../support/gateway.ts';
 import { contract, operations } from '../../support/openapi.ts';

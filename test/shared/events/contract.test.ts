@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Schema } from '../../../gateway/fields/field.ts';
+import type { Schema } from '../../../gateway/http/fields/field.ts';
 import {
   EVENTS,
   type EventName,

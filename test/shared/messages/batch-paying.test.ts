@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { findPaidBatch } from '../../../gateway/sms/find-paid-batch.ts';
-import { storeUnpaid } from '../../../gateway/sms/unpaid-store.ts';
+import { findPaidBatch } from '../../../gateway/endpoints/sms/find-paid-batch.ts';
+import { storeUnpaid } from '../../../gateway/endpoints/sms/unpaid-store.ts';
 import { chunksOf } from '../../../shared/messages/batch.ts';
 import { batchCollection, readChunk } from '../../../shared/messages/batch-store.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findPaidBatch } from '../../../gateway/sms/find-paid-batch.ts';
+import { findPaidBatch } from '../../../gateway/endpoints/sms/find-paid-batch.ts';
 import type { BatchDocument } from '../../../shared/messages/batch.ts';
 import { type Booking, scheduledBatchId } from '../../../shared/messages/schedule.ts';
 import { cancelSchedule } from '../../../shared/money/payment/cancel-schedule.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
-import { readWholeMessage } from '../../../gateway/messages/read-whole.ts';
+import { readWholeMessage } from '../../../gateway/endpoints/messages/read-whole.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
 import type { BatchDocument } from '../../../shared/messages/batch.ts';

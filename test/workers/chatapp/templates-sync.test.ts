@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CallbackStore } from '../../../gateway/chatapp/callback-store.ts';
+import { CallbackStore } from '../../../gateway/endpoints/chatapp-callbacks/callback-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import type { ChatTemplateDocument } from '../../../shared/templates/chat/chat-template.ts';
 import { listChatTemplates, replaceChatTemplates } from '../../../shared/templates/chat/store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { expect } from 'chai';
-import { removeTemplate } from '../../../gateway/account/templates/own-store.ts';
+import { removeTemplate } from '../../../gateway/endpoints/templates/own-store.ts';
 import { eventsOf } from '../../../shared/events/catalogue.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';

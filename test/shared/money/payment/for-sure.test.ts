@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Db, type Document, Long, MongoWriteConcernError } from 'mongodb';
-import { findAccepted } from '../../../../gateway/sms/send.ts';
+import { findAccepted } from '../../../../gateway/endpoints/sms/send.ts';
 import { insertFirst, queueDocuments } from '../../../../shared/messages/queue/queue-store.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { applyCredits } from '../../../../shared/money/ledger/change.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findAccepted } from '../../../../gateway/sms/send.ts';
+import { findAccepted } from '../../../../gateway/endpoints/sms/send.ts';
 import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';

@@ -1,4 +1,4 @@
-import { type IndexedTemplate, TemplateIndex } from '../../../../gateway/templates/template-index.ts';
+import { type IndexedTemplate, TemplateIndex } from '../../../../gateway/endpoints/sms/dlt/template-index.ts';
 import type { Pattern } from '../../../../shared/templates/sms/pattern.ts';
 import { parseContent } from '../../../../shared/templates/sms/pattern.ts';
 import {

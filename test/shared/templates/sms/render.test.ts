@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { matchTemplate } from '../../../../gateway/templates/match.ts';
+import { matchTemplate } from '../../../../gateway/endpoints/sms/dlt/match.ts';
 import { renderTemplate } from '../../../../shared/templates/sms/render.ts';
 import { indexTemplates, patternOf, templateOf } from './reference.ts';
 

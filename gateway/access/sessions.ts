@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { REQUESTS_PER_MINUTE } from '../../shared/people/keys/key.ts';
+import { hashSecret, secretMatches } from '../../shared/people/keys/key-secret.ts';
+import type { SessionDocument } from '../../shared/people/users/session.ts';
+import {
+  endOldestSessions,
+  endSession,
+  endSessions,
+  findSession,
+  insertSession,
+  touchSession,
+} from '../../shared/people/users/session-store.ts';
+import { findUser } from '../../shared/people/users/store.ts';
+import type { UserDocument } from '../../shared/people/users/user.ts';
+import { newId, type SessionId } from '../../shared/platform/runtime/ids.ts';
+import type { CallerAddress } from '../http/caller-address.ts';
+import type { CallerAccount, Requester } from '../http/context.ts';
+import type { GatewayDeps } from '../http/deps.ts';
+import type { ProblemSlug } from '../http/problem.ts';
+import { type CookieText, parseCookie, SessionCookie } from './cookie.ts';
+import type { ReadAccount } from './read-account.ts';
+import { ROLE_PERMISSIONS } from './roles.ts';
+import { isSameOrigin } from './same-origin.ts';
+import { needsSecondFactor } from './second-factor.ts';
+import { absoluteMs, isConfirmed, isOver } from './session-limits.ts';
+
+/** The time of the last request is stored at most this often. */
+const SEEN_EVERY_MS = 60_000;
+const SECRET_BYTES = 32;
+const AGENT_CHARACTERS = 200;
+/** More browsers than anybody has. A loop of sign-ins ends its own sessions. */
+const SESSIONS_MAX = 20;
+
+/** A session with its user and the user's account, all as they are in the store now. */
+export interface SignedIn {
+  readonly session: SessionDocument;
+  readonly user: UserDocument;
+  readonly account: CallerAccount | undefined;
+}
+
+/** What the user has shown: a second factor; and when the password, unless just now. */
+interface Shown {
+  readonly factor: SessionDocument['factor'] | undefined;
+  readonly confirmedAt?: Date;
+}
+
+interface Begun {
+  readonly session: SessionDocument;
+  /** What the cookie must hold. */
+  readonly cookie: CookieText;
+}
+
+/**
+ * The sessions of signed-in browsers. Session and user are read on every request, so that a role, a disabled user and an ended
+ * session count at once, on every gateway (decision 26).
+ */
+export class Sessions {
+  readonly cookie: SessionCookie;
+  readonly #deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
+  readonly #addressOf: CallerAddress;
+  readonly #readAccount: ReadAccount;
+
+  constructor(
+    deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
+    { addressOf, readAccount }: { readonly addressOf: CallerAddress; readonly readAccount: ReadAccount },
+  ) {
+    this.#deps = deps;
+    this.#addressOf = addressOf;
+    this.#readAccount = readAccount;
+    this.cookie = new SessionCookie(deps.config.publicUrl);
+  }
+
+  /** Begins a session. The text of its cookie is stored nowhere. A user with too many loses the oldest. */
+  async begin(req: IncomingMessage, user: UserDocument, { factor, confirmedAt }: Shown): Promise<Begun> {
+    const now = this.#deps.clock.now();
+    const secret = randomBytes(SECRET_BYTES).toString('hex');
+    const agent = req.headers['user-agent']?.slice(0, AGENT_CHARACTERS);
+    const session: SessionDocument = {
+      _id: newId('ses', now.getTime()),
+      secretHash: hashSecret(secret).toString('hex'),
+      user: user._id,
+      epoch: user.epoch,
+      ...(factor && { factor }),
+      confirmedAt: confirmedAt ?? now,
+      madeAt: now,
+      seenAt: now,
+      address: this.#addressOf(req),
+      ...(agent && { agent }),
+      expiresAt: new Date(now.getTime() + absoluteMs(user)),
+    };
+    await insertSession(this.#deps.db, session);
+    await endOldestSessions(this.#deps.db, user._id, SESSIONS_MAX);
+    return { session, cookie: { id: session._id, secret } };
+  }
+
+  /** Ends all sessions of the user and begins one with another cookie. `user` is as it was after the change that demands it. */
+  async renew(req: IncomingMessage, user: UserDocument, shown: Shown): Promise<Begun> {
+    await endSessions(this.#deps.db, user._id);
+    return this.begin(req, user, shown);
+  }
+
+  /** The session of the request's cookie; otherwise the problem. */
+  async find(req: IncomingMessage): Promise<SignedIn | ProblemSlug> {
+    const text = this.cookie.read(req);
+    if (text === undefined) return 'key_missing';
+    const given = parseCookie(text);
+    const session = given && (await findSession(this.#deps.db, given.id));
+    if (session === undefined || !secretMatches(given?.secret ?? '', Buffer.from(session.secretHash, 'hex'))) {
+      return 'session_ended';
+    }
+    return (await this.#alive(session)) ?? 'session_ended';
+  }
+
+  /**
+   * Who makes the request, by its cookie. A change must come from our own pages. All tabs of a browser have one cookie: a page says
+   * for whom it was made, so that it does not act for somebody who signed in in another tab.
+   */
+  async identify(req: IncomingMessage): Promise<Requester | ProblemSlug> {
+    const found = await this.find(req);
+    if (typeof found === 'string') return found;
+    if (!isSameOrigin(req, this.#deps.config.publicUrl)) return 'origin_refused';
+    const { session, user, account } = found;
+    if ((req.headers['x-dashboard-user'] ?? user._id) !== user._id) return 'other_user';
+    if (!isAutomatic(req)) await this.#see(session);
+    const incomplete = isIncomplete(found);
+    const confirmed = isConfirmed(session, this.#deps.clock.now());
+    const { _id: id, username: name, role } = user;
+    return {
+      who: { kind: 'user', id, name, role, session: session._id, incomplete, confirmed },
+      account,
+      address: this.#addressOf(req),
+      perMinute: REQUESTS_PER_MINUTE,
+      makers: [],
+      scopes: incomplete ? [] : ROLE_PERMISSIONS[role],
+    };
+  }
+
+  /** Whether a stream that a session opened may go on. Does not count as a request. */
+  async isAlive(id: SessionId): Promise<boolean> {
+    const session = await findSession(this.#deps.db, id);
+    const found = session && (await this.#alive(session));
+    return found !== undefined && !isIncomplete(found);
+  }
+
+  async end({ user, _id }: SessionDocument): Promise<void> {
+    await endSession(this.#deps.db, user, _id);
+  }
+
+  async #alive(session: SessionDocument): Promise<SignedIn | undefined> {
+    const user = await findUser(this.#deps.db, session.user);
+    if (user === undefined || isOver(session, user, this.#deps.clock.now())) return undefined;
+    const account = user.account && (await this.#readAccount(user.account));
+    // A user of an account must have one.
+    return user.account !== undefined && account === undefined ? undefined : { session, user, account };
+  }
+
+  async #see({ _id, seenAt }: SessionDocument): Promise<void> {
+    const now = this.#deps.clock.now();
+    if (now.getTime() - seenAt.getTime() >= SEEN_EVERY_MS) await touchSession(this.#deps.db, _id, now);
+  }
+}
+
+/** What a page asks by itself, to show what is new, does not keep its session from ending. */
+function isAutomatic({ headers }: IncomingMessage): boolean {
+  return headers['x-dashboard-auto'] === '1' || headers.accept === 'text/event-stream';
+}
+
+/** A second factor is asked for that the session does not have: it may do nothing but set one up. */
+function isIncomplete({ session, user, account }: SignedIn): boolean {
+  return session.factor === undefined && needsSecondFactor(user, account);
+}

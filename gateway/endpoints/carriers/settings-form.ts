@@ -1,0 +1,88 @@
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import type { CarrierInput } from '../../../shared/carriers/carrier-form.ts';
+import { leadsPassword } from '../../../shared/carriers/carrier-secrets.ts';
+import { BASICS, REQUIRED } from '../../../shared/carriers/settings/basics.ts';
+import { type Setting, type Settings, type Shape, withDefaults } from '../../../shared/carriers/settings/setting.ts';
+import { GROUP_NAMES, GROUPS } from '../../../shared/carriers/settings/table.ts';
+import type { JsonObject } from '../../http/context.ts';
+import { type FieldProblems, refuseUnknown, wrongType } from '../../http/field-problems.ts';
+
+/**
+ * A carrier's settings as a form: every value is one text, as `ops carrier` takes it. The tables of shared/carriers/settings say
+ * what there is, so a new setting appears by itself.
+ */
+interface FormGroup {
+  readonly name: string;
+  readonly settings: Settings;
+  values(carrier: CarrierDocument): Readonly<Record<string, unknown>>;
+}
+
+/** Settings without a default are explained here: their tables have only shapes. */
+const ABOUT: Readonly<Record<keyof typeof REQUIRED, string>> = {
+  host: 'where its SMSC is',
+  port: 'its SMPP port',
+  systemId: 'system_id of the bind',
+};
+
+const CONNECTION: Settings = Object.fromEntries(
+  Object.entries(REQUIRED).map(([name, shape]) => [
+    name,
+    { ...(shape as Shape<unknown>), about: ABOUT[name as keyof typeof REQUIRED], standard: undefined },
+  ]),
+);
+
+const FORM: readonly FormGroup[] = [
+  { name: 'connection', settings: CONNECTION, values: (carrier) => ({ ...carrier }) },
+  { name: 'basics', settings: BASICS, values: (carrier) => ({ ...withDefaults(BASICS as Settings, { ...carrier }) }) },
+  ...GROUP_NAMES.map((name) => ({
+    name,
+    settings: GROUPS[name] as Settings,
+    values: (carrier: CarrierDocument) => ({ ...withDefaults(GROUPS[name] as Settings, { ...carrier[name] }) }),
+  })),
+];
+
+/** Every setting with its value as text. Of certificates and keys only what may be shown. */
+export function settingsForm(carrier: CarrierDocument): readonly object[] {
+  return FORM.flatMap(({ name: group, settings, values }) => {
+    const all = values(carrier);
+    return Object.entries(settings).map(([name, one]) => settingRecord(group, name, one, all[name]));
+  });
+}
+
+function settingRecord(group: string, name: string, one: Setting<unknown>, value: unknown): object {
+  const shown = one.show(value);
+  const standard = one.standard === undefined ? null : one.show(one.standard);
+  const choices = /^[a-z0-9_.]+(\|[a-z0-9_.]+)+$/i.test(one.value) ? one.value.split('|') : null;
+  return {
+    ...{ name, group, about: one.about, form: one.form, value: shown, default: standard },
+    ...{ choices, is_set: shown !== standard, secret: one.file === true, needs_password: leadsPassword(name) },
+  };
+}
+
+/** Reads changed settings: `{windowSize: '50'}`. Problems name the setting and the right form. */
+export function readSettings(given: JsonObject, problems: FieldProblems): Partial<Omit<CarrierInput, '_id'>> {
+  const place = 'settings.';
+  refuseUnknown(
+    given,
+    FORM.flatMap(({ settings }) => Object.keys(settings)),
+    problems,
+    place,
+  );
+  const changes: Record<string, unknown> = {};
+  for (const { name: group, settings } of FORM) {
+    for (const [name, one] of Object.entries(settings)) {
+      if (!Object.hasOwn(given, name)) continue;
+      const value = readOne(one, given[name], place + name, problems);
+      if (value === undefined) continue;
+      if (group === 'connection' || group === 'basics') changes[name] = value;
+      else changes[group] = { ...Object(changes[group]), [name]: value };
+    }
+  }
+  return changes; // each value was read by its own setting
+}
+
+function readOne(one: Setting<unknown>, text: unknown, name: string, problems: FieldProblems): unknown {
+  if (typeof text !== 'string') return problems.add(name, 'wrong_type', `It must be a string, not ${wrongType(text)}.`);
+  const value = one.file && text === 'off' ? '' : one.parse(text);
+  return value === undefined ? problems.add(name, 'invalid_value', `It must be ${one.form}.`) : value;
+}

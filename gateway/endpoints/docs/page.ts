@@ -1,0 +1,129 @@
+import { FIELD_CODES } from '../../http/field-codes.ts';
+import { PROBLEMS } from '../../http/problem.ts';
+import type { ProblemRule } from '../../http/problem-rule.ts';
+import { CODE_GROUPS } from '../messages/explain/explain.ts';
+import type { Contract } from './contract.ts';
+import { codeAnchor, errorCodeSection } from './error-codes.ts';
+import { eventAnchor, eventSection } from './event-section.ts';
+import { fieldLists } from './field-list.ts';
+import { code, escapeHtml, link, paragraphs, prose } from './html.ts';
+import { answerSamples, operationSection } from './operation.ts';
+import { type DocsPage, operationsOf, type Placed, pagesOf } from './pages.ts';
+
+/** Renders one page of the contract for people. Pure. `head` has its style and its script: it can be read without either. */
+export function renderPage(contract: Contract, path: string, head: string): string {
+  const pages = pagesOf(contract);
+  const page = pages.find((one) => one.path === path) ?? pages[0];
+  const sections = page.tags.map((tag) => tagSection(contract, tag));
+  const own = page === pages[0] ? `${eventSection(contract)}${errorSection(contract)}${errorCodeSection()}` : '';
+  const brand = `<a class="brand" href="/docs">${MARK}${escapeHtml(contract.info.title)}</a>`;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<title>${escapeHtml(page.title)} · ${escapeHtml(contract.info.title)}</title>
+${head}</head>
+<body><div class="frame docs"><a class="skip" href="#main">Skip to the page</a>
+<header class="top">${brand}<button type="button" popovertarget="contents">Contents</button><a href="/dashboard">Dashboard</a></header>
+<aside class="side" id="contents" popover><p class="side-head">${brand} <a class="small" href="/dashboard">Dashboard</a></p><nav class="navigation" aria-label="Contents">${navigation(contract, page)}</nav></aside>
+<main id="main" tabindex="-1"><h1>${escapeHtml(page.title)}</h1><div class="prose">${paragraphs(page.intro)}</div>${page === pages[0] ? FIRST_STEPS : ''}${sections.join('')}${own}</main></div></body></html>
+`;
+}
+
+/** The dashboard's mark (client/frame/frame.tsx). */
+const MARK =
+  '<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8"/><path d="M9 8v16M9 16.500c5-3.500 10-3.500 10 2V24"/><circle cx="22.500" cy="9.500" r="3"/></svg>';
+
+/** What the samples take from the environment. The script puts in the address of this page. */
+const FIRST_STEPS = `<h2 id="samples">Samples</h2><p>The samples take the address and the key from the environment. Set them once; Python needs <code>pip install requests</code>.</p>
+<div class="sample"><p class="sample-name"><span>Once in your shell</span></p><pre tabindex="0" role="group" aria-label="Once in your shell"><code>export HARKARA_URL=<span id="origin">http://127.0.0.1:3000</span>
+export HARKARA_KEY=hk_live_…</code></pre></div>`;
+
+function tagSection(contract: Contract, tag: string): string {
+  const described = contract.tags.find(({ name }) => name === tag)?.description ?? '';
+  const operations = operationsOf(contract, tag).map((placed) => operationSection(contract, placed));
+  return `<h2 id="${tagAnchor(tag)}">${escapeHtml(tag)}</h2><p>${prose(described)}</p>${operations.join('')}`;
+}
+
+function tagAnchor(tag: string): string {
+  return `tag-${tag.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
+}
+
+/** The contents at the side. What is `deep` shows only in a search: there are too many errors for a list. */
+function navigation(contract: Contract, current: DocsPage): string {
+  const pages = pagesOf(contract);
+  const groups = current.tags.map((tag) => {
+    const items = operationsOf(contract, tag).map(({ method, operation }) =>
+      item(
+        `#${operation.operationId}`,
+        `${escapeHtml(operation.summary)} <span class="method ${method}">${method.toUpperCase()}</span>`,
+      ),
+    );
+    return group(tag, items);
+  });
+  return `${searchBox()}${groups.join('')}${current.path === pages[0].path ? ownGroups(contract) : ''}${group('More', [
+    ...pages.map((page) => item(page.path, escapeHtml(page.title), page.path === current.path)),
+    item('/openapi.json', 'OpenAPI 3.1'),
+  ])}`;
+}
+
+/** The script shows it: without one it would do nothing. */
+function searchBox(): string {
+  return `<form class="search" role="search" hidden><label for="search" class="hidden">Search this page</label><input type="search" id="search" placeholder="Search" autocomplete="off"><p class="hidden" role="status"></p></form>`;
+}
+
+function ownGroups({ webhooks }: Contract): string {
+  const events = Object.keys(webhooks).map((name) => item(`#${eventAnchor(name)}`, escapeHtml(name)));
+  const deep = [
+    ...Object.keys(PROBLEMS).map((slug) => item(`#problem-${slug}`, slug)),
+    ...Object.keys(FIELD_CODES).map((name) => item(`#field-${name}`, name)),
+    ...CODE_GROUPS.flatMap(({ codes }) => codes.map((entry) => item(`#${codeAnchor(entry)}`, entry.codes.join(', ')))),
+  ].map((html) => html.replace('<li>', '<li class="deep">'));
+  return `${group('Webhooks', [item('#webhooks', 'Webhooks'), ...events])}${group('Errors', [
+    item('#problems', 'Errors'),
+    item('#field-codes', 'Errors of fields'),
+    item('#error-codes', 'Why messages fail'),
+    ...deep,
+  ])}`;
+}
+
+function group(title: string, items: readonly string[]): string {
+  return `<div class="nav-group"><h2>${escapeHtml(title)}</h2><ul>${items.join('')}</ul></div>`;
+}
+
+function item(href: string, html: string, here = false): string {
+  return `<li>${here ? link(href, html).replace('<a ', '<a aria-current="page" ') : link(href, html)}</li>`;
+}
+
+/** The catalogue of errors: what happened, what to do, and where it is answered. */
+function errorSection(contract: Contract): string {
+  const shape = contract.components.responses.Problem?.content?.['application/problem+json'];
+  const rules: [string, ProblemRule][] = Object.entries(PROBLEMS);
+  const all = pagesOf(contract).flatMap(({ path, tags }) =>
+    tags.flatMap((tag) => operationsOf(contract, tag).map((placed) => ({ ...placed, page: path }))),
+  );
+  const fields = Object.entries(FIELD_CODES).map(
+    ([name, meaning]) => `<div id="field-${name}"><dt>${code(name)}</dt><dd>${prose(meaning)}</dd></div>`,
+  );
+  return `<h2 id="problems">Errors</h2>
+<section class="operation" aria-labelledby="problems"><div class="columns"><div class="told"><p>${prose('Every answer that is not a success has this body. `type` leads to the entry below; `code` is what a program should look at; `request_id` is what your service provider asks for.')}</p>
+${shape === undefined ? '' : fieldLists(contract, shape.schema)}</div><div class="samples">${answerSamples(shape, 'Error')}</div></div></section>
+<dl class="catalogue">${rules.map(([slug, rule]) => problemItem(slug, rule, all)).join('')}</dl>
+<h2 id="field-codes">Errors of fields</h2><p>${prose('Entries of `errors` say which field is wrong and how to correct it. `code` is one of these.')}</p><dl class="catalogue">${fields.join('')}</dl>`;
+}
+
+interface OnPage extends Placed {
+  readonly page: string;
+}
+
+/** More than these are as good as all. */
+const NAMED_MAX = 8;
+
+function problemItem(slug: string, { status, number, title, advice, retryable }: ProblemRule, all: readonly OnPage[]) {
+  const here = all.filter(({ operation }) => operation['x-problems'].includes(slug));
+  const links = here.map(({ page, operation }) =>
+    link(`${page}#${operation.operationId}`, escapeHtml(operation.summary)),
+  );
+  const where =
+    here.length === 0 || here.length > NAMED_MAX ? '' : `<dd class="where">Answered by: ${links.join(', ')}</dd>`;
+  const again = retryable ? 'send it again unchanged' : 'the same request fails again';
+  return `<div id="problem-${slug}"><dt><a href="#problem-${slug}">${code(slug)}</a> <span class="soft">HTTP ${status}, <code>status_code</code> ${number}, ${again}</span></dt><dd><strong>${escapeHtml(title)}.</strong> ${prose(advice)}</dd>${where}</div>`;
+}

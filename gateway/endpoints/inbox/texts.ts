@@ -1,0 +1,57 @@
+import type { Db } from 'mongodb';
+import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import type { InboundContent } from '../../../shared/messages/document/chat-message.ts';
+import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { beginning } from '../../http/fields/beginning.ts';
+
+/** Characters of a text that are shown. Webhooks and `GET /v2/events` have all of it. */
+const SHOWN_MAX = 4_096;
+/** Messages of one read. A text may have 64 KB: 500 of them at once held the event loop for 100 ms. */
+const TOGETHER = 32;
+
+/**
+ * What a customer wrote, and in which group, or which template was sent. Other texts of ours are not shown by the API
+ * (gateway/README.md).
+ */
+export type Said =
+  | { readonly body: string; readonly body_cut?: true; readonly group_id?: string }
+  | { readonly template: string; readonly language: string };
+
+interface Content {
+  readonly _id: MessageId;
+  readonly inbound?: Pick<InboundContent, 'body' | 'more'>;
+  readonly content?: { readonly name?: string; readonly language?: string };
+}
+
+/** What is shown of the contents of these messages. Messages of which nothing is shown are missing. */
+export async function readSaid(
+  db: Db,
+  account: AccountId,
+  ids: readonly MessageId[],
+): Promise<ReadonlyMap<MessageId, Said>> {
+  const said = new Map<MessageId, Said>();
+  for (let start = 0; start < ids.length; start += TOGETHER) {
+    const some = ids.slice(start, start + TOGETHER);
+    const found = await db
+      .collection<AnyMessage>('messages')
+      .find({ _id: { $in: some }, account }, { projection: FIELDS, batchSize: TOGETHER + 1 })
+      .toArray();
+    for (const { _id, inbound, content } of found as readonly Content[]) {
+      if (inbound !== undefined) said.set(_id, { ...shown(inbound.body), ...groupOf(inbound) });
+      else if (content?.name !== undefined) said.set(_id, { template: content.name, language: content.language ?? '' });
+    }
+  }
+  return said;
+}
+
+const FIELDS = { 'inbound.body': 1, 'inbound.more.group_id': 1, 'content.name': 1, 'content.language': 1 } as const;
+
+/** A message in a group opens no session with its author (gateway/endpoints/chatapp-callbacks/account-part.ts). */
+function groupOf({ more }: Pick<InboundContent, 'more'>): { readonly group_id?: string } {
+  return typeof more?.group_id === 'string' ? { group_id: more.group_id } : {};
+}
+
+function shown(body: string): { readonly body: string; readonly body_cut?: true } {
+  if (body.length <= SHOWN_MAX) return { body };
+  return { body: beginning(body, SHOWN_MAX), body_cut: true };
+}

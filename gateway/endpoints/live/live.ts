@@ -1,0 +1,164 @@
+import type { Request } from 'express';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import type { Log } from '../../../shared/platform/runtime/log.ts';
+import type { Identify } from '../../access/authenticate.ts';
+import { refusesOther } from '../../access/page-user.ts';
+import type { Sessions } from '../../access/sessions.ts';
+import { beginStream, sendProblem } from '../../http/answer.ts';
+import { callerOf, type Handler, type Reply, type Requester, requesterOf } from '../../http/context.ts';
+import { FieldProblems, invalidRequest } from '../../http/field-problems.ts';
+import type { ProblemSlug } from '../../http/problem.ts';
+import { parseQuery } from '../../http/query.ts';
+import { LiveHub } from './hub.ts';
+import type { AccountSource, OperatorSource, Reading } from './source.ts';
+import { LiveStream } from './stream.ts';
+
+/** How often a stream shows that it lives, and its caller is looked at again. Common proxies wait for 60 s. */
+const BEAT_MS = 15_000;
+/** Seconds after which a caller who has too many streams may try again. */
+const RETRY_AFTER = ['Retry-After', '30'] as const;
+
+interface LiveDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly stopping: AbortSignal;
+  readonly identify: Identify;
+  readonly sessions: Pick<Sessions, 'isAlive'>;
+  readonly beatMs?: number;
+}
+
+/** `GET /v2/account/stream` and `GET /v2/admin/stream`: one hub for all of them, made once per process. */
+export class Live {
+  readonly #identify: Identify;
+  readonly #sessions: LiveDeps['sessions'];
+  readonly #beatMs: number;
+  readonly #hub: LiveHub;
+  readonly #open: OpenStreams;
+
+  constructor({ clock, log, stopping, identify, sessions, beatMs = BEAT_MS }: LiveDeps) {
+    this.#identify = identify;
+    this.#sessions = sessions;
+    this.#beatMs = beatMs;
+    this.#hub = new LiveHub({ clock, log });
+    this.#open = new OpenStreams(stopping);
+  }
+
+  ofAccount(sources: readonly AccountSource[]): Handler {
+    return this.#handler(sources, ({ name, read }, res) => {
+      const { _id } = callerOf(res).account;
+      return { name, key: `${name} ${_id}`, read: () => read(_id) };
+    });
+  }
+
+  ofOperators(sources: readonly OperatorSource[]): Handler {
+    return this.#handler(sources, ({ name, read }) => ({ name, key: name, read }));
+  }
+
+  #handler<S extends { readonly name: string }>(
+    sources: readonly S[],
+    readingOf: (source: S, res: Reply) => Reading,
+  ): Handler {
+    return (req, res: Reply) => {
+      const problems = new FieldProblems();
+      const { events, user } = parseQuery(req, ['events', 'user'], problems);
+      const wanted = events === undefined ? sources : named(events, sources, problems);
+      if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+      if (refusesOther(res, user)) return;
+      if (!this.#open.hasRoomFor(requesterOf(res))) {
+        return sendProblem(res, 'too_many_streams', { headers: RETRY_AFTER });
+      }
+      // The caller left while the store was asked who it is: `close` will not come a second time.
+      if (res.closed) return;
+      const readings = wanted.map((source) => readingOf(source, res));
+      // Without the first header nginx keeps events until its buffer is full.
+      beginStream(res, 'text/event-stream; charset=utf-8', ['X-Accel-Buffering', 'no', 'Connection', 'close']);
+      if (req.method === 'HEAD') res.end();
+      else this.#begin(req, res, readings);
+    };
+  }
+
+  #begin(req: Request, res: Reply, readings: readonly Reading[]): void {
+    const requester = requesterOf(res);
+    const leave: (() => void)[] = [];
+    const stream = new LiveStream(res, () => {
+      clearInterval(timer);
+      for (const end of leave) end();
+      this.#open.delete(stream);
+    });
+    const timer = setInterval(() => void this.#beat(req, requester, stream), this.#beatMs);
+    this.#open.add(stream, requester);
+    for (const reading of readings) leave.push(this.#hub.watch(reading, (name, json) => stream.tell(name, json)));
+  }
+
+  /**
+   * Ends the stream of somebody who may not ask any more: a revoked key, a session that was ended. When the store cannot say, the
+   * stream goes on: nothing comes on it then. Never rejects.
+   */
+  async #beat(req: Request, requester: Requester, stream: LiveStream): Promise<void> {
+    const problem = await this.#lost(req, requester).catch(() => undefined);
+    if (problem === undefined) stream.beat();
+    else stream.end(problem);
+  }
+
+  /** A session is only looked at: an open page is no request, and does not keep the session from ending. */
+  async #lost(req: Request, { who, scopes }: Requester): Promise<ProblemSlug | undefined> {
+    if (who.kind === 'user') return (await this.#sessions.isAlive(who.session)) ? undefined : 'session_ended';
+    const now = await this.#identify(req);
+    if (typeof now === 'string') return now;
+    return scopes.every((scope) => now.scopes.includes(scope)) ? undefined : 'scope_missing';
+  }
+}
+
+/** A key, or a signed-in user: as many tabs as a person looks at, and what browsers have not closed yet. */
+const PER_CALLER_MAX = 12;
+const PER_ACCOUNT_MAX = 100;
+/** All streams of one process. Each takes a connection and some 20 KB. */
+const PROCESS_MAX = 2_000;
+
+/** The streams that are open in this process. All end when the process begins to stop: nothing waits for them. */
+class OpenStreams {
+  readonly #streams = new Map<LiveStream, { readonly account: string | undefined; readonly caller: string }>();
+  readonly #stopping: AbortSignal;
+
+  constructor(stopping: AbortSignal) {
+    this.#stopping = stopping;
+    stopping.addEventListener('abort', () => {
+      for (const stream of this.#streams.keys()) stream.end();
+    });
+  }
+
+  /** Whether the caller may open one more. */
+  hasRoomFor({ account, who }: Requester): boolean {
+    if (this.#streams.size >= PROCESS_MAX) return false;
+    let [ofCaller, ofAccount] = [0, 0];
+    for (const open of this.#streams.values()) {
+      if (open.caller === who.id) ofCaller++;
+      if (account !== undefined && open.account === account._id) ofAccount++;
+    }
+    return ofCaller < PER_CALLER_MAX && ofAccount < PER_ACCOUNT_MAX;
+  }
+
+  add(stream: LiveStream, { account, who }: Requester): void {
+    this.#streams.set(stream, { account: account?._id, caller: who.id });
+    if (this.#stopping.aborted) stream.end();
+  }
+
+  delete(stream: LiveStream): void {
+    this.#streams.delete(stream);
+  }
+}
+
+/** `events=balance,messages`: the sources that the caller wants. */
+function named<S extends { readonly name: string }>(
+  events: string,
+  sources: readonly S[],
+  problems: FieldProblems,
+): readonly S[] {
+  const names = [...new Set(events.split(','))];
+  const found = names.flatMap((name) => sources.find((source) => source.name === name) ?? []);
+  if (found.length < names.length) {
+    const all = sources.map(({ name }) => name).join(', ');
+    problems.add('events', 'invalid_value', `It must be a list of these, with commas: ${all}.`);
+  }
+  return found;
+}

@@ -1,0 +1,72 @@
+import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
+import { CHAT_OPERATOR } from '../../../shared/messages/channels/chatapp.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, idTime } from '../../../shared/platform/runtime/ids.ts';
+import { partRecords } from './part-record.ts';
+import type { MessageStatus, MessageSummary, TextlessChatMessage, TextlessInbound, View } from './view.ts';
+
+/** What the API shows of a message of the chat-app channel, in either direction. */
+export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
+  summaryFields: ['direction', 'conversation', 'from', 'content.kind', 'content.type', 'inbound.type'],
+  statusFields: ['direction', 'conversation', 'from'],
+  textFields: [
+    ...['content.text', 'content.body', 'content.buttons', 'content.params', 'content.url', 'content.caption'],
+    ...['content.filled', 'inbound.body', 'inbound.more'],
+  ],
+  // Chat-app messages are claimed under a lease of ours. Its name says nothing to a customer.
+  showsCarrier: false,
+
+  operatorOf: ({ operator, deliveredAt }) => operator ?? (deliveredAt === undefined ? null : CHAT_OPERATOR),
+
+  summary: (message) => ({ ...always(message), type: typeOf(message) }),
+
+  status: always,
+
+  whole(message) {
+    if (message.direction === 'in') return {};
+    const { account, validUntil, path, content, tries, parts = [] } = message;
+    return {
+      valid_until: isoTimestamp(validUntil),
+      path,
+      template: content.name,
+      language: content.language,
+      tries,
+      parts: partRecords(parts, (key) => providerMessageId(key, account)),
+    };
+  },
+
+  beginning(message) {
+    if (message.direction === 'in') return [];
+    const { kind, name, language } = message.content;
+    const at = idTime(message._id);
+    return [
+      { at, what: 'accepted' },
+      ...(kind === 'template' ? [{ at, what: 'template', more: { template: name, language } } as const] : []),
+    ];
+  },
+
+  payment(message) {
+    if (message.direction === 'in' || message.opened === undefined) return { credits: 0 };
+    const { group, credits } = message.opened;
+    return { credits, debit: group, refund: `ref_${message.conversation}` };
+  },
+
+  upstreamId: providerMessageId,
+};
+
+/** The members that lists and statuses have. `from` is null if the provider did not say who wrote. */
+function always({ direction, from, conversation }: MessageStatus | MessageSummary): object {
+  return { channel: 'chatapp', direction, from, conversation_id: conversation };
+}
+
+/**
+ * The type of a message. For our messages it is `template`, `text`, `image` …, or `buttons`. For a customer's message it is the
+ * provider's name of the type.
+ */
+function typeOf({ content, inbound }: MessageSummary): string | undefined {
+  return inbound?.type ?? content?.type ?? content?.kind;
+}
+
+function providerMessageId(key: string, account: AccountId): string {
+  return key.slice(chatMessageKey(account, '').length);
+}

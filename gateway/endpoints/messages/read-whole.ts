@@ -1,0 +1,77 @@
+import type { Db } from 'mongodb';
+import { type DeliveryDocument, deliveryId } from '../../../shared/events/webhooks/delivery.ts';
+import { findDeliveries } from '../../../shared/events/webhooks/delivery-store.ts';
+import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
+import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts';
+import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
+import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
+import { readEntries } from '../../../shared/money/ledger/statement.ts';
+import { type AccountId, eventId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { readAccepted } from './just-accepted.ts';
+import type { TextlessMessage } from './view.ts';
+import { ALL_VIEWS, viewOf } from './views.ts';
+
+const WITHOUT_TEXT = Object.fromEntries(ALL_VIEWS.flatMap((view) => view.textFields).map((name) => [name, 0]));
+
+/** A message with its payment, its refund, its log and its webhook deliveries. */
+export interface WholeMessage {
+  readonly message: TextlessMessage;
+  /** The ledger entry that paid for it, perhaps together with others. Undefined where it cost nothing. */
+  readonly paid: LedgerEntryDocument | undefined;
+  /** Can refund several messages too. */
+  readonly refunded: LedgerEntryDocument | undefined;
+  readonly deliveries: readonly Omit<DeliveryDocument, 'body'>[];
+  /** The message log's entries of this message, oldest first. */
+  readonly log: readonly LogRecord[];
+}
+
+/**
+ * Reads a message and everything that belongs to it, each part by an index: the ids of ledger entries and deliveries
+ * derive from the message. Undefined when the account has no such message.
+ */
+export async function readWholeMessage(db: Db, account: AccountId, id: MessageId): Promise<WholeMessage | undefined> {
+  const message = await readAccepted<TextlessMessage>(db, account, id, async () => {
+    const found = await db
+      .collection<AnyMessage>('messages')
+      .findOne<TextlessMessage>({ _id: id, account }, { projection: WITHOUT_TEXT });
+    return found ?? undefined;
+  });
+  if (message === undefined) return undefined;
+  const { debit, refund } = viewOf(message).payment(message);
+  const [entries, deliveries, log] = await Promise.all([
+    readEntries(
+      db,
+      account,
+      [debit, refund].filter((change) => change !== undefined),
+    ),
+    readDeliveries(db, message),
+    readMessageLog(db, id),
+  ]);
+  return {
+    message,
+    paid: entries.find(({ change }) => change === debit),
+    refunded: entries.find(({ change }) => change === refund),
+    deliveries,
+    log,
+  };
+}
+
+/**
+ * The deliveries of all events of the message to all endpoints of the account: at most five events to ten endpoints.
+ */
+async function readDeliveries(
+  db: Db,
+  { _id, account, history }: TextlessMessage,
+): Promise<readonly Omit<DeliveryDocument, 'body'>[]> {
+  if (history.length === 0) return [];
+  const endpoints = await db
+    .collection<EndpointDocument>('endpoints')
+    .find({ account })
+    .project<Pick<EndpointDocument, '_id'>>({ _id: 1 })
+    .toArray();
+  const ids = history.flatMap(({ state }) =>
+    endpoints.map((endpoint) => deliveryId(eventId(_id, state), endpoint._id)),
+  );
+  return findDeliveries(db, ids, { bodies: false });
+}

@@ -1,0 +1,130 @@
+import type {
+  ChatContent,
+  ChatMessageDocument,
+  InboundContent,
+  InboundMessageDocument,
+  MediaType,
+} from '../../../shared/messages/document/chat-message.ts';
+import type { InboundSmsDocument } from '../../../shared/messages/document/inbound-sms.ts';
+import type { MessageDocument, StoredMessage } from '../../../shared/messages/document/message.ts';
+import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
+import type { ChangeId } from '../../../shared/money/accounts/account.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+
+/**
+ * How the API shows the messages of one channel, where channels differ. The readers (message-list.ts, read.ts,
+ * read-whole.ts) ask it what to read; the records and the timeline ask it what to show. Views are registered in
+ * views.ts.
+ */
+export interface View<Message extends TextlessMessage> {
+  /** Fields that lists read, in addition to those of every message. */
+  readonly summaryFields: readonly string[];
+  /** Fields that GET /v2/status reads, in addition to those of every message. */
+  readonly statusFields: readonly string[];
+  /** Fields that hold the message's text. GET /v2/messages/{id} reads all other fields. */
+  readonly textFields: readonly string[];
+  /** Whether customers see the name under which the message was claimed. */
+  readonly showsCarrier: boolean;
+  /** "operator: name of the carrier that delivered" ("Delivery status record"). Null while unknown. */
+  operatorOf(message: Pick<StoredMessage, 'operator' | 'deliveredAt'>): string | null;
+  /** This channel's members of a list entry. */
+  summary(message: MessageSummary): object;
+  /** This channel's members of GET /v2/status. */
+  status(message: MessageStatus): object;
+  /**
+   * This channel's members of GET /v2/messages/{id} that say where the message went and what it contained. Empty for
+   * a message from a customer.
+   */
+  whole(message: Message): object;
+  /** The timeline up to the payment. Empty for a message from a customer. */
+  beginning(message: Message): readonly Happening[];
+  payment(message: Message): Payment;
+  /** The carrier's or the provider's id of the message, extracted from a part's key. */
+  upstreamId(key: string, account: AccountId): string;
+}
+
+/** What this message cost. One debit can pay for many messages, and one refund can cover many. */
+export interface Payment {
+  readonly credits: number;
+  /** Ids that the ledger entries have if they exist. Absent for a message that costs nothing. */
+  readonly debit?: ChangeId;
+  readonly refund?: ChangeId;
+}
+
+/** One event in a message's timeline. `what` determines the other members. */
+export interface Happening {
+  readonly at: Date;
+  readonly what:
+    | 'accepted'
+    | 'template'
+    | 'path'
+    | 'paid'
+    | 'taken'
+    | LogRecord['kind']
+    | 'state'
+    | 'webhook'
+    | 'refunded';
+  readonly more?: Readonly<Record<string, string | number | object | undefined>>;
+}
+
+/** The fields that lists read of every message. Never its text. */
+export const SUMMARY_FIELDS = [
+  '_id',
+  'channel',
+  'to',
+  'reference',
+  'state',
+  'outcome',
+  'operator',
+  'deliveredAt',
+  'errorCode',
+  'errorReason',
+  'closedReason',
+] as const satisfies readonly (keyof StoredMessage)[];
+export type MessageSummary = Pick<StoredMessage, (typeof SUMMARY_FIELDS)[number]> & Partial<OwnFields>;
+
+/** The fields that GET /v2/status reads of every message. Never its text. */
+export const STATUS_FIELDS = [
+  '_id',
+  'channel',
+  'to',
+  'state',
+  'deliveredAt',
+  'operator',
+  'reference',
+  'errorCode',
+  'errorReason',
+  'outcome',
+  'history',
+] as const satisfies readonly (keyof StoredMessage)[];
+export type MessageStatus = Pick<StoredMessage, (typeof STATUS_FIELDS)[number]> & Partial<OwnFields>;
+
+/** Fields that only some channels have. Each view names those that are read. */
+type OwnFields = Pick<MessageDocument, 'sender' | 'route' | 'batch' | 'segments'> &
+  Pick<ChatMessageDocument, 'conversation'> &
+  Pick<InboundMessageDocument, 'from'> & {
+    readonly direction: 'in' | 'out';
+    /** For our messages: the kind of content. */
+    readonly content: { readonly kind: ChatContent['kind']; readonly type?: MediaType };
+    /** For messages from customers. */
+    readonly inbound: Pick<InboundContent, 'type'>;
+  };
+
+/** A message without its text. */
+export type TextlessMessage = TextlessSms | TextlessInboundSms | TextlessChatMessage | TextlessInbound;
+export type TextlessInboundSms = Omit<InboundSmsDocument, 'inbound'> & {
+  readonly inbound: Pick<InboundContent, 'type'>;
+};
+export type TextlessSms = Omit<MessageDocument, 'text'>;
+export type TextlessChatMessage = Omit<ChatMessageDocument, 'content'> & {
+  readonly content: {
+    readonly kind: ChatContent['kind'];
+    readonly type?: MediaType;
+    /** For templates. */
+    readonly name?: string;
+    readonly language?: string;
+  };
+};
+export type TextlessInbound = Omit<InboundMessageDocument, 'inbound'> & {
+  readonly inbound: Pick<InboundContent, 'type'>;
+};

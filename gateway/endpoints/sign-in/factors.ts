@@ -1,0 +1,131 @@
+import type { SessionDocument } from '../../../shared/people/users/session.ts';
+import type { UserDocument } from '../../../shared/people/users/user.ts';
+import { errorFields } from '../../../shared/platform/runtime/log.ts';
+import { SecretUnreadable } from '../../../shared/platform/runtime/secret-box.ts';
+import { type ProblemAnswer, sendProblem } from '../../http/answer.ts';
+import type { Reply } from '../../http/context.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
+import type { Attempts, Taken, Trier } from './attempts.ts';
+import type { Lane } from './hash-queue.ts';
+import { takeRecoveryCode, takeStep } from './own-store.ts';
+import type { Passwords } from './passwords.ts';
+import { hashRecoveryCode } from './recovery-codes.ts';
+import { stepOf } from './totp.ts';
+
+interface FactorDeps extends Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'log'> {
+  readonly attempts: Attempts;
+  readonly passwords: Passwords;
+}
+
+/** What somebody shows who wants to sign in. */
+interface Shown {
+  readonly password: string;
+  readonly code?: string;
+  readonly recovery_code?: string;
+}
+
+type RefusalSlug =
+  | 'sign_in_failed'
+  | 'second_factor_missing'
+  | 'second_factor_wrong'
+  | 'second_factor_unreadable'
+  | 'sign_in_busy'
+  | 'account_needed';
+
+type Proof =
+  | {
+      readonly kind: 'good';
+      readonly user: UserDocument;
+      readonly factor: SessionDocument['factor'];
+      /** What was counted as guesses at this user. */
+      readonly guesses: readonly Taken[];
+    }
+  | {
+      readonly kind: 'refused';
+      readonly slug: RefusalSlug;
+      /** Whether the attempt may have been a guess. */
+      readonly isFailure: boolean;
+      readonly guesses: readonly Taken[];
+      /** Of `account_needed`: who all have this password. */
+      readonly users?: readonly UserDocument[];
+    };
+
+type WithApp = UserDocument & Required<Pick<UserDocument, 'totp'>>;
+
+/** Checks a password and the second factor. A code that is right is used up by the check. */
+export class Factors {
+  readonly #deps: FactorDeps;
+
+  constructor(deps: FactorDeps) {
+    this.#deps = deps;
+  }
+
+  /** Takes as long for no user as for one, or for several of the same name. */
+  async check(trier: Trier, lane: Lane, shown: Shown): Promise<Proof> {
+    const { attempts, passwords } = this.#deps;
+    const stored = trier.users.flatMap(({ password }) => password ?? []);
+    const [guesses, right] = await Promise.all([
+      attempts.beginEach(trier),
+      passwords.matching(lane, shown.password, stored),
+    ]);
+    const refused = (slug: RefusalSlug, isFailure: boolean, of: readonly Taken[] = []): Proof => ({
+      ...{ kind: 'refused', slug, isFailure, guesses: of },
+    });
+    if (right === undefined) return refused('sign_in_busy', false, [...guesses.values()].flat());
+    const users = trier.users.filter(({ _id, password = '' }) => guesses.has(_id) && right.has(password));
+    const own = users.flatMap(({ _id }) => guesses.get(_id) ?? []);
+    const [user, another] = users;
+    if (user === undefined) return refused('sign_in_failed', true);
+    if (another !== undefined) {
+      return { kind: 'refused', slug: 'account_needed', isFailure: false, guesses: own, users };
+    }
+    const factor = await this.#factorOf(user, shown);
+    if ('slug' in factor) return refused(factor.slug, factor.slug === 'second_factor_wrong', own);
+    return { kind: 'good', user, factor: factor.shown, guesses: own };
+  }
+
+  async #factorOf(
+    user: UserDocument,
+    { code, recovery_code }: Shown,
+  ): Promise<{ readonly shown: SessionDocument['factor'] } | { readonly slug: RefusalSlug }> {
+    if (user.totp === undefined) return { shown: undefined };
+    const withApp = { ...user, totp: user.totp };
+    const seed = code === undefined ? undefined : this.#seedOf(withApp);
+    if (code !== undefined && seed !== undefined && (await this.#isCode(withApp, seed, code))) return { shown: 'totp' };
+    if (recovery_code !== undefined && (await this.#isRecoveryCode(user, recovery_code))) {
+      return { shown: 'recovery_code' };
+    }
+    if (code === undefined && recovery_code === undefined) return { slug: 'second_factor_missing' };
+    if (code !== undefined && seed === undefined) return { slug: 'second_factor_unreadable' };
+    return { slug: 'second_factor_wrong' };
+  }
+
+  /** Undefined when it was stored with another secret key, which only an operator can put back. */
+  #seedOf({ _id, totp }: WithApp): string | undefined {
+    const { box, log } = this.#deps;
+    try {
+      return box.open(totp.seed, ['users', _id, 'totp.seed']);
+    } catch (error) {
+      if (!(error instanceof SecretUnreadable)) throw error;
+      log.error('secret_unreadable', { user_id: _id, ...errorFields(error) });
+      return undefined;
+    }
+  }
+
+  async #isCode(user: WithApp, seed: string, code: string): Promise<boolean> {
+    const { db, clock } = this.#deps;
+    const step = await stepOf(seed, code, clock.now(), user.totp.step);
+    return step !== undefined && takeStep(db, user, step);
+  }
+
+  async #isRecoveryCode(user: UserDocument, code: string): Promise<boolean> {
+    const hashed = hashRecoveryCode(code);
+    return user.recoveryCodes?.includes(hashed) === true && takeRecoveryCode(this.#deps.db, user._id, hashed);
+  }
+}
+
+export function sendRefusal(res: Reply, slug: RefusalSlug | 'password_wrong', more: ProblemAnswer = {}): void {
+  sendProblem(res, slug, slug === 'sign_in_busy' ? BUSY : more);
+}
+
+export const BUSY = { headers: ['Retry-After', '1'] } as const;

@@ -1,0 +1,87 @@
+import type { Db } from 'mongodb';
+import { changeUser, findUsersByName } from '../../../shared/people/users/store.ts';
+import type { Totp, UserDocument } from '../../../shared/people/users/user.ts';
+import type { UserId } from '../../../shared/platform/runtime/ids.ts';
+
+/** What only the users themselves change. Each is one update of one document, so that of two at once only one succeeds. */
+
+const NETWORKS_KEPT = 5;
+
+export async function noteSignIn(
+  db: Db,
+  { _id, networks }: Pick<UserDocument, '_id' | 'networks'>,
+  at: Date,
+  network: string,
+): Promise<void> {
+  if (networks?.at(-1) !== network) await noteNetwork(db, _id, network);
+  await changeUser(db, { _id }, { $max: { lastSignInAt: at } });
+}
+
+/** Somebody who has shown to be the user was there. */
+export async function noteNetwork(db: Db, _id: UserId, network: string): Promise<void> {
+  await changeUser(db, { _id }, { $pull: { networks: network } });
+  await changeUser(db, { _id }, { $push: { networks: { $each: [network], $slice: -NETWORKS_KEPT } } });
+}
+
+/** The stored password of anybody of this name: its salt serves all of them. */
+export async function passwordLike(db: Db, username: string): Promise<string | undefined> {
+  const found = await findUsersByName(db, username);
+  return found.find(({ password }) => password !== undefined)?.password;
+}
+
+/** Stores a new hash of the same password. */
+export async function putHash(db: Db, { _id, password: old }: UserDocument, password: string): Promise<void> {
+  await changeUser(db, { _id, password: old ?? '' }, { $set: { password } });
+}
+
+/** Spends a one-time link: sets the password, and ends all sessions. Undefined when the link is spent, void or over. */
+export function spendLink(db: Db, hash: string, password: string, now: Date): Promise<UserDocument | undefined> {
+  return changeUser(
+    db,
+    { 'link.hash': hash, 'link.expiresAt': { $gt: now }, status: { $ne: 'disabled' } },
+    { $set: { password, passwordAt: now, status: 'active' }, $unset: { link: '' }, $inc: { epoch: 1 } },
+  );
+}
+
+/** Replaces the password that the user has just shown; links no longer work then. Undefined when it was changed meanwhile. */
+export function replacePassword(
+  db: Db,
+  { _id, password: shown }: UserDocument,
+  password: string,
+  now: Date,
+): Promise<UserDocument | undefined> {
+  return changeUser(
+    db,
+    { _id, password: shown ?? '', status: 'active' },
+    { $set: { password, passwordAt: now }, $unset: { link: '' }, $inc: { epoch: 1 } },
+  );
+}
+
+/** Uses up a code of the authenticator. False when a code of that time step, or of a later one, was used. */
+export async function takeStep(db: Db, { _id, totp }: UserDocument, step: number): Promise<boolean> {
+  const filter = { _id, 'totp.seed': totp?.seed ?? '', 'totp.step': { $lt: step } };
+  return (await changeUser(db, filter, { $set: { 'totp.step': step } })) !== undefined;
+}
+
+/** Uses up a recovery code. False when it was used before. */
+export async function takeRecoveryCode(db: Db, _id: UserId, hash: string): Promise<boolean> {
+  return (await changeUser(db, { _id, recoveryCodes: hash }, { $pull: { recoveryCodes: hash } })) !== undefined;
+}
+
+/** Sets the second factor, and ends all sessions. Undefined when something else has ended them meanwhile. */
+export function putTotp(
+  db: Db,
+  { _id, epoch }: UserDocument,
+  totp: Totp,
+  recoveryCodes: readonly string[],
+): Promise<UserDocument | undefined> {
+  return changeUser(db, { _id, epoch, status: 'active' }, { $set: { totp, recoveryCodes }, $inc: { epoch: 1 } });
+}
+
+export function putRecoveryCodes(
+  db: Db,
+  { _id, epoch }: UserDocument,
+  recoveryCodes: readonly string[],
+): Promise<UserDocument | undefined> {
+  return changeUser(db, { _id, epoch, totp: { $exists: true } }, { $set: { recoveryCodes } });
+}

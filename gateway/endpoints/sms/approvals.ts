@@ -1,0 +1,141 @@
+import type { SenderDocument } from '../../../shared/carriers/sender.ts';
+import { findSenders, type SenderKey, senderKey } from '../../../shared/carriers/sender-store.ts';
+import type { Route } from '../../../shared/messages/document/message.ts';
+import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
+import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';
+import { foldLineBreaks, placeBeforeFolding } from '../../../shared/templates/sms/line-breaks.ts';
+import type { Caller } from '../../http/context.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
+import { fieldRefusal } from '../../http/field-problems.ts';
+import type { Refused } from '../../http/idempotency/action.ts';
+import { PROBLEMS } from '../../http/problem.ts';
+import type { ApprovedTemplates } from './dlt/approved-templates.ts';
+import { matchTemplate } from './dlt/match.ts';
+import { explainMismatch, type Mismatch } from './dlt/mismatch.ts';
+import type { IndexedTemplate } from './dlt/template-index.ts';
+
+/** What a message keeps of its template. Both members are absent without DLT, unless the request names a template. */
+export interface TemplateIds {
+  readonly template?: string;
+  readonly entityId?: string;
+}
+
+type Account = Caller['account'];
+
+export type Approval = { readonly kind: 'approved'; readonly ids: TemplateIds } | Refused;
+
+const REMEMBERED_SENDERS = 20_000;
+
+/**
+ * Decides before any debit whether an account may send a text as a sender: by its registered senders and, with DLT,
+ * by its approved templates. All endpoints of a process share one instance. What it reads from the store is trusted
+ * for 4 s. All methods reject with the store's error.
+ */
+export class Approvals {
+  readonly #templates: ApprovedTemplates;
+  readonly #senders: FreshCache<SenderKey, SenderDocument>;
+
+  constructor(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'> & { readonly templates: ApprovedTemplates }) {
+    const { db, clock, config } = deps;
+    this.#templates = deps.templates;
+    this.#senders = new FreshCache({
+      freshMs: config.keyCacheMs,
+      maxEntries: REMEMBERED_SENDERS,
+      clock,
+      readMany: (keys) => findSenders(db, keys),
+    });
+  }
+
+  /**
+   * The sender's approved template with this id. Undefined when there is none, or when a field that is needed to find
+   * it is missing.
+   */
+  async findTemplate(
+    account: Account,
+    named: { readonly template_id?: string; readonly sender?: string; readonly route?: Route },
+  ): Promise<IndexedTemplate | undefined> {
+    const { template_id: id, sender, route } = named;
+    if (id === undefined || sender === undefined || route === undefined) return undefined;
+    const own = await this.#templates.ofSender(account, sender, route);
+    return own.templates.find((template) => template.dltId === id);
+  }
+
+  /** `content`: the text, or the template that it is rendered from. Undefined when that template was not found. */
+  async approve(
+    account: Account,
+    { sender, route }: { readonly sender: string; readonly route: Route },
+    content: IndexedTemplate | string | undefined,
+  ): Promise<Approval> {
+    if (!(await this.#hasEntityId(account, sender, route))) {
+      return { kind: 'refused', problem: ['entity_id_missing', {}] };
+    }
+    if (!(await this.#maySendAs(account, sender, route))) {
+      const detail = `"${sender}" is not registered and approved for ${route} messages of this account. ${PROBLEMS.sender_not_allowed.advice}`;
+      return { kind: 'refused', problem: fieldRefusal('sender_not_allowed', 'sender', detail) };
+    }
+    if (content === undefined) return { kind: 'refused', problem: fieldRefusal('template_not_found', 'template_id') };
+    if (typeof content !== 'string') return approveTemplate(account, content);
+    return this.#approveText(account, sender, route, content);
+  }
+
+  /**
+   * Whether an account with DLT has a PE id for this sender. Checked first, because nothing can be sent without one.
+   */
+  async #hasEntityId(account: Account, sender: string, route: Route): Promise<boolean> {
+    if (account.dlt !== 'on' || account.entityId !== undefined) return true;
+    const own = await this.#templates.ofSender(account, sender, route);
+    return own.templates.some(({ entityId }) => entityId !== undefined);
+  }
+
+  /**
+   * Accounts with `senders: 'any'` and without DLT may use every well-formed sender. All others need an approved
+   * registration.
+   */
+  async #maySendAs(account: Account, sender: string, route: Route): Promise<boolean> {
+    if (account.senders === 'any' && account.dlt !== 'on') return true;
+    const registered = await this.#senders.get(senderKey(account._id, sender));
+    return registered?.status === 'approved' && registered.routes.includes(route);
+  }
+
+  /** With DLT, a text must match an approved template of its sender for the route. */
+  async #approveText(account: Account, sender: string, route: Route, text: string): Promise<Approval> {
+    if (account.dlt !== 'on') return { kind: 'approved', ids: {} };
+    const own = await this.#templates.ofSender(account, sender, route);
+    // Against thousands of templates either takes milliseconds.
+    if (turnOver()) await nextTurn();
+    // Only for the comparison: what is sent is the text as it was given.
+    const compared = account.lineBreaks === 'exact' ? text : foldLineBreaks(text);
+    const template = matchTemplate(own, compared);
+    if (template !== undefined) return approveTemplate(account, template);
+    const others = await this.#templates.ofAccount(account);
+    if (turnOver()) await nextTurn();
+    const placeOf = (at: number) => (compared === text ? at : placeBeforeFolding(text, at));
+    return templateMismatch(explainMismatch(own, others, compared, placeOf));
+  }
+}
+
+/**
+ * Approves what matches an approved template or is rendered from one. With DLT a message needs a PE id: the
+ * template's, else the account's.
+ */
+function approveTemplate(account: Account, { dltId, entityId = account.entityId }: IndexedTemplate): Approval {
+  if (entityId !== undefined) return { kind: 'approved', ids: { template: dltId, entityId } };
+  if (account.dlt !== 'on') return { kind: 'approved', ids: { template: dltId } };
+  const detail = `The template ${dltId} has no PE id, and neither has the account. ${PROBLEMS.entity_id_missing.advice}`;
+  return { kind: 'refused', problem: ['entity_id_missing', { detail }] };
+}
+
+/** The detail quotes the caller's text. Only the caller gets to see it. */
+function templateMismatch(mismatch: Mismatch): Refused {
+  const { kind, scrubCode, detail, template, at, expected, found, slot } = mismatch;
+  const answer = {
+    detail,
+    errors: [{ field: 'message', code: 'template_mismatch', detail }],
+    extra: {
+      scrub_code: scrubCode,
+      // JSON leaves out undefined members.
+      mismatch: { kind, template_id: template?.dltId, template_name: template?.name, at, expected, found, slot },
+    },
+  } as const;
+  return { kind: 'refused', problem: ['template_mismatch', answer] };
+}

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { type BatchDocument, type BatchEntry, ENTRIES_MAX, ENTRIES_PER_CHUNK } from '../../../shared/messages/batch.ts';
+import { laneOf, pathOf } from '../../../shared/messages/document/routing.ts';
+import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
+import type { AccountId, BatchId } from '../../../shared/platform/runtime/ids.ts';
+import { inSlices } from '../../../shared/platform/runtime/turns.ts';
+import type { Caller } from '../../http/context.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
+import { invalidRequest } from '../../http/field-problems.ts';
+import { boolean, Fault, longList, object, optional, required, string, withDefault } from '../../http/fields/field.ts';
+import {
+  dryRun,
+  messageOrTemplate,
+  messageText,
+  NO_TEMPLATE,
+  params,
+  paramsNeedTemplate,
+  recipient,
+  reference,
+  route,
+  sender,
+  templateId,
+} from '../../http/fields/message-fields.ts';
+import { type ReadRequest, type Rule, whole } from '../../http/fields/request.ts';
+import type { Refused } from '../../http/idempotency/action.ts';
+import { type BulkContent, plainContent, planTemplate } from './bulk-content.ts';
+import { noRoute } from './no-route.ts';
+import { optedOutEntries, optedOutOf, placeOf } from './opted-out.ts';
+import type { Sending } from './sending.ts';
+import type { NewBatch } from './unpaid-store.ts';
+
+const LENGTH = { minItems: 1, maxItems: ENTRIES_MAX };
+const PRIORITIES = ['normal', 'low'] as const;
+
+/**
+ * The fields of a bulk request, sent now or later. `valid_until` belongs to the endpoint, because it depends on when
+ * the messages are sent.
+ */
+export const BULK_FIELDS = {
+  to: optional(
+    longList(recipient('sms'), {
+      description: 'Recipients. Each gets one message. Give `to` or `recipients`.',
+      ...LENGTH,
+    }),
+  ),
+  recipients: optional(
+    longList(object({ to: required(recipient('sms')), params: optional(params) }), {
+      description: 'Extension: recipients, each with `params` of its own if needed.',
+      ...LENGTH,
+    }),
+  ),
+  message: optional(messageText),
+  sender: required(sender),
+  route,
+  template_id: templateId,
+  params: optional(params),
+  dedupe: withDefault(boolean('Extension: equal entries get one message and are charged once.'), false),
+  skip_opted_out: withDefault(
+    boolean('Extension: recipients who opted out are left out and not charged. Without it they refuse the request.'),
+    false,
+  ),
+  // Spec gap: ten thousand messages in the urgent lane would delay everybody's one-time passwords.
+  priority: withDefault(
+    string(
+      { description: 'Extension. The messages of a batch are always sent after single messages.', enum: PRIORITIES },
+      (text) => {
+        const otp = text === 'otp' ? ' Send one-time passwords one by one.' : '';
+        const fault = new Fault('invalid_value', `It must be one of ${PRIORITIES.join(', ')}.${otp}`);
+        return PRIORITIES.find((priority) => priority === text) ?? fault;
+      },
+    ),
+    'normal',
+  ),
+  reference,
+  dry_run: dryRun,
+};
+
+type BulkFields = typeof BULK_FIELDS;
+
+const ownParamsNeedTemplate: Rule<BulkFields> = ({ recipients = [] }, has, problems) => {
+  if (has('template_id') || recipients.every(({ params: own }) => own === undefined)) return;
+  problems.add('recipients', 'conflict', NO_TEMPLATE);
+};
+
+export const BULK_EITHER = [{ names: ['to', 'recipients'], surplus: 'recipients' }, messageOrTemplate] as const;
+export const BULK_RULES: readonly Rule<BulkFields>[] = [paramsNeedTemplate, ownParamsNeedTemplate];
+
+/** A bulk request that passed all checks except the payment. */
+export interface BulkOrder {
+  readonly kind: 'bulk';
+  readonly entries: readonly BatchEntry[];
+  /** For the stored batch. */
+  readonly batch: Pick<
+    BatchDocument,
+    'total' | 'duplicates' | 'skipped' | 'sender' | 'route' | 'path' | 'lane' | 'reference' | 'content' | 'entityId'
+  >;
+  /** For the dry run: the longest text. */
+  readonly longest: Pick<BulkContent, 'encoding' | 'segments'>;
+}
+
+/** Checks a bulk request. Goes over the entries in slices. */
+export async function orderBulk(
+  { config, db, approvals, routes }: Pick<GatewayDeps, 'config' | 'db'> & Sending,
+  { account }: Caller,
+  read: ReadRequest<BulkFields>,
+): Promise<BulkOrder | Refused> {
+  const { given, problems } = read;
+  const template = await approvals.findTemplate(account, given);
+  const all = given.recipients ?? given.to?.map((to) => ({ to }));
+  const content =
+    template === undefined
+      ? given.message && plainContent(given.message)
+      : all && (await planTemplate(template, all, given, config.maxSegments, problems));
+  if (problems.count > 0 || all === undefined) return { kind: 'refused', problem: invalidRequest(problems) };
+  const { sender, route, dedupe, skip_opted_out: skip, reference } = whole(read);
+  // A plain text is the same for all recipients, so it is matched only once. A text that is rendered from an approved template
+  // always matches that template.
+  const approval = await approvals.approve(account, { sender, route }, template ?? given.message?.text);
+  if (approval.kind === 'refused') return approval;
+  assert(content !== undefined, 'what was approved has a text');
+  const { template: dltId, entityId } = approval.ids;
+
+  // Messages of a batch leave after single messages of all accounts.
+  const lane = laneOf(route, 'low', account.dlt);
+  const list = given.recipients === undefined ? 'to' : 'recipients';
+  const sending = { account: account._id, sender, route, lane };
+  const recipients = all.map(({ to }) => to);
+  const out = await optedOutOf(db, account, sending, recipients);
+  const wanted = out.size === 0 ? all : all.filter(({ to }) => !out.has(to));
+  if (wanted.length < all.length && !(skip && wanted.length > 0)) {
+    return { kind: 'refused', problem: await optedOutEntries(all, out, list) };
+  }
+  const table = await routes.table();
+  const unrouted: string[] = [];
+  await inSlices(all, ({ to }, index) => {
+    if (out.has(to) || table.resolve({ ...sending, to }).kind === 'path') return;
+    unrouted.push(placeOf(list, index));
+  });
+  if (unrouted.length > 0) return { kind: 'refused', problem: noRoute(unrouted) };
+
+  const entries = dedupe ? await withoutDuplicates(wanted) : wanted;
+  const batch = {
+    total: entries.length,
+    ...(dedupe ? { duplicates: wanted.length - entries.length } : {}),
+    ...(skip ? { skipped: all.length - wanted.length } : {}),
+    sender,
+    route,
+    path: pathOf(route),
+    lane,
+    ...defined({ reference }),
+    content: dltId === undefined ? content.content : { ...content.content, dltId },
+    ...defined({ entityId }),
+  };
+  return { kind: 'bulk', entries, batch, longest: content };
+}
+
+/** Keeps the first of equal entries. Entries with different params are not equal. */
+async function withoutDuplicates(entries: readonly BatchEntry[]): Promise<readonly BatchEntry[]> {
+  const seen = new Set<string>();
+  const kept: BatchEntry[] = [];
+  await inSlices(entries, (entry) => {
+    const name = entry.params === undefined ? entry.to : JSON.stringify([entry.to, entry.params]);
+    if (seen.has(name)) return;
+    seen.add(name);
+    kept.push(entry);
+  });
+  return kept;
+}
+
+/** The batch of an order. It is stored before it is paid for. */
+export function newBatch(_id: BatchId, account: AccountId, order: BulkOrder, validUntil: Date): NewBatch {
+  return { _id, account, ...order.batch, validUntil, perChunk: ENTRIES_PER_CHUNK, done: 0, reserved: 0 };
+}
+
+/**
+ * The answer to a dry run, with `segments` and `encoding` of the longest text. It has no ids, because nothing is
+ * stored.
+ */
+export function bulkDryRun({ batch: { total, duplicates, skipped, content }, longest }: BulkOrder): object {
+  return {
+    status: 'success',
+    dry_run: true,
+    total,
+    credits_used: 0,
+    credits_required: total * CREDITS_PER_MESSAGE,
+    segments: longest.segments,
+    encoding: longest.encoding,
+    template_id: content.dltId ?? null,
+    ...defined({ duplicates, skipped }),
+  };
+}

@@ -1,0 +1,62 @@
+import type { Db } from 'mongodb';
+import type { ResolveHost } from '../../shared/events/webhooks/resolve-host.ts';
+import type { ChatAccepter } from '../../shared/money/conversations/open.ts';
+import type { Accepter, BatchAccepter, Booker } from '../../shared/money/payment/accept.ts';
+import type { Config } from '../../shared/platform/config/settings.ts';
+import type { ProcessNotes } from '../../shared/platform/processes/report.ts';
+import type { ListenForChanges } from '../../shared/platform/runtime/change-signal.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { Log } from '../../shared/platform/runtime/log.ts';
+import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
+import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
+import type { KeyUses } from './key-uses.ts';
+import type { Threads } from './threads.ts';
+
+/** What the gateway is built from. Every file declares the part that it needs. */
+export interface GatewayDeps {
+  readonly db: Db;
+  /** Present only with the embedded store. */
+  readonly listen?: ListenForChanges | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly config: Pick<
+    Config,
+    | 'auditDays'
+    | 'authFailuresPerMinute'
+    | 'chatBusinessCredits'
+    | 'chatMediaAllowHttp'
+    | 'chatUserCredits'
+    | 'host'
+    | 'keyCacheMs'
+    | 'maxSegments'
+    | 'port'
+    | 'promotionalFrom'
+    | 'promotionalUntil'
+    | 'publicUrl'
+    | 'trustProxy'
+    | 'validityHours'
+    | 'webhookAllowHttp'
+    | 'webhookAllowSubnets'
+    | 'webhookTimeoutMs'
+  >;
+  readonly accepter: Accepter;
+  readonly batchAccepter: BatchAccepter;
+  readonly booker: Booker;
+  readonly chatAccepter: ChatAccepter;
+  /** Encrypts and decrypts secrets of providers and webhooks. */
+  readonly box: SecretBox;
+  /** Looks up the hosts of addresses that callers give. */
+  readonly resolveHost: ResolveHost;
+  readonly keyUses: Pick<KeyUses, 'note'>;
+  readonly metrics: Metrics;
+  /** What the process has noticed for operators; each of its reports tells it. */
+  readonly notes: ProcessNotes;
+  /** For work that would hold the event loop. */
+  readonly threads: Pick<Threads, 'readTemplates'>;
+  /** Milliseconds between two comment lines of a stream (endpoints/live/). Absent: 15 s, which tests shorten. */
+  readonly beatMs?: number;
+  /** Limits of one file of a customer (endpoints/chatapp/media/). Absent: the usual ones, which tests shorten. */
+  readonly fileTimes?: { readonly idleMs: number; readonly wholeMs: number };
+  /** Aborted when the process begins to stop. From then on answers close their connection. */
+  readonly stopping: AbortSignal;
+}

@@ -1,0 +1,60 @@
+import { ENTITY_ID, isCurrency, isLine } from '../../../shared/money/accounts/account-form.ts';
+import { isCountry } from '../../../shared/money/accounts/number-check.ts';
+import { isoDate } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, isAccountId } from '../../../shared/platform/runtime/ids.ts';
+import { isDay } from '../../../shared/platform/runtime/iso-time.ts';
+import type { FieldProblems } from '../field-problems.ts';
+import { Fault, type Kind, string } from './field.ts';
+
+/** Kinds of fields that several requests of operators have. */
+
+/** Said of an `account_id` of the right form. */
+export const NO_SUCH_ACCOUNT = 'There is no such account: `GET /v2/admin/accounts` lists them.';
+
+/** One line for people. */
+export function line(description: string, most: number): Kind<string> {
+  const fault = new Fault('invalid_text', `It must be one line of 1 to ${most} characters.`);
+  return string({ description, minLength: 1, maxLength: most }, (text) => (isLine(text, most) ? text.trim() : fault));
+}
+
+export function matching(description: string, pattern: RegExp, form: string): Kind<string> {
+  const fault = new Fault('invalid_value', `It must be ${form}.`);
+  return string({ description, pattern: pattern.source }, (text) => (pattern.test(text) ? text : fault));
+}
+
+export const accountId: Kind<AccountId> = string({ description: 'The account.' }, (text) =>
+  isAccountId(text) ? text : new Fault('invalid_value', 'It must be an account id like acc_01kam….'),
+);
+
+/** The `account_id` of a query. */
+export function parseQueryAccount(text: string | undefined, problems: FieldProblems): AccountId | undefined {
+  if (text === undefined || isAccountId(text)) return text;
+  return problems.add('account_id', 'invalid_value', 'It must be an account id like acc_01kam….');
+}
+
+export const currency = string({ description: 'The ISO 4217 code of the price of its credits.' }, (text) =>
+  isCurrency(text) ? text : new Fault('invalid_value', 'It must be a currency code of ISO 4217, like INR or EUR.'),
+);
+
+export const country = string(
+  { description: 'Two letters (ISO 3166-1). Recipients without a country code are taken to be from here.' },
+  (text) => (isCountry(text) ? text : new Fault('invalid_value', 'It must be a country in two letters, like IN.')),
+);
+
+/** The last day on which credits may be spent. */
+export const expiryDate = string(
+  { description: 'The last day (UTC) on which its credits may be spent.', format: 'date' },
+  (text, { now }) => {
+    if (!isDay(text)) return new Fault('invalid_value', 'It must be a day like 2027-12-31.');
+    return text >= isoDate(now) ? text : new Fault('out_of_range', 'It is in the past. Give a later day.');
+  },
+);
+
+export const entityId = matching(
+  "The PE id of the business on the operators' DLT platform.",
+  ENTITY_ID,
+  '10 to 20 digits',
+);
+
+/** Why somebody did it. It stands in the audit. */
+export const reason = line('Why. It stands in the audit.', 200);

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import type { JsonObject } from '../context.ts';
+import { FieldProblems, refuseUnknown } from '../field-problems.ts';
+import { type Fields, objectSchema, type Reading, readField, type Schema, type Values } from './field.ts';
+
+/**
+ * The fields that an endpoint accepts. The list of known names, the checks and the schema in docs/openapi.json follow
+ * from this table. A new field is one entry here, and its use.
+ */
+export interface RequestTable<T extends Fields> {
+  readonly fields: T;
+  /** Pairs of fields; a request must have exactly one of each pair. */
+  readonly either: readonly Either[];
+  /** Rules that concern several fields. */
+  readonly rules: readonly Rule<T>[];
+}
+
+export interface Either {
+  /** The two names. If both are missing, the first one is reported. */
+  readonly names: readonly [string, string];
+  /** If both are given, this one is refused without being read. */
+  readonly surplus: string;
+}
+
+/** Adds problems to `problems`. A field that could not be read is undefined; `has` knows whether it was given. */
+export type Rule<T extends Fields> = (given: Given<T>, has: (name: string) => boolean, problems: FieldProblems) => void;
+
+/** The values that could be read. A required field that is absent here has been reported as a problem. */
+export type Given<T extends Fields> = Partial<Values<T>>;
+
+/** A request whose fields were read. The endpoint may add further problems. */
+export interface ReadRequest<T extends Fields> {
+  readonly given: Given<T>;
+  readonly problems: FieldProblems;
+}
+
+export function request<T extends Fields>(
+  fields: T,
+  either: readonly Either[] = [],
+  rules: readonly Rule<NoInfer<T>>[] = [],
+): RequestTable<T> {
+  return { fields, either, rules };
+}
+
+/** Reads all fields and reports every problem of the body at once. */
+export async function readRequest<T extends Fields>(
+  { fields, either, rules }: RequestTable<T>,
+  body: JsonObject,
+  context: Omit<Reading, 'problems'>,
+): Promise<ReadRequest<T>> {
+  const problems = new FieldProblems();
+  const reading = { ...context, problems };
+  const has = (name: string): boolean => Object.hasOwn(body, name);
+  refuseUnknown(body, Object.keys(fields), problems);
+  const unread = either.map((pair) => surplusOf(pair, has, problems));
+  const values: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    if (unread.includes(name)) continue;
+    const read = readField(field, body, name, name, reading);
+    const value = read instanceof Promise ? await read : read;
+    if (value !== undefined) values[name] = value;
+  }
+  // Each value was read by its own field.
+  const given = values as Given<T>;
+  for (const rule of rules) rule(given, has, problems);
+  return { given, problems };
+}
+
+function surplusOf({ names, surplus }: Either, has: (name: string) => boolean, problems: FieldProblems) {
+  const [first, second] = names;
+  if (has(first) && has(second)) {
+    problems.add(surplus, 'conflict', `Give \`${first}\` or \`${second}\`, not both.`);
+    return surplus;
+  }
+  if (!has(first) && !has(second)) problems.add(first, 'missing_field', `Give \`${first}\` or \`${second}\`.`);
+  return undefined;
+}
+
+/** The values of a request without problems. Call it only after a request with problems was refused. */
+export function whole<T extends Fields>({ given, problems }: ReadRequest<T>): Values<T> {
+  assert(problems.count === 0, 'a request with problems is not refused');
+  // A required field that is absent would be a problem.
+  return given as Values<T>;
+}
+
+export function requestSchema({ fields, either }: RequestTable<Fields>): Schema {
+  const choices = either.map(({ names }) => ({ oneOf: names.map((name) => ({ required: [name] })) }));
+  // Always in `allOf`: beside `properties`, generators of clients take `oneOf` for a union of types without a name.
+  return { ...objectSchema(fields), ...(choices.length > 0 && { allOf: choices }) };
+}

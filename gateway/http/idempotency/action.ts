@@ -1,0 +1,68 @@
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import type { ProblemAnswer } from '../answer.ts';
+import type { Reply } from '../context.ts';
+import type { ProblemSlug } from '../problem.ts';
+
+/** The result of a request that wants to do something. */
+export type Verdict =
+  | Accepted
+  /** The request is valid, and nothing was done. */
+  | { readonly kind: 'dry_run'; readonly body: object }
+  | Refused
+  /** The action may have been done, or not. A repeated request with the same key finds out. */
+  | { readonly kind: 'unknown'; readonly problem: Problem };
+
+/** The request was done. An Idempotency-Key repeats this answer. */
+export interface Accepted {
+  readonly kind: 'accepted';
+  readonly body: object;
+  /** The key is remembered for a day from this time on; by default from now on. */
+  readonly keptFrom?: Date;
+  /** The body has a secret, so the stored answer is encrypted. */
+  readonly sealed?: true;
+}
+
+/** The request was refused and nothing was done. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly problem: Problem;
+}
+
+export type Problem = readonly [ProblemSlug, ProblemAnswer];
+
+export interface Attempt<Id extends string> {
+  /** The id that the result gets. No other result can have it. */
+  readonly id: Id;
+  /** The payment must be made before this moment of the store's time. Set only with an Idempotency-Key. */
+  readonly payBy: Date | undefined;
+}
+
+/** A POST that does something, as its endpoint's file defines it. */
+export interface Action<Id extends string> {
+  /** Stored with the claims of its keys, so it must not change. */
+  readonly name: string;
+  /** How far ahead `keptFrom` may be. A claim without an answer is kept that much longer, or the key would be free too soon. */
+  readonly aheadMs?: number;
+  /** `account`: whose request it is. */
+  newId(account: AccountId): Id;
+  /**
+   * Rejects with the store's error when the outcome is unknown. The key's claim then stays until a later request
+   * looks into it.
+   */
+  act(res: Reply, attempt: Attempt<Id>): Promise<Verdict>;
+  /**
+   * Makes sure that an attempt that had to pay before `payBy` never succeeds from now on; false while it may. Called before
+   * `recover` when the store's time says that it is over: that time may go back at a failover. Left out by actions that no
+   * account pays for: they look at the time themselves, right before they write.
+   */
+  end?(account: AccountId, id: Id, payBy: Date): Promise<boolean>;
+  /**
+   * Finds the answer of an accepted request by its id, read from a majority (mongo/find-one.ts). Undefined when there is no such result.
+   */
+  recover(account: AccountId, id: Id): Promise<Accepted | undefined>;
+  /**
+   * Why this caller must not have the answer to an earlier request; undefined when they may. Left out when whoever may call the
+   * endpoint may have every answer of it.
+   */
+  refuseReplay?(res: Reply, id: Id): Promise<Problem | undefined>;
+}

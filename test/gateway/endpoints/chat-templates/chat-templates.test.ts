@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import { createAnnouncer } from '../../../../shared/events/webhooks/announce.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../../shared/platform/runtime/ids.ts';
+import { chatTemplateId } from '../../../../shared/templates/chat/chat-template.ts';
+import { finishRequest, wishChatTemplate } from '../../../../shared/templates/chat/request-store.ts';
+import { replaceChatTemplates, replaceListed } from '../../../../shared/templates/chat/store.ts';
+import type { ChatTemplateRequestDocument } from '../../../../shared/templates/chat/template-request.ts';
+import { announceTemplates } from '../../../../workers/maintenance/announce-templates.ts';
+import { makeChatTemplate, makeProvider } from '../../../support/chatapp.ts';
+import { expectProblem } from '../../../support/problem.ts';
+import { settingsWorld } from '../settings-world.ts';
+
+const PATH = '/v2/account/chatapp/templates';
+const DRAFT = { language: 'en_US', category: 'utility', body: 'Your order has left.' } as const;
+
+describe('chat-app templates of an account', () => {
+  const { site, ask } = settingsWorld();
+  beforeEach(() => makeProvider(site.db, site.account));
+
+  /** As if the provider had done what was asked, and lists the template with that status; or no more. */
+  async function requested(name: string, wants: 'create' | 'edit', status: string | undefined): Promise<void> {
+    const { account } = site;
+    const wish: ChatTemplateRequestDocument = {
+      ...{ _id: chatTemplateId(account, name, 'en_US'), account, name, language: 'en_US', wants, tries: 0 },
+      draft: { category: 'utility', components: { body: 'x', buttons: [] }, examples: { body: [], buttons: [] } },
+      ...{ request: newId('req'), requestedAt: new Date() },
+    };
+    await wishChatTemplate(site.db, wish);
+    await finishRequest(site.db, wish);
+    if (status === undefined) return;
+    await replaceListed(site.db, [makeChatTemplate(account, { name, status })], new Date());
+  }
+
+  async function walk(query: string): Promise<readonly string[]> {
+    const names: string[] = [];
+    let cursor = '';
+    for (let pages = 0; pages < 20; pages++) {
+      const { body } = await ask('get', `${PATH}?${query}${cursor}`).expect(200);
+      names.push(...body.data.map(({ name }: { name: string }) => name));
+      expect(body.has_more).to.equal(body.next_cursor !== null);
+      if (!body.has_more) return names;
+      cursor = `&cursor=${body.next_cursor}`;
+    }
+    throw new Error('the list does not end');
+  }
+
+  it('are listed by state to the end, also behind pages of requests of which none has that state', async () => {
+    const names = Array.from({ length: 12 }, (_, i) => `n${String(i).padStart(2, '0')}`);
+    for (const [i, name] of names.entries()) await requested(name, 'create', i < 8 ? 'rejected' : 'approved');
+    await requested('n03_waits', 'edit', undefined);
+
+    expect(await walk('state=approved&limit=3')).to.deep.equal(names.slice(8));
+    expect(await walk('state=rejected&limit=3')).to.deep.equal(names.slice(0, 8));
+    expect(await walk('state=deleted&limit=3')).to.deep.equal(['n03_waits']);
+    expect(await walk('limit=3')).to.deep.equal([...names, 'n03_waits'].sort());
+  });
+
+  for (const wants of ['create', 'edit'] as const) {
+    it(`that the provider has deleted are shown so, and may be asked for again or removed (last ${wants})`, async () => {
+      for (const name of ['once', 'twice']) await requested(name, wants, 'approved');
+      await announceTemplates(site.db, createAnnouncer({ db: site.db, clock: systemClock }));
+      await replaceChatTemplates(site.db, site.account, [], new Date(Date.now() + 1_000));
+
+      const { body } = await ask('get', `${PATH}?state=deleted`).expect(200);
+      expect(body.data.map(({ name }: { name: string }) => name)).to.deep.equal(['once', 'twice']);
+      const again = await ask('post', PATH, { name: 'once', ...DRAFT }).expect(200);
+      expect(again.body).to.include({ state: 'requested', change: 'create' });
+      const removed = await ask('delete', `${PATH}/twice/en_US`).expect(200);
+      expect(removed.body).to.include({ removed: true });
+      expect(await walk('')).to.deep.equal(['once']);
+      expectProblem(await ask('post', PATH, { name: 'once', ...DRAFT }), 'template_exists');
+    });
+  }
+});

@@ -1,0 +1,290 @@
+import { expect } from 'chai';
+import { BSON } from 'mongodb';
+import { newId } from '../../../../shared/platform/runtime/ids.ts';
+import { callbackPost, statusOf, textMessage } from '../../../support/chat-callback.ts';
+import { mergeParts, readAlone } from '../../../support/read-callback.ts';
+
+const NOW = new Date('2026-11-21T10:00:00Z');
+const SENT = new Date('2026-11-21T09:59:50Z');
+const PROVIDER = { _id: newId('acc'), phoneNumberId: '1055', businessId: '2055' } as const;
+const CUSTOMER = '919876543210';
+
+const read = async (body: object) => mergeParts(await readAlone(body, PROVIDER, NOW));
+const readMessage = (message: object, more: object = {}) =>
+  read(callbackPost({ messages: [{ from: CUSTOMER, id: 'wamid.1', timestamp: '1795255190', ...message }], ...more }));
+
+describe('chatapp/read-callback', () => {
+  it('makes an item of a text, due at once, and opens the session at the time that the provider says', async () => {
+    const { items, inbound } = await read(callbackPost({ messages: [textMessage('wamid.A', CUSTOMER, SENT)] }));
+
+    expect(items).to.deep.equal([
+      {
+        _id: `${PROVIDER._id}:in:wamid.A`,
+        account: PROVIDER._id,
+        at: NOW,
+        due: NOW,
+        tries: 0,
+        what: { kind: 'message', upstreamId: 'wamid.A', from: CUSTOMER, sentAt: SENT, type: 'text', body: 'hi' },
+        weight: 288,
+      },
+    ]);
+    expect(inbound).to.deep.equal([{ account: PROVIDER._id, customer: CUSTOMER, at: SENT }]);
+  });
+
+  it('makes an item of a status with its error, our message id and the billing', async () => {
+    const ours = newId('msg');
+    const status = {
+      ...statusOf('wamid.A', 'failed', SENT),
+      biz_opaque_callback_data: ours,
+      conversation: { id: 'c1', expiration_timestamp: '1795260000', origin: { type: 'utility' } },
+      pricing: { billable: true, pricing_model: 'PMP', category: 'utility' },
+      errors: [{ code: 131047, title: 'Re-engagement message', error_data: { details: 'More than 24 hours' } }],
+    };
+
+    const { items, inbound } = await read(callbackPost({ statuses: [status] }));
+
+    expect(items.map(({ _id }) => _id)).to.deep.equal([`${PROVIDER._id}:failed:wamid.A`]);
+    expect(items[0]?.what).to.deep.equal({
+      kind: 'status',
+      upstreamId: 'wamid.A',
+      ours,
+      status: 'failed',
+      recipient: CUSTOMER,
+      at: SENT,
+      error: { code: 131047, title: 'Re-engagement message', details: 'More than 24 hours' },
+      billing: { conversation: status.conversation, pricing: status.pricing },
+    });
+    expect(inbound).to.deep.equal([]);
+  });
+
+  const image = { mime_type: 'image/jpeg', sha256: 'abc', id: 'media-1', caption: 'my receipt' };
+  const types: readonly [string, object, string, object | undefined][] = [
+    ['image', { image }, 'my receipt', { image }],
+    ['sticker', { sticker: { id: 'm2', animated: false } }, '', { sticker: { id: 'm2', animated: false } }],
+    ['button', { button: { payload: 'YES', text: 'Yes!' } }, 'Yes!', { button: { payload: 'YES', text: 'Yes!' } }],
+    [
+      'interactive',
+      { interactive: { type: 'button_reply', button_reply: { id: 'y', title: 'Yes' } } },
+      'Yes',
+      { interactive: { type: 'button_reply', button_reply: { id: 'y', title: 'Yes' } } },
+    ],
+    [
+      'interactive',
+      { interactive: { type: 'list_reply', list_reply: { id: 'r', title: 'Row' } } },
+      'Row',
+      { interactive: { type: 'list_reply', list_reply: { id: 'r', title: 'Row' } } },
+    ],
+    [
+      'interactive',
+      { interactive: { type: 'nfm_reply', nfm_reply: { name: 'flow', body: 'Sent', response_json: '{}' } } },
+      'Sent',
+      { interactive: { type: 'nfm_reply', nfm_reply: { name: 'flow', body: 'Sent', response_json: '{}' } } },
+    ],
+    ['reaction', { reaction: { message_id: 'w', emoji: '👍' } }, '👍', { reaction: { message_id: 'w', emoji: '👍' } }],
+    ['location', { location: { latitude: 1.5, longitude: 2 } }, '', { location: { latitude: 1.5, longitude: 2 } }],
+    [
+      'order',
+      { order: { catalog_id: '1', text: 'Two, please' } },
+      'Two, please',
+      { order: { catalog_id: '1', text: 'Two, please' } },
+    ],
+    ['contacts', { contacts: [{ name: { first_name: 'A' } }] }, '', { contacts: [{ name: { first_name: 'A' } }] }],
+    ['unsupported', { errors: [{ code: 131051 }] }, '', { errors: [{ code: 131051 }] }],
+    ['hologram', { hologram: { id: 'h1', depth: [1, 2] } }, '', { hologram: { id: 'h1', depth: [1, 2] } }],
+    ['text', { text: { body: 'hi' }, context: { id: 'wamid.0' } }, 'hi', { context: { id: 'wamid.0' } }],
+  ];
+  for (const [type, members, body, more] of types) {
+    it(`keeps a message of type ${type}: ${JSON.stringify(members)}`, async () => {
+      const { items, inbound } = await readMessage({ type, ...members });
+
+      expect(items[0]?.what).to.deep.include({ type, body, more });
+      expect(inbound).to.have.lengthOf(1);
+    });
+  }
+
+  const silent = [
+    ['changed number', { type: 'system', system: { body: 'changed number', wa_id: '1' } }],
+    ['', { type: 'edit', edit: { original_message_id: 'wamid.0' } }],
+    ['', { type: 'revoke', revoke: { original_message_id: 'wamid.0' } }],
+    ['hi all', { type: 'text', text: { body: 'hi all' }, group_id: 'Y2FwaV9ncm91cDox' }],
+  ] as const;
+  for (const [body, message] of silent) {
+    it(`opens no session by a message that is kept: ${JSON.stringify(message)}`, async () => {
+      const { items, inbound } = await readMessage(message);
+
+      expect(items[0]?.what).to.include({ type: message.type, body });
+      expect(inbound).to.deep.equal([]);
+    });
+  }
+
+  it('takes a time that is none, or has not come yet, for now', async () => {
+    for (const [timestamp, at] of [
+      ['1795259999', NOW],
+      ['soon', NOW],
+      [undefined, NOW],
+      [null, NOW],
+      ['-5', NOW],
+      [1795255190, SENT],
+    ]) {
+      const { inbound } = await readMessage({ timestamp, type: 'text', text: { body: 'x' } });
+
+      expect(inbound[0]?.at, String(timestamp)).to.deep.equal(at);
+    }
+  });
+
+  it('reads every entry and change of a post, messages and statuses together', async () => {
+    const one = (n: number) => ({
+      messages: [textMessage(`wamid.m${n}`), textMessage(`wamid.n${n}`)],
+      statuses: [statusOf(`wamid.s${n}`, 'sent'), statusOf(`wamid.s${n}`, 'delivered')],
+    });
+    const posts = [callbackPost(one(1)), callbackPost(one(2))] as { entry: { changes: object[] }[] }[];
+    const [first, second] = posts;
+    const entry = [...(first?.entry ?? []), { changes: (second?.entry ?? []).flatMap(({ changes }) => changes) }];
+
+    const { items } = await read({ entry });
+
+    expect(items).to.have.lengthOf(8);
+    expect(new Set(items.map(({ _id }) => _id)).size).to.equal(8);
+  });
+
+  it('leaves out, and counts, what is for another number and what it does not use', async () => {
+    const foreign = await read(
+      callbackPost({ messages: [textMessage('wamid.A')], statuses: [statusOf('w', 'sent')] }, '1056'),
+    );
+    const field = await read({
+      entry: [{ id: '2055', changes: [{ field: 'message_echoes', value: { event: 'PAUSED' } }] }],
+    });
+    const status = await read(callbackPost({ statuses: [statusOf('wamid.A', 'warning')] }));
+    const nameless = await read(
+      callbackPost({ messages: [{ type: 'text' }], statuses: [{ status: 'sent', id: 'x'.repeat(513) }] }),
+    );
+
+    for (const { items, inbound } of [foreign, field, status, nameless]) {
+      expect(items).to.deep.equal([]);
+      expect(inbound).to.deep.equal([]);
+    }
+    expect(foreign.ignored).to.include({ foreign: 2 });
+    expect(field.ignored).to.include({ other: 1 });
+    expect(status.ignored).to.include({ other: 1 });
+    expect(nameless.ignored).to.include({ unreadable: 2 });
+  });
+
+  for (const body of [
+    {},
+    { entry: null },
+    { entry: {} },
+    { entry: [null, 1, 'x', []] },
+    { entry: [{ changes: 5 }] },
+    { entry: [{ changes: [{ field: 'messages' }] }] },
+    callbackPost({ messages: {}, statuses: 'sent' }),
+  ]) {
+    it(`finds nothing in ${JSON.stringify(body).slice(0, 60)}`, async () => {
+      expect((await read(body)).items).to.deep.equal([]);
+    });
+  }
+
+  describe('an item that is larger than any that a provider sends', () => {
+    const numbers = Array.from({ length: 5_000 }, (_, i) => i);
+
+    it('is taken without what nobody asked for, and counted; its neighbours are as they were', async () => {
+      const message = { ...textMessage('wamid.A', CUSTOMER, SENT), context: { numbers } };
+      const { items, inbound, cut } = await read(callbackPost({ messages: [message, textMessage('wamid.B')] }));
+
+      expect(items[0]?.what).to.deep.equal({
+        kind: 'message',
+        upstreamId: 'wamid.A',
+        from: CUSTOMER,
+        sentAt: SENT,
+        type: 'text',
+        body: 'hi',
+      });
+      expect(items[1]?.what).to.include({ upstreamId: 'wamid.B', body: 'hi' });
+      expect(inbound).to.have.lengthOf(2);
+      expect(cut).to.equal(1);
+    });
+
+    it('keeps the beginning of its text, and no half of a character', async () => {
+      const { items, cut } = await readMessage({ type: 'text', text: { body: `${'x'.repeat(16_383)}😀`.repeat(10) } });
+
+      expect(items[0]?.what).to.include({ body: 'x'.repeat(16_383) });
+      expect(cut).to.equal(1);
+    });
+
+    it('still tells the fate of our message, and why it failed', async () => {
+      const errors = [{ code: 131_026, title: 't'.repeat(5_000), error_data: { details: 'd'.repeat(5_000) } }];
+      const status = {
+        ...statusOf('wamid.A', 'failed', SENT),
+        errors,
+        pricing: { numbers },
+        conversation: { id: 'c' },
+      };
+      const { items, cut } = await read(callbackPost({ statuses: [status] }));
+
+      expect(items[0]?.what).to.deep.equal({
+        kind: 'status',
+        upstreamId: 'wamid.A',
+        status: 'failed',
+        recipient: CUSTOMER,
+        at: SENT,
+        error: { code: 131_026, title: 't'.repeat(1_024), details: 'd'.repeat(1_024) },
+      });
+      expect(cut).to.equal(1);
+    });
+
+    it('is none that holds the largest text, or an address book of 257 contacts', async () => {
+      const contact = {
+        name: { formatted_name: 'Asha Example', first_name: 'Asha', last_name: 'Example' },
+        phones: [{ phone: '+91 98765 43210', wa_id: CUSTOMER, type: 'CELL' }],
+      };
+      const text = await readMessage({ type: 'text', text: { body: '\u0928'.repeat(4_096) } });
+      const book = await readMessage({ type: 'contacts', contacts: Array(257).fill(contact) });
+
+      expect([text.cut, book.cut]).to.deep.equal([0, 0]);
+      expect(book.items[0]?.what).to.have.nested.property('more.contacts').with.lengthOf(257);
+    });
+
+    it('weighs little enough to be stored, whatever it is', async () => {
+      for (const member of [
+        numbers,
+        numbers.map(() => ({})),
+        Object.fromEntries(numbers.map((n) => [n, n])),
+        'x'.repeat(1e6),
+      ]) {
+        const { items } = await readMessage({ type: 'x', x: member });
+
+        expect(items[0]?.weight).to.be.at.most(131_072);
+        expect(BSON.calculateObjectSize(items[0] ?? {})).to.be.below(200_000);
+      }
+    });
+  });
+
+  it('lets others have their turn while it reads entries, changes, messages or statuses of any kind', async () => {
+    const many = (entry: unknown) => Array(240_000).fill(entry);
+    for (const body of [
+      { entry: many(1) },
+      { entry: many({ changes: [{}] }) },
+      { entry: [{ changes: many(1) }] },
+      callbackPost({ messages: many(0) }),
+      callbackPost({ statuses: many({}) }),
+    ]) {
+      let turns = 0;
+      const count = setInterval(() => turns++, 0);
+      await read(body);
+      clearInterval(count);
+
+      expect(turns).to.be.above(0);
+    }
+  });
+
+  it('drops names that a store would refuse, and what lies too deep, and keeps the rest', async () => {
+    let deep: unknown = 'bottom';
+    for (let i = 0; i < 500; i++) deep = { deep };
+    const odd = JSON.parse('{"$set": 1, "a.b": 2, "__proto__": {"x": 1}, "ok": [{"$gt": 1, "fine": true}]}');
+
+    const { items } = await readMessage({ type: 'odd', odd, deep });
+
+    const more: { odd?: unknown; deep?: unknown } = Reflect.get(Object(items[0]?.what), 'more');
+    expect(more.odd).to.deep.equal({ ok: [{ fine: true }] });
+    expect(JSON.stringify(more.deep).length).to.be.below(500);
+  });
+});

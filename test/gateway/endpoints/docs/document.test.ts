@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import type { Schema } from '../../../../gateway/http/fields/field.ts';
+import { contract, contractText, operations } from '../../../support/openapi.ts';
+
+/** What documentation pages and client generators need of every operation (test/peers/docs/clients.test.ts runs two generators). */
+describe('docs/openapi.json, operation by operation', () => {
+  const tags = contract.tags.map(({ name }) => name);
+
+  it('gives each an id of its own in camelCase, webhooks included', () => {
+    const ids = [...contractText.matchAll(/"operationId": "([^"]*)"/g)].map(([, id]) => id ?? '');
+
+    expect(ids).to.have.length(operations.length + Object.keys(contract.webhooks).length);
+    expect(new Set(ids)).to.have.property('size', ids.length);
+    expect(ids.filter((id) => !/^[a-z][A-Za-z0-9]*$/.test(id))).to.deep.equal([]);
+  });
+
+  it('gives each one tag, and no tag without a description or an operation', () => {
+    const given = operations.map(({ operation }) => operation.tags);
+
+    expect(given.filter((names) => names.length !== 1 || !tags.includes(names[0] ?? ''))).to.deep.equal([]);
+    expect(new Set(given.flat())).to.deep.equal(new Set(tags));
+    expect(contract.tags.filter(({ description }) => description === '')).to.deep.equal([]);
+  });
+
+  for (const { method, path, operation } of operations) {
+    it(`${method} ${path}: a summary, an example of each parameter that it needs, one shape of problem`, () => {
+      const parameters = (operation.parameters ?? []).map((one) =>
+        '$ref' in one ? contract.components.parameters[one.$ref.split('/').at(-1) ?? ''] : one,
+      );
+      const inPath = parameters.filter((one) => one?.in === 'path');
+
+      expect(operation.summary).to.match(/^[A-Z].*[^.]$/);
+      expect(inPath.map((one) => `{${one?.name}}`)).to.deep.equal(path.match(/\{\w+\}/g) ?? []);
+      const needed = [...inPath, ...parameters.filter((one) => one?.in === 'query' && one.required === true)];
+      expect(needed.filter((one) => typeof one?.example !== 'string')).to.deep.equal([]);
+      expect(Object.keys(operation.responses).filter((status) => !/^([2345]\d\d|default)$/.test(status))).to.deep.equal(
+        [],
+      );
+      const refused = Object.entries(operation.responses).filter(([status]) => !/^2|^304$/.test(status));
+      expect(refused.filter(([, answer]) => !('$ref' in answer))).to.deep.equal([]);
+    });
+  }
+
+  it('has no union but of named schemas: generators name a type after its schema', () => {
+    const unions = schemasIn(JSON.parse(contractText)).filter(({ oneOf }) => oneOf !== undefined);
+    const nameless = unions.filter(
+      ({ oneOf = [], type }) =>
+        type !== undefined ||
+        oneOf.some((one) => one.$ref === undefined && one.type !== 'null' && Object.keys(one).join() !== 'required'),
+    );
+
+    expect(unions).not.to.be.empty;
+    expect(nameless).to.deep.equal([]);
+  });
+});
+
+/** All objects of the document that may be schemas, at any depth. */
+function schemasIn(value: unknown): Schema[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inside = Object.values(value).flatMap(schemasIn);
+  return Array.isArray(value) ? inside : [value as Schema, ...inside]; // all members of a schema are optional, so any object may be one
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import request from 'supertest';
+import { TEMPLATES } from '../../../../scripts/simulator/provider/demo-templates.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import { createTemplateRequest } from '../../../../shared/templates/sms/request-store.ts';
+import { createTemplate } from '../../../../shared/templates/sms/store.ts';
+import { makeTemplate } from '../../../shared/templates/sms/make.ts';
+import { chatAtGateway } from '../../../support/chat-gateway.ts';
+import { copyTemplates } from '../../../support/chatapp.ts';
+import { curlLines } from '../../../support/curl-line.ts';
+import { contract, operations } from '../../../support/openapi.ts';
+import { makeOwnThings, pathOf } from '../../../support/own-things.ts';
+
+/**
+ * The examples need the templates that they name and a customer who wrote. This is the DLT template; the chat-app templates are
+ * those of `npm start`.
+ */
+const TEMPLATE = { dltId: '1107160000000000001', content: 'Hello {#var#}', senders: ['HARKRA'] };
+
+/** The id of a template request that waits for its template id. */
+const REQUEST = `tpr_${'0'.repeat(26)}` as const;
+
+/** The body with its schedule time moved to tomorrow: a time in a document passes some day. Readers are told to move it. */
+function moved(body: unknown): object {
+  const { schedule_time: time, ...rest } = Object(body);
+  return time === undefined ? rest : { ...rest, schedule_time: new Date(Date.now() + 86_400_000).toISOString() };
+}
+
+describe('what the documents show can be sent as it stands', () => {
+  const world = chatAtGateway(100);
+  beforeEach(async () => {
+    await createTemplate(world.db, systemClock, world.account, makeTemplate(TEMPLATE));
+    await world.configure();
+    await copyTemplates(world.db, world.account, TEMPLATES);
+    await world.customerWrote();
+    await world.db.collection('template_requests').deleteMany({});
+    const asked = { _id: REQUEST, account: world.account, name: 'Code', senders: ['HARKRA'], content: 'Bye {#var#}' };
+    await createTemplateRequest(world.db, systemClock, { ...asked, routes: ['transactional'] });
+  });
+  const ask = async (method: string, path: string, body: object) => {
+    const { key, ids } = await makeOwnThings(world.db, world.account);
+    const at = pathOf(path, { ...ids, template_id: REQUEST, name: 'order_update', language: 'en_US' });
+    const call = method === 'patch' ? request(world.url).patch(at) : request(world.url).post(at);
+    return call.set('Authorization', `Bearer ${key}`).send(body);
+  };
+
+  // Not here: sign-in, users and operators. Their examples need a user, a code or a link, which the tests of these endpoints make.
+  for (const { method, path, operation } of operations.filter(
+    (one) => !['Sign-in', 'Users', 'Operators'].some((tag) => one.operation.tags.includes(tag)),
+  )) {
+    for (const [name, { value }] of Object.entries(
+      operation.requestBody?.content?.['application/json']?.examples ?? {},
+    )) {
+      it(`docs/openapi.json: ${method} ${path}, ${name}`, async () => {
+        const answer = await ask(method, path, moved(value));
+
+        expect(answer.status, answer.text).to.equal(200);
+      });
+    }
+  }
+
+  const readme = readFileSync(join(import.meta.dirname, '../../../../README.md'), 'utf8').replaceAll(/\\\n +/g, '');
+  for (const line of curlLines(readme, '/v2/')) {
+    const [, path = '', body] = /127\.0\.0\.1:3000(\S+).*?(?: -d '(.*)')?$/.exec(line) ?? [];
+    it(`README.md: ${path}`, async () => {
+      if (body === undefined) expect(path).to.match(/^\/v2\/(status\/msg_…|balance)$/);
+      else {
+        const answer = await world.post(path, JSON.parse(body));
+        expect(answer.status, answer.text).to.equal(200);
+      }
+    });
+  }
+
+  it('hosts are such as lead somewhere: names that are reserved for examples are refused (RFC 2606)', () => {
+    const urls = JSON.stringify(operations.map(({ operation }) => operation.requestBody)).match(/https?:\/\/[^"/]+/g);
+
+    expect(urls).to.have.length.at.least(2);
+    expect(urls?.filter((url) => /\.(example|test|invalid|localhost)$/.test(url))).to.deep.equal([]);
+  });
+
+  it('delivered messages of the chat-app channel have its operator in every example, as in every answer', () => {
+    const shown = objectsIn(contract.paths).filter(
+      (one) => one.channel === 'chatapp' && typeof one.delivered_at === 'string' && 'operator' in one,
+    );
+
+    expect(shown).to.have.length.at.least(1);
+    expect(shown.map(({ operator }) => operator)).to.deep.equal(shown.map(() => 'chatapp'));
+  });
+});
+
+/** All objects in the value, at any depth. */
+function objectsIn(value: unknown): Readonly<Record<string, unknown>>[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inside = Object.values(value).flatMap(objectsIn);
+  return Array.isArray(value) ? inside : [{ ...value }, ...inside];
+}

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+interface Parameter {
+  readonly $ref?: string;
+  readonly name?: string;
+}
+interface Operation {
+  readonly parameters?: readonly Parameter[];
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { schema?: Schema }>> }>>;
+}
+
+const { paths, components } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../../../docs/openapi.json'), 'utf8'),
+) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: Readonly<Record<'schemas' | 'parameters', Readonly<Record<string, Schema & Parameter>>>>;
+};
+
+/** Answers that have a list and are no pages, with what bounds them. */
+const WHOLE: Readonly<Record<string, string>> = {
+  '/v2/account/webhooks': 'an account has ten',
+  '/v2/account/statistics': 'a period has some carriers, and the ten most frequent codes',
+  '/v2/messages/{message_id}': 'the timeline of one message',
+  '/v2/account/webhooks/{webhook_id}/deliveries/{event_id}': 'the tries of one delivery',
+  '/v2/account/users/{user_id}': 'the keys that one user made: an account has 50',
+  '/v2/account/keys/{key_id}': 'the keys that one key made: an account has 50',
+  '/v2/profile/sessions': 'one user has some sessions',
+  '/v2/status/{message_id}': 'the parts of one message',
+  '/v2/admin/overview': 'what is wrong now, of things that operators make',
+  '/v2/admin/queues': 'paths and lanes, which operators make',
+  '/v2/admin/carriers': 'operators make them: an installation has tens',
+  '/v2/admin/carriers/{carrier_id}': 'one carrier',
+  '/v2/admin/routes': 'operators make them: an installation has tens',
+  '/v2/admin/routes/explain': 'the carriers of one message',
+  '/v2/admin/accounts/{account_id}': 'one account, with the first 500 of its senders',
+  '/v2/admin/ledger-checks/{ledger_check_id}': 'one check, which shows the first accounts that are broken',
+};
+
+function resolved({ $ref, ...schema }: Schema): Schema {
+  return $ref === undefined ? schema : (components.schemas[$ref.split('/').at(-1) ?? ''] ?? {});
+}
+
+/** Whether an answer has a list of things, which may grow. Lists of words, like the scopes of a key, are no such lists. */
+function hasList(schema: Schema): boolean {
+  return Object.values(resolved(schema).properties ?? {}).some((property) => {
+    const { type, ...rest } = resolved(property);
+    const items = (rest as { readonly items?: Schema }).items;
+    return type === 'array' && items !== undefined && resolved(items).type === 'object';
+  });
+}
+
+function namesOf({ parameters = [] }: Operation): readonly string[] {
+  return parameters.map(({ $ref, name }) => name ?? components.parameters[$ref?.split('/').at(-1) ?? '']?.name ?? '');
+}
+
+describe('lists in docs/openapi.json', () => {
+  const lists = Object.entries(paths).flatMap(([path, { get }]) => {
+    const schema = get?.responses['200']?.content?.['application/json']?.schema;
+    return get !== undefined && schema !== undefined && hasList(schema)
+      ? [{ path, get, schema: resolved(schema) }]
+      : [];
+  });
+
+  for (const { path, get, schema } of lists.filter((list) => WHOLE[list.path] === undefined)) {
+    it(`GET ${path} is read page by page`, () => {
+      expect(namesOf(get)).to.include.members(['limit', 'cursor']);
+      expect(Object.keys(schema.properties ?? {})).to.include.members(['next_cursor', 'has_more']);
+    });
+  }
+
+  it('what is answered whole is still there, and has a list', () => {
+    const whole = lists.map(({ path }) => path);
+    expect(Object.keys(WHOLE).filter((path) => !whole.includes(path))).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,196 @@
+import { expect } from 'chai';
+import request from 'supertest';
+import { type ScheduleDocument, scheduledMessageId } from '../../../../shared/messages/schedule.ts';
+import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
+import { GroupAccepter } from '../../../../shared/money/payment/accept.ts';
+import type { KeyScope } from '../../../../shared/people/keys/key.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import { type AccountId, idTime, newId, type ScheduleId } from '../../../../shared/platform/runtime/ids.ts';
+import { DueTurns } from '../../../../workers/schedules/due-turns.ts';
+import { releaseDue } from '../../../../workers/schedules/release.ts';
+import { makeKey, openGateway, type TestGateway } from '../../../support/gateway.ts';
+import { makeAccount } from '../../../support/make.ts';
+import { ManualClock } from '../../../support/manual-clock.ts';
+import { expectProblem } from '../../../support/problem.ts';
+import { makeBooking } from '../../../support/schedules.ts';
+import { silentLog } from '../../../support/silent-log.ts';
+import { openTestStore, type TestStore } from '../../../support/store.ts';
+
+describe('/v2/schedule/{schedule_id}', () => {
+  let store: TestStore;
+  let gateway: TestGateway;
+  before(async () => {
+    store = await openTestStore();
+    gateway = await openGateway(store.db);
+  });
+  after(async () => {
+    await gateway.close();
+    await store.close();
+  });
+
+  const inAnHour = () => new Date(Math.floor(Date.now() / 1_000) * 1_000 + 3_600_000);
+
+  /** An account without credits left, a key of it, and its schedule for in an hour. */
+  async function booked(scopes: readonly KeyScope[] = ['send', 'read']) {
+    const account = await makeAccount(store.db, 1);
+    const booking = makeBooking(inAnHour());
+    const outcome = await new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog }).book(
+      account,
+      booking,
+    );
+    expect(outcome.kind).to.equal('accepted');
+    return { account, booking, id: booking._id, key: await makeKey(store.db, account, scopes) };
+  }
+  const releaseAll = async (): Promise<void> => {
+    const later = new Date(Date.now() + 2 * 3_600_000);
+    const deps = { db: store.db, clock: new ManualClock(later), turns: new DueTurns(store.db) };
+    while ((await releaseDue(deps, later)).found > 0);
+  };
+  const cancel = (key: string, id: string) =>
+    request(gateway.url).delete(`/v2/schedule/${id}`).set('Authorization', `Bearer ${key}`);
+  const state = (key: string, id: string) =>
+    request(gateway.url).get(`/v2/schedule/${id}`).set('Authorization', `Bearer ${key}`);
+  const expectBalance = async (account: AccountId, balance: number) =>
+    expect(await verifyLedger(store.db, account)).to.deep.include({ balance, problems: [] });
+  const storedState = async (id: ScheduleId) =>
+    (await store.db.collection<ScheduleDocument>('schedules').findOne({ _id: id }))?.state;
+
+  describe('DELETE', () => {
+    it('200: cancels and refunds; exactly the two fields', async () => {
+      const { account, id, key } = await booked();
+
+      const answer = await cancel(key, id);
+
+      expect(answer.status).to.equal(200);
+      expect(answer.body).to.deep.equal({
+        status: 'success',
+        message: 'The schedule is cancelled; 1 credit was refunded.',
+      });
+      expect(await storedState(id)).to.equal('cancelled');
+      await expectBalance(account, 1);
+    });
+
+    it('200 again on a cancelled one, without a second refund', async () => {
+      const { account, id, key } = await booked();
+      await cancel(key, id);
+
+      const answers = [await cancel(key, id), await cancel(key, id)];
+
+      for (const answer of answers) {
+        expect(answer.status).to.equal(200);
+        expect(answer.body).to.have.all.keys('status', 'message');
+        expect(answer.body).to.include({ status: 'success' });
+      }
+      await expectBalance(account, 1);
+    });
+
+    it('409 when it is sent: no refund', async () => {
+      const { account, id, key } = await booked();
+      await releaseAll();
+
+      expectProblem(await cancel(key, id), 'schedule_released');
+      expect(await storedState(id)).to.equal('sent');
+      await expectBalance(account, 0);
+    });
+
+    it('409 while it is being sent', async () => {
+      const { account, id, key } = await booked();
+      const sending = { state: 'sending', releasedAt: new Date() } as const;
+      await store.db.collection<ScheduleDocument>('schedules').updateOne({ _id: id }, { $set: sending });
+
+      expectProblem(await cancel(key, id), 'schedule_released');
+      await expectBalance(account, 0);
+    });
+
+    it('404 of an unknown one, of another account, and of what is no id', async () => {
+      const { account, id, key } = await booked();
+      const other = await booked();
+
+      for (const wrong of [other.id, newId('sch'), newId('msg'), 'x', `${id}x`, '%00', '..%2f', '$ne']) {
+        expectProblem(await cancel(key, wrong), 'schedule_not_found');
+      }
+      expect(await storedState(other.id)).to.equal('scheduled');
+      await expectBalance(account, 0);
+    });
+
+    it('403 of a key that may only read', async () => {
+      const { id, key } = await booked(['read']);
+
+      expectProblem(await cancel(key, id), 'scope_missing');
+      expect(await storedState(id)).to.equal('scheduled');
+    });
+
+    it('401 without a key', async () => {
+      const { id } = await booked();
+
+      expectProblem(await request(gateway.url).delete(`/v2/schedule/${id}`), 'key_missing');
+    });
+  });
+
+  describe('GET', () => {
+    it('200: what is booked, before its time', async () => {
+      const { booking, id, key } = await booked();
+
+      const answer = await state(key, id);
+
+      expect(answer.status).to.equal(200);
+      expect(answer.body).to.deep.equal({
+        schedule_id: id,
+        state: 'scheduled',
+        scheduled_for: booking.scheduledFor,
+        created_at: `${idTime(id).toISOString().slice(0, 19)}+00:00`,
+        credits: 1,
+        kind: 'message',
+        to: '919876543210',
+        sender: 'HARKRA',
+        route: 'transactional',
+      });
+    });
+
+    it('has the message_id after its time, and the status knows it', async () => {
+      const { booking, id, key } = await booked();
+      await releaseAll();
+
+      const answer = await state(key, id);
+
+      expect(answer.body).to.include({ state: 'sent', message_id: scheduledMessageId(booking) });
+      const status = await request(gateway.url)
+        .get(`/v2/status/${answer.body.message_id}`)
+        .set('Authorization', `Bearer ${key}`);
+      expect(status.body).to.include({ status: 'queued', to: '919876543210' });
+      expect(status.body.timeline[0]).to.deep.equal({ status: 'queued', at: booking.scheduledFor });
+    });
+
+    it('says that it is cancelled, and for whom it was; its text is gone', async () => {
+      const { id, key } = await booked();
+      const before = await store.db.collection<ScheduleDocument>('schedules').findOne({ _id: id });
+      await cancel(key, id);
+
+      const answer = await state(key, id);
+      const after = await store.db.collection<ScheduleDocument>('schedules').findOne({ _id: id });
+
+      expect(answer.body).to.include({ state: 'cancelled', to: '919876543210' });
+      expect(answer.body).to.not.have.any.keys('message_id', 'batch_id');
+      expect(before?.content).to.have.nested.property('message.text');
+      expect(after?.content).not.to.have.nested.property('message.text');
+    });
+
+    it('404 of an unknown one, of another account, and of what is no id', async () => {
+      const { key } = await booked();
+      const other = await booked();
+
+      for (const wrong of [other.id, newId('sch'), newId('bat'), 'x']) {
+        expectProblem(await state(key, wrong), 'schedule_not_found');
+      }
+    });
+  });
+
+  it('405 with another method', async () => {
+    const { id, key } = await booked();
+
+    const answer = await request(gateway.url).put(`/v2/schedule/${id}`).set('Authorization', `Bearer ${key}`);
+
+    expectProblem(answer, 'method_not_allowed');
+    expect(answer.headers).to.include({ allow: 'GET, HEAD, DELETE' });
+  });
+});

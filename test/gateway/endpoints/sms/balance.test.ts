@@ -1,0 +1,59 @@
+import { expect } from 'chai';
+import request from 'supertest';
+import { makeKey, openGateway, type TestGateway } from '../../../support/gateway.ts';
+import { makeAccount } from '../../../support/make.ts';
+import { expectProblem } from '../../../support/problem.ts';
+import { openTestStore, type TestStore } from '../../../support/store.ts';
+
+describe('GET /v2/balance', () => {
+  let store: TestStore;
+  let gateway: TestGateway;
+  before(async () => {
+    store = await openTestStore();
+    gateway = await openGateway(store.db);
+  });
+  after(async () => {
+    await gateway.close();
+    await store.close();
+  });
+
+  it('answers exactly the three fields of the specification', async () => {
+    const account = await makeAccount(store.db, 42, { currency: 'EUR', expiryDate: '2027-06-30' });
+
+    const answer = await request(gateway.url)
+      .get('/v2/balance')
+      .set('Authorization', `Bearer ${await makeKey(store.db, account)}`);
+
+    expect(answer.status).to.equal(200);
+    expect(answer.body).to.deep.equal({ balance: 42, currency: 'EUR', expiry_date: '2027-06-30' });
+  });
+
+  it('shows a debit as soon as the send is answered', async () => {
+    const account = await makeAccount(store.db, 2);
+    const bearer = `Bearer ${await makeKey(store.db, account)}`;
+    await request(gateway.url)
+      .post('/v2/send')
+      .set('Authorization', bearer)
+      .send({ to: '919876543210', message: 'x', sender: 'HARKRA' });
+
+    const answer = await request(gateway.url).get('/v2/balance').set('Authorization', bearer);
+
+    expect(answer.body.balance).to.equal(1);
+  });
+
+  it('still answers a suspended account', async () => {
+    const account = await makeAccount(store.db, 7, { status: 'suspended' });
+
+    const answer = await request(gateway.url)
+      .get('/v2/balance')
+      .set('Authorization', `Bearer ${await makeKey(store.db, account)}`);
+
+    expect(answer.body.balance).to.equal(7);
+  });
+
+  it('403 for a key that may only send', async () => {
+    const key = await makeKey(store.db, await makeAccount(store.db, 1), ['send']);
+
+    expectProblem(await request(gateway.url).get('/v2/balance').set('Authorization', `Bearer ${key}`), 'scope_missing');
+  });
+});

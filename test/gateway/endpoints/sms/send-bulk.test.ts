@@ -1,0 +1,255 @@
+import { expect } from 'chai';
+import type { BatchChunkDocument } from '../../../../shared/messages/batch.ts';
+import { setAccountStatus } from '../../../../shared/money/accounts/store.ts';
+import { readStatement } from '../../../../shared/money/ledger/statement.ts';
+import type { BatchId } from '../../../../shared/platform/runtime/ids.ts';
+import { makeKey } from '../../../support/gateway.ts';
+import { makeAccount } from '../../../support/make.ts';
+import { expectFieldRefusal, expectProblem } from '../../../support/problem.ts';
+import { BASE, bulkWorld, DLT_ID, GOOD, numbers } from './bulk-world.ts';
+
+describe('POST /v2/send-bulk', () => {
+  const { store, send, caller, withTemplate, batches, balanceOf } = bulkWorld();
+  const batchOf = (id: unknown) => batches().findOne({ _id: id as BatchId });
+  const chunksOf = (id: string) =>
+    store.db
+      .collection<BatchChunkDocument>('batch_chunks')
+      .find({ _id: { $gt: `${id}:` as BatchChunkDocument['_id'], $lt: `${id}:~` as BatchChunkDocument['_id'] } })
+      .sort({ _id: 1 })
+      .toArray();
+
+  describe('200', () => {
+    it('answers exactly the four fields, stores the batch paid and charges a credit for each recipient', async () => {
+      const { account, key } = await caller(10);
+
+      const answer = await send(key, GOOD);
+
+      expect(answer.status).to.equal(200);
+      const id: string = answer.body.batch_id;
+      expect(answer.body).to.deep.equal({ status: 'success', batch_id: id, total: 2, credits_used: 2 });
+      expect(id).to.match(/^bat_[0-9a-z]{26}$/);
+      expect(await batchOf(id)).to.deep.include({
+        account,
+        state: 'paid',
+        open: true,
+        total: 2,
+        sender: 'HARKRA',
+        route: 'promotional',
+        path: 'promotional',
+        lane: 3,
+        content: { kind: 'text', text: 'Sale today', encoding: 'GSM7', segments: 1 },
+        done: 0,
+        reserved: 0,
+      });
+      expect((await chunksOf(id)).map(({ to }) => to)).to.deep.equal([GOOD.to]);
+      expect(await balanceOf(account)).to.equal(8);
+      const [entry] = await readStatement(store.db, account, Number.MAX_SAFE_INTEGER, 1);
+      expect(entry).to.include({ amount: -2, reference: id });
+    });
+
+    it('takes 10,000 recipients, in their order', async () => {
+      const { account, key } = await caller(10_000);
+      const to = numbers(10_000);
+
+      const answer = await send(key, { ...GOOD, to });
+
+      expect(answer.body).to.include({ total: 10_000, credits_used: 10_000 });
+      expect((await chunksOf(answer.body.batch_id)).flatMap((chunk) => chunk.to)).to.deep.equal(to);
+      expect(await balanceOf(account)).to.equal(0);
+    });
+
+    it('waits in a lane behind single messages', async () => {
+      const { key } = await caller(10);
+      const { route: _, ...body } = GOOD;
+
+      const answer = await send(key, body);
+
+      expect(await batchOf(answer.body.batch_id)).to.include({ route: 'transactional', lane: 2 });
+    });
+
+    it('sends and bills equal entries as often as they are there', async () => {
+      const { key } = await caller(10);
+
+      const answer = await send(key, { ...GOOD, to: ['919876543210', '919876543210'] });
+
+      expect(answer.body).to.include({ total: 2, credits_used: 2 }).and.not.have.property('duplicates');
+    });
+
+    it('dedupe: once, and says how many were dropped', async () => {
+      const { account, key } = await caller(10);
+
+      const answer = await send(key, {
+        ...GOOD,
+        to: ['919876543210', '919876543211', '919876543210', '919876543210'],
+        dedupe: true,
+      });
+
+      expect(answer.body).to.include({ total: 2, credits_used: 2, duplicates: 2 });
+      expect((await chunksOf(answer.body.batch_id)).map(({ to }) => to)).to.deep.equal([GOOD.to]);
+      expect(await balanceOf(account)).to.equal(8);
+    });
+
+    it('dedupe: entries with different params are never equal', async () => {
+      const { key } = await withTemplate(10);
+      const [to] = GOOD.to;
+
+      const answer = await send(key, {
+        ...BASE,
+        template_id: DLT_ID,
+        recipients: [
+          { to, params: ['Asha', '1'] },
+          { to, params: ['Asha', '2'] },
+          { to, params: ['Asha', '1'] },
+        ],
+        dedupe: true,
+      });
+
+      expect(answer.body).to.include({ total: 2, duplicates: 1 });
+    });
+
+    it('keeps reference and valid_until', async () => {
+      const { key } = await caller(10);
+      const validUntil = new Date(Math.floor(Date.now() / 1000 + 3_600) * 1000);
+
+      const answer = await send(key, { ...GOOD, reference: 'spring', valid_until: validUntil.toISOString() });
+
+      expect(await batchOf(answer.body.batch_id)).to.deep.include({ reference: 'spring', validUntil });
+    });
+
+    it('recipients: keeps the params of each beside the template as it is now', async () => {
+      const { key } = await withTemplate(10);
+      const [a = '', b = ''] = GOOD.to;
+
+      const answer = await send(key, {
+        ...BASE,
+        template_id: DLT_ID,
+        params: ['you', '0'],
+        recipients: [{ to: a, params: ['Asha', '100'] }, { to: b }],
+      });
+
+      expect(answer.status).to.equal(200);
+      const batch = await batchOf(answer.body.batch_id);
+      expect(batch?.content)
+        .to.include({ kind: 'template', dltId: DLT_ID })
+        .and.deep.include({ params: ['you', '0'] });
+      const [chunk] = await chunksOf(answer.body.batch_id);
+      expect(chunk).to.deep.include({ to: [a, b], params: [['Asha', '100'], []] });
+    });
+
+    it('params serve all of `to`: one text', async () => {
+      const { key } = await withTemplate(10);
+
+      const answer = await send(key, { ...BASE, to: GOOD.to, template_id: DLT_ID, params: ['all', '5'] });
+
+      expect((await batchOf(answer.body.batch_id))?.content).to.deep.equal({
+        kind: 'text',
+        text: 'Hi all, pay 5',
+        encoding: 'GSM7',
+        segments: 1,
+        dltId: DLT_ID,
+      });
+    });
+
+    it('dry_run: says what it would take, stores and charges nothing', async () => {
+      const { account, key } = await withTemplate(10);
+
+      const answer = await send(key, {
+        ...BASE,
+        template_id: DLT_ID,
+        recipients: [
+          { to: '919876543210', params: ['अशा', '1'] },
+          { to: '919876543211', params: ['x', '2'] },
+        ],
+        dry_run: true,
+      });
+
+      expect(answer.body).to.deep.equal({
+        status: 'success',
+        dry_run: true,
+        total: 2,
+        credits_used: 0,
+        credits_required: 2,
+        segments: 1,
+        encoding: 'UCS2',
+        template_id: DLT_ID,
+      });
+      expect(await batches().countDocuments({ account })).to.equal(0);
+      expect(await balanceOf(account)).to.equal(10);
+    });
+
+    it('Idempotency-Key: the second time the same answer, one batch, one debit', async () => {
+      const { account, key } = await caller(10);
+
+      const first = await send(key, GOOD, 'k1');
+      const second = await send(key, GOOD, 'k1');
+
+      expect(second.body).to.deep.equal(first.body);
+      expect(second.headers).to.include({ 'idempotency-replayed': 'true' });
+      expect(await batches().countDocuments({ account })).to.equal(1);
+      expect(await balanceOf(account)).to.equal(8);
+    });
+  });
+
+  it('403: without the credits for all nothing is sent, charged or stored', async () => {
+    const { account, key } = await caller(1);
+
+    const answer = await send(key, GOOD);
+
+    expectProblem(answer, 'insufficient_credits');
+    expect(answer.body.detail).to.contain('2 credits').and.to.contain('1');
+    expect(await balanceOf(account)).to.equal(1);
+    expect(await batches().countDocuments({ account })).to.equal(0);
+  });
+
+  it('403: a suspended account', async () => {
+    const { account, key } = await caller(10);
+    await setAccountStatus(store.db, account, 'suspended');
+
+    expectProblem(await send(key, GOOD), 'account_suspended');
+  });
+
+  it('403: a sender that is not registered', async () => {
+    const { key } = await caller(10, { senders: 'registered' });
+
+    expectFieldRefusal(await send(key, GOOD), 'sender_not_allowed', 'sender');
+  });
+
+  it('403: a key that may only read', async () => {
+    const account = await makeAccount(store.db, 10);
+    const key = await makeKey(store.db, account, ['read']);
+
+    expectProblem(await send(key, GOOD), 'scope_missing');
+  });
+
+  it('404: a template that the sender does not have', async () => {
+    const { key } = await withTemplate(10);
+
+    const unknown = { ...BASE, to: GOOD.to, template_id: '1107160000000099999' };
+    expectFieldRefusal(await send(key, unknown), 'template_not_found', 'template_id');
+    expectProblem(
+      await send(key, { ...BASE, to: GOOD.to, sender: 'OTHERS', template_id: DLT_ID }),
+      'template_not_found',
+    );
+  });
+
+  it('413: a body that is larger than the largest request', async () => {
+    const { key } = await caller(10);
+
+    expectProblem(await send(key, { ...GOOD, message: 'x'.repeat(10_485_760) }), 'body_too_large');
+  });
+
+  it('lets others have their turn while it looks at 10,000 entries with params', async () => {
+    const { key } = await withTemplate(10_000);
+    const recipients = numbers(10_000).map((to, i) => ({ to, params: [`customer ${i}`, String(i)] }));
+    const answered = send(key, { ...BASE, template_id: DLT_ID, recipients, dry_run: true }).then((answer) => answer);
+    let turns = 0;
+    const count = setInterval(() => turns++, 0);
+
+    const answer = await answered;
+
+    clearInterval(count);
+    expect(answer.body).to.include({ credits_required: 10_000 });
+    // Checking the 10,000 entries takes 20 slices by itself.
+    expect(turns).to.be.above(10);
+  });
+});

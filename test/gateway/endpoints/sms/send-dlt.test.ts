@@ -1,0 +1,258 @@
+import { expect } from 'chai';
+import { createSender } from '../../../../shared/carriers/sender-store.ts';
+import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import type { AccountId, MessageId } from '../../../../shared/platform/runtime/ids.ts';
+import { createTemplate, decideTemplate } from '../../../../shared/templates/sms/store.ts';
+import { makeTemplate } from '../../../shared/templates/sms/make.ts';
+import { makeKey, TEST_CONFIG } from '../../../support/gateway.ts';
+import { makeAccount } from '../../../support/make.ts';
+import { expectFieldRefusal, expectProblem } from '../../../support/problem.ts';
+import { type Caller, dltCaller, ENTITY, ORDER_ID, OTP_ID } from './dlt-caller.ts';
+import { smsWorld } from './world.ts';
+
+const GOOD = { to: '919876543210', message: 'Your code is 1234.', sender: 'HARKRA' };
+const BASE = { to: GOOD.to, sender: GOOD.sender };
+
+describe('POST /v2/send of accounts with DLT', () => {
+  // No caching: a decision about a template takes effect at once.
+  const { store, post, send } = smsWorld('/v2/send', { config: { ...TEST_CONFIG, keyCacheMs: 0 } });
+
+  const caller = (overrides?: Partial<AccountDocument>) => dltCaller(store.db, overrides);
+
+  async function messageOf(id: MessageId): Promise<MessageDocument | null> {
+    return store.db.collection<MessageDocument>('messages').findOne({ _id: id });
+  }
+
+  async function expectNothingDone(account: AccountId): Promise<void> {
+    const found = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
+    expect(found?.balance).to.equal(5);
+    expect(await store.db.collection('messages').countDocuments({ account })).to.equal(0);
+    expect(await store.db.collection('batches').countDocuments({ account })).to.equal(0);
+  }
+
+  it('200: keeps the ids of the template and of the account’s business with the message', async () => {
+    const { key } = await caller();
+
+    const answer = await send(key, GOOD);
+
+    expect(answer.status, answer.text).to.equal(200);
+    expect(await messageOf(answer.body.message_id)).to.include({ template: OTP_ID, entityId: ENTITY });
+  });
+
+  it('200: a template’s own business comes before the account’s', async () => {
+    const { key } = await caller();
+
+    const answer = await send(key, { ...GOOD, message: 'Order 77 for Asha has left' });
+
+    expect(await messageOf(answer.body.message_id)).to.include({
+      template: ORDER_ID,
+      entityId: '1101160000000000222',
+    });
+  });
+
+  for (const dlt of ['off', undefined] as const) {
+    it(`200: sends any text where DLT is ${dlt ?? 'not said'}`, async () => {
+      const account = await makeAccount(store.db, 1, dlt === undefined ? {} : { dlt });
+
+      const answer = await send(await makeKey(store.db, account), { ...GOOD, message: 'anything' });
+
+      expect(answer.status, answer.text).to.equal(200);
+      expect(await messageOf(answer.body.message_id)).to.not.have.any.keys('template', 'entityId');
+    });
+  }
+
+  it('200: renders a template with params', async () => {
+    const { key } = await caller();
+
+    const answer = await send(key, { ...BASE, template_id: ORDER_ID, params: ['12', 'Ravi'] });
+
+    expect(answer.status, answer.text).to.equal(200);
+    expect(await messageOf(answer.body.message_id)).to.include({
+      text: 'Order 12 for Ravi has left',
+      template: ORDER_ID,
+      segments: 1,
+    });
+  });
+
+  it('200: renders also for accounts without DLT', async () => {
+    const { key } = await caller({ dlt: 'off' });
+
+    const answer = await send(key, { ...BASE, template_id: OTP_ID, params: ['99'] });
+
+    expect(await messageOf(answer.body.message_id)).to.include({ text: 'Your code is 99.', template: OTP_ID });
+  });
+
+  it('200: a dry run names the template that matches', async () => {
+    const { account, key } = await caller();
+
+    const answer = await send(key, { ...GOOD, dry_run: true });
+
+    expect(answer.body).to.include({ dry_run: true, template_id: OTP_ID });
+    await expectNothingDone(account);
+  });
+
+  it('400 template_mismatch: charges nothing, names the nearest template and where the text differs', async () => {
+    const { account, key } = await caller();
+
+    const answer = await send(key, { ...GOOD, message: 'Your kode is 1234.' });
+
+    expectProblem(answer, 'template_mismatch');
+    expect(answer.body.scrub_code).to.equal('633');
+    expect(answer.body.errors).to.have.length(1);
+    expect(answer.body.errors[0]).to.include({ field: 'message', code: 'template_mismatch' });
+    expect(answer.body.mismatch).to.include({
+      kind: 'text_differs',
+      template_id: OTP_ID,
+      template_name: 'Code',
+      at: 5,
+    });
+    await expectNothingDone(account);
+  });
+
+  it('400 template_mismatch: says which slot is over-long', async () => {
+    const { account, key } = await caller();
+
+    const answer = await send(key, { ...GOOD, message: `Your code is ${'7'.repeat(31)}.` });
+
+    expectProblem(answer, 'template_mismatch');
+    expect(answer.body.scrub_code).to.equal('635');
+    expect(answer.body.mismatch.slot).to.deep.equal({ number: 1, type: 'var', length: 31, max: 30 });
+    await expectNothingDone(account);
+  });
+
+  it('400 template_mismatch: a rejected template counts no more', async () => {
+    const { account, key } = await caller();
+    await decideTemplate(store.db, systemClock, account, OTP_ID, 'rejected');
+
+    const answer = await send(key, GOOD);
+
+    expectProblem(answer, 'template_mismatch');
+    await expectNothingDone(account);
+  });
+
+  it('400 template_mismatch: another account’s templates do not count', async () => {
+    await caller();
+    const account = await makeAccount(store.db, 5, { dlt: 'on', entityId: ENTITY });
+    const routes = ['transactional'] as const;
+    await createSender(store.db, systemClock, { account, sender: 'HARKRA', routes, status: 'approved' });
+
+    const answer = await send(await makeKey(store.db, account), GOOD);
+
+    expectProblem(answer, 'template_mismatch');
+    expect(answer.body).to.deep.include({ scrub_code: '630', mismatch: { kind: 'no_template' } });
+    await expectNothingDone(account);
+  });
+
+  describe('403 entity_id_missing: without a PE id of the account', () => {
+    const withoutEntity = async (): Promise<Caller> => {
+      const made = await caller();
+      await store.db
+        .collection<AccountDocument>('accounts')
+        .updateOne({ _id: made.account }, { $unset: { entityId: '' } });
+      return made;
+    };
+    const ways: readonly [string, string, object][] = [
+      ['a send', '/v2/send', GOOD],
+      ['a dry run', '/v2/send', { ...GOOD, dry_run: true }],
+      ['a template with params', '/v2/send', { ...BASE, template_id: OTP_ID, params: ['1234'] }],
+      ['a bulk send', '/v2/send-bulk', { ...GOOD, to: [GOOD.to] }],
+      ['a bulk template', '/v2/send-bulk', { ...BASE, to: [GOOD.to], template_id: OTP_ID, params: ['1234'] }],
+      ['a schedule', '/v2/schedule', { ...GOOD, schedule_time: new Date(Date.now() + 3_600_000).toISOString() }],
+    ];
+    for (const [what, path, body] of ways) {
+      it(`refuses ${what}, and says which command mends it`, async () => {
+        const { account, key } = await withoutEntity();
+
+        const answer = await post(path, key, body);
+
+        expectProblem(answer, 'entity_id_missing');
+        expect(answer.body.detail).to.contain('`npm run ops -- account update ACCOUNT --entity-id PE-ID`');
+        await expectNothingDone(account);
+      });
+    }
+
+    it('is the first thing to be told to an account that has nothing yet', async () => {
+      const account = await makeAccount(store.db, 5, { dlt: 'on' });
+
+      expectProblem(await send(await makeKey(store.db, account), GOOD), 'entity_id_missing');
+    });
+
+    it('sends what a template with a PE id of its own approves', async () => {
+      const { key } = await withoutEntity();
+
+      const answer = await send(key, { ...GOOD, message: 'Order 77 for Asha has left' });
+
+      expect(answer.status, answer.text).to.equal(200);
+      expect(await messageOf(answer.body.message_id)).to.include({ entityId: '1101160000000000222' });
+    });
+  });
+
+  it('403 sender_not_allowed: senders must be registered whatever the account’s setting', async () => {
+    const { account, key } = await caller({ senders: 'any' });
+
+    expectProblem(await send(key, { ...GOOD, sender: 'OTHERS' }), 'sender_not_allowed');
+    expectProblem(await send(key, { ...GOOD, route: 'promotional' }), 'sender_not_allowed');
+    await expectNothingDone(account);
+  });
+
+  it('404 template_not_found: the sender has no such template', async () => {
+    const { account, key } = await caller();
+
+    const answer = await send(key, { ...BASE, template_id: '1107160000000000999' });
+
+    expectFieldRefusal(answer, 'template_not_found', 'template_id');
+    await expectNothingDone(account);
+  });
+
+  it('400: a template that becomes an empty text', async () => {
+    const { account, key } = await caller();
+    const template_id = '1107160000000000003';
+    await createTemplate(
+      store.db,
+      systemClock,
+      account,
+      makeTemplate({ dltId: template_id, name: 'Any', content: '{#var#}' }),
+    );
+
+    const answer = await send(key, { ...BASE, template_id, params: [''] });
+
+    expectProblem(answer, 'invalid_request');
+    expect(answer.body.errors).to.have.lengthOf(1);
+    expect(answer.body.errors[0]).to.include({ code: 'too_short' });
+    await expectNothingDone(account);
+  });
+
+  const bad: readonly [string, object, readonly string[]][] = [
+    ['a text and a template', { ...GOOD, template_id: OTP_ID, params: ['1'] }, ['message conflict']],
+    ['params without a template', { ...GOOD, params: ['1'] }, ['params conflict']],
+    ['template_id is a number', { ...BASE, template_id: 5 }, ['template_id wrong_type']],
+    ['params are a string', { ...BASE, template_id: OTP_ID, params: 'x' }, ['params wrong_type']],
+    ['a param is a number', { ...BASE, template_id: OTP_ID, params: [1] }, ['params[0] wrong_type']],
+    [
+      'a param has half an emoji',
+      { ...BASE, template_id: ORDER_ID, params: ['1', '\ud83d'] },
+      ['params[1] invalid_text'],
+    ],
+    ['too few params', { ...BASE, template_id: ORDER_ID, params: ['1'] }, ['params wrong_count']],
+    ['no params', { ...BASE, template_id: OTP_ID }, ['params wrong_count']],
+    [
+      'every param that does not fit',
+      { ...BASE, template_id: ORDER_ID, params: ['twelve', 'x'.repeat(31)] },
+      ['params[0] wrong_type', 'params[1] too_long'],
+    ],
+  ];
+  for (const [what, body, problems] of bad) {
+    it(`400: names every problem: ${what}`, async () => {
+      const { account, key } = await caller();
+
+      const answer = await send(key, body);
+
+      expectProblem(answer, 'invalid_request');
+      const found = answer.body.errors.map((one: { field: string; code: string }) => `${one.field} ${one.code}`);
+      expect(found).to.have.members(problems);
+      await expectNothingDone(account);
+    });
+  }
+});

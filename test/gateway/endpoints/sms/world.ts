@@ -1,0 +1,63 @@
+import type { Db } from 'mongodb';
+import request from 'supertest';
+import type { GatewayDeps } from '../../../../gateway/http/deps.ts';
+import { readStatement } from '../../../../shared/money/ledger/statement.ts';
+import type { AccountId } from '../../../../shared/platform/runtime/ids.ts';
+import { balanceOf } from '../../../support/balance.ts';
+import { openGateway, type TestGateway } from '../../../support/gateway.ts';
+import { openTestStore, type TestStore } from '../../../support/store.ts';
+
+/** A store and a gateway for a suite, and what the tests of the SMS endpoints do with them. For the body of a `describe`. */
+export function smsWorld(path: string, overrides: Partial<GatewayDeps> = {}) {
+  let opened: { readonly store: TestStore; readonly gateway: TestGateway } | undefined;
+  const world = () => {
+    if (opened === undefined) throw new Error('it is opened before the first test, not while they are described');
+    return opened;
+  };
+  before(async () => {
+    const store = await openTestStore();
+    opened = { store, gateway: await openGateway(store.db, overrides) };
+  });
+  after(async () => {
+    await opened?.gateway.close();
+    await opened?.store.close();
+  });
+
+  const store = {
+    get db(): Db {
+      return world().store.db;
+    },
+  };
+  const gateway = {
+    get url(): string {
+      return world().gateway.url;
+    },
+  };
+
+  function post(at: string, key: string, body: object | string, idempotencyKey?: string): request.Test {
+    const asked = request(gateway.url)
+      .post(at)
+      .set('Authorization', `Bearer ${key}`)
+      .set('Content-Type', 'application/json');
+    return (idempotencyKey === undefined ? asked : asked.set('Idempotency-Key', idempotencyKey)).send(body);
+  }
+
+  return {
+    store,
+    gateway,
+    post,
+    send: (key: string, body: object | string, idempotencyKey?: string) => post(path, key, body, idempotencyKey),
+
+    balanceOf: (account: AccountId) => balanceOf(store.db, account),
+
+    /** How many schedules, batches, messages and debits the account has. */
+    async tracesOf(account: AccountId): Promise<number> {
+      const stored = ['schedules', 'batches', 'messages'].map((name) =>
+        store.db.collection(name).countDocuments({ account }),
+      );
+      const statement = await readStatement(store.db, account, Number.MAX_SAFE_INTEGER, 1_000);
+      const debits = statement.filter((entry) => entry.reason === 'send').length;
+      return (await Promise.all(stored)).reduce((sum, count) => sum + count, debits);
+    },
+  };
+}

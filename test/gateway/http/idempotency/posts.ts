@@ -1,0 +1,165 @@
+import { createEndpoint } from '../../../../shared/events/webhooks/endpoint-store.ts';
+import { formatKey, newKeyText } from '../../../../shared/people/keys/key-secret.ts';
+import { createKey } from '../../../../shared/people/keys/store.ts';
+import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
+import { type ChatGateway, CUSTOMER } from '../../../support/chat-gateway.ts';
+import { TEST_BOX } from '../../../support/chatapp.ts';
+import { makeKey } from '../../../support/gateway.ts';
+import { signedIn } from '../../../support/signed-in.ts';
+
+/** How the tests make one kind of POST that takes an Idempotency-Key. */
+export interface Post {
+  /** A body that it accepts. */
+  readonly body: () => object;
+  /** A field that, added or changed, makes it a different request. */
+  readonly other: object;
+  /** Who asks; by default a key of the account that may do everything. */
+  readonly caller?: (chat: ChatGateway) => Promise<Readonly<Record<string, string>>>;
+  /** Makes what the path names, and gives its id. */
+  readonly thing?: (chat: ChatGateway) => Promise<string>;
+  /** Makes an unused id for the result. By default an id with the same prefix as that of the first request. */
+  readonly unused?: (account: AccountId) => string;
+  /**
+   * The answer to a repeated request when the process of the first one died after the work and before it noted the answer. By
+   * default it is the first answer. `renewed`: the first answer with these members made anew, because they are stored nowhere.
+   * `again`: nothing shows what was done, so it is done again, which does nothing twice.
+   */
+  readonly behind?: { readonly renewed: readonly string[] } | 'again';
+}
+
+const SMS = { message: 'Your code is 1234', sender: 'HARKRA' };
+const HOUR_MS = 3_600_000;
+const TEMPLATE_CSV = 'id,header,content\n1107160000000012345,HARKRA,Bye {#var#}\n';
+const newSealedKey = (account: AccountId) =>
+  TEST_BOX.seal(formatKey(newKeyText(Date.now())), ['idempotency', account, 'result']);
+
+/** Each POST that takes the key, by its route. */
+export const POSTS: Readonly<Record<string, Post>> = {
+  '/v2/send': { body: () => ({ ...SMS, to: CUSTOMER }), other: { message: 'another' } },
+  '/v2/send-bulk': { body: () => ({ ...SMS, to: [CUSTOMER, '919876543211'] }), other: { message: 'another' } },
+  '/v2/schedule': {
+    body: () => ({ ...SMS, to: CUSTOMER, schedule_time: new Date(Date.now() + HOUR_MS).toISOString() }),
+    other: { message: 'another' },
+  },
+  '/v2/chatapp/send': {
+    body: () => ({ to: CUSTOMER, template: 'order_update', language: 'en_US', params: ['Asha', '7'] }),
+    other: { params: ['Asha', '8'] },
+  },
+  '/v2/chatapp/send-text': { body: () => ({ to: CUSTOMER, message: 'On its way' }), other: { message: 'another' } },
+  '/v2/chatapp/send-media': {
+    body: () => ({ to: CUSTOMER, type: 'image', url: 'https://example.com/a.png' }),
+    other: { url: 'https://example.com/b.png' },
+  },
+  '/v2/chatapp/send-buttons': {
+    body: () => ({ to: CUSTOMER, body: 'Shall we come?', buttons: [{ id: 'yes', title: 'Yes' }] }),
+    other: { body: 'Shall we go?' },
+  },
+  '/v2/chatapp/webhook': {
+    body: () => ({ url: 'https://example.com/events', events: ['message.received'] }),
+    other: { events: ['message.read'] },
+  },
+  '/v2/account/opt-outs': { body: () => ({ customer: CUSTOMER }), other: { customer: '919876543211' } },
+  '/v2/account/keys': {
+    body: () => ({ name: 'Shop', scopes: ['send'] }),
+    other: { scopes: ['read'] },
+    unused: newSealedKey,
+  },
+  '/v2/account/keys/:key_id/rotate': {
+    thing: async ({ db, account }) =>
+      (await createKey(db, systemClock, { account, name: 'Shop', scopes: ['send'] })).id,
+    body: () => ({ old_expires_at: new Date(Date.now() + HOUR_MS).toISOString() }),
+    other: { old_expires_at: new Date(Date.now() + 2 * HOUR_MS).toISOString() },
+    unused: newSealedKey,
+  },
+  '/v2/account/webhooks': {
+    body: () => ({ channel: 'sms', url: 'https://example.com/sms', events: ['message.sent'] }),
+    other: { events: ['message.failed'] },
+  },
+  '/v2/account/webhooks/:webhook_id/rotate': {
+    thing: makeWebhook,
+    body: () => ({}),
+    // This POST has no fields. An unknown field makes it a different request all the same.
+    other: { another: true },
+  },
+  '/v2/account/webhooks/:webhook_id/replays': {
+    thing: makeWebhook,
+    body: () => ({ since: new Date(Date.now() - HOUR_MS).toISOString() }),
+    other: { since: new Date(Date.now() - 2 * HOUR_MS).toISOString() },
+  },
+  '/v2/account/senders': {
+    body: () => ({ sender: 'ASHA', routes: ['transactional'] }),
+    other: { routes: ['promotional'] },
+  },
+  '/v2/account/templates': {
+    body: () => ({ name: 'Bye', senders: ['HARKRA'], category: 'service_implicit', content: 'Bye {#var#}' }),
+    other: { content: 'Farewell {#var#}' },
+  },
+  '/v2/account/templates/import': {
+    body: () => ({ file: [Buffer.from(TEMPLATE_CSV).toString('base64')] }),
+    other: { skip_bad: true },
+    behind: 'again',
+  },
+  '/v2/account/chatapp/templates': {
+    body: () => ({ name: 'bye', language: 'en', category: 'utility', body: 'Bye, until tomorrow.' }),
+    other: { body: 'Farewell.' },
+  },
+  '/v2/account/users': {
+    caller: async ({ db, account }) => (await signedIn(db, 'owner', account)).headers,
+    body: () => ({ username: `${newId('usr')}@example.com`, role: 'viewer' }),
+    other: { role: 'owner' },
+    behind: { renewed: ['link', 'link_expires_at'] },
+  },
+  '/v2/admin/accounts': {
+    caller: async ({ db }) => ({ Authorization: `Bearer ${await makeKey(db, undefined, ['admin:support'])}` }),
+    body: () => ({ name: 'Shop' }),
+    other: { name: 'Another' },
+  },
+};
+
+async function makeWebhook({ db, account }: ChatGateway): Promise<string> {
+  const url = 'https://example.com/sms';
+  const wanted = { account, channel: 'sms', url, events: ['message.sent'] } as const;
+  return (await createEndpoint(db, systemClock, TEST_BOX, wanted)).endpoint._id;
+}
+
+/** POSTs that take no Idempotency-Key of an account, by the reason why none is needed. */
+export const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
+  'the provider asks it: it has no key of an account, and repeats ids of its own': ['/chatapp/callback/:callback'],
+  'it looks, tries or proposes: once more changes nothing': [
+    '/v2/account/templates/check',
+    '/v2/account/webhooks/:webhook_id/test',
+    '/v2/session/confirm',
+    '/v2/session/link',
+    '/v2/profile/second-factor',
+    '/v2/admin/ledger-checks',
+  ],
+  'it says which state there shall be, and that is there already': [
+    '/v2/admin/accounts/:account_id/status',
+    '/v2/admin/accounts/:account_id/senders/:sender/decision',
+    '/v2/admin/accounts/:account_id/templates/:template_id/decision',
+    '/v2/admin/carriers/:carrier_id/status',
+    '/v2/admin/providers/:account_id/status',
+    '/v2/admin/users/:user_id/status',
+  ],
+  'the first one used up what it needs, or made what there can be one of: the second is refused, with the reason': [
+    '/v2/admin/numbers',
+    '/v2/admin/users',
+    '/v2/session/link/password',
+    '/v2/profile/password',
+    '/v2/profile/second-factor/confirm',
+    '/v2/profile/second-factor/remove',
+  ],
+  'what it makes replaces what it made before': [
+    '/v2/account/users/:user_id/link',
+    '/v2/admin/users/:user_id/link',
+    '/v2/profile/recovery-codes',
+  ],
+  'each one signs in anew; a session that nobody got the cookie of ends by itself': ['/v2/session'],
+  'a post that waits is refused; a receiver knows an event that it has by its id': [
+    '/v2/account/webhooks/:webhook_id/deliveries/:event_id/replay',
+  ],
+  'its Idempotency-Key is the id of the credit itself: test/gateway/endpoints/accounts/accounts.test.ts': [
+    '/v2/admin/accounts/:account_id/credits',
+  ],
+};
