@@ -29,7 +29,7 @@ export class AllowanceReturns {
   readonly #counting: ReadonlySet<string>;
   /** The allowances that the counter uses up. An allowance that is returned is removed here first. */
   readonly #allowances: Map<string, Allowance>;
-  /** Loans that are being returned, by key and window. */
+  /** Allowances that are being returned, by key and window. */
   readonly #debts = new Map<string, number>();
   readonly #listen: ListenForChanges | undefined;
   #looking = false;
