@@ -44,27 +44,6 @@ describe('the pages for readers', () => {
     expect(gone).to.deep.equal([]);
   });
 
-  it('say of every room of shared/ which ones it may import', () => {
-    const map = pages.find(({ path }) => path === 'shared/README.md')?.text ?? '';
-    const said = [...map.matchAll(/^\| `([a-z]+)\/` +\|[^|]*\|([^|]*)\|$/gm)].map(([, room = '', others = '']) => {
-      return { room, others: [...others.matchAll(/`([a-z/-]+)`/g)].map(([, other = '']) => other).sort() };
-    });
-    const sources = readSources(join(ROOT, 'shared'));
-    const made = said.map(({ room, others }) => {
-      const imported = sources
-        .filter(({ path }) => path.startsWith(`shared/${room}/`))
-        .flatMap(({ names }) => names.filter((name) => !name.startsWith(`shared/${room}/`)))
-        .map((name) => name.replace(/^shared\//, ''));
-      // What the map names, or else the file that it should have named.
-      const named = (file: string) => others.find((other) => file.startsWith(`${other}/`)) ?? file;
-      return { room, others: [...new Set(imported.map(named))].sort() };
-    });
-
-    const rooms = readdirSync(join(ROOT, 'shared'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    expect(said.map(({ room }) => room).sort()).to.deep.equal(rooms.map(({ name }) => name).sort());
-    expect(made).to.deep.equal(said);
-  });
-
   it('tell operators of every line that the log has at level 50', () => {
     const manual = pages.find(({ path }) => path === 'docs/operating.md')?.text ?? '';
     const lines = ['gateway', 'workers', 'shared']

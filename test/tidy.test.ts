@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import {
@@ -18,14 +18,19 @@ import {
  */
 const sources = ['gateway', 'workers', 'shared', 'scripts'].flatMap((top) => readSources(join(ROOT, top)));
 
-/** The dashboard's client runs in browsers: it shares no code with the processes. */
+/** The dashboard's client runs in browsers. */
 const CLIENT = /^gateway\/dashboard\/client\//;
 
 /**
- * Except how texts are counted, because the counter beside a text must agree with the price, and how tables are read, because a
- * number is the same wherever it is pasted. Both are pure.
+ * Folders that read as packages, each with its promise in a README, and what else of ours it imports. The client of the dashboard has
+ * how texts are counted, because the counter beside a text must agree with the price, and how tables are read, because a number is the
+ * same wherever it is pasted: both are pure. The simulator reads SMPP by itself, or the tests between the two would prove nothing.
  */
-const FOR_CLIENT_TOO = /^shared\/(messages\/(sms-plan|gsm7)|platform\/sheets\/(encoding|parse|cell))\.ts$/;
+const PACKAGES: Readonly<Record<string, RegExp>> = {
+  'workers/embedded-db/': /^shared\/platform\/(runtime|config)\//,
+  'scripts/simulator/': /^$/,
+  'gateway/dashboard/client/': /^shared\/(messages\/(sms-plan|gsm7)|platform\/sheets\/(encoding|parse|cell))\.ts$/,
+};
 
 /** Packages that exactly these files may import (values; a type costs nothing). */
 const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
@@ -138,6 +143,26 @@ describe('house rules', () => {
     expect(found).to.deep.equal([]);
   });
 
+  it('the rooms of shared/ import what its README says of each, and no more', () => {
+    const map = readFileSync(join(ROOT, 'shared/README.md'), 'utf8');
+    const said = [...map.matchAll(/^\| `([a-z]+)\/` +\|[^|]*\|([^|]*)\|$/gm)].map(([, room = '', others = '']) => {
+      return { room, others: [...others.matchAll(/`([a-z/-]+)`/g)].map(([, other = '']) => other).sort() };
+    });
+    const made = said.map(({ room, others }) => {
+      const imported = sources
+        .filter(({ path }) => path.startsWith(`shared/${room}/`))
+        .flatMap(({ names }) => names.filter((name) => !name.startsWith(`shared/${room}/`)))
+        .map((name) => name.replace(/^shared\//, ''));
+      // What the README names, or else the file that it should have named.
+      const named = (file: string) => others.find((other) => file.startsWith(`${other}/`)) ?? file;
+      return { room, others: [...new Set(imported.map(named))].sort() };
+    });
+
+    const rooms = readdirSync(join(ROOT, 'shared'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(said.map(({ room }) => room).sort()).to.deep.equal(rooms.map(({ name }) => name).sort());
+    expect(made).to.deep.equal(said);
+  });
+
   it('shared/ imports downwards: runtime, config, mongo and the plan of an SMS know no concept', () => {
     const found = sources
       .filter(({ path }) => path.startsWith('shared/'))
@@ -192,16 +217,23 @@ describe('house rules', () => {
     expect(unused).to.have.members(Object.values(FOR_TESTS).flat());
   });
 
-  it('the client of the dashboard and the processes import nothing of each other, but for how texts are counted', () => {
-    const found = sources.flatMap(({ path, imports }) =>
-      imports
-        .filter((module) => /^(gateway|shared|scripts|workers)\//.test(module))
-        .filter((module) => CLIENT.test(module) !== CLIENT.test(path))
-        .filter((module) => !(CLIENT.test(path) && FOR_CLIENT_TOO.test(module)))
-        .map((module) => `${path} imports ${module}`),
+  it('what reads as a package imports no more of the product than it says, not even types', () => {
+    const found = Object.entries(PACKAGES).flatMap(([folder, allowed]) =>
+      sources
+        .filter(({ path }) => path.startsWith(folder))
+        .flatMap(({ path, names }) =>
+          names
+            .filter((name) => !name.startsWith(folder) && !allowed.test(name))
+            .map((name) => `${path} imports ${name}`),
+        ),
+    );
+    const visitors = sources.flatMap(({ path, names }) =>
+      names.filter((name) => CLIENT.test(name) && !CLIENT.test(path)).map((name) => `${path} imports ${name}`),
     );
 
-    expect(found).to.deep.equal([]);
+    expect([...found, ...visitors]).to.deep.equal([]);
+    for (const folder of Object.keys(PACKAGES))
+      expect(readFileSync(join(ROOT, folder, 'README.md'), 'utf8')).to.include('The promise');
   });
 
   it('the client of the dashboard has types of its own, for browsers', () => {

@@ -1,12 +1,11 @@
 import type { Db } from 'mongodb';
 import { findCommitted } from '../../platform/mongo/find-one.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
-import type { AccountDocument, PendingChange } from '../accounts/account.ts';
-import type { Credit } from './change.ts';
+import type { AccountDocument, ChangeId, PendingChange } from '../accounts/account.ts';
 import { ledgerCollection } from './store.ts';
 
 /** Whether a top-up or refund is in the account's balance, on a majority of the store. */
-export async function isApplied(db: Db, account: AccountId, id: Credit['id']): Promise<boolean> {
+export async function isApplied(db: Db, account: AccountId, id: ChangeId): Promise<boolean> {
   return (await findChange(db, account, id)) !== undefined;
 }
 
@@ -17,7 +16,7 @@ export async function isApplied(db: Db, account: AccountId, id: Credit['id']): P
 export async function findChange(
   db: Db,
   account: AccountId,
-  id: Credit['id'],
+  id: ChangeId,
 ): Promise<Pick<PendingChange, 'amount' | 'reason'> | undefined> {
   const shown = { [`pending.${id}.amount`]: 1, [`pending.${id}.reason`]: 1 };
   const owner = await findCommitted(db.collection<AccountDocument>('accounts'), { _id: account }, shown);

@@ -2,12 +2,28 @@ import type { Db } from 'mongodb';
 import { findOurs } from '../../../shared/carriers/numbers/store.ts';
 import { foldText, type OptOutSign } from '../../../shared/carriers/opt-outs/sign.ts';
 import { ANSWERS, type AnswerText, type WordSettings } from '../../../shared/carriers/opt-outs/word-settings.ts';
+import type { HistoryEntry } from '../../../shared/messages/document/message.ts';
 import { recipientProblem } from '../../../shared/messages/document/recipient.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
-import { optOutAnswerId } from '../../../shared/platform/runtime/ids.ts';
+import { type AccountId, type MessageId, optOutAnswerId } from '../../../shared/platform/runtime/ids.ts';
 import { type DueAnswer, storeDueAnswers } from './answer-store.ts';
 import { limitHelp } from './help-limits.ts';
-import type { Received } from './opt-outs.ts';
+
+/** A complete message from a customer, before it is stored. */
+export interface Received {
+  readonly _id: MessageId;
+  readonly account: AccountId;
+  /** The customer's number. */
+  readonly from: string;
+  /** The account's number, in digits. */
+  readonly to: string;
+  /** The carrier that brought it. */
+  readonly carrier: string;
+  /** Begins with the time at which the message came. */
+  readonly history: readonly HistoryEntry[];
+  readonly inbound: { readonly type: string; readonly body: string };
+  readonly optOut?: OptOutSign['kind'];
+}
 
 /** A customer's message that expresses a wish, with that wish. */
 export interface Signed {

@@ -14,24 +14,8 @@ import type { HistoryEntry } from '../../../shared/messages/document/message.ts'
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
-import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
-import { decideAnswers, type Signed } from './opt-out-answers.ts';
-
-/** A complete message from a customer, before it is stored. */
-export interface Received {
-  readonly _id: MessageId;
-  readonly account: AccountId;
-  /** The customer's number. */
-  readonly from: string;
-  /** The account's number, in digits. */
-  readonly to: string;
-  /** The carrier that brought it. */
-  readonly carrier: string;
-  /** Begins with the time at which the message came. */
-  readonly history: readonly HistoryEntry[];
-  readonly inbound: { readonly type: string; readonly body: string };
-  readonly optOut?: OptOutSign['kind'];
-}
+import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { decideAnswers, type Received, type Signed } from './opt-out-answers.ts';
 
 /** A change of the settings is used after this time at the latest. */
 const FRESH_MS = 2_000;
