@@ -26,7 +26,7 @@ interface MetricsDeps {
 
 /**
  * `GET /metrics`: the metrics of all processes in Prometheus' text form. They have a port of their own because they
- * need no key and tell of customers and carriers, which users of the API must not see (docs/decisions/0032). Does not
+ * need no key and tell of customers and carriers, which users of the API must not see (docs/decisions/0034). Does not
  * listen yet.
  */
 export function createMetricsServer({ db, clock, log }: MetricsDeps): Server {

@@ -44,25 +44,6 @@ describe('the pages for readers', () => {
     expect(gone).to.deep.equal([]);
   });
 
-  it('say of every room of shared/ which ones it may import', () => {
-    const table = pages.find(({ path }) => path === 'docs/architecture.md')?.text.match(/^\| `.*$/gm) ?? [];
-    const layers = table
-      .slice(table.findIndex((line) => line.startsWith('| `runtime`')))
-      .flatMap((line) => line.split('then'))
-      .map((part) => [...part.matchAll(/`([a-z-]+)`/g)].map(([, room = '']) => room));
-    const layerOf = (path: string) => layers.findIndex((rooms) => rooms.includes(path.split('/')[1] ?? ''));
-
-    const rooms = readdirSync(join(ROOT, 'shared'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    expect(layers.flat().sort()).to.deep.equal(rooms.map(({ name }) => name).sort());
-    const upwards = readSources(join(ROOT, 'shared')).flatMap(({ path, names }) =>
-      names
-        .filter((name) => name.startsWith('shared/') && name.split('/')[1] !== path.split('/')[1])
-        .filter((name) => layerOf(name) >= layerOf(path))
-        .map((name) => `${path} imports ${name}`),
-    );
-    expect(upwards).to.deep.equal([]);
-  });
-
   it('tell operators of every line that the log has at level 50', () => {
     const manual = pages.find(({ path }) => path === 'docs/operating.md')?.text ?? '';
     const lines = ['gateway', 'workers', 'shared']

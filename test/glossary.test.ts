@@ -30,15 +30,15 @@ describe('docs/glossary.md', () => {
   });
 
   it('has one word for each thing: no name uses another', () => {
-    const strays = entries.flatMap(({ word, never }) =>
+    const found = entries.flatMap(({ word, never }) =>
       never.filter((other) => names.has(other)).map((other) => `${names.get(other)}: ${other}, should be ${word}`),
     );
 
-    expect(strays).to.deep.equal([]);
+    expect(found).to.deep.equal([]);
   });
 
   it('and no source uses a word that has to be read twice', () => {
-    const strays = sources.flatMap(({ path, text }) =>
+    const found = sources.flatMap(({ path, text }) =>
       text
         .split('\n')
         .map((line, index) => ({ place: `${path}:${index + 1}`, found: BANNED.exec(line)?.[0] }))
@@ -46,7 +46,7 @@ describe('docs/glossary.md', () => {
         .map(({ place, found }) => `${place}: ${found}`),
     );
 
-    expect(strays).to.deep.equal([]);
+    expect(found).to.deep.equal([]);
   });
 });
 

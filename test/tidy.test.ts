@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import {
@@ -18,35 +18,41 @@ import {
  */
 const sources = ['gateway', 'workers', 'shared', 'scripts'].flatMap((top) => readSources(join(ROOT, top)));
 
-/** The dashboard's client runs in browsers: it shares no code with the processes. */
+/** The dashboard's client runs in browsers. */
 const CLIENT = /^gateway\/dashboard\/client\//;
 
 /**
- * Except how texts are counted, because the counter beside a text must agree with the price, and how tables are read, because a
- * number is the same wherever it is pasted. Both are pure.
+ * Folders that read as packages, each with its promise in a README, and what else of ours it imports. The client of the dashboard has
+ * how texts are counted, because the counter beside a text must agree with the price, and how tables are read, because a number is the
+ * same wherever it is pasted: both are pure. The simulator reads SMPP by itself, or the tests between the two would prove nothing.
  */
-const FOR_CLIENT_TOO = /^shared\/(sms\/(plan|gsm7)|sheets\/(encoding|parse|cell))\.ts$/;
+const PACKAGES: Readonly<Record<string, RegExp>> = {
+  'workers/embedded-db/': /^shared\/platform\/(runtime|config)\//,
+  'scripts/simulator/': /^$/,
+  'gateway/dashboard/client/': /^shared\/(messages\/(sms-plan|gsm7)|platform\/sheets\/(encoding|parse|cell))\.ts$/,
+};
 
 /** Packages that exactly these files may import (values; a type costs nothing). */
 const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   smpp: /^workers\/smpp\/session\/pdu\.ts$/,
-  undici: /^shared\/webhooks\/posting\/(post|connect|guarded-get)\.ts$|^scripts\/(dev|bench)\//,
+  undici: /^shared\/events\/webhooks\/posting\/(post|connect|guarded-get)\.ts$|^scripts\/(dev|bench)\//,
   axios: /^workers\/chatapp\/provider\/client\.ts$/,
   lmdb: /^workers\/embedded-db\/storage\//,
   bson: /^workers\/embedded-db\/|^scripts\/bench\//,
-  pino: /^shared\/runtime\/log\.ts$/,
-  'prom-client': /^shared\/(runtime\/metrics|processes\/report)\.ts$/,
+  pino: /^shared\/platform\/runtime\/log\.ts$/,
+  'prom-client': /^shared\/platform\/(runtime\/metrics|processes\/report)\.ts$/,
   'node-cron': /^workers\/maintenance\/timetable\.ts$/,
   // Requests and answers, and nothing behind them.
   zod: /^gateway\//,
-  'libphonenumber-js/max': /^shared\/(accounts\/number-check|routing\/country)\.ts$/,
-  'ipaddr.js': /^shared\/(webhooks\/public-address|keys\/allowed-addresses)\.ts$|^gateway\/(http|access)\//,
+  'libphonenumber-js/max': /^shared\/(money\/accounts\/number-check|carriers\/routing\/country)\.ts$/,
+  'ipaddr.js':
+    /^shared\/(events\/webhooks\/public-address|people\/keys\/allowed-addresses)\.ts$|^gateway\/(http|access)\//,
   mongodb:
-    /^(shared|gateway(\/endpoints)?|workers\/smpp)\/[a-z]+\/[a-z-]*store\.ts$|^shared\/mongo\/|^shared\/(payment\/pending|queue\/queue-document)\.ts$|^scripts\//,
+    /^(shared(\/[a-z]+)?|gateway\/(http|endpoints)|workers\/smpp)\/[a-z-]+\/[a-z-]*store\.ts$|^shared\/platform\/mongo\/|^shared\/(money\/payment\/pending|messages\/queue\/queue-document)\.ts$|^scripts\//,
   standardwebhooks: /^scripts\/simulator\//,
   agenda: /^workers\/schedules\/alarm\.ts$/,
   '@agendajs/mongo-backend': /^workers\/schedules\/alarm\.ts$/,
-  piscina: /^workers\/batches\/render-threads\.ts$|^gateway\/process\/threads\.ts$/,
+  piscina: /^workers\/batches\/render-threads\.ts$|^gateway\/http\/threads\.ts$/,
   pm2: /^$/,
   // What the browser loads, and what builds it.
   preact: CLIENT,
@@ -58,10 +64,14 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
 };
 
 /** A payment has two ends, the gateway that begins it and whoever finishes it. They are read together, so they share a folder. */
-const BOTH_ENDS = /^shared\/payment\//;
+const BOTH_ENDS = /^shared\/money\/payment\//;
 
-/** Folders of shared/ in layers; a layer imports its own and earlier ones. Concepts (all others) come last. */
-const LAYERS = ['runtime', 'config', 'mongo', 'sms'];
+/** Places of shared/ in layers; a layer imports its own and earlier ones. Concepts (all others) come last. */
+const LAYERS = ['platform/runtime/', 'platform/config/', 'platform/mongo/', 'messages/gsm7.ts', 'messages/sms-plan.ts'];
+const layerOf = (path: string): number => LAYERS.findIndex((place) => path.startsWith(`shared/${place}`));
+
+/** The folder of a file is what must not import itself; a file in a room of shared/, beside the folders of subjects, is one of its own. */
+const subjectOf = (path: string): string => (/^shared\/[a-z]+\/[^/]+$/.test(path) ? path : dirname(path));
 
 /** Values that are exported though no file of the product imports them, and why. */
 const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
@@ -115,18 +125,18 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
 
 describe('house rules', () => {
   it('a package is imported only in its home', () => {
-    const strays = sources.flatMap(({ path, imports }) =>
+    const found = sources.flatMap(({ path, imports }) =>
       imports
         .filter((module) => PACKAGE_HOMES[module] !== undefined && !PACKAGE_HOMES[module]?.test(path))
         .map((module) => `${path} imports ${module}`),
     );
 
-    expect(strays).to.deep.equal([]);
+    expect(found).to.deep.equal([]);
   });
 
   it('only config reads the environment, only clock the time', () => {
     const product = sources.filter(({ path }) => !path.startsWith('scripts/'));
-    const strays = product.flatMap(({ path, text }) => [
+    const found = product.flatMap(({ path, text }) => [
       ...(/process\.env/.test(text) && !path.startsWith('shared/platform/config/')
         ? [`${path} reads process.env`]
         : []),
@@ -139,33 +149,50 @@ describe('house rules', () => {
         : []),
     ]);
 
-    expect(strays).to.deep.equal([]);
+    expect(found).to.deep.equal([]);
   });
 
-  it('shared/ imports downwards: runtime, config, mongo and sms know no concept', () => {
-    const strays = sources
+  it('the rooms of shared/ import what its README says of each, and no more', () => {
+    const map = readFileSync(join(ROOT, 'shared/README.md'), 'utf8');
+    const said = [...map.matchAll(/^\| `([a-z]+)\/` +\|[^|]*\|([^|]*)\|$/gm)].map(([, room = '', others = '']) => {
+      return { room, others: [...others.matchAll(/`([a-z/-]+)`/g)].map(([, other = '']) => other).sort() };
+    });
+    const made = said.map(({ room, others }) => {
+      const imported = sources
+        .filter(({ path }) => path.startsWith(`shared/${room}/`))
+        .flatMap(({ names }) => names.filter((name) => !name.startsWith(`shared/${room}/`)))
+        .map((name) => name.replace(/^shared\//, ''));
+      // What the README names, or else the file that it should have named.
+      const named = (file: string) => others.find((other) => file.startsWith(`${other}/`)) ?? file;
+      return { room, others: [...new Set(imported.map(named))].sort() };
+    });
+
+    const rooms = readdirSync(join(ROOT, 'shared'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(said.map(({ room }) => room).sort()).to.deep.equal(rooms.map(({ name }) => name).sort());
+    expect(made).to.deep.equal(said);
+  });
+
+  it('shared/ imports downwards: runtime, config, mongo and the plan of an SMS know no concept', () => {
+    const found = sources
       .filter(({ path }) => path.startsWith('shared/'))
       .flatMap(({ path, imports }) => {
-        const layer = LAYERS.indexOf(path.split('/')[1] ?? '');
+        const layer = layerOf(path);
         if (layer === -1) return [];
         return imports
           .filter((module) => module.startsWith('shared/'))
-          .filter((module) => {
-            const other = LAYERS.indexOf(module.split('/')[1] ?? '');
-            return other === -1 || other > layer;
-          })
+          .filter((module) => layerOf(module) === -1 || layerOf(module) > layer)
           .map((module) => `${path} imports ${module}`);
       });
 
-    expect(strays).to.deep.equal([]);
+    expect(found).to.deep.equal([]);
   });
 
   it('folders import one way: no circle leads from a folder back to it, not even of types', () => {
     const arrows = new Map<string, Set<string>>();
     for (const { path, names } of sources) {
-      const from = dirname(path);
+      const from = subjectOf(path);
       const to = arrows.get(from) ?? new Set();
-      for (const name of names) if (dirname(name) !== from) to.add(dirname(name));
+      for (const name of names) if (subjectOf(name) !== from) to.add(subjectOf(name));
       arrows.set(from, to);
     }
 
@@ -184,9 +211,9 @@ describe('house rules', () => {
         if (used.startsWith('shared/')) processes.set(used, (processes.get(used) ?? new Set()).add(owner));
       }
     }
-    const strays = [...processes].filter(([path, owners]) => owners.size < 2 && !BOTH_ENDS.test(path));
+    const found = [...processes].filter(([path, owners]) => owners.size < 2 && !BOTH_ENDS.test(path));
 
-    expect(strays.map(([path, owners]) => `${path} is used by ${[...owners]} alone`)).to.deep.equal([]);
+    expect(found.map(([path, owners]) => `${path} is used by ${[...owners]} alone`)).to.deep.equal([]);
   });
 
   it('what is exported is imported by the product, or there is a reason', () => {
@@ -199,16 +226,23 @@ describe('house rules', () => {
     expect(unused).to.have.members(Object.values(FOR_TESTS).flat());
   });
 
-  it('the client of the dashboard and the processes import nothing of each other, but for how texts are counted', () => {
-    const strays = sources.flatMap(({ path, imports }) =>
-      imports
-        .filter((module) => /^(gateway|shared|scripts|workers)\//.test(module))
-        .filter((module) => CLIENT.test(module) !== CLIENT.test(path))
-        .filter((module) => !(CLIENT.test(path) && FOR_CLIENT_TOO.test(module)))
-        .map((module) => `${path} imports ${module}`),
+  it('what reads as a package imports no more of the product than it says, not even types', () => {
+    const found = Object.entries(PACKAGES).flatMap(([folder, allowed]) =>
+      sources
+        .filter(({ path }) => path.startsWith(folder))
+        .flatMap(({ path, names }) =>
+          names
+            .filter((name) => !name.startsWith(folder) && !allowed.test(name))
+            .map((name) => `${path} imports ${name}`),
+        ),
+    );
+    const visitors = sources.flatMap(({ path, names }) =>
+      names.filter((name) => CLIENT.test(name) && !CLIENT.test(path)).map((name) => `${path} imports ${name}`),
     );
 
-    expect(strays).to.deep.equal([]);
+    expect([...found, ...visitors]).to.deep.equal([]);
+    for (const folder of Object.keys(PACKAGES))
+      expect(readFileSync(join(ROOT, folder, 'README.md'), 'utf8')).to.include('The promise');
   });
 
   it('the client of the dashboard has types of its own, for browsers', () => {
@@ -220,7 +254,7 @@ describe('house rules', () => {
   });
 
   it('a worker imports no other worker', () => {
-    const strays = sources.flatMap(({ path, imports }) => {
+    const found = sources.flatMap(({ path, imports }) => {
       const [top, worker] = path.split('/');
       // It brings several together.
       if (top !== 'workers' || path === 'workers/background/main.ts') return [];
@@ -229,7 +263,7 @@ describe('house rules', () => {
         .map((module) => `${path} imports ${module}`);
     });
 
-    expect(strays).to.deep.equal([]);
+    expect(found).to.deep.equal([]);
   });
 
   it('no folder is an attic', () => {
@@ -239,7 +273,7 @@ describe('house rules', () => {
   });
 
   it('the lock file names every optional platform package', () => {
-    // Otherwise `npm ci` refuses the file: npm drops packages from it that a registry does not serve (docs/decisions/0004).
+    // Otherwise `npm ci` refuses the file: npm drops packages from it that a registry does not serve (docs/decisions/0036).
     const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, { optionalDependencies?: Record<string, string> }>;
     };

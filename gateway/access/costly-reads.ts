@@ -4,8 +4,7 @@ import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
 import { sendJsonText, sendProblem } from '../http/answer.ts';
 import { type Charge, ownerOf, type Reply } from '../http/context.ts';
 import type { GatewayDeps } from '../http/deps.ts';
-import { isRefused } from '../http/endpoint.ts';
-import type { Refused } from '../http/idempotency/action.ts';
+import { isRefused, type Refused } from '../http/idempotency/action.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 import { ReadQueue } from './read-queue.ts';
 

@@ -3,7 +3,7 @@ import type { ListenForChanges } from '../../shared/platform/runtime/change-sign
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { Grouper } from '../../shared/platform/runtime/grouper.ts';
 import { newId } from '../../shared/platform/runtime/ids.ts';
-import { type Loan, LoanReturns } from './loan-returns.ts';
+import { type Allowance, AllowanceReturns } from './allowance-returns.ts';
 import { type RateDocument, RateWindows, type Total, unanswered, type Wanted } from './window.ts';
 
 interface Item {
@@ -21,9 +21,9 @@ export interface Counted {
 
 interface Outcome {
   readonly counted: Counted;
-  /** Set when the limit is used up, loans included. */
+  /** Set when the limit is used up, allowances included. */
   readonly full: FullWindow | undefined;
-  readonly lentToOthers: boolean;
+  readonly heldByOthers: boolean;
 }
 
 interface FullWindow {
@@ -37,11 +37,11 @@ interface FullWindow {
 const GROUP_MAX = 1_000;
 /** How many exhausted keys are remembered. Forgetting one costs the store one more count. */
 const FULL_MAX = 10_000;
-/** The most keys with loans. For more keys each event is counted by itself. */
-const LOANS_MAX = 20_000;
+/** The most keys with allowances. For more keys each event is counted by itself. */
+const ALLOWANCES_MAX = 20_000;
 /**
- * For this long nobody is refused while other counters may still return loans. Each counter checks four times a second whether
- * its loans are wanted back. A counter whose process died returns nothing.
+ * For this long nobody is refused while other counters may still return allowances. Each counter checks four times a second whether
+ * its allowances are wanted back. A counter whose process died returns nothing.
  */
 const RECALL_MS = 2_000;
 const RECALL_PAUSE_MS = 50;
@@ -50,9 +50,9 @@ const RECALL_PAUSE_MS = 50;
  * Counts events of many keys exactly, over all processes. Events that arrive while a count is in flight are counted
  * together in the next one (window.ts), so the cost per event falls as the load rises.
  *
- * Far from the limit a count also borrows events for later. They are already counted, so most events pass here without
+ * Far from the limit a count also takes an allowance: events for later. They are already counted, so most events pass here without
  * a command, and no more than the limit allows. Measured at 500 sends a second, per 1,000 sends, with and without
- * loans. One key: 1,523 and 2,674 commands (16 and 848 of them by the rate limit), 558 and 881 ms of the store's CPU,
+ * allowances. One key: 1,523 and 2,674 commands (16 and 848 of them by the rate limit), 558 and 881 ms of the store's CPU,
  * 946 and 1,361 ms of the gateway's. Four keys: 1,291 and 2,379 commands, 607 and 793 ms, 1,024 and 1,140 ms.
  *
  * A key whose limit is used up is refused without the store until its window ends. Refused events are not counted.
@@ -60,8 +60,8 @@ const RECALL_PAUSE_MS = 50;
 export class RateCounter {
   readonly #windows: RateWindows;
   readonly #clock: Clock;
-  readonly #loans = new Map<string, Loan>();
-  readonly #returns: LoanReturns;
+  readonly #allowances = new Map<string, Allowance>();
+  readonly #returns: AllowanceReturns;
   readonly #full = new Map<string, FullWindow>();
   readonly #counting = new Set<string>();
   readonly #grouper: Grouper<Item, Outcome>;
@@ -81,19 +81,26 @@ export class RateCounter {
     const counter = newId('ctr');
     this.#windows = new RateWindows(rate, counter);
     this.#clock = clock;
-    this.#returns = new LoanReturns({ rate, clock, counter, loans: this.#loans, counting: this.#counting, listen });
+    this.#returns = new AllowanceReturns({
+      rate,
+      clock,
+      counter,
+      allowances: this.#allowances,
+      counting: this.#counting,
+      listen,
+    });
     this.#grouper = new Grouper({ maxItems: GROUP_MAX, gatherMs: 0, run: (items) => this.#countTogether(items) });
   }
 
   /** Rejects with the store's error. The event may have been counted then, so it must not pass. */
   async count(key: string, limit: number): Promise<Counted> {
-    const known = this.#borrowed(key, limit) ?? this.#refused(key, limit);
+    const known = this.#fromAllowance(key, limit) ?? this.#refused(key, limit);
     if (known !== undefined) return known;
     const deadline = this.#clock.monotonicMs() + RECALL_MS;
     for (;;) {
-      const { counted, full, lentToOthers } = await this.#grouper.add({ key, limit });
-      const final = counted.rank <= limit || !lentToOthers || this.#clock.monotonicMs() >= deadline;
-      if (final && full !== undefined && (!lentToOthers || counted.rank > limit)) this.#remember(key, full);
+      const { counted, full, heldByOthers } = await this.#grouper.add({ key, limit });
+      const final = counted.rank <= limit || !heldByOthers || this.#clock.monotonicMs() >= deadline;
+      if (final && full !== undefined && (!heldByOthers || counted.rank > limit)) this.#remember(key, full);
       if (final) return counted;
       await new Promise((resolve) => setTimeout(resolve, RECALL_PAUSE_MS));
     }
@@ -108,19 +115,19 @@ export class RateCounter {
     return counted.reduce((last, one) => (one.rank > last.rank ? one : last));
   }
 
-  /** Uses one event of a loan. Undefined when there is none. */
-  #borrowed(key: string, limit: number): Counted | undefined {
-    const loan = this.#loans.get(key);
-    if (loan === undefined || loan.left === 0 || loan.nextRank > limit) return undefined;
-    if (this.#clock.monotonicMs() >= loan.runsUntilMs) return undefined;
-    loan.left -= 1;
-    return { rank: loan.nextRank++, endsMs: loan.endsMs };
+  /** Uses one event of an allowance. Undefined when there is none. */
+  #fromAllowance(key: string, limit: number): Counted | undefined {
+    const allowance = this.#allowances.get(key);
+    if (allowance === undefined || allowance.left === 0 || allowance.nextRank > limit) return undefined;
+    if (this.#clock.monotonicMs() >= allowance.runsUntilMs) return undefined;
+    allowance.left -= 1;
+    return { rank: allowance.nextRank++, endsMs: allowance.endsMs };
   }
 
-  /** Replaces the key's loan by that of its newest count. */
-  #borrow(key: string, loan: Loan): void {
-    if (loan.left === 0 || (this.#loans.size >= LOANS_MAX && !this.#loans.has(key))) return;
-    this.#loans.set(key, loan);
+  /** Replaces the key's allowance by that of its newest count. */
+  #keep(key: string, allowance: Allowance): void {
+    if (allowance.left === 0 || (this.#allowances.size >= ALLOWANCES_MAX && !this.#allowances.has(key))) return;
+    this.#allowances.set(key, allowance);
     this.#returns.look();
   }
 
@@ -133,31 +140,31 @@ export class RateCounter {
   }
 
   async #countTogether(items: readonly Item[]): Promise<readonly Outcome[]> {
-    const lent = items.map(({ key, limit }) => this.#borrowed(key, limit));
+    const fromAllowance = items.map(({ key, limit }) => this.#fromAllowance(key, limit));
     const tally = new Map<string, Wanted>();
     items.forEach(({ key, limit }, i) => {
-      if (lent[i] === undefined) tally.set(key, { n: (tally.get(key)?.n ?? 0) + 1, limit });
+      if (fromAllowance[i] === undefined) tally.set(key, { n: (tally.get(key)?.n ?? 0) + 1, limit });
     });
     const sentMs = this.#clock.monotonicMs();
     const totals = await this.#add(tally);
     const receivedMs = this.#clock.monotonicMs();
 
-    for (const [key, { count, loan, restMs }] of totals) {
-      const nextRank = count - loan + 1;
-      this.#borrow(key, { left: loan, nextRank, runsUntilMs: sentMs + restMs, endsMs: receivedMs + restMs });
+    for (const [key, { count, allowance, restMs }] of totals) {
+      const nextRank = count - allowance + 1;
+      this.#keep(key, { left: allowance, nextRank, runsUntilMs: sentMs + restMs, endsMs: receivedMs + restMs });
     }
     const given = new Map<string, number>();
     return items.map(({ key, limit }, i) => {
-      const counted = lent[i];
-      if (counted !== undefined) return { counted, full: undefined, lentToOthers: false };
-      const { count, granted, loan, restMs, lentToOthers } = totals.get(key) ?? unanswered(key);
+      const counted = fromAllowance[i];
+      if (counted !== undefined) return { counted, full: undefined, heldByOthers: false };
+      const { count, granted, allowance, restMs, heldByOthers } = totals.get(key) ?? unanswered(key);
       const at = (given.get(key) ?? 0) + 1;
       given.set(key, at);
       const endsMs = receivedMs + restMs;
       return {
-        counted: { rank: at <= granted ? count - loan - granted + at : limit + 1, endsMs },
-        full: count < limit || loan > 0 ? undefined : { count, runsUntilMs: sentMs + restMs, endsMs },
-        lentToOthers,
+        counted: { rank: at <= granted ? count - allowance - granted + at : limit + 1, endsMs },
+        full: count < limit || allowance > 0 ? undefined : { count, runsUntilMs: sentMs + restMs, endsMs },
+        heldByOthers,
       };
     });
   }

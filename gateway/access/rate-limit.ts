@@ -10,7 +10,7 @@ import { WINDOW_MS } from './window.ts';
 /**
  * "Limits": requests a minute per API key or user, over all processes and machines. Comes right after authentication, so that
  * every request of a key counts, and every answer tells what is left. A key that another one made also counts for that one: a key
- * that makes keys gains no requests by it (docs/decisions/0104). When the store cannot count, the answer is an
+ * that makes keys gains no requests by it (docs/decisions/0025). When the store cannot count, the answer is an
  * error (503); nothing passes uncounted.
  */
 export function createRateLimit(counter: RateCounter, clock: Clock): Handler {

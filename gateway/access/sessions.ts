@@ -53,7 +53,7 @@ interface Begun {
 
 /**
  * The sessions of signed-in browsers. Session and user are read on every request, so that a role, a disabled user and an ended
- * session count at once, on every gateway (decision 0057).
+ * session count at once, on every gateway (decision 26).
  */
 export class Sessions {
   readonly cookie: SessionCookie;

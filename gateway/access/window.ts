@@ -11,11 +11,11 @@ export interface RateDocument {
   readonly _id: string;
   readonly window: {
     readonly start: Date;
-    /** The events that passed and those that were lent, together. Never above the limit. */
+    /** The events that passed and those given as allowances, together. Never above the limit. */
     readonly count: number;
     /** The result of each counter's newest group. Each process has one counter. */
     readonly by: Readonly<Record<string, Grant>>;
-    /** Somebody was refused. Counters must return unused loans, and nothing more is lent. */
+    /** Somebody was refused. Counters must return unused allowances, and no more are given. */
     readonly recall?: true;
   };
   /** The store's time of the newest update. With `start` it says how long the window still lasts. */
@@ -27,11 +27,11 @@ export interface Grant {
   /** How many of the group's events pass. */
   readonly granted: number;
   /** Future events that the counter may let pass by itself in this window. They are counted together with the group. */
-  readonly loan: number;
-  /** The newest loan, until the counter has returned it. */
-  readonly lent: number;
+  readonly allowance: number;
+  /** The newest allowance, until the counter has returned it. */
+  readonly held: number;
   /**
-   * The window's count right after the group. The last `loan` of it are future events, the `granted` before them the
+   * The window's count right after the group. The last `allowance` of it are future events, the `granted` before them the
    * group's.
    */
   readonly count: number;
@@ -48,8 +48,8 @@ export interface Wanted {
 /** The result of a group's events of one key. */
 export interface Total extends Grant {
   readonly restMs: number;
-  /** Another counter holds a loan that it may give back. */
-  readonly lentToOthers: boolean;
+  /** Another counter holds an allowance that it may give back. */
+  readonly heldByOthers: boolean;
 }
 
 /**
@@ -135,7 +135,7 @@ export class RateWindows {
     return {
       ...mine,
       restMs: window.start.getTime() + WINDOW_MS - at.getTime(),
-      lentToOthers: Object.entries(window.by).some(([name, { lent }]) => name !== this.#counter && lent > 0),
+      heldByOthers: Object.entries(window.by).some(([name, { held }]) => name !== this.#counter && held > 0),
     };
   }
 }
@@ -145,19 +145,19 @@ export function unanswered(key: string): never {
 }
 
 /**
- * The size of a loan, by how much of the limit is left. A loan is at most a twentieth of the limit, so that counters
- * hold few unused events. Near the limit nothing is lent and each event is counted by itself.
+ * The size of an allowance, by how much of the limit is left. An allowance is at most a twentieth of the limit, so that counters
+ * hold few unused events. Near the limit no allowance is given and each event is counted by itself.
  */
-const LOANS = [
-  { left: 2_560, lent: 128 },
-  { left: 640, lent: 32 },
-  { left: 320, lent: 16 },
-  { left: 160, lent: 8 },
-  { left: 80, lent: 4 },
+const ALLOWANCES = [
+  { left: 2_560, given: 128 },
+  { left: 640, given: 32 },
+  { left: 320, given: 16 },
+  { left: 160, given: 8 },
+  { left: 80, given: 4 },
 ] as const;
 
 /**
- * Counts as many of `n` events as the limit allows, in the running window or in a new one, and lends the counter some
+ * Counts as many of `n` events as the limit allows, in the running window or in a new one, and gives the counter an allowance of some
  * more. A new window also begins if the store's clock was set back by a window or more. Otherwise a key could be
  * refused for as long as the clock was wrong.
  */
@@ -168,20 +168,21 @@ function countPipeline(counter: string, n: number, limit: number): Document[] {
   const own = `window.by.${counter}`;
   const granted = { $max: [0, { $min: [n, { $subtract: [limit, '$window.count'] }] }] };
   const left = { $subtract: [limit, { $add: ['$window.count', `$${own}.granted`] }] };
-  let loan: Document | number = 0;
-  for (const step of LOANS.toReversed()) loan = { $cond: [{ $gte: [left, step.left] }, step.lent, loan] };
+  let allowance: Document | number = 0;
+  for (const step of ALLOWANCES.toReversed())
+    allowance = { $cond: [{ $gte: [left, step.left] }, step.given, allowance] };
   const recalled = { $eq: ['$window.recall', true] };
-  const count = { $add: ['$window.count', `$${own}.granted`, `$${own}.loan`] };
+  const count = { $add: ['$window.count', `$${own}.granted`, `$${own}.allowance`] };
   return [
     { $set: { window: { $cond: [over, begun, '$window'] }, at: '$$NOW' } },
     { $set: { [`${own}.granted`]: granted } },
-    { $set: { [`${own}.loan`]: { $cond: [recalled, 0, loan] } } },
+    { $set: { [`${own}.allowance`]: { $cond: [recalled, 0, allowance] } } },
     {
       $set: {
         'window.count': count,
         [`${own}.count`]: count,
-        // Keeps a loan that is being returned. Only the return may take it off the count.
-        [`${own}.lent`]: { $cond: [recalled, { $ifNull: [`$${own}.lent`, 0] }, `$${own}.loan`] },
+        // Keeps an allowance that is being returned. Only the return may take it off the count.
+        [`${own}.held`]: { $cond: [recalled, { $ifNull: [`$${own}.held`, 0] }, `$${own}.allowance`] },
         'window.recall': { $cond: [{ $or: [recalled, { $lt: [`$${own}.granted`, n] }] }, true, '$$REMOVE'] },
       },
     },

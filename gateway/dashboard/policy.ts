@@ -1,6 +1,6 @@
 import type { Policy } from '../http/security-headers.ts';
 
-/** Nothing but files of our own, no inline script or style, in no frame (docs/decisions/0059). */
+/** Nothing but files of our own, no inline script or style, in no frame (docs/decisions/0035). */
 export const POLICY: Policy = {
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],

@@ -208,7 +208,3 @@ export function invalid(problems: FieldProblems): Refused {
 export function hasBody({ body, forms }: Endpoint): boolean {
   return body !== undefined || forms !== undefined;
 }
-
-export function isRefused(result: object): result is Refused {
-  return 'problem' in result && 'kind' in result && result.kind === 'refused';
-}

@@ -9,7 +9,7 @@ import { LARGE_BYTES, type LargeBodies } from './large-bodies.ts';
 import { readNoQuery } from './no-query.ts';
 import type { ProblemSlug } from './problem.ts';
 
-/** A body counts as one request for each of these bytes: docs/decisions/0101. What is sent with one message is smaller. */
+/** A body counts as one request for each of these bytes: docs/decisions/0023. What is sent with one message is smaller. */
 export const BYTES_PER_REQUEST = 16_384;
 
 /**

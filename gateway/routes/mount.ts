@@ -11,7 +11,6 @@ import {
   type Endpoint,
   type Gateway,
   hasBody,
-  isRefused,
   type OnceAction,
   type Result,
   WithHeaders,
@@ -20,7 +19,7 @@ import { FieldProblems, invalidRequest } from '../http/field-problems.ts';
 import type { Fields } from '../http/fields/field.ts';
 import { readQuery } from '../http/fields/query.ts';
 import { type ReadRequest, readRequest } from '../http/fields/request.ts';
-import type { Refused } from '../http/idempotency/action.ts';
+import { isRefused, type Refused } from '../http/idempotency/action.ts';
 import { noQuery } from '../http/no-query.ts';
 
 const METHODS = ['get', 'delete', 'patch', 'post', 'put'] as const;

@@ -26,7 +26,7 @@ export interface Contender {
   readonly world: World;
   /** Its own processes. */
   readonly own: readonly Watched[];
-  /** These, the simulated world, and this process, which makes the load. */
+  /** The product's processes, the simulated world, and this process, which makes the load. */
   readonly all: readonly Watched[];
   /** The product's store, and how many commands its processes have sent to it; absent for a peer. */
   readonly db?: Db;

@@ -15,8 +15,8 @@ export interface Answer {
 /** Time for one try. When a process is killed, the connections that were just being handed to it are never answered. */
 const ANSWER_MS = 15_000;
 /**
- * Time for all tries of a request. If the process that has a request with a key dies, the request is undecided for 15 s (decision
- * 0005). Pauses of processes add to that.
+ * Time for all tries of a request. If the process that has a request with a key dies, the request is undecided for 15 s.
+ * Pauses of processes add to that.
  */
 const PATIENCE_MS = 240_000;
 const AGAIN_MS = 300;

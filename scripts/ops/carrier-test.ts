@@ -134,7 +134,7 @@ function encoded(carrier: CarrierDocument, { to, text, from, template, entity }:
   return made.segments.map(encodeSubmit);
 }
 
-/** These refusals may only mean that the worker uses all binds that the carrier allows. */
+/** Refusals that may only mean that the worker uses all binds that the carrier allows. */
 const NO_FURTHER: ReadonlySet<number> = new Set([STATUS.alreadyBound, STATUS.bindFailed, STATUS.incorrectBindStatus]);
 
 function bindStep(status: number | 'no_answer', isBeside: boolean): Step {

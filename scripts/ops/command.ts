@@ -56,7 +56,7 @@ export interface LongAnswer {
 /** Wrong usage: exit code 2. One sentence that names the option and the right form. */
 export class UsageError extends Error {}
 
-/** It could not be done: exit code 1. One sentence that also says what to do. */
+/** A command that could not be done: exit code 1. One sentence that also says what to do. */
 export class Failure extends Error {}
 
 type Values<P extends Readonly<Record<string, Parameter<unknown>>>> = {

@@ -7,7 +7,7 @@ import { accountId, integer, line, optional, required, words } from './parameter
 
 /** Far above any real top-up; sums stay exact in a double. */
 const AMOUNT_MAX = 1_000_000_000_000;
-/** It becomes part of a field name in the account document: no dot, no dollar. */
+/** A top-up's id becomes part of a field name in the account document: no dot, no dollar. */
 const topUpId = words('ID', '1 to 64 letters, digits, _ or -', /^[A-Za-z0-9_-]{1,64}$/);
 
 const ID_ABOUT = 'ensures that it happens once, for example an invoice number; default: a new id';

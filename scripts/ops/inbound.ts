@@ -1,4 +1,4 @@
-import { listStrays } from '../../shared/messages/inbound-store.ts';
+import { listUnassigned } from '../../shared/messages/inbound-store.ts';
 import { type Command, defineCommand } from './command.ts';
 import { flag, integer, withDefault } from './parameters.ts';
 import { more, table } from './show.ts';
@@ -17,11 +17,11 @@ export const INBOUND_COMMANDS: readonly Command[] = [
       text: flag('also what they say'),
     },
     notes:
-      'No account has their number, or no keyword of the number fits. They are removed after INBOUND_DAYS. With INBOUND_STRAYS=refuse\n' +
+      'No account has their number, or no keyword of the number fits. They are removed after INBOUND_DAYS. With INBOUND_UNASSIGNED=refuse\n' +
       'messages to numbers of nobody are refused to the carrier instead.',
     async run({ limit, text }, { db }) {
-      const found = (await listStrays(await db(), limit)).flatMap(({ at, carrier, stray, expiresAt }) =>
-        stray === undefined ? [] : [{ at, carrier, expiresAt, ...stray }],
+      const found = (await listUnassigned(await db(), limit)).flatMap(({ at, carrier, unassigned, expiresAt }) =>
+        unassigned === undefined ? [] : [{ at, carrier, expiresAt, ...unassigned }],
       );
       const heading = ['RECEIVED', 'CARRIER', 'FROM', 'TO', ...(text ? ['TEXT'] : [])];
       const rows = found.map(({ at, carrier, from, to, body }) => [

@@ -105,7 +105,7 @@ export const USER_COMMANDS: readonly Command[] = [
       ...among,
       secondFactor: flag('also removes the authenticator app and its recovery codes, and ends all sessions'),
     },
-    notes: `Earlier links are void. ${LINK_NOTES} With --second-factor, first be sure who asks: the link is then all that is needed.`,
+    notes: `Earlier links no longer work. ${LINK_NOTES} With --second-factor, first be sure who asks: the link is then all that is needed.`,
     async run({ secondFactor, ...words }, { db, clock, config }) {
       const store = await db();
       const { username } = words;
@@ -165,7 +165,13 @@ export const USER_COMMANDS: readonly Command[] = [
       };
     },
   }),
-  toEach('disable', 'Keeps a user out: sessions end at once, and links are void.', 'disabled', disableUser, false),
+  toEach(
+    'disable',
+    'Keeps a user out: sessions end at once, and links no longer work.',
+    'disabled',
+    disableUser,
+    false,
+  ),
   toEach('enable', 'Lets a disabled user in again.', 'let in again', enableUser, true),
   toEach('sessions', 'Ends all sessions of a user at once.', 'signed out everywhere', signOutEverywhere, true),
   toEach('remove', 'Removes a user for good. The audit keeps the name.', 'removed', removeUser, false),

@@ -36,7 +36,7 @@ export interface SmscStats {
 }
 
 /** How often to look for deliver_sm that were not answered in time. */
-const SWEEP_MS = 100;
+const EXPIRE_MS = 100;
 
 const MAX_CONNECTIONS = 1_000;
 
@@ -87,7 +87,7 @@ export class Smsc {
   /** Call it once. */
   async listen(): Promise<void> {
     this.#port = await listenLocally(this.#server, this.#options.port);
-    this.#timers.push(setInterval(() => this.#mailboxes.sweep(), SWEEP_MS));
+    this.#timers.push(setInterval(() => this.#mailboxes.expire(), EXPIRE_MS));
     const { enquireLinkMs } = this.#options;
     if (enquireLinkMs > 0) this.#timers.push(setInterval(() => this.enquireSessions(), enquireLinkMs));
   }

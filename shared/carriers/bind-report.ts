@@ -3,7 +3,7 @@ import { statusReason, statusText } from './command-status.ts';
 /**
  * The state of a carrier's binds, reported by the process that holds the carrier: for people, and for the workers of other
  * carriers on the same route. It holds no secret. There is one document per carrier, written when something changes. It is out of
- * date when the carrier's lease has another epoch or no holder (condition.ts, carriers/routing/standing.ts).
+ * date when the carrier's lease has another epoch or no holder (condition.ts, carriers/routing/availability.ts).
  */
 export interface BindReportDocument {
   /** The carrier. */
@@ -12,7 +12,7 @@ export interface BindReportDocument {
   readonly epoch: number;
   readonly at: Date;
   readonly binds: readonly BindReport[];
-  /** What other carriers' workers need to know to take over (carriers/routing/standing.ts). */
+  /** What other carriers' workers need to know to take over (carriers/routing/availability.ts). */
   readonly flow: CarrierFlow;
   /** What was measured recently. Absent before the first measurement. */
   readonly measured?: CarrierMeasured;
@@ -24,7 +24,7 @@ export interface CarrierFlow {
   readonly unboundSince?: Date;
   /** Since when more messages wait for it than it takes. */
   readonly behindSince?: Date;
-  /** It refuses nearly everything. At this time it will be tried again. */
+  /** Set while the carrier refuses nearly everything: when it will be tried again. */
   readonly trippedUntil?: Date;
 }
 

@@ -35,7 +35,7 @@ export function openedPassword(box: SecretBox, { _id, password }: Pick<CarrierDo
 
 /**
  * The settings that decide where the password is sent, as whom, and who is believed to be there. Whoever could change one of them
- * and keep the password would read it, by listening there (docs/decisions/0109).
+ * and keep the password would read it, by listening there (docs/decisions/0028).
  */
 const LEADS = ['host', 'port', 'systemId', 'tls', 'otherHosts', 'receiverHosts', 'tlsCa', 'tlsHostName'] as const;
 

@@ -3,7 +3,7 @@ import { channelOf } from '../messages/channels/channels.ts';
 import type { AnyMessage } from '../messages/document/any-message.ts';
 import type { ChannelName, HistoryEntry } from '../messages/document/message.ts';
 import { isoTimestamp } from '../platform/runtime/clock.ts';
-import { type TemplateChange, type TemplateTold, templateBody } from './template-change.ts';
+import { type TemplateChange, type TemplateOutcome, templateBody } from './template-change.ts';
 
 /** A message reached a state. */
 export interface StateChange {
@@ -21,7 +21,7 @@ interface EventKind {
 }
 
 interface MessageEventKind extends EventKind {
-  /** It happens when a message reaches this state, shown by a new entry of its history. */
+  /** The event happens when a message reaches this state, shown by a new entry of its history. */
   readonly state: HistoryEntry['state'];
   /** The posted body, its members in order; `undefined` members are left out. docs/openapi.json has its schema. */
   body(event: string, change: StateChange): object;
@@ -75,16 +75,16 @@ const MESSAGE_EVENTS = {
 const TEMPLATE_EVENTS = {
   'template.approved': {
     channels: ALL,
-    told: 'approved',
+    outcome: 'approved',
     when: 'A template may be sent from now on, for the first time or again.',
   },
-  'template.rejected': { channels: ALL, told: 'rejected', when: 'A template was refused; `reason` says why.' },
+  'template.rejected': { channels: ALL, outcome: 'rejected', when: 'A template was refused; `reason` says why.' },
   'template.stopped': {
     channels: ['chatapp'],
-    told: 'stopped',
+    outcome: 'stopped',
     when: 'An approved template cannot be sent any more; `status` says why: `paused`, `disabled`, `archived`, `deleted` …',
   },
-} as const satisfies Readonly<Record<string, EventKind & { readonly told: TemplateTold }>>;
+} as const satisfies Readonly<Record<string, EventKind & { readonly outcome: TemplateOutcome }>>;
 
 /** All events that customers can receive. */
 export const EVENTS = { ...MESSAGE_EVENTS, ...TEMPLATE_EVENTS };
@@ -122,7 +122,7 @@ export function eventBody(change: StateChange): string {
 
 /** The event that tells of a template's change, and the exact JSON that is signed and posted. */
 export function templateEvent(change: TemplateChange): { readonly event: EventName; readonly body: string } {
-  const event = `template.${change.told}` as const;
+  const event = `template.${change.event}` as const;
   return { event, body: JSON.stringify(templateBody(event, change)) };
 }
 

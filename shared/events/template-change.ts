@@ -2,15 +2,15 @@ import type { ChannelName } from '../messages/document/message.ts';
 import { isoTimestamp } from '../platform/runtime/clock.ts';
 import type { AccountId } from '../platform/runtime/ids.ts';
 
-/** A change of a template that is told to webhooks: `stopped` is an approved one that cannot be sent any more. */
-export type TemplateTold = 'approved' | 'rejected' | 'stopped';
+/** A change of a template that is announced: `stopped` is an approved one that cannot be sent any more. */
+export type TemplateOutcome = 'approved' | 'rejected' | 'stopped';
 
 /**
- * A change that is decided and not told yet, kept in the template's document: the update that decides adds it, and maintenance
- * announces and removes it (workers/maintenance/tell-templates.ts).
+ * A change that is decided and not announced yet, kept in the template's document: the update that decides adds it, and maintenance
+ * announces and removes it (workers/maintenance/announce-templates.ts).
  */
-export interface OwedTemplateEvent {
-  readonly told: TemplateTold;
+export interface UnannouncedTemplateEvent {
+  readonly event: TemplateOutcome;
   /** The template's status after the change: of `stopped` it says why. */
   readonly status: string;
   readonly reason?: string;
@@ -18,7 +18,7 @@ export interface OwedTemplateEvent {
 }
 
 /** A template reached a state. */
-export interface TemplateChange extends OwedTemplateEvent {
+export interface TemplateChange extends UnannouncedTemplateEvent {
   readonly account: AccountId;
   readonly channel: ChannelName;
   /** `_id` of the template's document. */

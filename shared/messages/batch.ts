@@ -85,7 +85,7 @@ export type BatchContent =
  * unpaid → paid → split; paid | split → stopping → stopped. A scheduled one: unpaid → booked → paid, or removed.
  *
  * - `unpaid`: stored, to be paid by the next debit or pruned.
- * - `booked`: paid for, and its schedule says when it becomes `paid` (schedules/); nobody has anything to do with it yet.
+ * - `booked`: paid for, and its schedule says when it becomes `paid` (schedule.ts); nobody has anything to do with it yet.
  * - `paid`: the account's debit carries it; a worker makes messages of its entries.
  * - `split`: every entry is a message.
  * - `stopping`: the customer stopped it: no further entry becomes a message; a worker cancels what has not left.

@@ -59,7 +59,7 @@ export async function dueItems(
   return { items, more: taken.length < heads.length || heads.length === limit };
 }
 
-/** Those of these items that are still to be processed, whether due now or put off. */
+/** The items among `ids` that are still to be processed, whether due now or put off. */
 export async function openItems(db: Db, ids: readonly string[]): Promise<readonly InboxItemDocument[]> {
   return inbox(db)
     .find({ _id: { $in: [...ids] }, due: { $exists: true } })

@@ -2,7 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import { insertNew } from '../platform/mongo/insert-new.ts';
 import { updateEach } from '../platform/mongo/update-each.ts';
 import type { InboundId } from '../platform/runtime/ids.ts';
-import type { InboundDocument, StrayText } from './inbound.ts';
+import type { InboundDocument, UnassignedText } from './inbound.ts';
 
 /** The most documents in one command. */
 const SLICE = 1_000;
@@ -33,35 +33,35 @@ export function findUnfinished(
 export async function removeInbound(db: Db, ids: readonly InboundId[]): Promise<void> {
   for (let first = 0; first < ids.length; first += SLICE) {
     // Messages that belong to no account stay for the operator.
-    await inbound(db).deleteMany({ _id: { $in: ids.slice(first, first + SLICE) }, stray: { $exists: false } });
+    await inbound(db).deleteMany({ _id: { $in: ids.slice(first, first + SLICE) }, unassigned: { $exists: false } });
   }
 }
 
 /** Keeps messages that belong to no account, for the operator. */
-export async function keepStrays(
+export async function keepUnassigned(
   db: Db,
-  strays: readonly { readonly id: InboundId; readonly text: StrayText }[],
+  unassigned: readonly { readonly id: InboundId; readonly text: UnassignedText }[],
   expiresAt: Date,
 ): Promise<void> {
-  if (strays.length === 0) return;
+  if (unassigned.length === 0) return;
   await updateEach(
     db,
     'inbound',
-    strays.map(({ id, text }) => ({
+    unassigned.map(({ id, text }) => ({
       filter: { _id: id },
-      update: { $set: { stray: text, expiresAt }, $unset: { due: '' } },
+      update: { $set: { unassigned: text, expiresAt }, $unset: { due: '' } },
     })),
   );
 }
 
 /** A place among the messages that belong to no account. */
-export interface StrayPlace {
+export interface UnassignedPlace {
   readonly expiresAt: Date;
   readonly id: InboundId;
 }
 
 /** The messages that belong to no account, newest first, behind `after`. Only these have `expiresAt`. */
-export function listStrays(db: Db, limit: number, after?: StrayPlace): Promise<InboundDocument[]> {
+export function listUnassigned(db: Db, limit: number, after?: UnassignedPlace): Promise<InboundDocument[]> {
   const { expiresAt, id } = after ?? {};
   return inbound(db)
     .find(

@@ -3,7 +3,7 @@ import type { InboundId } from '../platform/runtime/ids.ts';
 /**
  * A deliver_sm with a handset's message. It is stored before it is answered. It is a whole message, or one part of a longer one.
  * It is removed when it has become a message of an account and the carrier certainly has our answer. Until then it has `due`, and
- * the next holder of the carrier's lease repeats the remaining steps (docs/decisions/0048).
+ * the next holder of the carrier's lease repeats the remaining steps (docs/decisions/0014).
  */
 export interface InboundDocument {
   readonly _id: InboundId;
@@ -27,7 +27,7 @@ export interface InboundDocument {
    */
   readonly due?: Date;
   /** Set when the message belongs to no account. The first part of a longer message has it for all parts. */
-  readonly stray?: StrayText;
+  readonly unassigned?: UnassignedText;
   /** Only for messages that belong to no account: when the store removes the document. */
   readonly expiresAt?: Date;
 }
@@ -43,7 +43,7 @@ export interface InboundPart {
 }
 
 /** The content of a message that belongs to no account. */
-export interface StrayText {
+export interface UnassignedText {
   readonly from: string;
   readonly to: string;
   readonly type: string;

@@ -23,7 +23,7 @@ export async function readSchedule(
   return (await find(scheduleCollection(db), { _id: id, account })) ?? undefined;
 }
 
-/** Those that are not stored, in whatever state. */
+/** The schedules that are not stored, in whatever state. */
 export async function withoutStored(
   db: Db,
   account: AccountId,

@@ -7,7 +7,7 @@ export type ShownState = (typeof STATES)[keyof typeof STATES]['shown'];
 /**
  * What became of the messages that an account made in one hour, as they were at `countedAt`. The maintenance counts it from the
  * messages and replaces the whole document, so a count that is repeated, or begun by a process that died, does no harm
- * (docs/decisions/0064).
+ * (docs/decisions/0033).
  */
 export interface HourDocument {
   /** So that the hours of an account are a range of `_id`. */
@@ -29,7 +29,7 @@ export interface HourDocument {
 export interface OperatorCounts {
   readonly name: string;
   readonly channel: ChannelName;
-  /** Those whose end is known. */
+  /** How many messages have a known end. */
   readonly ended: number;
   readonly delivered: number;
   /** How many were delivered within each of `SECONDS`, and in the last entry those that took longer. */

@@ -25,10 +25,12 @@ const NOT_IN_RUST = [
  * tests that try every order of two commands: they take minutes.
  */
 const STORES = [
-  ...['accounts', 'batches', 'carriers', 'chat-inbox', 'chat-opt-ins', 'chat-templates', 'keys', 'leases', 'ledger'],
-  ...['messages', 'mongo', 'opt-outs', 'payment', 'providers', 'routing', 'schedules', 'schema', 'senders'],
-  ...['settlement', 'templates', 'webhooks'],
-  ...['conversations/open.test.ts', 'conversations/open-races.test.ts', 'conversations/void.test.ts'],
+  ...['carriers', 'events/webhooks', 'people/keys', 'platform/leases', 'platform/mongo', 'templates'],
+  ...['accounts', 'ledger', 'payment'].map((subject) => `money/${subject}`),
+  ...['document', 'settlement'].map((subject) => `messages/${subject}`),
+  ...['batch-paying', 'batch-progress', 'chat-inbox-store'].map((name) => `messages/${name}.test.ts`),
+  ...['booking', 'bulk', 'cancel', 'release'].map((name) => `messages/schedule-${name}.test.ts`),
+  ...['open', 'open-races', 'refunded'].map((name) => `money/conversations/${name}.test.ts`),
 ].map((place) => `test/shared/${place}`);
 
 const ALL = ['test/shared', 'test/gateway', 'test/workers', 'test/scripts/ops', 'test/contract', 'test/flow'];

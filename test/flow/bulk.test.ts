@@ -20,10 +20,10 @@ async function settled({ db }: Product): Promise<void> {
       const states = ['queued', 'submitting', 'waiting', 'sent'];
       const open = await db.collection('messages').countDocuments({ state: { $in: states } });
       const batches = await db.collection('batches').countDocuments({ state: { $in: ['paid', 'stopping'] } });
-      const owed = await db.collection('accounts').countDocuments({ pendingAt: { $exists: true } });
-      if (open + batches + owed === 0) return true;
+      const pending = await db.collection('accounts').countDocuments({ pendingAt: { $exists: true } });
+      if (open + batches + pending === 0) return true;
       throw new Error(
-        `${open} messages are not final, ${batches} batches not split, ${owed} accounts have something pending`,
+        `${open} messages are not final, ${batches} batches not split, ${pending} accounts have something pending`,
       );
     },
     'all settled',

@@ -209,12 +209,12 @@ describe('the chat-app channel, through real processes', function () {
 
     for (let i = 0; i < 3; i++) {
       const opener = await sendMedia('photo');
-      const riders: Answer['body'][] = [];
-      for (let j = 0; j < 3; j++) riders.push(await send('send-text', { message: `Text ${j}` }));
-      for (const { message_id } of [opener, ...riders]) await reaches(message_id, 'sent');
+      const includedMessages: Answer['body'][] = [];
+      for (let j = 0; j < 3; j++) includedMessages.push(await send('send-text', { message: `Text ${j}` }));
+      for (const { message_id } of [opener, ...includedMessages]) await reaches(message_id, 'sent');
       tell(opener.message_id, 'failed');
       await reaches(opener.message_id, 'failed');
-      for (const { message_id } of riders) {
+      for (const { message_id } of includedMessages) {
         // This status is settled after everything that follows from the opener's failure.
         tell(message_id, 'delivered');
         await reaches(message_id, 'delivered');

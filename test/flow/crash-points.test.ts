@@ -120,7 +120,7 @@ describe('kill at every named place between two effects', function () {
         expect({ unpaid, chunks }).deep.equal({ unpaid: 0, chunks: 0 });
         return true;
       },
-      'the sweep of unpaid batches',
+      'the removal of unpaid batches',
       SETTLED_MS,
     );
   });

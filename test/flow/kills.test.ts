@@ -54,8 +54,9 @@ describe('kill -9 of each process in turn while messages flow', function () {
     await eventually(
       async () => {
         const open = await messages.countDocuments({ state: { $in: ['queued', 'submitting', 'waiting', 'sent'] } });
-        const owed = await product.db.collection('accounts').countDocuments({ pendingAt: { $exists: true } });
-        if (open + owed > 0) throw new Error(`${open} messages are not final, ${owed} accounts have something pending`);
+        const pending = await product.db.collection('accounts').countDocuments({ pendingAt: { $exists: true } });
+        if (open + pending > 0)
+          throw new Error(`${open} messages are not final, ${pending} accounts have something pending`);
         return true;
       },
       'all messages final',

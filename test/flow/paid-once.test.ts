@@ -31,7 +31,7 @@ interface Stored extends Pick<StoredMessage, 'errorCode' | 'earlier'> {
   readonly state: string;
 }
 
-/** Sent again after the kill and refused: the first copy may have arrived, so it stays paid (docs/decisions/0025). */
+/** Sent again after the kill and refused: the first copy may have arrived, so it stays paid (docs/decisions/0009). */
 const isUnconfirmed = (message: Stored): boolean =>
   message.state === 'failed' && message.errorCode === UNCONFIRMED && mayHaveLeft(message);
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Document } from 'mongodb';
 import { removeUnreleased } from '../../shared/messages/batch-store.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
-import { insertBy, neverStore } from '../../shared/money/conversations/rider-store.ts';
+import { insertBy, neverStore } from '../../shared/money/conversations/included-store.ts';
 import { declareOver } from '../../shared/money/payment/pay-by.ts';
 import { Lease } from '../../shared/platform/leases/lease.ts';
 import { connectStore, type Store } from '../../shared/platform/mongo/connect.ts';
@@ -22,7 +22,7 @@ import { openTestStore, type TestStore } from '../support/store.ts';
 const WRITES = ['insert', 'update', 'delete', 'findAndModify', 'createIndexes', 'dropIndexes', 'create', 'drop'];
 
 /**
- * Looks at the recorded commands of requests of each kind, of the sweep, of leases and of Agenda. `db.command` inherits
+ * Looks at the recorded commands of requests of each kind, of the maintenance, of leases and of Agenda. `db.command` inherits
  * nothing from the database (mongodb 7.8, lib/db.js), so each such command must name its write concern itself.
  */
 describe('every write', () => {

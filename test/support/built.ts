@@ -41,7 +41,7 @@ let built: Promise<string> | undefined;
 
 /**
  * The folder of the product's build, made once per test run, each process bundled into one file: it starts in a third of the
- * time of the build itself (docs/decisions/0054), and a run starts hundreds.
+ * time of the build itself (docs/decisions/0036), and a run starts hundreds.
  */
 export function builtProduct(): Promise<string> {
   built ??= process.env[BUILT] === undefined ? bundled() : Promise.resolve(BUNDLED);

@@ -57,9 +57,9 @@ export function inboundCases(product: () => Product): readonly Case[] {
   return [
     { point: 'inbound:stored', app: 'smpp', ...handsetWrites },
     { point: 'inbound:opted_out', app: 'smpp', ...handsetOptsOut },
-    { point: 'answer:owed', app: 'smpp', ...handsetIsAnswered },
+    { point: 'answer:due', app: 'smpp', ...handsetIsAnswered },
     { point: 'answer:paid', app: 'smpp', ...handsetIsAnswered },
     { point: 'inbound:inserted', app: 'smpp', ...handsetWrites },
-    { point: 'inbound:told', app: 'smpp', ...handsetWrites },
+    { point: 'inbound:announced', app: 'smpp', ...handsetWrites },
   ];
 }

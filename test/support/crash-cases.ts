@@ -37,7 +37,7 @@ export interface Case {
 /** Recipients that belong to one case. */
 export type Numbers = (count: number, ending?: string) => readonly string[];
 
-/** Some time longer than the sweep leaves a young pending change of an account alone (workers/maintenance/finish-pending.ts). */
+/** Some time longer than the maintenance leaves a young pending change of an account alone (workers/maintenance/finish-pending.ts). */
 export const SETTLED_MS = 120_000;
 const BULK = 300;
 const STOPPED = 50;
@@ -178,7 +178,7 @@ export function crashCases(product: () => Product): readonly Case[] {
     const none = async () => (await product().db.collection('messages').countDocuments(open)) === 0;
     await eventually(none, 'the messages of earlier cases are final', SETTLED_MS);
   };
-  // What a gateway had only paid for when it died is inserted by the sweep.
+  // What a gateway had only paid for when it died is inserted by the maintenance.
   const othersInserted = () => {
     const pending = () =>
       product()
@@ -246,7 +246,11 @@ export function crashCases(product: () => Product): readonly Case[] {
     },
     { point: 'chat:paid', app: 'gateway', ...sendsTemplate() },
     { point: 'chat:stored', app: 'gateway', ...sendsTemplate() },
-    { point: 'chat:voided', app: 'chatapp', ...sendsTemplate('302', { count: 1, state: 'rejected', refunded: true }) },
+    {
+      point: 'chat:refund_decided',
+      app: 'chatapp',
+      ...sendsTemplate('302', { count: 1, state: 'rejected', refunded: true }),
+    },
     {
       point: 'chat:passed_on',
       app: 'chatapp',
@@ -268,7 +272,7 @@ export function crashCases(product: () => Product): readonly Case[] {
         const failed = { id: opener?.id, status: 'failed', timestamp: String(Math.floor(Date.now() / 1_000)) };
         provider().post({ statuses: [{ ...failed, recipient_id: to }] });
       },
-      // The conversation stays paid, because of the rider.
+      // The conversation stays paid, because of the included message.
       ends: [
         { count: 1, state: 'failed', price: 2 },
         { count: 1, state: 'sent', price: 0 },

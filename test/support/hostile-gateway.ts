@@ -19,7 +19,7 @@ export interface HostileGateway {
   /** Sends a well-formed message of another account meanwhile, and expects it to be accepted. */
   servesOthers(): Promise<void>;
   /** Credits and messages of the account: nothing may change them. */
-  standing(): Promise<{ readonly balance: number; readonly seq: number; readonly messages: number }>;
+  totals(): Promise<{ readonly balance: number; readonly seq: number; readonly messages: number }>;
   /** Fails when the ledger is not whole, or an answer was not what the contract says. */
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export async function openHostileGateway(): Promise<HostileGateway> {
         .send({ to: '919876543210', message: 'hello', sender: 'HARKRA' });
       expect(answer.status, answer.text).to.equal(200);
     },
-    standing: async () => {
+    totals: async () => {
       const found = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
       const messages = await store.db.collection('messages').countDocuments({ account });
       return { balance: found?.balance ?? -1, seq: found?.seq ?? -1, messages };

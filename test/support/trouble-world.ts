@@ -33,7 +33,7 @@ export interface TroubleWorld {
   statusOf(path: string): Promise<number>;
   /** deliver_sm that the worker refused because it could not store them. */
   refusedReceipts(): number;
-  /** After the sweep: what is stored, also as lines of the queue only, what the account was charged, and the ledger's problems. */
+  /** After the maintenance: what is stored, also as lines of the queue only, what the account was charged, and the ledger's problems. */
   audit(
     db: Db,
   ): Promise<{ readonly messages: MessageDocument[]; readonly charged: number; readonly problems: unknown }>;
@@ -41,7 +41,7 @@ export interface TroubleWorld {
 }
 
 const CREDITS = 100_000;
-const SWEEP_AFTER_MS = 120_000;
+const FINISH_AFTER_MS = 120_000;
 const DELIVER_RESP = 0x80000005;
 const QUEUE_FULL = 0x14;
 /** A request may wait for several answers of a slow store. After this time it counts as never answered. */
@@ -100,7 +100,7 @@ export async function openTroubleWorld(uri: string, database: string): Promise<T
     refusedReceipts: () => refused,
     audit: async (own) => {
       // As maintenance does later, when no process can still be working on it.
-      await finishPending(own, { ...clock, now: () => new Date(clock.now().getTime() + SWEEP_AFTER_MS) });
+      await finishPending(own, { ...clock, now: () => new Date(clock.now().getTime() + FINISH_AFTER_MS) });
       const { problems, balance } = await verifyLedger(own, account);
       // Lines first: what leaves the queue is in `messages` by then.
       const lines = await linesOf(own, account);

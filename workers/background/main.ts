@@ -7,7 +7,7 @@ import { startSchedules } from '../schedules/start.ts';
 
 /**
  * Three workers that are idle most of the time share a process, and with it memory, the connection to the store and what wakes a
- * process that has nothing to do (docs/decisions/0115).
+ * process that has nothing to do (docs/decisions/0034).
  */
 const WORKERS = [startMaintenance, startBatches, startSchedules];
 

@@ -6,7 +6,7 @@ import { CANCELLED, CANCELLED_REASON } from '../../shared/messages/document/canc
 import type { HistoryEntry, MessageDocument } from '../../shared/messages/document/message.ts';
 import { applyCredits } from '../../shared/money/ledger/change.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/money/ledger/refund.ts';
-import { findEachForSure } from '../../shared/platform/mongo/find-one.ts';
+import { findEachCommitted } from '../../shared/platform/mongo/find-one.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { batchMessageRange, type MessageId } from '../../shared/platform/runtime/ids.ts';
 
@@ -73,7 +73,7 @@ export async function cancelGroup(
 /**
  * The messages of `found` that carry the refund after this update. Some carried it before, and others have left since they were
  * read. `found` may come from a primary that was replaced, and what it cancelled may be undone. So a message that is found with
- * the refund is cancelled again if it waits, and counts only if it has the refund for sure.
+ * the refund is cancelled again if it waits, and counts only if it has the refund on a majority.
  */
 async function cancelSlice(
   db: Db,
@@ -89,7 +89,7 @@ async function cancelSlice(
   );
   crashPoint('stop:cancelled');
   if (modifiedCount < found.length) {
-    return findEachForSure(
+    return findEachCommitted(
       messages,
       found.map(({ _id }) => ({ _id, refund })),
     );

@@ -9,7 +9,7 @@ import type { MessageDocument } from '../../shared/messages/document/message.ts'
 import { type QueueDocument, queueDocument } from '../../shared/messages/queue/queue-document.ts';
 import { insertEnded, insertFirst, readQueued, requeue } from '../../shared/messages/queue/queue-store.ts';
 import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
-import { findForSure } from '../../shared/platform/mongo/find-one.ts';
+import { findCommitted } from '../../shared/platform/mongo/find-one.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { batchMessageIds, queueId } from '../../shared/platform/runtime/ids.ts';
@@ -96,9 +96,9 @@ async function rangesOf(deps: SplitDeps, batch: BatchDocument): Promise<readonly
   if (done === reserved) return [];
   const chunk = await readChunk(deps.db, batch, done);
   if (chunk === undefined) {
-    const found = await findForSure(batchCollection(deps.db), { _id, state, done, reserved });
+    const found = await findCommitted(batchCollection(deps.db), { _id, state, done, reserved });
     if (found === null) return [];
-    // They are paid for and cannot be made.
+    // The recipients are paid for and cannot become messages.
     throw new Error(`recipients ${done} to ${reserved} of the batch are not found`);
   }
   const first = done % perChunk;

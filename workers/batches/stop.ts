@@ -8,7 +8,7 @@ import { removeEnded } from '../../shared/messages/queue/queue-store.ts';
 import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
 import { applyCredits } from '../../shared/money/ledger/change.ts';
 import { CREDITS_PER_MESSAGE } from '../../shared/money/ledger/refund.ts';
-import { findForSure } from '../../shared/platform/mongo/find-one.ts';
+import { findCommitted } from '../../shared/platform/mongo/find-one.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { type BatchId, batchMessageRange } from '../../shared/platform/runtime/ids.ts';
 import { type CancelDeps, cancelGroup, WAITING } from './cancel-group.ts';
@@ -33,7 +33,7 @@ const LISTED_MAX = 500;
  */
 export async function stopBatch(deps: StopDeps, found: Pick<BatchDocument, '_id'>): Promise<void> {
   const { db, clock } = deps;
-  const batch = await findForSure(batchCollection(db), { _id: found._id, state: 'stopping' });
+  const batch = await findCommitted(batchCollection(db), { _id: found._id, state: 'stopping' });
   if (batch === null) return;
   const { _id, account, path, lane, total, reserved } = batch;
   const never = total - reserved;
@@ -66,7 +66,7 @@ export async function stopBatch(deps: StopDeps, found: Pick<BatchDocument, '_id'
 export async function stopLeftovers(deps: StopDeps, found: BatchDocument): Promise<boolean> {
   const { db } = deps;
   // A group may still be rolled back with its primary. The next one would then get the same number, and its refund the same id.
-  const batch = found.stopGroup === undefined ? found : await findForSure(batchCollection(db), { _id: found._id });
+  const batch = found.stopGroup === undefined ? found : await findCommitted(batchCollection(db), { _id: found._id });
   if (batch === null) return false;
   const { _id, total, reserved, stopped, stopGroups = 0, stopGroup } = batch;
   const groups = await cancelWaiting(deps, batch);

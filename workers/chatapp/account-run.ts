@@ -128,7 +128,7 @@ export class AccountRun {
       markTemplate: (message, status) => markTemplateOf(db, message, status, clock.now()),
       copyTemplates: () => this.#templates.soon(),
       note: (reason) => this.#note('sends', reason),
-      noteStanding: (reason) => this.#note('statuses', reason),
+      noteHealth: (reason) => this.#note('statuses', reason),
     });
   }
 

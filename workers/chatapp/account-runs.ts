@@ -6,7 +6,7 @@ import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import type { ChatTemplateRequestDocument } from '../../shared/templates/chat/template-request.ts';
 import { AccountRun, type AccountRunDeps } from './account-run.ts';
 import type { HeldPartition } from './held-partition.ts';
-import type { News } from './standing.ts';
+import type { News } from './send-health.ts';
 
 export interface AccountRunsOptions extends Omit<AccountRunDeps, 'onClaim'> {
   readonly box: SecretBox;

@@ -43,8 +43,8 @@ export interface DepartureDeps {
 
 /**
  * Checks messages again when they are claimed and about to be sent. A message may have waited until its session
- * closed. A message that rides in a conversation may find that the opener failed. Then this message, or another
- * rider, becomes the one that the conversation is charged with. If the conversation was refunded already, the message
+ * closed. A message that goes in a conversation may find that the opener failed. Then this message, or another
+ * included message, becomes the one that the conversation is charged with. If the conversation was refunded already, the message
  * joins another conversation, or opens and pays for a new one.
  *
  * Two reads for all messages together, one more for customers with aliases. Their claims must be stored first: from
@@ -68,21 +68,21 @@ export async function checkDeparture(
   );
   const documentOf = (charge: Charge) => documents.get(keyOfCharge(charge));
   // A message that opens its conversation depends on no other message.
-  const riders = messages.filter((message) => {
+  const includedMessages = messages.filter((message) => {
     const charge = chargeOf(message);
     return openerOf(charge, documentOf(charge)) !== message._id;
   });
-  const charges = await lookAtCharges(db, riders.map(chargeOf), documents);
+  const charges = await lookAtCharges(db, includedMessages.map(chargeOf), documents);
   const now = clock.now();
   const departures = new Map<MessageId, Departure>();
   await Promise.all(
     messages.map(async (message) => {
       const session = sessionOf(documents, message.account, message.to);
       const charge = charges.get(message.conversation) ?? 'stands';
-      // If the conversation is void, an earlier check may have begun to pay for another one. `leave` finishes that, even if the
+      // If the conversation is refunded, an earlier check may have begun to pay for another one. `leave` finishes that, even if the
       // session has closed since.
       const departure =
-        charge !== 'void' && message.content.kind !== 'template' && !isSessionOpen(session, now)
+        charge !== 'refunded' && message.content.kind !== 'template' && !isSessionOpen(session, now)
           ? sessionClosed(sessionUntil(session))
           : await leave(deps, message, charge);
       if (departure !== undefined) departures.set(message._id, departure);
@@ -99,11 +99,11 @@ async function leave(
 ): Promise<Departure | undefined> {
   const { db } = deps;
   const settled = charge === 'in_question' ? await settleCharge(db, chargeOf(message)) : charge;
-  if (settled !== 'void') return { kind: 'go', conversation: message.conversation };
+  if (settled !== 'refunded') return { kind: 'go', conversation: message.conversation };
   if (moves === MOVES_MAX) return undefined;
   const outcome = await moveOn(deps, message);
   if (outcome?.kind !== 'accepted' || outcome.credits > 0) return outcome && departureOf(outcome);
-  // The message rides in a conversation that another message opened. That opener may have failed before this rider
+  // The message goes in a conversation that another message opened. That opener may have failed before this one
   // was seen.
   const moved = await db.collection<ChatMessageDocument>('messages').findOne({ _id: message._id });
   return moved === null ? undefined : leave(deps, moved, await readCharge(db, moved), moves + 1);

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { MessageLog } from '../../shared/messages/settlement/log-store.ts';
-import { oldestOwed, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
+import { oldestUnannounced, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
 import { Settler } from '../../shared/messages/settlement/settle.ts';
 import { OutcomeSettler } from '../../shared/messages/settlement/settle-outcomes.ts';
 import { takeOverUnknowns } from '../../shared/messages/settlement/unknowns.ts';
@@ -47,7 +47,7 @@ export interface TakeOptions {
 export async function takePartition(options: TakeOptions): Promise<HeldPartition> {
   const { db, clock, log, metrics, announcer, lease, messageLog } = options;
   const { name, epoch } = lease;
-  await redoIntents(db, announcer, name, epoch, oldestOwed(clock.now()));
+  await redoIntents(db, announcer, name, epoch, oldestUnannounced(clock.now()));
   const unknown = await takeOverUnknowns(db, name, epoch);
   if (unknown > 0) metrics.takenOver.inc(unknown);
   log.info('partition_taken', { lease: name, epoch, unknown });

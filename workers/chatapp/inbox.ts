@@ -17,7 +17,7 @@ import { addEarlyDeliveries } from './early-deliveries.ts';
 import { inboundMessage } from './inbound.ts';
 import { type MatchedMessage, matchStatuses } from './match-statuses.ts';
 import type { ChatMetrics } from './metrics.ts';
-import type { News } from './standing.ts';
+import type { News } from './send-health.ts';
 import { decideStatuses } from './status-outcome.ts';
 
 export interface InboxOptions {
@@ -132,7 +132,7 @@ export class Inbox {
   /** Handles what statuses say beyond their own messages: about templates, and about the account at the provider. */
   async #noteAll(matched: readonly MatchedMessage[]): Promise<void> {
     const { copyTemplates, noteNews, metrics, log } = this.#options;
-    const standing = new Map<string, { readonly account: AccountId; readonly code: string }>();
+    const troubles = new Map<string, { readonly account: AccountId; readonly code: string }>();
     for (const { message, statuses } of matched) {
       const failure = statuses.find(({ status }) => status === 'failed');
       const rule = failure?.error === undefined ? undefined : errorRule(failure.error.code);
@@ -144,12 +144,12 @@ export class Inbox {
         continue;
       }
       await noteNews(message, 'account', rule.code);
-      standing.set(`${account} ${rule.code}`, { account, code: rule.code });
+      troubles.set(`${account} ${rule.code}`, { account, code: rule.code });
     }
-    for (const fields of standing.values()) {
+    for (const fields of troubles.values()) {
       metrics.troubles.inc({ code: fields.code });
       // This does not stop the channel: a status may come days late and report a problem that has been solved since. It may
-      // slow it down (standing.ts).
+      // slow it down (send-health.ts).
       log.error('provider_trouble_told', fields);
     }
   }

@@ -1,13 +1,13 @@
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { MessageId } from '../../shared/platform/runtime/ids.ts';
 import { errorFields, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
+import { AccountHealth, SEND_KINDS } from './account-health.ts';
 import { Breaker } from './breaker.ts';
 import type { ChatClaimer } from './claim.ts';
 import type { Departure } from './depart.ts';
 import { Pacing } from './pacing.ts';
+import type { News } from './send-health.ts';
 import { MessageSender, type SendContext } from './send-message.ts';
-import type { News } from './standing.ts';
-import { SEND_KINDS, Standings } from './standings.ts';
 import { WakeTimer } from './wake-timer.ts';
 
 export interface SendLoopOptions extends SendContext {
@@ -21,8 +21,8 @@ export interface SendLoopOptions extends SendContext {
   /** Asked between claim and send (depart.ts). A message whose session has closed is refused and never sent. */
   depart(messages: readonly ChatMessageDocument[]): Promise<ReadonlyMap<MessageId, Departure>>;
   onClaim(count: number): void;
-  /** Stores why the account's standing pauses sends, for the operator. Undefined when it is good again. */
-  noteStanding(trouble: string | undefined): Promise<void>;
+  /** Stores why the account's health pauses sends, for the operator. Undefined when it is good again. */
+  noteHealth(trouble: string | undefined): Promise<void>;
 }
 
 const MAX_CLAIM = 100;
@@ -31,7 +31,7 @@ const ERROR_PAUSE_MS = 1_000;
 /**
  * If many messages to busy customers come first in the queue, a read can go over all of them and find nothing. After
  * such a read the loop rests nine times as long as it took, so these reads take a tenth of the time at most. It rests
- * in the same way while the account's standing pauses one kind of messages (templates, or those in sessions): each read
+ * in the same way while the account's health pauses one kind of messages (templates, or those in sessions): each read
  * goes over the paused ones, which may be very many.
  */
 const READ_REST = 9;
@@ -48,7 +48,7 @@ export class SendLoop {
   readonly #options: SendLoopOptions;
   readonly #pacing: Pacing;
   readonly #breaker: Breaker;
-  readonly #standings: Standings;
+  readonly #health: AccountHealth;
   readonly #sender: MessageSender;
   readonly #timer: WakeTimer;
   readonly #running = new Set<Promise<void>>();
@@ -56,7 +56,7 @@ export class SendLoop {
   #departing: readonly ChatMessageDocument[] = [];
   #round: Promise<void> | undefined;
   #woken = false;
-  /** Whether the store has a note of the account's standing. */
+  /** Whether the store has a note of the account's health. */
   #noted: boolean;
   /** True after `close`: no more claims. */
   #closed = false;
@@ -66,7 +66,7 @@ export class SendLoop {
     const { provider, clock, random } = options;
     this.#pacing = new Pacing({ provider, clock, random });
     this.#breaker = new Breaker(clock, random);
-    this.#standings = new Standings(clock, random);
+    this.#health = new AccountHealth(clock, random);
     this.#noted = provider.troubles?.statuses !== undefined;
     this.#timer = new WakeTimer(clock, () => this.wake());
     this.#sender = new MessageSender({
@@ -89,20 +89,20 @@ export class SendLoop {
 
   /** Whether the provider fails, or accepts messages and fails them afterwards. */
   get broken(): boolean {
-    return this.#breaker.state !== 'closed' || !this.#standings.good;
+    return this.#breaker.state !== 'closed' || !this.#health.good;
   }
 
   /** Notes what became of a message. `code`: our own, of a failure because of the account. Never rejects. */
   async noteNews(message: ChatMessageDocument, news: News, code?: string): Promise<void> {
-    const { noteStanding, log, provider } = this.#options;
-    const wasHeld = this.#standings.isHeld(message);
-    const paused = this.#standings.noteNews(message, news);
-    const isSolved = this.#noted && news === 'good' && this.#standings.good;
+    const { noteHealth, log, provider } = this.#options;
+    const wasHeld = this.#health.isHeld(message);
+    const paused = this.#health.noteNews(message, news);
+    const isSolved = this.#noted && news === 'good' && this.#health.good;
     // A message has some three statuses. While all is well, none of them is a reason to read the queue.
     if (wasHeld || paused) this.wake();
     if (!paused && !isSolved) return;
     try {
-      await noteStanding(paused ? `the provider fails messages because of the account: ${code}` : undefined);
+      await noteHealth(paused ? `the provider fails messages because of the account: ${code}` : undefined);
       this.#noted = paused;
     } catch (error) {
       // The next news of this kind reports it again.
@@ -165,11 +165,11 @@ export class SendLoop {
     const { claimer, held, mayLeave } = this.#options;
     if (!held()) return false;
     await this.#leave(await claimer.recover());
-    const mayBegin = Math.max(...SEND_KINDS.map((kind) => this.#standings.room(kind)));
+    const mayBegin = Math.max(...SEND_KINDS.map((kind) => this.#health.room(kind)));
     const room = Math.min(this.#pacing.room, this.#breaker.room, mayBegin, MAX_CLAIM);
     if (room < 1) {
       // A send that ends also wakes the loop.
-      const waitMs = this.#breaker.waitMs || (mayBegin < 1 && this.#standings.waitMs) || this.#pacing.waitMs;
+      const waitMs = this.#breaker.waitMs || (mayBegin < 1 && this.#health.waitMs) || this.#pacing.waitMs;
       if (waitMs !== undefined) this.#timer.wakeIn(waitMs);
       return false;
     }
@@ -186,7 +186,7 @@ export class SendLoop {
   async #read(limit: number): Promise<ChatMessageDocument[]> {
     const { clock } = this.#options;
     const busy = this.#pacing.busy();
-    const isApart = !this.#standings.good;
+    const isApart = !this.#health.good;
     const startedMs = clock.monotonicMs();
     const queued = await this.#queued(limit, busy);
     if (isApart || (queued.length === 0 && busy.length > 0)) {
@@ -201,17 +201,17 @@ export class SendLoop {
 
   /** Time until a busy customer or a kind in a pause is ready. 0 when none waits for time. */
   get #waitMs(): number {
-    const waits = [this.#pacing.waitMs, this.#standings.waitMs].filter((ms) => ms !== undefined);
+    const waits = [this.#pacing.waitMs, this.#health.waitMs].filter((ms) => ms !== undefined);
     return waits.length === 0 ? 0 : Math.min(...waits);
   }
 
-  /** The next messages: of both kinds together, or, while a standing is not good, of each kind as many as its standing allows. */
+  /** The next messages: of both kinds together, or, while one of them is not good, of each kind as many as its health allows. */
   async #queued(limit: number, busy: readonly string[]): Promise<ChatMessageDocument[]> {
     const { claimer } = this.#options;
-    if (this.#standings.good) return claimer.queued(limit, busy);
+    if (this.#health.good) return claimer.queued(limit, busy);
     const found: ChatMessageDocument[] = [];
     for (const kind of SEND_KINDS) {
-      const room = Math.min(limit - found.length, this.#standings.room(kind));
+      const room = Math.min(limit - found.length, this.#health.room(kind));
       if (room >= 1) found.push(...(await claimer.queued(room, [...busy, ...found.map(({ to }) => to)], kind)));
     }
     return found;
@@ -238,7 +238,7 @@ export class SendLoop {
       this.#run(this.#pacing.settling(message.to, this.#sender.refuse(message, departure.code, departure.reason)));
     } else {
       const probe = this.#breaker.begin();
-      this.#standings.begin(message);
+      this.#health.begin(message);
       this.#pacing.begin(message.to);
       this.#run(this.#sender.send(message, probe));
     }

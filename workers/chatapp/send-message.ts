@@ -12,7 +12,7 @@ import { judgeSend, type SendVerdict } from './provider/answer.ts';
 import type { ProviderClient } from './provider/client.ts';
 import { sendPayload } from './provider/payload.ts';
 import { sendTrouble } from './provider/trouble.ts';
-import type { News } from './standing.ts';
+import type { News } from './send-health.ts';
 import { outcomeOf } from './verdict-outcome.ts';
 
 /** What a send needs from its account's run. */
@@ -39,7 +39,7 @@ export interface SendContext {
 interface MessageSenderOptions extends SendContext {
   readonly pacing: Pacing;
   readonly breaker: Breaker;
-  /** What this message tells of the account's standing. `code`: our own, of a failure because of the account. */
+  /** What this message tells of the account's health. `code`: our own, of a failure because of the account. */
   noteNews(message: ChatMessageDocument, news: News, code?: string): Promise<void>;
   /** Sends nothing for this time. */
   rest(ms: number): void;

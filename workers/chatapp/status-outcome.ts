@@ -65,8 +65,8 @@ function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Dat
   return {
     state: next,
     set: {
-      // It failed before it was delivered. The provider charges nothing, and a conversation that it opened is
-      // refunded (void.ts).
+      // The message failed before it was delivered. The provider charges nothing, and a conversation that it opened is
+      // refunded (give-back.ts).
       parts: [{ ...part(known, key, failure === undefined ? 'delivered' : 'refused'), ...errorOf(failure) }],
       ...(failure === undefined ? deliveredAt(message, status, now) : failure),
     },

@@ -40,8 +40,8 @@ export async function decideUnknownsOf(
   clock: Clock,
   partition: HeldPartition,
   providerOf: (account: AccountId) => ProviderDocument | undefined,
-): Promise<{ readonly decided: ReadonlyMap<Policy, number>; readonly stray: number }> {
-  const stray = await takeOverUnknowns(db, partition.lease, partition.epoch);
+): Promise<{ readonly decided: ReadonlyMap<Policy, number>; readonly takenOver: number }> {
+  const takenOver = await takeOverUnknowns(db, partition.lease, partition.epoch);
   const unknown = await db
     .collection<ChatMessageDocument>('messages')
     .find(
@@ -60,5 +60,5 @@ export async function decideUnknownsOf(
     const { length: count } = await decideUnknowns({ db, clock, settler, holder, account, overOnly, messageLog });
     if (count > 0) decided.set(unknownPolicy, (decided.get(unknownPolicy) ?? 0) + count);
   }
-  return { decided, stray };
+  return { decided, takenOver };
 }

@@ -208,8 +208,8 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     if (!(await isAnyClaimed(db, held))) return;
     for (const partition of held) {
       const providerOf = (account: AccountId) => this.#providers.get(account)?.provider;
-      const { decided, stray } = await decideUnknownsOf(db, clock, partition, providerOf);
-      if (stray > 0) this.#metrics.takenOver.inc(stray);
+      const { decided, takenOver } = await decideUnknownsOf(db, clock, partition, providerOf);
+      if (takenOver > 0) this.#metrics.takenOver.inc(takenOver);
       for (const [policy, count] of decided) this.#metrics.policy.inc({ policy }, count);
     }
   }

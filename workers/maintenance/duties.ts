@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import type { QueueDocument } from '../../shared/messages/queue/queue-document.ts';
 import { writeOut } from '../../shared/messages/queue/write-out.ts';
-import { oldestOwed, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
+import { oldestUnannounced, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
 import { Settler } from '../../shared/messages/settlement/settle.ts';
 import { Lease } from '../../shared/platform/leases/lease.ts';
 import { findAtOnce } from '../../shared/platform/mongo/find-at-once.ts';
@@ -11,15 +11,15 @@ import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/l
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import { within } from '../../shared/platform/runtime/within.ts';
+import { announceTemplates } from './announce-templates.ts';
 import { finishPending } from './finish-pending.ts';
 import { type PruneDeps, pruneConversations, pruneOld, type Retention } from './prune.ts';
 import { pruneUnpaid } from './pruning/unpaid-batches.ts';
 import type { StoreKind } from './pruning/walk.ts';
 import { QueueGauges } from './queue-gauges.ts';
 import { Reroute } from './reroute.ts';
+import { settleDue } from './settle-due.ts';
 import { HourCounter } from './statistics/count-hours.ts';
-import { sweepDue } from './sweep-due.ts';
-import { tellTemplates } from './tell-templates.ts';
 
 const LEASE = 'maintenance';
 /** Its name on lines that it has claimed. No carrier has such a name. */
@@ -79,7 +79,7 @@ export class Duties {
       this.#settler = undefined;
       this.#epoch = 0;
       if (!held) return;
-      await redoIntents(db, announcer, LEASE, epoch, oldestOwed(clock.now()));
+      await redoIntents(db, announcer, LEASE, epoch, oldestUnannounced(clock.now()));
       this.#epoch = epoch;
       this.#settler = new Settler({ db, announcer, lease: LEASE, epoch, stream: 'due' });
       log.info('lease_taken', { lease: LEASE, epoch });
@@ -87,12 +87,12 @@ export class Duties {
   }
 
   /** Settles due messages: retries, ended validity, `sent` without a receipt. */
-  sweepDue(): Promise<void> {
+  settleDue(): Promise<void> {
     return this.#guarded('due', async () => {
       // Loops until nothing is due, so that a backlog does not wait for the next run.
       while (this.#settler !== undefined && this.#mayGoOn) {
-        const count = await sweepDue(this.#deps.db, this.#settler, this.#deps.clock);
-        this.#counters.swept.inc(count);
+        const count = await settleDue(this.#deps.db, this.#settler, this.#deps.clock);
+        this.#counters.settled.inc(count);
         if (count === 0) return;
       }
     });
@@ -107,11 +107,11 @@ export class Duties {
     });
   }
 
-  /** Tells webhooks what was decided about templates. */
-  tellTemplates(): Promise<void> {
+  /** Announces what was decided about templates. */
+  announceTemplates(): Promise<void> {
     return this.#guarded('templates', async () => {
       if (!this.#lease.held) return;
-      while ((await tellTemplates(this.#deps.db, this.#deps.announcer)) > 0) if (!this.#mayGoOn) return;
+      while ((await announceTemplates(this.#deps.db, this.#deps.announcer)) > 0) if (!this.#mayGoOn) return;
     });
   }
 
@@ -209,8 +209,11 @@ export class Duties {
 
 function countersOf(metrics: Metrics) {
   return {
-    swept: metrics.counter('maintenance_due_total', 'Messages whose due time came'),
-    finished: metrics.counter('maintenance_pending_total', 'Accounts whose pending changes were finished by the sweep'),
+    settled: metrics.counter('maintenance_due_total', 'Messages whose due time came'),
+    finished: metrics.counter(
+      'maintenance_pending_total',
+      'Accounts whose pending changes were finished by the maintenance',
+    ),
     pruned: metrics.counter('maintenance_pruned_total', 'Old documents that were removed', ['what']),
   };
 }

@@ -1,20 +1,20 @@
 import type { Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { AccountDocument, ChangeId, PendingChange } from '../../shared/money/accounts/account.ts';
+import { giveBackRefused } from '../../shared/money/conversations/give-back.ts';
 import { storeOpenings } from '../../shared/money/conversations/opening-store.ts';
-import { giveBackRefused } from '../../shared/money/conversations/void.ts';
 import { enterInLedger, ledgerEntryOf } from '../../shared/money/ledger/store.ts';
 import { storePaid } from '../../shared/money/payment/follow-up.ts';
 import { decodeDebits } from '../../shared/money/payment/pending.ts';
 import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
-import { findEachForSure, findForSure } from '../../shared/platform/mongo/find-one.ts';
+import { findCommitted, findEachCommitted } from '../../shared/platform/mongo/find-one.ts';
 import { REPEAT_MS } from '../../shared/platform/mongo/until-answered.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 
 /**
- * The sweep finishes a pending change only after this age. By then no process can still be repeating the debit, whose
+ * The maintenance finishes a pending change only after this age. By then no process can still be repeating the debit, whose
  * filter relies on the pending change. A living gateway has cleared its own changes long before.
  */
 const MIN_AGE_MS = 5 * REPEAT_MS;
@@ -64,7 +64,7 @@ export async function finishPending(db: Db, clock: Clock, mayGoOn: () => boolean
   return finished;
 }
 
-/** Those that have waited longest. */
+/** The accounts that have waited longest. */
 async function dueAccounts(db: Db, before: Date, failed: readonly AccountId[]): Promise<readonly Due[]> {
   return db
     .collection<AccountDocument>('accounts')
@@ -85,8 +85,8 @@ function oldEnough(pending: AccountDocument['pending'], before: Date): readonly 
 
 /**
  * For accounts of which nothing is old enough. Most have nothing pending any more, because their gateway has cleared it: they leave
- * the sweep. The others are due again later. One command for each kind; its filter decides by what is stored now, so an
- * account that pays meanwhile stays in the sweep.
+ * the maintenance. The others are due again later. One command for each kind; its filter decides by what is stored now, so an
+ * account that pays meanwhile stays in its turn.
  */
 async function passOver(db: Db, ids: readonly AccountId[], before: Date, now: Date): Promise<void> {
   if (ids.length === 0) return;
@@ -104,7 +104,7 @@ async function passOver(db: Db, ids: readonly AccountId[], before: Date, now: Da
 async function finish(db: Db, id: AccountId, before: Date, now: Date): Promise<boolean> {
   const accounts = db.collection<AccountDocument>('accounts');
   // What follows goes to other documents, perhaps on other servers: the payment must not be rolled back behind it.
-  const account: Payer | null = await findForSure(accounts, { _id: id }, { pending: 1, opening: 1, seq: 1 });
+  const account: Payer | null = await findCommitted(accounts, { _id: id }, { pending: 1, opening: 1, seq: 1 });
   if (account === null) return false;
   const old = oldEnough(account.pending, before);
   const debits = [...decodeDebits(Object.fromEntries(old))];
@@ -125,7 +125,7 @@ async function finish(db: Db, id: AccountId, before: Date, now: Date): Promise<b
   await storeOpenings(db, account._id, openings);
   // A message that had moved may be refused by now. Whoever settled that saw only the conversation that it came from.
   const moved = openings.flatMap(({ opening }) => (opening.again ? [{ _id: opening.opener }] : []));
-  await giveBackRefused(db, await findEachForSure(db.collection<ChatMessageDocument>('messages'), moved));
+  await giveBackRefused(db, await findEachCommitted(db.collection<ChatMessageDocument>('messages'), moved));
   const entries = old.map(([change, pending]) => ledgerEntryOf(account._id, change, pending));
   await enterInLedger(db, entries);
   crashPoint('pending:redone');

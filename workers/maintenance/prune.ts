@@ -8,7 +8,7 @@ import { deliveryWalk } from './pruning/deliveries.ts';
 import { isRedoOpen, messageWalk } from './pruning/messages.ts';
 import { queueWalk } from './pruning/queue.ts';
 import { scheduleWalk } from './pruning/schedules.ts';
-import { strayChunkWalk } from './pruning/unpaid-batches.ts';
+import { forgottenChunkWalk } from './pruning/unpaid-batches.ts';
 import { type PrunePace, pruneAlong, type StoreKind } from './pruning/walk.ts';
 
 /** How long ended things are kept, in days (MESSAGE_DAYS, DELIVERY_DAYS; batches 90). */
@@ -52,7 +52,7 @@ export async function pruneOld(deps: PruneDeps): Promise<void> {
   const pace = paceOf(deps);
   const walks: Walks = {
     deliveries: pruneAlong(deliveryWalk(db, daysAgo(retention.deliveries)), pace),
-    batch_chunks: pruneAlong(strayChunkWalk(db, clock), pace),
+    batch_chunks: pruneAlong(forgottenChunkWalk(db, clock), pace),
     queue: pruneAlong(queueWalk(db, now), pace),
   };
   if (await isRedoOpen(db, now)) {

@@ -178,7 +178,7 @@ function moves({ path, routed }: MessageDocument, place: Pick<MessageDocument, '
   return place.path !== path || place.routed?.route !== routed?.route;
 }
 
-/** Those that nobody has claimed. */
+/** The lines of a document that nobody has claimed. */
 function linesLeft({ lines, next }: QueueDocument): readonly MessageDocument[] {
   return unpackLines(lines).slice(next);
 }

@@ -32,9 +32,9 @@ export async function startMaintenance({ config, db, listen, clock, log, metrics
   // Renews the lease after a third of its time.
   timetable.every(5, () => duties.keepLease());
   // This pause is also the longest extra delay of a waiting message.
-  timetable.every(1, () => duties.sweepDue());
+  timetable.every(1, () => duties.settleDue());
   timetable.every(2, () => duties.reroute());
-  timetable.every(3, () => duties.tellTemplates());
+  timetable.every(3, () => duties.announceTemplates());
   timetable.every(10, () => duties.finishPending());
   timetable.every(10, () => duties.pruneBatches());
   timetable.every(5, () => duties.countHours());

@@ -15,8 +15,8 @@ import { Claimer } from './claim/claim.ts';
 import type { Departures } from './claim/departures.ts';
 import type { Serving } from './claim/serving.ts';
 import { ReceiptDialect } from './dialect/receipt-dialect.ts';
+import type { InboundAnnouncer } from './inbound/announce-inbound.ts';
 import { Inbound, type InboundRules } from './inbound/inbound.ts';
-import type { Teller } from './inbound/tell.ts';
 import { Measurements } from './monitoring/measurements.ts';
 import type { SmppMetrics } from './monitoring/metrics.ts';
 import { keysOf } from './receipts/receipt-match.ts';
@@ -47,7 +47,7 @@ export interface CarrierSupplies {
   readonly serving: Serving;
   readonly departures: Departures;
   readonly messageLog: MessageLog;
-  readonly teller: Teller;
+  readonly inboundAnnouncer: InboundAnnouncer;
   readonly inboundRules: InboundRules;
   readonly carrier: CarrierDocument;
   /** The password, decrypted. */
@@ -190,9 +190,19 @@ export class CarrierParts {
   }
 
   #makeInbound(): Inbound {
-    const { db, clock, log, metrics, carrier, teller, inboundRules: rules } = this.#supplies;
+    const { db, clock, log, metrics, carrier, inboundAnnouncer, inboundRules: rules } = this.#supplies;
     const { held } = this.#holding;
-    return new Inbound({ db, clock, log, metrics, carrier, teller, rules, held, slowDown: () => this.#slowDown() });
+    return new Inbound({
+      db,
+      clock,
+      log,
+      metrics,
+      carrier,
+      inboundAnnouncer,
+      rules,
+      held,
+      slowDown: () => this.#slowDown(),
+    });
   }
 
   #makeSubmitter(tokens: CarrierRate): BindSubmitter<Segment> {

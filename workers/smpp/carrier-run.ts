@@ -1,6 +1,6 @@
 import type { CarrierMeasured } from '../../shared/carriers/bind-report.ts';
 import { takeOverClaims } from '../../shared/messages/queue/queue-store.ts';
-import { oldestOwed, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
+import { oldestUnannounced, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/settlement/unknowns.ts';
 import type { Lease } from '../../shared/platform/leases/lease.ts';
 import { CarrierParts, type CarrierSupplies } from './carrier-parts.ts';
@@ -20,7 +20,7 @@ const LEASE_LOOK_MS = 500;
 
 /** How often to check whether the carrier keeps up with its messages. Only changes are written. */
 const FLOW_MS = 500;
-const SWEEP_MS = 3_000;
+const REPEAT_MS = 3_000;
 /** How often to look at received SMS that could not be processed, that wait for parts, or that are finished. */
 const INBOUND_MS = 1_000;
 /** How often answers to STOP, START and HELP are sent. */
@@ -83,7 +83,7 @@ export class CarrierRun {
     const { name, epoch } = this.#lease;
     // First what was claimed: then an earlier holder inserts nothing any more that its intents would not show.
     const claimed = await takeOverClaims(db, carrier._id, epoch, clock.now(), true);
-    await redoIntents(db, announcer, name, epoch, oldestOwed(clock.now()));
+    await redoIntents(db, announcer, name, epoch, oldestUnannounced(clock.now()));
     const unknown = claimed + (await takeOverUnknowns(db, carrier._id, epoch, true));
     if (unknown > 0) metrics.takenOver.inc({ carrier: carrier._id }, unknown);
     const reporter = new BindReporter({ db, clock, log, carrier: carrier._id, epoch });
@@ -109,10 +109,10 @@ export class CarrierRun {
     const { answerSender, carrier } = this.#options;
     const { unknownWaitMs } = carrier;
     // An earlier holder may have left some.
-    answerSender.owing.add(carrier._id);
+    answerSender.withDueAnswers.add(carrier._id);
     this.#phase = { kind: 'running', parts, reporter };
-    this.#rounds.every(SWEEP_MS, 'sweep', () => this.#sweep(parts));
-    this.#rounds.every(INBOUND_MS, 'inbound', () => this.#sweepInbound(parts));
+    this.#rounds.every(REPEAT_MS, 'repeat', () => this.#repeat(parts));
+    this.#rounds.every(INBOUND_MS, 'inbound', () => this.#repeatInbound(parts));
     this.#rounds.every(ANSWERS_MS, 'opt-out answers', () => this.#sendAnswers());
     const unknownsMs = Math.max(Math.min(UNKNOWNS_MS, unknownWaitMs), SHORTEST_UNKNOWNS_MS);
     this.#rounds.every(unknownsMs, 'unknowns', () => this.#decideUnknowns(parts, epoch));
@@ -197,16 +197,16 @@ export class CarrierRun {
     }
   }
 
-  async #sweep(parts: CarrierParts): Promise<void> {
+  async #repeat(parts: CarrierParts): Promise<void> {
     if (!this.#lease.held) return;
     this.#gauges(parts);
     if (this.#connects && this.#phase.kind === 'running') this.#phase.reporter.measure(measured(parts));
-    await parts.receipts.sweep();
+    await parts.receipts.repeat();
     await parts.claimer.removeEnded();
   }
 
-  async #sweepInbound({ inbound }: CarrierParts): Promise<void> {
-    if (this.#lease.held) await inbound.sweep();
+  async #repeatInbound({ inbound }: CarrierParts): Promise<void> {
+    if (this.#lease.held) await inbound.repeat();
   }
 
   async #sendAnswers(): Promise<void> {
@@ -221,8 +221,8 @@ export class CarrierRun {
     // An earlier holder may have been frozen in the middle of a claim. It then stored the claim when it woke up, after we had
     // taken over.
     const claimed = await takeOverClaims(db, carrier._id, epoch, clock.now());
-    const stray = claimed + (await takeOverUnknowns(db, carrier._id, epoch));
-    if (stray > 0) metrics.takenOver.inc({ carrier: carrier._id }, stray);
+    const taken = claimed + (await takeOverUnknowns(db, carrier._id, epoch));
+    if (taken > 0) metrics.takenOver.inc({ carrier: carrier._id }, taken);
     const decided = await decideUnknowns({ db, clock, holder: carrier, messageLog, settler: unknowns });
     for (const became of decided) {
       metrics.policy.inc({ carrier: carrier._id, policy: carrier.unknownPolicy, became });

@@ -19,8 +19,8 @@ runApp('smpp', async ({ config, db, listen, clock, log, metrics, life }) => {
     messageLogDays: config.messageLogDays,
     inbound: {
       partsMs: INBOUND_PARTS_MS,
-      refuseStrays: config.inboundStrays === 'refuse',
-      strayDays: config.inboundDays,
+      refuseUnassigned: config.inboundUnassigned === 'refuse',
+      unassignedDays: config.inboundDays,
     },
   });
   worker.start();

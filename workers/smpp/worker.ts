@@ -16,9 +16,9 @@ import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import { CarrierRun } from './carrier-run.ts';
 import { Departures } from './claim/departures.ts';
 import { Serving } from './claim/serving.ts';
+import { InboundAnnouncer } from './inbound/announce-inbound.ts';
 import { AnswerSender } from './inbound/answer-sender.ts';
 import type { InboundRules } from './inbound/inbound.ts';
-import { Teller } from './inbound/tell.ts';
 import { createSmppMetrics, type SmppMetrics } from './monitoring/metrics.ts';
 
 export interface SmppWorkerOptions {
@@ -43,7 +43,7 @@ export interface SmppWorkerOptions {
 /** Settings for received SMS (INBOUND_…). */
 export interface InboundSettings extends InboundRules {
   /** For how many days messages that belong to no account are kept. */
-  readonly strayDays: number;
+  readonly unassignedDays: number;
 }
 
 interface Running {
@@ -55,7 +55,7 @@ interface Running {
 /** When another process releases a carrier, this one takes it within this time. */
 const POLL_MS = 1_000;
 const MESSAGE_LOG_DAYS = 30;
-const INBOUND: InboundSettings = { partsMs: 30 * 60_000, refuseStrays: false, strayDays: 30 };
+const INBOUND: InboundSettings = { partsMs: 30 * 60_000, refuseUnassigned: false, unassignedDays: 30 };
 
 /**
  * Runs the carriers whose lease this process holds. It reads the carriers every second. So new, changed, paused and resumed
@@ -70,7 +70,7 @@ export class SmppWorker {
   readonly #serving: Serving;
   readonly #departures: Departures;
   readonly #messageLog: MessageLog;
-  readonly #teller: Teller;
+  readonly #inboundAnnouncer: InboundAnnouncer;
   readonly #answerSender: AnswerSender;
   readonly #running = new Map<string, Running>();
   /**
@@ -93,10 +93,16 @@ export class SmppWorker {
     this.#departures = new Departures({ db, clock });
     const { log, messageLogDays: days = MESSAGE_LOG_DAYS } = options;
     this.#messageLog = new MessageLog({ db, clock, log, days });
-    const { strayDays } = options.inbound ?? INBOUND;
+    const { unassignedDays } = options.inbound ?? INBOUND;
     this.#answerSender = new AnswerSender({ db, clock, log, metrics: this.#metrics });
-    const { owing } = this.#answerSender;
-    this.#teller = new Teller({ db, clock, announcer: this.#announcer, strayDays, owing });
+    const { withDueAnswers } = this.#answerSender;
+    this.#inboundAnnouncer = new InboundAnnouncer({
+      db,
+      clock,
+      announcer: this.#announcer,
+      unassignedDays,
+      withDueAnswers,
+    });
   }
 
   start(): void {
@@ -167,7 +173,7 @@ export class SmppWorker {
       serving: this.#serving,
       departures: this.#departures,
       messageLog: this.#messageLog,
-      teller: this.#teller,
+      inboundAnnouncer: this.#inboundAnnouncer,
       answerSender: this.#answerSender,
       inboundRules: this.#options.inbound ?? INBOUND,
       password: openedPassword(box, carrier),

@@ -92,7 +92,7 @@ export class Deliverer {
       if (completion !== undefined) await completer.complete(completion);
       queues.completed(of);
     } catch (error) {
-      // It is not posted again before the next start. Posting it again and again would be worse than a missing attempt in the
+      // The delivery is not posted again before the next start. Posting it again and again would be worse than a missing attempt in the
       // delivery log.
       log.error('completion_failed', { delivery: of.stored._id, ...errorFields(error) });
       queues.refused(of);

@@ -66,7 +66,7 @@ export class DueFinder {
   readonly #options: DueFinderOptions;
   /** Heavy endpoints. The number is used for endpoints of other processes: the walk skips them for so many more rounds. */
   readonly #heavy = new Map<EndpointId, number>();
-  /** These endpoints are in the order in which a delivery was last taken from them. */
+  /** Endpoints in the order in which a delivery was last taken from them. */
   readonly #recent = new Set<EndpointId>();
   /** How many deliveries the last round has read. */
   #lastDue = 0;

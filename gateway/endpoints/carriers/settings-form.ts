@@ -33,7 +33,7 @@ interface FormGroup {
   values(carrier: CarrierDocument): Readonly<Record<string, unknown>>;
 }
 
-/** Those without a default are explained here: their tables have only shapes. */
+/** Settings without a default are explained here: their tables have only shapes. */
 const ABOUT: Readonly<Record<keyof typeof REQUIRED, string>> = {
   host: 'where its SMSC is',
   port: 'its SMPP port',

@@ -26,7 +26,7 @@ type CallbackDeps = Pick<GatewayDeps, 'box' | 'clock' | 'config' | 'db' | 'log' 
 /**
  * The endpoint that a provider calls: `GET` when its webhook is set up, `POST` with customers' messages and statuses
  * of ours. A post is stored, and the customers' sessions are open, before it is answered. The worker does everything
- * else (docs/decisions/0013). Requests without a valid signature are limited like requests without a good key.
+ * else (docs/decisions/0016). Requests without a valid signature are limited like requests without a good key.
  * Providers are not limited.
  */
 export class Callback {
@@ -39,7 +39,7 @@ export class Callback {
   readonly #large: LargeBodies;
   readonly #providers: CallbackProviders;
   readonly #store: CallbackStore;
-  readonly #strays: LogLimit;
+  readonly #unknown: LogLimit;
   readonly #notices: LogLimit;
   readonly #counted: ReturnType<GatewayDeps['metrics']['counter']>;
 
@@ -49,7 +49,7 @@ export class Callback {
     this.#unauthorized = unauthorized;
     this.#providers = new CallbackProviders(deps);
     this.#store = new CallbackStore(deps.db);
-    this.#strays = new LogLimit(deps.clock);
+    this.#unknown = new LogLimit(deps.clock);
     this.#notices = new LogLimit(deps.clock);
     this.#counted = deps.metrics.counter(
       'chatapp_callback_items_total',
@@ -92,7 +92,7 @@ export class Callback {
     sendJson(res, { status: 'success' });
   }
 
-  #count({ parts, ignored, strays }: CallbackPost, { _id: poster }: CallbackProvider): void {
+  #count({ parts, ignored, unknown }: CallbackPost, { _id: poster }: CallbackProvider): void {
     const { log } = this.#deps;
     for (const [fate, count] of Object.entries(ignored)) this.#counted.inc({ fate }, count);
     for (const { account, items, cut, notices } of parts) {
@@ -103,8 +103,8 @@ export class Callback {
       // No provider documents items of this size, so an operator should look.
       log.warn('callback_items_cut', { account, items: cut });
     }
-    for (const [whose, entries] of strays) {
-      if (this.#strays.allows(whose)) log.warn('callback_for_nobody', { account: poster, whose, entries });
+    for (const [whose, entries] of unknown) {
+      if (this.#unknown.allows(whose)) log.warn('callback_for_nobody', { account: poster, whose, entries });
     }
   }
 

@@ -14,7 +14,7 @@ export interface CallbackPost {
   /** How many entries were left out, by reason, for the metrics. */
   readonly ignored: Readonly<Record<Ignored, number>>;
   /** How many of them were for whom: `number_106540352242922` or `business_102290129340398`. */
-  readonly strays: ReadonlyMap<string, number>;
+  readonly unknown: ReadonlyMap<string, number>;
 }
 
 /** Whose the phone number or the business account with this id is, among the accounts that the poster may write to. */
@@ -46,14 +46,14 @@ export async function readCallback(body: JsonObject, findOwners: FindOwners, now
       else post.ignored.other++;
     }
   }
-  return { parts: [...post.readers.values()], ignored: post.ignored, strays: post.strays };
+  return { parts: [...post.readers.values()], ignored: post.ignored, unknown: post.unknown };
 }
 
 /** Hands each change to the readers of its accounts. */
 class PostReader {
   readonly readers = new Map<AccountId, PartReader>();
   readonly ignored = { foreign: 0, other: 0, unreadable: 0 };
-  readonly strays = new Map<string, number>();
+  readonly unknown = new Map<string, number>();
   readonly #findOwners: FindOwners;
   readonly #now: Date;
 
@@ -84,8 +84,8 @@ class PostReader {
     const owners = id === undefined ? [] : await this.#findOwners(by, id);
     if (owners.length === 0 && entries > 0) {
       this.ignored.foreign += entries;
-      const stray = `${by === 'phoneNumberId' ? 'number' : 'business'}_${id ?? 'unknown'}`;
-      this.strays.set(stray, (this.strays.get(stray) ?? 0) + entries);
+      const unknown = `${by === 'phoneNumberId' ? 'number' : 'business'}_${id ?? 'unknown'}`;
+      this.unknown.set(unknown, (this.unknown.get(unknown) ?? 0) + entries);
     }
     return owners.map((account) => this.#readerOf(account));
   }

@@ -67,7 +67,7 @@ export interface Reference {
 /** Reads docs/openapi.json at the start, as text and parsed. Throws a `StartError` when it is missing. */
 export function readContract(): { readonly text: string; readonly contract: Contract } {
   // Compiled files are one folder deeper, in dist/.
-  const file = ['../..', '../../..']
+  const file = ['../../..', '../../../..']
     .map((up) => join(import.meta.dirname, up, 'docs/openapi.json'))
     .find((path) => existsSync(path));
   if (file === undefined)
@@ -75,6 +75,6 @@ export function readContract(): { readonly text: string; readonly contract: Cont
       'docs/openapi.json is missing, which every gateway serves: copy it from this version of the product.',
     );
   const text = readFileSync(file, 'utf8');
-  // It is our own file, and test/gateway/endpoints/docs proves its shape.
+  // The document is our own file, and test/gateway/endpoints/docs proves its shape.
   return { text, contract: JSON.parse(text) as Contract };
 }

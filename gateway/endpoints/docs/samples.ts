@@ -14,7 +14,7 @@ export const LANGUAGES = { curl: curlOf, 'Node.js': nodeOf, Python: pythonOf } a
 
 /**
  * The address and the key come from the environment: they differ for everybody, and a key has no place in a file. These
- * printers are our own: JSON is JavaScript, and almost Python. (docs/decisions/0066 says what the libraries got wrong.)
+ * printers are our own: JSON is JavaScript, and almost Python. (docs/decisions/0035 says what the libraries got wrong.)
  */
 function curlOf({ method, path, key, body, answers }: Sample): string {
   const lines = [

@@ -80,7 +80,7 @@ function managing(has: readonly Permission[]): { readonly problem: Problem } | u
 
 /**
  * Who makes, changes, replaces or revokes a key must reach as far as it does: otherwise a key with `manage` alone could make one that
- * sends and reads (docs/decisions/0104). Undefined when the caller does.
+ * sends and reads (docs/decisions/0025). Undefined when the caller does.
  */
 export function beyondCaller(key: Bounds, own: Bounds): Problem | undefined {
   const exceeded = excess(key, own);

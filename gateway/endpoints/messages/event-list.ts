@@ -64,7 +64,7 @@ const SEVERAL_STATES_PART = 0.4;
  * it. But the index can find the messages that reached a state between two times. So this function goes back in
  * slices of time and sorts each slice itself. A slice with too many messages is cut; after a slice with few messages
  * the next one is wider. A page therefore costs a few reads of about its own size, for any number of events and for
- * one state or all (docs/decisions/0010).
+ * one state or all (docs/decisions/0022).
  */
 export async function listEvents(
   db: Db,

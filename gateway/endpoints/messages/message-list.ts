@@ -1,35 +1,12 @@
 import type { Db } from 'mongodb';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
-import type { ChannelName, MessageState } from '../../../shared/messages/document/message.ts';
-import {
-  type AccountId,
-  type BatchId,
-  batchMessageRange,
-  lowestId,
-  type MessageId,
-} from '../../../shared/platform/runtime/ids.ts';
-import { daysFrom, orderOf, searchBy } from './search-index.ts';
+import { type AccountId, batchMessageRange, lowestId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { daysFrom, type MessageFilter, orderOf, searchBy } from './search-index.ts';
 import { type MessageSummary, SUMMARY_FIELDS } from './view.ts';
 import { ALL_VIEWS } from './views.ts';
 
 const FIELDS = [...SUMMARY_FIELDS, ...ALL_VIEWS.flatMap((view) => view.summaryFields)];
 const PROJECTION = Object.fromEntries(FIELDS.map((name) => [name, 1]));
-
-export interface MessageFilter {
-  readonly channel?: ChannelName | undefined;
-  /** `in`: messages from customers. */
-  readonly direction?: 'in' | 'out' | undefined;
-  readonly states?: readonly MessageState[] | undefined;
-  readonly to?: string | undefined;
-  /** The customer who wrote it. */
-  readonly from?: string | undefined;
-  readonly reference?: string | undefined;
-  readonly sender?: string | undefined;
-  readonly batch?: BatchId | undefined;
-  /** The creation time is part of a message's id. `createdFrom` is inclusive, `createdBefore` exclusive. */
-  readonly createdFrom?: Date | undefined;
-  readonly createdBefore?: Date | undefined;
-}
 
 export interface MessagePage {
   readonly messages: readonly MessageSummary[];

@@ -1,8 +1,24 @@
-import type { MessageState } from '../../../shared/messages/document/message.ts';
+import type { ChannelName, MessageState } from '../../../shared/messages/document/message.ts';
 import { RARE_STATES, type RareState } from '../../../shared/platform/mongo/message-indexes.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
-import { type AccountId, idDay, type MessageId } from '../../../shared/platform/runtime/ids.ts';
-import type { MessageFilter } from './message-list.ts';
+import { type AccountId, type BatchId, idDay, type MessageId } from '../../../shared/platform/runtime/ids.ts';
+
+/** Which messages a list shows: those of which all of this is true. */
+export interface MessageFilter {
+  readonly channel?: ChannelName | undefined;
+  /** `in`: messages from customers. */
+  readonly direction?: 'in' | 'out' | undefined;
+  readonly states?: readonly MessageState[] | undefined;
+  readonly to?: string | undefined;
+  /** The customer who wrote it. */
+  readonly from?: string | undefined;
+  readonly reference?: string | undefined;
+  readonly sender?: string | undefined;
+  readonly batch?: BatchId | undefined;
+  /** The creation time is part of a message's id. `createdFrom` is inclusive, `createdBefore` exclusive. */
+  readonly createdFrom?: Date | undefined;
+  readonly createdBefore?: Date | undefined;
+}
 
 /** How a search walks the messages: along which index, which part of it, and what is looked at on the way. */
 export interface Search {

@@ -10,7 +10,7 @@ import { currentPassword } from './password.ts';
 
 export const NEW_RECOVERY_CODES = request({ current_password: required(currentPassword) });
 
-/** POST /v2/profile/recovery-codes (extension): ten new ones. Those from before are void. */
+/** POST /v2/profile/recovery-codes (extension): ten new ones. Those from before no longer work. */
 export function createRecoveryCodes(deps: ProfileDeps, { sessions, confirmPassword }: ProfileParts): Handler {
   return async (req, res: Reply) => {
     const own = await ownOf(req, res, sessions);

@@ -74,7 +74,7 @@ const REFUSAL_HELD_MS = 1_000;
  * Limits attempts to sign in, over all gateways: how many there are at all, and how many guesses at a password or a code. A guess is
  * counted before it is checked, so that many at once get no further than one after the other; a good one is taken back. Limits end
  * by themselves: nobody is kept out for ever. In the networks that a user has signed in from before, or anybody of the account,
- * nothing counts that strangers do elsewhere (docs/decisions/0106).
+ * nothing counts that strangers do elsewhere (docs/decisions/0026).
  */
 export class Attempts {
   readonly #failures: Collection<FailuresDocument>;

@@ -43,7 +43,7 @@ type Proof =
   | {
       readonly kind: 'refused';
       readonly slug: RefusalSlug;
-      /** It may have been a guess. Otherwise these were none. */
+      /** Whether the attempt may have been a guess. */
       readonly isFailure: boolean;
       readonly guesses: readonly Taken[];
       /** Of `account_needed`: who all have this password. */

@@ -13,7 +13,7 @@ interface Waiting {
   readonly sinceMs: number;
   /** Begins the work. */
   readonly go: () => void;
-  /** It waited too long, or others need the place. */
+  /** Called when the attempt waited too long, or others need its place. */
   readonly refuse: () => void;
 }
 
@@ -23,12 +23,12 @@ const RUNNING_MAX = 2;
 const UNKNOWN_RUNNING_MAX = 1;
 /** An office that signs in at the same moment. */
 const LANE_MAX = 32;
-/** They wait four seconds at most on an idle machine. */
+/** As many wait four seconds at most on an idle machine. */
 const WAITING_MAX = 256;
 /** Whoever waited so long has pressed the button again. */
 const WAIT_MAX_MS = 10_000;
 
-/** Lets password hashes run one after the other, fair to all who wait for one (docs/decisions/0106). */
+/** Lets password hashes run one after the other, fair to all who wait for one (docs/decisions/0026). */
 export class HashQueue {
   readonly #clock: Clock;
   readonly #known = new Turns();
@@ -76,7 +76,7 @@ export class HashQueue {
   }
 }
 
-/** Those who wait, by key; the keys by turns. */
+/** Attempts that wait, by key; the keys take turns. */
 class Turns {
   size = 0;
   /** The next key comes first. */

@@ -43,7 +43,7 @@ export function spendLink(db: Db, hash: string, password: string, now: Date): Pr
   );
 }
 
-/** Replaces the password that the user has just shown; links are void then. Undefined when it was changed meanwhile. */
+/** Replaces the password that the user has just shown; links no longer work then. Undefined when it was changed meanwhile. */
 export function replacePassword(
   db: Db,
   { _id, password: shown }: UserDocument,

@@ -9,7 +9,7 @@ const NOBODY = '$argon2id$v=19$m=19456,t=2,p=1$2gZNanulROqgbPJbU9nNhg$RZ0EvafhTH
 
 /**
  * Hashes passwords, in turn. Users of several accounts who have the same name also have the same salt: one hash says of all of them
- * whose password it is, in the same time as of one or of none (docs/decisions/0107).
+ * whose password it is, in the same time as of one or of none (docs/decisions/0026).
  */
 export class Passwords {
   readonly #queue: HashQueue;

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { BatchDocument } from '../../../shared/messages/batch.ts';
 import { batchCollection, markPaid, readBatch } from '../../../shared/messages/batch-store.ts';
 import { readPaid } from '../../../shared/money/payment/read-paid.ts';
-import { type FindOne, findForSure, findNow } from '../../../shared/platform/mongo/find-one.ts';
+import { type FindOne, findCommitted, findNow } from '../../../shared/platform/mongo/find-one.ts';
 import type { AccountId, BatchId, GroupId } from '../../../shared/platform/runtime/ids.ts';
 
 /**
@@ -29,7 +29,7 @@ export async function showPaidBatch(
  * debit, the batch is marked as paid here.
  */
 export async function findPaidBatch(db: Db, account: AccountId, id: BatchId): Promise<BatchDocument | undefined> {
-  const batch = await showPaidBatch(db, account, id, findForSure);
+  const batch = await showPaidBatch(db, account, id, findCommitted);
   if (batch?.state === 'paid' && batch.group !== undefined) await markPaid(db, id, batch.group);
   return batch;
 }

@@ -7,7 +7,7 @@ import { findInQueue } from '../../../shared/messages/queue/queue-store.ts';
 import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { readPaid } from '../../../shared/money/payment/read-paid.ts';
-import { findForSure } from '../../../shared/platform/mongo/find-one.ts';
+import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { type AccountId, type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../http/endpoint.ts';
 import { messageOrTemplate } from '../../http/fields/message-fields.ts';
@@ -135,12 +135,12 @@ export async function findAccepted(
   account: AccountId,
   id: MessageId,
 ): Promise<Pick<MessageDocument, '_id' | 'to'> | undefined> {
-  for (const { messages } of (await readPaid(db, account, findForSure)).values()) {
+  for (const { messages } of (await readPaid(db, account, findCommitted)).values()) {
     const pending = messages.find((message) => message._id === id);
     if (pending !== undefined) return pending;
   }
   const waiting = await findInQueue(db, account, id, true);
   if (waiting !== undefined) return waiting;
   const messages = db.collection<MessageDocument>('messages');
-  return (await findForSure(messages, { _id: id, account }, { to: 1 })) ?? undefined;
+  return (await findCommitted(messages, { _id: id, account }, { to: 1 })) ?? undefined;
 }

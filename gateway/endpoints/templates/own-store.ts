@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import { NOTHING_OWED, type TemplateDocument, templateKey } from '../../../shared/templates/sms/template.ts';
+import { ALL_ANNOUNCED, type TemplateDocument, templateKey } from '../../../shared/templates/sms/template.ts';
 
 /**
  * An account may change or remove only what it asked for itself and nobody ever approved. Messages with the text of any other
@@ -24,7 +24,11 @@ export async function resubmitTemplate(
 
 /** Removes a template of the account's own that nobody ever approved. False when it is none, or webhooks are to be told of it. */
 export async function removeTemplate(db: Db, account: AccountId, dltId: string): Promise<boolean> {
-  const { deletedCount } = await templates(db).deleteOne({ _id: templateKey(account, dltId), ...OWN, ...NOTHING_OWED });
+  const { deletedCount } = await templates(db).deleteOne({
+    _id: templateKey(account, dltId),
+    ...OWN,
+    ...ALL_ANNOUNCED,
+  });
   return deletedCount === 1;
 }
 

@@ -1,7 +1,7 @@
 import type { Db, Filter, FindCursor } from 'mongodb';
 import { z } from 'zod';
 import type { InboundDocument } from '../../../shared/messages/inbound.ts';
-import { listStrays, type StrayPlace } from '../../../shared/messages/inbound-store.ts';
+import { listUnassigned, type UnassignedPlace } from '../../../shared/messages/inbound-store.ts';
 import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
@@ -131,11 +131,11 @@ export const strays = endpoint({
   query: {
     text: withDefault(choice(['yes', 'no'], '`yes`: with what customers wrote.'), 'no'),
     limit,
-    cursor: cursorOf('strays', isStrayPlace),
+    cursor: cursorOf('strays', isUnassignedPlace),
   },
   answer: pageShape('StrayPage', Stray),
   async handle({ db }, { query: { text, limit, cursor } }) {
-    const found = await listStrays(db, limit + 1, cursor && strayPlace(cursor));
+    const found = await listUnassigned(db, limit + 1, cursor && strayPlace(cursor));
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
     const data = page.flatMap((one) => strayRecord(one, text === 'yes'));
@@ -143,20 +143,23 @@ export const strays = endpoint({
   },
 });
 
-type StrayPlaceText = `${number} ${InboundId}`;
+type UnassignedPlaceText = `${number} ${InboundId}`;
 
-function isStrayPlace(text: string): text is StrayPlaceText {
+function isUnassignedPlace(text: string): text is UnassignedPlaceText {
   return /^\d{1,15} inb_[0-9a-z]{26}$/.test(text);
 }
 
-function strayPlace(text: StrayPlaceText): StrayPlace {
+function strayPlace(text: UnassignedPlaceText): UnassignedPlace {
   const [at, id] = text.split(' ');
-  return { expiresAt: new Date(Number(at)), id: id as InboundId }; // isStrayPlace has looked
+  return { expiresAt: new Date(Number(at)), id: id as InboundId }; // isUnassignedPlace has looked
 }
 
-function strayRecord({ _id, at, carrier, stray, expiresAt }: InboundDocument, text: boolean): Shown<typeof Stray>[] {
-  if (stray === undefined || expiresAt === undefined) return [];
-  const { from, to, type, body } = stray;
+function strayRecord(
+  { _id, at, carrier, unassigned, expiresAt }: InboundDocument,
+  text: boolean,
+): Shown<typeof Stray>[] {
+  if (unassigned === undefined || expiresAt === undefined) return [];
+  const { from, to, type, body } = unassigned;
   const about = { stray_id: _id, at: isoTimestamp(at), carrier_id: carrier, from, to, type };
   return [{ ...about, text: text ? body : null, expires_at: isoTimestamp(expiresAt) }];
 }

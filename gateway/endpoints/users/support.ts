@@ -9,7 +9,7 @@ import { changeOf, type UsersDeps, userOf } from './users.ts';
 
 /** What owners do for users who cannot get in. */
 
-/** POST /v2/account/users/{user_id}/link (extension): a new link to set a password. Earlier ones are void. */
+/** POST /v2/account/users/{user_id}/link (extension): a new link to set a password. Earlier ones no longer work. */
 export function createUserLink(deps: UsersDeps): Handler {
   const { db, clock, config } = deps;
   return async (req, res: Reply) => {

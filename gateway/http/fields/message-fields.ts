@@ -27,7 +27,7 @@ const CUSTOMER = {
   pattern: CUSTOMER_FORM.source,
 };
 
-/** A recipient. The account's settings and the channel can require more than the form of a number: docs/decisions/0027. */
+/** A recipient. The account's settings and the channel can require more than the form of a number: docs/decisions/0007. */
 export function recipient(channel: 'sms' | 'chatapp'): Kind<string> {
   const [schema, problemOf] = channel === 'sms' ? [NUMBER, recipientProblem] : [CUSTOMER, customerProblem];
   return string(schema, (to, { account }) => {

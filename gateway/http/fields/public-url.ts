@@ -105,7 +105,7 @@ type OwnOrigin = `${AccountId} ${string}`;
 
 interface Found {
   readonly problem?: string;
-  /** It was not looked up. */
+  /** True when the host was not looked up because too many look-ups were waiting. */
   readonly isBusy?: true;
 }
 

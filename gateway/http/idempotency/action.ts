@@ -9,7 +9,7 @@ export type Verdict =
   /** The request is valid, and nothing was done. */
   | { readonly kind: 'dry_run'; readonly body: object }
   | Refused
-  /** It may have been done, or not. A repeated request with the same key finds out. */
+  /** The action may have been done, or not. A repeated request with the same key finds out. */
   | { readonly kind: 'unknown'; readonly problem: Problem };
 
 /** The request was done. An Idempotency-Key repeats this answer. */
@@ -26,6 +26,11 @@ export interface Accepted {
 export interface Refused {
   readonly kind: 'refused';
   readonly problem: Problem;
+}
+
+/** `result`: a body, or a refusal in its place. */
+export function isRefused(result: object): result is Refused {
+  return 'problem' in result && 'kind' in result && result.kind === 'refused';
 }
 
 export type Problem = readonly [ProblemSlug, ProblemAnswer];
@@ -57,7 +62,7 @@ export interface Action<Id extends string> {
    */
   end?(account: AccountId, id: Id, payBy: Date): Promise<boolean>;
   /**
-   * Finds the answer of an accepted request by its id, for sure (mongo/find-one.ts). Undefined when there is no such result.
+   * Finds the answer of an accepted request by its id, read from a majority (mongo/find-one.ts). Undefined when there is no such result.
    */
   recover(account: AccountId, id: Id): Promise<Accepted | undefined>;
   /**

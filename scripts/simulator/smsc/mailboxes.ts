@@ -115,7 +115,7 @@ export class Mailboxes {
   }
 
   /** Sends again what was not answered in time. Call it often. */
-  sweep(): void {
+  expire(): void {
     const before = performance.now() - this.#limits.deliverTimeoutMs;
     for (const mailbox of this.#byAccount.values()) {
       for (const session of mailbox.sessions) {

@@ -3,10 +3,10 @@ import { heldEpochs } from '../../platform/leases/holders.ts';
 import { readBindReports } from '../bind-report-store.ts';
 import { carrierLease } from '../carrier.ts';
 import { listCarriers } from '../carrier-store.ts';
+import { type Availability, availabilityOf, mayTake } from './availability.ts';
 import { listOfPath } from './path.ts';
 import type { RouteDocument } from './route.ts';
 import { groupsText, matchText } from './route-text.ts';
-import { mayTake, type Standing, standingOf } from './standing.ts';
 import { listRoutes } from './store.ts';
 import { type Routable, RouteTable } from './table.ts';
 
@@ -27,7 +27,7 @@ export interface Explanation {
 /** Says which carrier would take a message now, and why. Stores nothing. */
 export async function explainRoute(db: Db, message: Routable, now: Date): Promise<Explanation> {
   const carriers = await listCarriers(db);
-  const [routes, standings] = await Promise.all([listRoutes(db), readStandings(db, carriers, now)]);
+  const [routes, availabilities] = await Promise.all([listRoutes(db), readAvailabilities(db, carriers, now)]);
   const table = new RouteTable(routes, carriers);
   const found = table.resolve(message);
   const { route } = found;
@@ -40,8 +40,8 @@ export async function explainRoute(db: Db, message: Routable, now: Date): Promis
   const { path } = found;
   const asked = listOfPath(path)?.carriers ?? table.served.get(path) ?? [];
   const takes = asked.filter((one) => {
-    const state = standings.get(one)?.state;
-    return (state === 'up' || state === 'tripped') && mayTake(path, asked, one, state, standings, now);
+    const state = availabilities.get(one)?.state;
+    return (state === 'up' || state === 'tripped') && mayTake(path, asked, one, state, availabilities, now);
   });
   return {
     kind: takes.length === 0 ? 'waits' : 'carried',
@@ -49,7 +49,7 @@ export async function explainRoute(db: Db, message: Routable, now: Date): Promis
     path,
     carriers: asked.map((one) => ({
       carrier: one,
-      state: standingWords(standings.get(one)),
+      state: availabilityWords(availabilities.get(one)),
       takes: takes.includes(one),
     })),
     others,
@@ -64,19 +64,19 @@ export async function explainRoute(db: Db, message: Routable, now: Date): Promis
   };
 }
 
-async function readStandings(
+async function readAvailabilities(
   db: Db,
   carriers: Awaited<ReturnType<typeof listCarriers>>,
   now: Date,
-): Promise<ReadonlyMap<string, Standing>> {
+): Promise<ReadonlyMap<string, Availability>> {
   const leases = carriers.map(({ _id }) => carrierLease(_id));
   const [epochs, reports] = await Promise.all([heldEpochs(db, leases, now), readBindReports(db)]);
   return new Map(
-    carriers.map((one) => [one._id, standingOf(one, epochs.get(carrierLease(one._id)), reports.get(one._id), now)]),
+    carriers.map((one) => [one._id, availabilityOf(one, epochs.get(carrierLease(one._id)), reports.get(one._id), now)]),
   );
 }
 
-function standingWords({ state, since, behindSince }: Standing = { state: 'down' }): string {
+function availabilityWords({ state, since, behindSince }: Availability = { state: 'down' }): string {
   const from = since === undefined ? '' : ` since ${since.toISOString()}`;
   const behind = behindSince === undefined ? '' : `, behind since ${behindSince.toISOString()}`;
   switch (state) {

@@ -2,7 +2,7 @@
  * The path of a message says which carriers may take it. It is either a routing group (`transactional`), from which every carrier
  * with this group takes, or a list of carriers in their order: `@30:airtel>jio>voda`. The number is the waiting time in seconds
  * after which the next carrier helps. The list has everything that a claim needs. So a path stays valid when routes change, and
- * the index of the claim did not have to change (docs/decisions/0050).
+ * the index of the claim did not have to change (docs/decisions/0011).
  */
 export interface CarrierList {
   readonly waitSeconds: number;

@@ -11,7 +11,7 @@ const WORD_MEANINGS = [
   'intermediate',
   // The end is not known. The message fails after an hour, unless a better receipt comes.
   'hold',
-  // It is only kept for the timeline.
+  // The receipt is only kept for the timeline.
   'ignore',
 ] as const;
 export type WordMeaning = (typeof WORD_MEANINGS)[number];

@@ -32,7 +32,7 @@ const URL_LENGTH_MAX = 2_048;
  * Keeps customers' webhooks away from private networks (server-side request forgery). The same guard checks a url at registration
  * and again at every connection. Names are resolved once, all addresses are checked, and the connection uses one of the checked
  * addresses. So a name that changes in between (DNS rebinding) gains nothing. What an operator has opened may be for a port or an
- * account only (docs/decisions/0110).
+ * account only (docs/decisions/0029).
  */
 export class AddressGuard {
   readonly #allowHttp: boolean;

@@ -133,7 +133,7 @@ function groupOf(deliveries: readonly DeliveryDocument[]): Stored {
   };
 }
 
-/** Those that are not in a group already. One that has a document of its own is not inserted again anyway. */
+/** The deliveries that are not in a group already. One that has a document of its own is not inserted again anyway. */
 async function withoutGrouped(db: Db, documents: readonly Stored[]): Promise<readonly Stored[]> {
   const deliveries = documents.flatMap(deliveriesIn);
   const known = await findDeliveries(
@@ -159,9 +159,9 @@ function ofMessage(change: StateChange): Announced {
 }
 
 function ofTemplate(change: TemplateChange): Announced {
-  const { account, channel, template, told, at } = change;
+  const { account, channel, template, event: outcome, at } = change;
   const { event, body } = templateEvent(change);
-  return { account, channel, event, eventId: templateEventId(template, told, at), at, body: () => body };
+  return { account, channel, event, eventId: templateEventId(template, outcome, at), at, body: () => body };
 }
 
 function deliveryOf(

@@ -107,7 +107,8 @@ function updateOf(completion: Outcome): UpdateFilter<DeliveryDocument> {
 }
 
 /**
- * These deliveries, also as items of groups, in the order of their ids. With their bodies only if `bodies` is true. Two reads by index.
+ * The deliveries that match, also as items of groups, in the order of their ids. With their bodies only if `bodies` is true. Two
+ * reads by index.
  */
 export async function findDeliveries(
   db: Db,

@@ -27,7 +27,7 @@ interface Answer {
 /**
  * Asks DNS, and never the system's resolver: `getaddrinfo` runs on the four threads of the process, so four host names whose servers
  * do not answer would block every other account's posts, and the password hashes of those who sign in. Names of the hosts file are
- * known without DNS; search domains and other sources of the system (mDNS, NIS) are not asked (docs/decisions/0110). A name that is
+ * known without DNS; search domains and other sources of the system (mDNS, NIS) are not asked (docs/decisions/0029). A name that is
  * being asked for is not asked for again.
  */
 export function createHostResolver({ servers, hostsFile = '/etc/hosts' }: HostResolverOptions = {}): ResolveHost {

@@ -1,4 +1,4 @@
-import { giveBackRefused } from '../../money/conversations/void.ts';
+import { giveBackRefused } from '../../money/conversations/give-back.ts';
 import type { ChatMessageDocument, InboundMessageDocument } from '../document/chat-message.ts';
 import type { Channel } from './channel.ts';
 

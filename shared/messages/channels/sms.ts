@@ -6,7 +6,7 @@ import type { Channel } from './channel.ts';
 export const sms: Channel<MessageDocument | InboundSmsDocument> = {
   partsOf: (message) => ('segments' in message ? message.segments : 1),
   deliveredBy: ({ claim }) => claim?.carrier ?? 'unknown',
-  // These members are for received messages: an account may have several numbers, and both channels.
+  // Members of received messages only: an account may have several numbers, and both channels.
   eventMembers: (message) =>
     'inbound' in message ? { to: message.to, channel: message.channel, opt_out: message.optOut } : {},
   // Received messages cost nothing, so nothing is refunded.

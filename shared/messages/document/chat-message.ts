@@ -9,14 +9,14 @@ export const CHAT_LANE = 0;
 export interface ChatMessageDocument extends StoredMessage {
   readonly channel: 'chatapp';
   readonly direction: 'out';
-  /** The conversation that it belongs to (conversations/). A conversation is charged once, with the message that opened it. */
+  /** The conversation that it belongs to (money/conversations/). A conversation is charged once, with the message that opened it. */
   readonly conversation: ConversationId;
   /** The number that the conversation was opened under, if that is another one of the same person than `to` (money/conversations/names.ts). */
   readonly customer?: string;
   /** Present when this message opened the conversation: the debit that paid for it, and its price. */
   readonly opened?: { readonly group: GroupId; readonly credits: number };
   /** Present when this message is free: the message that opened the conversation. */
-  readonly rides?: MessageId;
+  readonly includedWith?: MessageId;
   readonly path: typeof CHAT_PATH;
   readonly lane: typeof CHAT_LANE;
   readonly content: ChatContent;

@@ -3,7 +3,7 @@ import type { Copy, FinalState, Part, PartState, StoredMessage } from './message
 /**
  * A message may be submitted again when its answer never came and the carrier's policy is to resend. Each submit is a copy of its
  * own: the carrier may have taken each of them, and may report on each later. `claim` and `parts` of a message belong to its
- * current copy. `earlier` holds the copies before it, until they are known to have been refused. Pure (docs/decisions/0025).
+ * current copy. `earlier` holds the copies before it, until they are known to have been refused. Pure (docs/decisions/0009).
  */
 
 /** After this many submits without an answer, a message is not sent again. */

@@ -102,7 +102,7 @@ export interface MessageDocument extends StoredMessage {
   /** The customer's message that it answers by itself (a confirmation of STOP): it goes to who has opted out, too. */
   readonly inReplyTo?: MessageId;
   /**
-   * The change that refunds it together with other messages (docs/decisions/0012). Absent: it is refunded by its own id, if at
+   * The change that refunds it together with other messages (docs/decisions/0006). Absent: it is refunded by its own id, if at
    * all.
    */
   readonly refund?: `ref_${string}`;
@@ -162,7 +162,7 @@ export interface Part {
 }
 export type PartState = 'accepted' | 'refused' | 'unknown' | FinalState;
 
-/** A state that the message reached. For a customer's message also what followed from it (opt-outs/). */
+/** A state that the message reached. For a customer's message also what followed from it (carriers/opt-outs/). */
 export interface HistoryEntry {
   readonly state: 'sent' | FinalState | 'read' | 'received' | 'opted_out' | 'opted_in';
   readonly at: Date;

@@ -16,8 +16,8 @@ const ENDS = ['delivered', 'failed', 'expired', 'rejected', 'read'] as const sat
  * them. Above each state: how a message comes to be in it.
  */
 export const STATES = {
-  // It was accepted. Or it came back from `submitting`: no carrier took it, or the result of that submit is awaited separately.
-  // Or it came back from `waiting`: its pause is over.
+  // Accepted. Or back from `submitting`: no carrier took it, or the result of that submit is awaited separately.
+  // Or back from `waiting`: its pause is over.
   queued: { next: ['submitting', 'waiting', 'sent', ...ENDS], shown: 'queued', final: false },
   // A worker claimed it. It stays here while the answer to its submit is unknown.
   submitting: { next: ['queued', 'waiting', 'sent', ...ENDS], shown: 'queued', final: false },
@@ -32,7 +32,7 @@ export const STATES = {
   failed: { next: ['delivered', 'read'], shown: 'failed', final: true },
   // Its validity ended here or at the carrier. It may still become `delivered`, as above.
   expired: { next: ['delivered', 'read'], shown: 'expired', final: true },
-  // It was refused for good, here or by the carrier, or its batch was stopped.
+  // Refused for good, here or by the carrier, or its batch was stopped.
   rejected: { next: [], shown: 'rejected', final: true },
   // Chat-app: the customer opened it. The provider may skip `delivered`.
   read: { next: [], shown: 'read', final: true },

@@ -18,7 +18,7 @@ const FRESH_MS = 2_000;
 /**
  * The messages that may not leave now, for all claimers of a process: those of held accounts (suspended or paused), those of
  * paused templates, and the lane of promotional messages under DLT outside its hours. Closing or opening a gate rewrites no
- * message (docs/decisions/0008).
+ * message (docs/decisions/0007).
  */
 export class ClaimGates {
   readonly #options: ClaimGatesOptions;

@@ -1,5 +1,5 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import { findAllForSure, findEachForSure } from '../../platform/mongo/find-one.ts';
+import { findAllCommitted, findEachCommitted } from '../../platform/mongo/find-one.ts';
 import { insertNew } from '../../platform/mongo/insert-new.ts';
 import { updateEach } from '../../platform/mongo/update-each.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
@@ -127,7 +127,7 @@ export async function claimLines(
         .toArray();
   // A primary that was just replaced may show fewer.
   const mine = ids.map((_id) => ({ _id, 'claims.id': claim.id }));
-  const ours = sure || found.length < matched ? await findEachForSure(queueOf(db), mine) : found;
+  const ours = sure || found.length < matched ? await findEachCommitted(queueOf(db), mine) : found;
   return new Set(ours.map(({ _id }) => _id));
 }
 
@@ -201,7 +201,7 @@ export async function takeOverClaims(db: Db, carrier: string, epoch: number, now
 }
 
 /**
- * Those of the messages of lines that are `queued`, as they are now. Inserts messages that are missing: whoever wrote the document
+ * The messages of `lines` that are `queued`, as they are now. Inserts messages that are missing: whoever wrote the document
  * out may have died before it did, or there is no document yet.
  */
 export async function readQueued(db: Db, lines: readonly MessageDocument[]): Promise<MessageDocument[]> {
@@ -237,16 +237,16 @@ export async function insertMissing(db: Db, lines: readonly MessageDocument[]): 
 
 /**
  * A message of the account that is perhaps nowhere but in the queue, as it was accepted. Read the account's pending changes before,
- * and `messages` afterwards: what leaves one is in the next by then. `forSure`: undefined is no mistake of a replaced primary.
+ * and `messages` afterwards: what leaves one is in the next by then. `committed`: undefined is no mistake of a replaced primary.
  */
 export async function findInQueue(
   db: Db,
   account: AccountId,
   id: MessageId,
-  forSure = false,
+  committed = false,
 ): Promise<MessageDocument | undefined> {
   const filter = { writeAt: { $exists: true }, account, first: { $lte: id }, last: { $gte: id } };
-  const documents = await (forSure ? findAllForSure(queueOf(db), filter) : queueOf(db).find(filter).toArray());
+  const documents = await (committed ? findAllCommitted(queueOf(db), filter) : queueOf(db).find(filter).toArray());
   for (const { lines } of documents) {
     const message = unpackLines(lines).find(({ _id }) => _id === id);
     if (message !== undefined) return message;

@@ -1,5 +1,5 @@
 import type { Db, Filter } from 'mongodb';
-import { findEachForSure } from '../../platform/mongo/find-one.ts';
+import { findEachCommitted } from '../../platform/mongo/find-one.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import type { MessageId } from '../../platform/runtime/ids.ts';
 import type { AnyMessage } from '../document/any-message.ts';
@@ -35,7 +35,7 @@ export async function takeQueued<M extends AnyMessage>(
   const isAll = !sure && found.length >= modifiedCount;
   const all = isAll
     ? found
-    : await findEachForSure(
+    : await findEachCommitted(
         messages,
         ids.map((_id) => ({ _id, ...taken })),
       );

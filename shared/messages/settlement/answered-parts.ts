@@ -20,7 +20,7 @@ export function mergeParts(known: readonly Part[] = [], answered: readonly Part[
 
 function mergePart(before: Part, part: Part): Part {
   if (before.key !== undefined && part.key !== undefined && before.key !== part.key) return before;
-  // It was refused for now and sent again. But a refused part with an id was taken first and failed later: a status came before
+  // The part was refused for now and sent again. But a refused part with an id was taken first and failed later: a status came before
   // this answer.
   if (before.state === 'refused' && before.key === undefined && part.state === 'accepted') return part;
   const settled = before.state !== 'unknown' && before.state !== 'accepted';

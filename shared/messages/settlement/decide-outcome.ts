@@ -33,7 +33,7 @@ export function decideOutcome(
   const copy = message.earlier?.find((earlier) => isClaim(earlier, claim));
   if (copy !== undefined) return decideEarlier(message, copy, outcome, now);
   if (message.claim === undefined || !isClaim(message.claim, claim)) return undefined;
-  // It was put back into the queue and not claimed since. It need not be sent again.
+  // The message was put back into the queue and not claimed since. It need not be sent again.
   if (message.state === 'queued' && outcome.kind === 'sent') return sentWith(message, outcome.parts, now);
   if (message.state !== 'submitting' || isHeldOpen(message)) return lateParts(message, outcome);
   return fallBack(message, outcome, now) ?? decideCurrent(message, outcome, now, random);
@@ -76,7 +76,7 @@ function refuse(
 
 /**
  * The carrier certainly took nothing, so the message goes back to the queue for the other carriers of its route. An earlier copy
- * in doubt is no reason to stop: there is one only because the policy is to send again (docs/decisions/0099).
+ * in doubt is no reason to stop: there is one only because the policy is to send again (docs/decisions/0009).
  */
 function passOn(message: StoredMessage, { code, reason }: Omit<Refusal, 'parts'>, path: string, now: Date): Change {
   const { claim, attempts = [] } = message;

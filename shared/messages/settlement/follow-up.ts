@@ -33,8 +33,8 @@ interface Told {
  */
 export class FollowUps {
   readonly #deps: FollowUpDeps;
-  #owed: readonly Written[] = [];
-  /** The first of `owed` that a follow-up has begun with. A repeat has the same ones: they are announced in groups. */
+  #due: readonly Written[] = [];
+  /** The first of `due` that a follow-up has begun with. A repeat has the same ones: they are announced in groups. */
   #begun: (Told & { readonly count: number }) | undefined;
   #inProgress: Promise<void> | undefined;
 
@@ -43,17 +43,17 @@ export class FollowUps {
   }
 
   get open(): readonly MessageId[] {
-    return this.#owed.map(({ message }) => message._id);
+    return this.#due.map(({ message }) => message._id);
   }
 
   add(written: readonly Written[]): void {
-    this.#owed = [...this.#owed, ...written];
+    this.#due = [...this.#due, ...written];
   }
 
-  /** Waits for the follow-up in progress, then begins the next, with all that is owed. So at most one group waits. Never throws. */
+  /** Waits for the follow-up in progress, then begins the next, with all that is due. So at most one group waits. Never throws. */
   async next(): Promise<void> {
     await this.#inProgress?.catch(() => undefined);
-    this.#begin().catch(() => undefined); // It stays owed, and `repeat` throws the error.
+    this.#begin().catch(() => undefined); // It stays due, and `repeat` throws the error.
   }
 
   /** Repeats what failed, unless a follow-up is in progress. Throws when it fails again. */
@@ -68,25 +68,25 @@ export class FollowUps {
   }
 
   #begin(): Promise<void> {
-    this.#inProgress ??= this.#doOwed().finally(() => {
+    this.#inProgress ??= this.#doDue().finally(() => {
       this.#inProgress = undefined;
     });
     return this.#inProgress;
   }
 
-  async #doOwed(): Promise<void> {
-    for (let left = this.#owed.length; left > 0; ) {
-      const owed = this.#owed.slice(0, this.#begun?.count ?? left);
+  async #doDue(): Promise<void> {
+    for (let left = this.#due.length; left > 0; ) {
+      const due = this.#due.slice(0, this.#begun?.count ?? left);
       this.#begun ??= {
         count: left,
-        fresh: owed.filter(({ again }) => !again).flatMap(changesOf),
-        again: owed.filter(({ again }) => again).flatMap(changesOf),
+        fresh: due.filter(({ again }) => !again).flatMap(changesOf),
+        again: due.filter(({ again }) => again).flatMap(changesOf),
       };
-      const messages = owed.map(({ message }) => message);
+      const messages = due.map(({ message }) => message);
       await followUp(this.#deps, this.#begun, messages);
       this.#begun = undefined;
-      this.#owed = this.#owed.slice(owed.length);
-      left -= owed.length;
+      this.#due = this.#due.slice(due.length);
+      left -= due.length;
     }
   }
 }

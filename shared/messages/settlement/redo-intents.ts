@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { Announcer } from '../../events/webhooks/announce.ts';
-import { findEachForSure } from '../../platform/mongo/find-one.ts';
+import { findEachCommitted } from '../../platform/mongo/find-one.ts';
 import type { AnyMessage } from '../document/any-message.ts';
 import { followUp } from './follow-up.ts';
 import { fenceIntents, readIntents } from './intents.ts';
@@ -10,16 +10,16 @@ import { fenceIntents, readIntents } from './intents.ts';
  * deliveries may have been pruned by now (workers/maintenance/pruning/deliveries.ts); announcing them again would post them
  * again. The shortest retention of deliveries (`DELIVERY_DAYS`) is a day longer than this.
  */
-const OWED_MS = 20 * 86_400_000;
+const ANNOUNCED_WITHIN_MS = 20 * 86_400_000;
 
 /** Events before this time are not announced again. */
-export function oldestOwed(now: Date): Date {
-  return new Date(now.getTime() - OWED_MS);
+export function oldestUnannounced(now: Date): Date {
+  return new Date(now.getTime() - ANNOUNCED_WITHIN_MS);
 }
 
 /**
  * The first duty of every new lease holder. It fences off an earlier holder that may only be frozen. Then it repeats the
- * follow-up of groups that may be unfinished: events since `since` (`oldestOwed`), refunds of any age.
+ * follow-up of groups that may be unfinished: events since `since` (`oldestUnannounced`), refunds of any age.
  */
 export async function redoIntents(
   db: Db,
@@ -31,8 +31,8 @@ export async function redoIntents(
   await fenceIntents(db, { lease, epoch });
   const ids = await readIntents(db, lease);
   if (ids.length === 0) return;
-  // Credits are given back by what these documents say, and no failover may undo that: so they are read for sure.
-  const messages = await findEachForSure(
+  // Credits are given back by what these documents say, and no failover may undo that: so they are read from a majority.
+  const messages = await findEachCommitted(
     db.collection<AnyMessage>('messages'),
     [...new Set(ids)].map((_id) => ({ _id })),
   );

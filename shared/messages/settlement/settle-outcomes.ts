@@ -63,7 +63,7 @@ const MAX_REFUSED = 3;
 export class OutcomeSettler<M extends AnyMessage = MessageDocument> {
   readonly #options: OutcomeSettlerOptions<M>;
   readonly #grouper: Grouper<Item<M>, M | undefined>;
-  /** Those that receipts may still join. */
+  /** Outcomes that receipts may still join, by the id of a segment. */
   readonly #byKey = new Map<string, Item<M>>();
   #open = 0;
   /** Ends when the outcome that was added last is stored or given up. Groups end in order. */

@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
 import { storeTrouble } from '../../platform/mongo/errors.ts';
-import { findEachForSure } from '../../platform/mongo/find-one.ts';
+import { findEachCommitted } from '../../platform/mongo/find-one.ts';
 import { insertNew } from '../../platform/mongo/insert-new.ts';
 import { updateEach } from '../../platform/mongo/update-each.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
@@ -27,7 +27,7 @@ export interface SettleItem<M extends AnyMessage> {
 
 export interface SettlerOptions extends Holder, FollowUpDeps {
   readonly stream: Stream;
-  /** Whether the message is nowhere but in the queue yet: it is inserted as the change leaves it (docs/decisions/0117). */
+  /** Whether the message is nowhere but in the queue yet: it is inserted as the change leaves it (docs/decisions/0005). */
   isUnborn?(id: MessageId): boolean;
 }
 
@@ -38,7 +38,7 @@ interface Open<M extends AnyMessage> {
   readonly index: number;
   /** As it was last read. */
   readonly message: M;
-  /** It is not in `messages`, as far as we know. */
+  /** Whether the message is not in `messages`, as far as we know. */
   readonly unborn: boolean;
 }
 
@@ -189,7 +189,7 @@ export class Settler {
   /**
    * The store may have done a write that it never answered. Nobody else would finish its follow-up: settling the group again may
    * find nothing left to change, and the next group overwrites the intent. So each message gets another version, which refuses a
-   * write that is still on its way. Then the messages are read for sure (platform/mongo/find-one.ts), and writes that were done are followed
+   * write that is still on its way. Then the messages are read from a majority (platform/mongo/find-one.ts), and writes that were done are followed
    * up.
    */
   async #lookAgain(): Promise<void> {
@@ -201,7 +201,7 @@ export class Settler {
     }));
     await updateEach(this.#options.db, 'messages', passed);
     const ids = new Set(uncertain.map(({ message }) => message));
-    const found = await findEachForSure(
+    const found = await findEachCommitted(
       this.#messages,
       [...ids].map((_id) => ({ _id })),
     );
@@ -230,8 +230,8 @@ function decide<M extends AnyMessage>(open: Open<M>): Decided<M>[] {
 }
 
 /**
- * It has events; or it waits again and needs a line in the queue; or it ended earlier, and its refund may have waited for this news
- * about its copies.
+ * Whether a change has a follow-up: it has events; or the message waits again and needs a line in the queue; or it ended earlier,
+ * and its refund may have waited for this news about its copies.
  */
 function hasFollowUp({ change, after }: Pick<Decided<AnyMessage>, 'change' | 'after'>): boolean {
   const isTold = (change.entries ?? []).length > 0;

@@ -48,7 +48,7 @@ export interface AccountDocument {
   readonly lineBreaks?: 'any' | 'exact';
   /** PE id of the business on the operators' DLT platform. Used for templates without a PE id of their own. */
   readonly entityId?: string;
-  /** Some customers have opted out of its SMS, now or earlier. Sends then look into the list (opt-outs/). */
+  /** Some customers have opted out of its SMS, now or earlier. Sends then look into the list (carriers/opt-outs/). */
   readonly optOuts?: true;
   /** How many opt-outs it has entered itself (quotas.ts). One too many when a process died in between: never one too few. */
   readonly optOutsEntered?: number;
@@ -65,7 +65,7 @@ export interface AccountDocument {
   readonly pending?: Readonly<Record<string, PendingChange>>;
   /** Opened conversations that may not be stored yet, by the group in `pending` that paid for them. */
   readonly opening?: Readonly<Record<string, Opening>>;
-  /** The time since which something may be pending; unset when nothing is. The sweep finds accounts by it. */
+  /** The time since which something may be pending; unset when nothing is. The maintenance finds accounts by it. */
   readonly pendingAt?: Date;
   /** The latest time to pay by (`payBy`) that was declared over: no debit with this one or an earlier one pays any more. */
   readonly lapsed?: Date;

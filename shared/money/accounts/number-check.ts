@@ -10,7 +10,7 @@ import type { AccountDocument } from './account.ts';
 /**
  * An optional check of recipients, beyond the form that recipient.ts checks: is it a valid number in its country's numbering
  * plan? By Google's libphonenumber. Off by default, because plans change and the library's copy is as old as this version of the
- * product (docs/decisions/0027).
+ * product (docs/decisions/0007).
  */
 export type NumberRules = Pick<AccountDocument, 'numberCheck' | 'country' | 'dlt'>;
 

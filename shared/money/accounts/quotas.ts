@@ -3,7 +3,7 @@ import { AllPlacesTaken, freePlaces, type Places, takePlace } from '../../platfo
 import type { AccountId } from '../../platform/runtime/ids.ts';
 
 /**
- * How many things an account may have made itself, by their collection (docs/decisions/0108). What operators made or approved is not
+ * How many things an account may have made itself, by their collection (docs/decisions/0024). What operators made or approved is not
  * among them. Each thing has a place (platform/mongo/places.ts), but opt-outs, which are too many for that, are counted in the account.
  */
 export const QUOTAS = {

@@ -5,19 +5,19 @@ import type { AccountDocument } from '../accounts/account.ts';
 import { type ChatAcceptOutcome, OUTCOME_UNKNOWN } from './accept-outcome.ts';
 import type { Answer, Answered, Arrival } from './arrival.ts';
 import { decideChats } from './decide.ts';
+import { type IncludeDeps, include } from './include.ts';
 import { endAttempts } from './opening-store.ts';
 import { type OpenersToPay, type PayDeps, payForOpeners } from './pay.ts';
 import { planOf } from './plan.ts';
 import type { ChatPrices } from './pricing.ts';
 import { readChatState } from './read-state.ts';
-import { type RideDeps, ride } from './ride.ts';
 
 /** Most messages of one group. With the longest texts and parameters they add about a megabyte to the account document. */
 const GROUP_MAX = 50;
 /** After this many lost races in a row we give up. Each loss means that another conversation of this account was opened. */
 const TRIES_MAX = 200;
 
-export interface ChatAccepterDeps extends RideDeps, PayDeps {
+export interface ChatAccepterDeps extends IncludeDeps, PayDeps {
   readonly prices: ChatPrices;
 }
 
@@ -40,7 +40,7 @@ export class AccountAccepter {
   }
 
   /**
-   * True when nothing waits and nothing is in flight. The accepter may then be dropped: the sweep clears its last pending
+   * True when nothing waits and nothing is in flight. The accepter may then be dropped: the maintenance clears its last pending
    * changes.
    */
   get idle(): boolean {
@@ -91,7 +91,7 @@ export class AccountAccepter {
     const returning = plan.refused.filter(([{ again }]) => again && state.account !== null);
     for (const one of plan.refused) if (!returning.includes(one)) answers.set(...one);
     const results = await Promise.allSettled([
-      ride(this.#deps, this.#account, plan.riders),
+      include(this.#deps, this.#account, plan.includedMessages),
       this.#open({ chats: state.account?.chats, openers: plan.openers, mayStillPay }),
     ]);
     // Results that were stored and paid come first, so that a failure of another part does not hide them.

@@ -1,13 +1,13 @@
 import type { Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
 import { storeTrouble } from '../../platform/mongo/errors.ts';
-import { findEachForSure, findForSure } from '../../platform/mongo/find-one.ts';
+import { findCommitted, findEachCommitted } from '../../platform/mongo/find-one.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import type { AccountId, ConversationId, MessageId } from '../../platform/runtime/ids.ts';
 import { isApplied } from '../ledger/applied.ts';
 import { fateOf, judgeCharge, type Member } from './charge.ts';
 import { type ConversationDocument, type ConversationKey, conversationKey } from './conversation.ts';
-import { conversationCollection, ensureConversations, passOn, voidConversation } from './store.ts';
+import { conversationCollection, ensureConversations, markRefunded, passOn } from './store.ts';
 
 /** The charge for one conversation. */
 export interface Charge {
@@ -20,7 +20,7 @@ export interface Charge {
 }
 
 /** `in_question`: its opener failed, and `settleCharge` has not decided about the charge yet. */
-export type ChargeState = 'stands' | 'void' | 'in_question';
+export type ChargeState = 'stands' | 'refunded' | 'in_question';
 
 /** How many other decisions about a customer's conversations may come in between. Each of them means another failed opener. */
 const TRIES_MAX = 1_000;
@@ -28,8 +28,16 @@ const TRIES_MAX = 1_000;
 const PAGE = 100;
 
 /** The charge for the conversation of this message. */
-export function chargeOf({ _id, account, to, customer, conversation, opened, rides }: ChatMessageDocument): Charge {
-  return { account, customer: customer ?? to, conversation, charged: opened === undefined ? rides : _id };
+export function chargeOf({
+  _id,
+  account,
+  to,
+  customer,
+  conversation,
+  opened,
+  includedWith,
+}: ChatMessageDocument): Charge {
+  return { account, customer: customer ?? to, conversation, charged: opened === undefined ? includedWith : _id };
 }
 
 export function keyOfCharge({ account, customer }: Charge): ConversationKey {
@@ -46,7 +54,7 @@ export function openerOf(
   { conversation, charged }: Charge,
   document: ConversationDocument | undefined,
 ): MessageId | undefined {
-  return document?.heirs?.findLast((heir) => heir.conversation === conversation)?.opener ?? charged;
+  return document?.successors?.findLast((successor) => successor.conversation === conversation)?.opener ?? charged;
 }
 
 /**
@@ -66,7 +74,7 @@ export async function lookAtCharges(
   return new Map(
     charges.map((charge) => {
       const document = documentOf(charge);
-      if (document?.voided?.includes(charge.conversation)) return [charge.conversation, 'void'];
+      if (document?.refunded?.includes(charge.conversation)) return [charge.conversation, 'refunded'];
       const opener = openerOf(charge, document);
       const failed = opener !== undefined && openers.get(opener)?.fate === 'refused';
       return [charge.conversation, failed ? 'in_question' : 'stands'];
@@ -75,38 +83,38 @@ export async function lookAtCharges(
 }
 
 /**
- * Decides about the charge of a conversation whose opener failed, by the rule in charge.ts: another message becomes the heir, or
- * the conversation is void. The caller refunds the credits. Several processes may do it at once, and it may be repeated after a
+ * Decides about the charge of a conversation whose opener failed, by the rule in charge.ts: another message becomes its successor, or
+ * the conversation is refunded. The caller refunds the credits. Several processes may do it at once, and it may be repeated after a
  * crash.
  *
  * Why it is safe while messages are leaving: a sender first claims its message and then looks at the charge (depart.ts). Here the
  * opener's failure is stored first and the other messages are read afterwards. So either this code sees the claimed message as
  * perhaps taken, or the sender sees that the charge is in question and asks here. When two ask at once, the compare-and-set on
- * the customer's document lets one decide. What "void" rests on is read for sure (platform/mongo/find-one.ts): the credits go back by it.
+ * the customer's document lets one decide. What "refunded" rests on is read from a majority (platform/mongo/find-one.ts): the credits go back by it.
  */
-export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | 'void'> {
+export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | 'refunded'> {
   const { account, customer, conversation } = charge;
   const key = keyOfCharge(charge);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const document = await findForSure(conversationCollection(db), { _id: key });
+    const document = await findCommitted(conversationCollection(db), { _id: key });
     if (document === null) {
       await ensureConversations(db, [{ account, customer }]);
       continue;
     }
-    if (document.voided?.includes(conversation)) return 'void';
+    if (document.refunded?.includes(conversation)) return 'refunded';
     // Store the refusal before reading the others: every message that leaves later then sees it.
     const opener = openerOf(charge, document);
-    const [member] = opener === undefined ? [] : await readForSure(db, [opener]);
+    const [member] = opener === undefined ? [] : await readCommitted(db, [opener]);
     const others = member?.fate === 'refused' ? await readOthers(db, conversation, member._id) : [];
     const verdict = judgeCharge(member, others);
     if (verdict.kind === 'stands') return 'stands';
-    if (verdict.kind === 'void') {
-      if (await voidConversation(db, document, conversation)) return 'void';
+    if (verdict.kind === 'refunded') {
+      if (await markRefunded(db, document, conversation)) return 'refunded';
       continue;
     }
     // This was so long ago that the customer's document has forgotten it.
-    if (await isApplied(db, account, refundOf(charge))) return 'void';
-    if (await passOn(db, document, { conversation, opener: verdict.heir })) crashPoint('chat:passed_on');
+    if (await isApplied(db, account, refundOf(charge))) return 'refunded';
+    if (await passOn(db, document, { conversation, opener: verdict.successor })) crashPoint('chat:passed_on');
   }
   throw storeTrouble(
     `${TRIES_MAX} other decisions about the conversations of ${account} with one customer came between`,
@@ -129,8 +137,8 @@ async function readMembers(db: Db, ids: readonly MessageId[]): Promise<ReadonlyM
   return new Map(found.map((message) => [message._id, memberOf(message)]));
 }
 
-async function readForSure(db: Db, ids: readonly MessageId[]): Promise<readonly Member[]> {
-  const found = await findEachForSure(
+async function readCommitted(db: Db, ids: readonly MessageId[]): Promise<readonly Member[]> {
+  const found = await findEachCommitted(
     db.collection<ChatMessageDocument>('messages'),
     ids.map((_id) => ({ _id })),
   );
@@ -138,7 +146,7 @@ async function readForSure(db: Db, ids: readonly MessageId[]): Promise<readonly 
 }
 
 /**
- * The other messages of a conversation, up to the first one that was taken. When none was, they are asked again for sure. Those
+ * The other messages of a conversation, up to the first one that was taken. When none was, they are read again from a majority. Those
  * accepted after `opener` come first: when openers fail one after the other, none reads again what failed before it.
  */
 async function readOthers(db: Db, conversation: ConversationId, opener: MessageId): Promise<readonly Member[]> {
@@ -154,7 +162,7 @@ async function readOthers(db: Db, conversation: ConversationId, opener: MessageI
       if (member.fate === 'taken') return others;
     }
   }
-  return readForSure(
+  return readCommitted(
     db,
     others.map(({ _id }) => _id),
   );

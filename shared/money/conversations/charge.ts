@@ -20,19 +20,19 @@ export interface Member {
 export type Verdict =
   | { readonly kind: 'stands' }
   /** The opener failed, and this message was taken or may have been. It becomes the opener; nothing is refunded. */
-  | { readonly kind: 'passes_on'; readonly heir: MessageId }
-  /** It is certain that the provider accepted no message of the conversation. */
-  | { readonly kind: 'void' };
+  | { readonly kind: 'passes_on'; readonly successor: MessageId }
+  /** The provider certainly accepted no message of the conversation. */
+  | { readonly kind: 'refunded' };
 
 /**
  * The rule for a conversation's charge: it stays paid while any of its messages was taken or may be taken. It is refunded when
- * certainly none was (docs/decisions/0013). `opener`: the message that it is charged with now; undefined when that is not stored
- * (any more), which proves nothing. `others`: the possible heirs in order. Pure.
+ * certainly none was (docs/decisions/0016). `opener`: the message that it is charged with now; undefined when that is not stored
+ * (any more), which proves nothing. `others`: the possible successors in order. Pure.
  */
 export function judgeCharge(opener: Member | undefined, others: readonly Member[]): Verdict {
   if (opener?.fate !== 'refused') return { kind: 'stands' };
-  const heir = others.find(({ fate }) => fate === 'taken');
-  return heir === undefined ? { kind: 'void' } : { kind: 'passes_on', heir: heir._id };
+  const successor = others.find(({ fate }) => fate === 'taken');
+  return successor === undefined ? { kind: 'refunded' } : { kind: 'passes_on', successor: successor._id };
 }
 
 export function fateOf(message: Pick<ChatMessageDocument, 'state' | 'parts' | 'earlier'>): Fate {

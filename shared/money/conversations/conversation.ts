@@ -4,7 +4,7 @@ import type { OpenConversation } from '../accounts/opening.ts';
 /**
  * An account and one of its customers on the chat-app channel. The document holds two different windows of 24 hours. The session
  * runs from the customer's last message and decides what may be written. The conversation runs from the message of ours that
- * opened it and decides what has been paid (docs/decisions/0013).
+ * opened it and decides what has been paid (docs/decisions/0016).
  */
 export interface ConversationDocument {
   readonly _id: ConversationKey;
@@ -22,17 +22,17 @@ export interface ConversationDocument {
   /** Number of the newest opening written here. This opening and earlier ones are never written again (opening-store.ts). */
   readonly openings?: number;
   /** The conversations that were refunded last. Certainly none of their messages was accepted by the provider. */
-  readonly voided?: readonly ConversationId[];
+  readonly refunded?: readonly ConversationId[];
   /**
-   * The last changes of openers. Each heir is charged with a conversation because its opener failed. The last entry for a
+   * The last changes of openers. Each successor is charged with a conversation because its opener failed. The last entry for a
    * conversation counts.
    */
-  readonly heirs?: readonly Heir[];
-  /** Number of decisions recorded in `voided` and `heirs`. Each decision is a compare-and-set on it (charge-store.ts). */
+  readonly successors?: readonly Successor[];
+  /** Number of decisions recorded in `refunded` and `successors`. Each decision is a compare-and-set on it (charge-store.ts). */
   readonly judged?: number;
 }
 
-export interface Heir {
+export interface Successor {
   readonly conversation: ConversationId;
   readonly opener: MessageId;
 }

@@ -31,14 +31,14 @@ export interface ChatState {
 }
 
 export type ChatDecision =
-  /** It goes in a conversation that is paid for, or that an earlier decision of this list opens. */
-  | { readonly kind: 'ride'; readonly conversation: PaidConversation }
+  /** The message goes in a conversation that is paid for, or that an earlier decision of this list opens. */
+  | { readonly kind: 'included'; readonly conversation: PaidConversation }
   | { readonly kind: 'open'; readonly opening: Opening }
   | { readonly kind: 'session_closed'; readonly closedAt: Date | undefined }
   | Refusal;
 
 /**
- * Decides which messages open a conversation and pay for it, and which ride in one. The messages are of one account, in their
+ * Decides which messages open a conversation and pay for it, and which go in one. The messages are of one account, in their
  * order. Writes nothing. The openings are valid only if no other conversation of the account is opened meanwhile (`chats`
  * unchanged) and the balance is sufficient.
  */
@@ -65,7 +65,7 @@ export function decideChats(
       return opened.get(name) ?? openConversation(name, account.opening, document, now) ?? [];
     });
     const [conversation] = running.sort((a, b) => b.until.getTime() - a.until.getTime());
-    if (conversation !== undefined) return { kind: 'ride', conversation };
+    if (conversation !== undefined) return { kind: 'included', conversation };
     const by = starterAt(session, now);
     const credits = conversationPrice(by, prices);
     const refused = refusalOf({ ...account, balance }, credits, today);
@@ -96,10 +96,10 @@ function openConversation(
   document: ConversationDocument | undefined,
   now: Date,
 ): PaidConversation | undefined {
-  const { openings: written = 0, voided = [], current } = document ?? {};
+  const { openings: written = 0, refunded = [], current } = document ?? {};
   // If the document has the opening, the document is used, because it also says whether the opening was refunded.
   const unwritten = Object.values(pending)
-    .filter(({ customer: of, number, id }) => of === customer && number > written && !voided.includes(id))
+    .filter(({ customer: of, number, id }) => of === customer && number > written && !refunded.includes(id))
     .sort((a, b) => a.number - b.number)
     .at(-1);
   const newest = unwritten ?? current;

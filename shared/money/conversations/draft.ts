@@ -18,7 +18,7 @@ export function queuedChatMessage(
     account,
     day: idDay(draft._id),
     conversation: id,
-    ...(opener === draft._id ? { opened: { group, credits } } : { rides: opener }),
+    ...(opener === draft._id ? { opened: { group, credits } } : { includedWith: opener }),
     to: draft.to,
     ...(customer !== draft.to && { customer }),
     path: CHAT_PATH,

@@ -10,7 +10,7 @@ import { ensureConversations, readConversations } from './store.ts';
  * Mexico with 52 and 521, of Argentina with 54 and 549. Each number keeps its document. Two that are one person name each other in
  * `aliases`, and every decision reads them all: a session of one is a session of the person, and a conversation that was
  * paid for under one serves the others. Nothing is ever merged, so it does not matter when or in which order numbers are linked
- * (docs/decisions/0094).
+ * (docs/decisions/0017).
  */
 export interface Pair {
   readonly account: AccountId;

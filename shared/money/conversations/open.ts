@@ -12,12 +12,12 @@ import { readChatState } from './read-state.ts';
 
 /**
  * The only way into the product for chat-app messages. The first message to a customer opens a conversation and pays for it; the
- * others ride in it for free. If session or account do not allow the message, nothing is stored. Opening is a compare-and-set on
+ * others go in it for free. If session or account do not allow the message, nothing is stored. Opening is a compare-and-set on
  * the account's counter `chats`, which is read before looking for an open conversation. When two gateways accept the first
- * message to a customer at once, one opens and pays, the other rides (docs/decisions/0013).
+ * message to a customer at once, one opens and pays, the other is included (docs/decisions/0016).
  *
  * While one group of an account is in flight, new messages wait and form the next group. If a process dies after the debit, the
- * openings are in the account document, and the sweep finishes them (workers/maintenance/finish-pending.ts).
+ * openings are in the account document, and the maintenance finishes them (workers/maintenance/finish-pending.ts).
  */
 export interface ChatAccepter {
   /**
@@ -33,7 +33,7 @@ export interface ChatAccepter {
 }
 
 /**
- * The most accounts that are kept in memory. Above this, idle ones are dropped, and the sweep clears their last pending changes.
+ * The most accounts that are kept in memory. Above this, idle ones are dropped, and the maintenance clears their last pending changes.
  */
 const ACCOUNTS_MAX = 10_000;
 
@@ -67,6 +67,6 @@ export async function wouldOpen(
 ): Promise<{ readonly kind: 'would_accept'; readonly credits: number } | Refusal | SessionClosed> {
   const order = { _id: draft._id, to: draft.to, freeForm: isFreeForm(draft) };
   const [decision] = decideChats([order], await readChatState(db, account, [order]), now, prices);
-  if (decision === undefined || decision.kind === 'ride') return { kind: 'would_accept', credits: 0 };
+  if (decision === undefined || decision.kind === 'included') return { kind: 'would_accept', credits: 0 };
   return decision.kind === 'open' ? { kind: 'would_accept', credits: decision.opening.credits } : decision;
 }

@@ -1,6 +1,6 @@
 import type { Collection, Db, Document } from 'mongodb';
 import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
-import { findForSure } from '../../platform/mongo/find-one.ts';
+import { findCommitted } from '../../platform/mongo/find-one.ts';
 import { insertNew } from '../../platform/mongo/insert-new.ts';
 import { type SingleUpdate, updateEach } from '../../platform/mongo/update-each.ts';
 import type { AccountId, GroupId } from '../../platform/runtime/ids.ts';
@@ -13,7 +13,7 @@ import { DECIDED, type Decided, encodeOpening, openingEntry } from '../payment/p
 import { conversationKey } from './conversation.ts';
 import { ensureConversations } from './store.ts';
 
-/** A conversation to pay for, with the messages stored with it: the opener and the riders. */
+/** A conversation to pay for, with the messages stored with it: the opener and the included messages. */
 export interface PaidOpening {
   readonly opening: Opening;
   readonly messages: readonly ChatMessageDocument[];
@@ -61,7 +61,7 @@ export async function payForOpenings(
       },
       openingPipeline(debit, required),
       { returnDocument: 'after', projection },
-    )) ?? (await findForSure(accounts, { _id: account }, projection));
+    )) ?? (await findCommitted(accounts, { _id: account }, projection));
   const paid = openings.flatMap(({ opening }) => {
     const decided = after?.pending?.[opening.group];
     return decided === undefined ? [] : [{ ...decided, ...openingEntry(opening) }];
@@ -159,7 +159,7 @@ function currentUpdate(account: AccountId, opening: Opening): SingleUpdate {
   return {
     filter: {
       _id: conversationKey(account, customer),
-      voided: { $ne: opening.id },
+      refunded: { $ne: opening.id },
       $or: [{ openings: { $exists: false } }, { openings: { $lt: opening.number } }],
     },
     update: { $set: { current, openings: opening.number } },
@@ -172,7 +172,7 @@ export function openerUpdate({ opener, id, group, credits }: OpenConversation): 
     filter: { _id: opener, 'opened.group': { $ne: group } },
     update: {
       $set: { conversation: id, opened: { group, credits } },
-      $unset: { rides: '', customer: '' },
+      $unset: { includedWith: '', customer: '' },
       $inc: { v: 1 },
     },
   };

@@ -102,7 +102,7 @@ async function tooLate(
 
 /**
  * Returns the groups whose follow-up is complete: all or none. Never rejects: what is paid for is stored in the account document,
- * and the sweep finishes what fails here.
+ * and the maintenance finishes what fails here.
  */
 async function followUp(
   { db, clock, log }: PayDeps,

@@ -10,7 +10,7 @@ export interface PlannedOpener {
 }
 
 /** A message that goes in a paid conversation. */
-export interface PlannedRider {
+export interface PlannedInclusion {
   readonly arrival: Arrival;
   readonly conversation: PaidConversation;
 }
@@ -18,25 +18,25 @@ export interface PlannedRider {
 /** What to do now for a group of arrivals. Arrivals in none of the three lists are decided again afterwards. */
 export interface ChatPlan {
   readonly openers: readonly PlannedOpener[];
-  readonly riders: readonly PlannedRider[];
+  readonly includedMessages: readonly PlannedInclusion[];
   readonly refused: readonly Answered[];
 }
 
 /**
- * Sorts arrivals by their decisions, in order. Pure. An arrival that would ride in a conversation which this group is only about
+ * Sorts arrivals by their decisions, in order. Pure. An arrival that would go in a conversation which this group is only about
  * to open is left out: it must wait until the account has paid.
  */
 export function planOf(arrivals: readonly Arrival[], decisions: readonly ChatDecision[]): ChatPlan {
   const openers: PlannedOpener[] = [];
-  const riders: PlannedRider[] = [];
+  const includedMessages: PlannedInclusion[] = [];
   const refused: Answered[] = [];
   arrivals.forEach((arrival, i) => {
     const decision = decisions[i];
     if (decision?.kind === 'open') openers.push({ arrival, opening: decision.opening });
-    else if (decision?.kind !== 'ride') refused.push([arrival, decision ?? OUTCOME_UNKNOWN]);
+    else if (decision?.kind !== 'included') refused.push([arrival, decision ?? OUTCOME_UNKNOWN]);
     else if (!openers.some(({ opening }) => opening.id === decision.conversation.id)) {
-      riders.push({ arrival, conversation: decision.conversation });
+      includedMessages.push({ arrival, conversation: decision.conversation });
     }
   });
-  return { openers, riders, refused };
+  return { openers, includedMessages, refused };
 }

@@ -8,7 +8,7 @@ export interface ChatPrices {
 
 /**
  * The only price list of the chat-app channel. A conversation is charged once, with the message of ours that opens it. The price
- * depends on who started the conversation (docs/decisions/0013). Messages from customers are never charged.
+ * depends on who started the conversation (docs/decisions/0016). Messages from customers are never charged.
  */
 export function conversationPrice(by: Starter, prices: ChatPrices): number {
   return by === 'user' ? prices.userCredits : prices.businessCredits;

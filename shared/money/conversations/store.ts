@@ -1,7 +1,7 @@
 import type { AnyBulkWriteOperation, Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import type { AccountId, ConversationId } from '../../platform/runtime/ids.ts';
-import { type ConversationDocument, type ConversationKey, conversationKey, type Heir } from './conversation.ts';
+import { type ConversationDocument, type ConversationKey, conversationKey, type Successor } from './conversation.ts';
 
 export function conversationCollection(db: Db): Collection<ConversationDocument> {
   return db.collection('conversations');
@@ -58,14 +58,14 @@ export async function ensureConversations(
   }));
 }
 
-/** Most refunds and heirs that a customer's document remembers: far more than can fail within a message's validity. */
+/** Most refunds and successors that a customer's document remembers: far more than can fail within a message's validity. */
 const REMEMBERED_MAX = 200;
 
 /**
- * Marks a conversation as void: none of its messages was taken, and no message may ride in it. False when another decision was
+ * Marks a conversation as refunded: none of its messages was taken, and no message may go in it. False when another decision was
  * made since the read.
  */
-export async function voidConversation(db: Db, read: ConversationDocument, id: ConversationId): Promise<boolean> {
+export async function markRefunded(db: Db, read: ConversationDocument, id: ConversationId): Promise<boolean> {
   const wasCurrent = read.current?.id === id;
   return decide(
     db,
@@ -73,14 +73,14 @@ export async function voidConversation(db: Db, read: ConversationDocument, id: C
     { 'current.id': wasCurrent ? id : { $ne: id } },
     {
       ...(wasCurrent && { $unset: { current: '' } }),
-      $push: { voided: { $each: [id], $slice: -REMEMBERED_MAX } },
+      $push: { refunded: { $each: [id], $slice: -REMEMBERED_MAX } },
     },
   );
 }
 
-/** Makes `heir` the opener, because the opener failed. False when another decision was made since the read. */
-export async function passOn(db: Db, read: ConversationDocument, heir: Heir): Promise<boolean> {
-  return decide(db, read, {}, { $push: { heirs: { $each: [heir], $slice: -REMEMBERED_MAX } } });
+/** Makes `successor` the opener, because the opener failed. False when another decision was made since the read. */
+export async function passOn(db: Db, read: ConversationDocument, successor: Successor): Promise<boolean> {
+  return decide(db, read, {}, { $push: { successors: { $each: [successor], $slice: -REMEMBERED_MAX } } });
 }
 
 /** Stores one decision. It filters on the number of decisions, so that each is based on the state after the one before. */

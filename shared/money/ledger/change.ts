@@ -28,7 +28,7 @@ const STALE_PAUSE_MS = 120;
  * Adds `credits` to the account, each exactly once by its id, in one atomic update of the account document. The update is a
  * compare-and-set on the counter `credits`, which only top-ups and refunds raise (debits would starve them on `seq`). The counter
  * is read before checking whether an id is pending or in the ledger; if someone applies it in between, the update matches
- * nothing. Then the ledger entries are written, and the pending changes are cleared. After a crash the sweep does both.
+ * nothing. Then the ledger entries are written, and the pending changes are cleared. After a crash the maintenance does both.
  *
  * Returns the ids that this call applied; a missing id had been applied before. Throws `UnknownAccount`, `BalanceTooLow` when the
  * balance would fall below 0, and the store's errors: then the call may be repeated.

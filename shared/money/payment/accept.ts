@@ -23,7 +23,7 @@ import { type BatchOrder, priceOf } from './pending.ts';
  * While one debit of an account is in flight, new requests wait and share the next debit. The debits of several accounts go in
  * one command, and each request gets its own exact answer. The debit stores the messages too, in the account's `pending`: so it is
  * all that an answer waits for. They are put into the queue soon after, together with those of other accounts, and the ledger entry
- * follows (follow-up.ts). If a process dies in between, the whole group is in `pending`, and the sweep finishes it (finish-pending.ts).
+ * follows (follow-up.ts). If a process dies in between, the whole group is in `pending`, and the maintenance finishes it (finish-pending.ts).
  */
 export interface Accepter {
   /**
@@ -35,7 +35,7 @@ export interface Accepter {
   accept(account: AccountId, drafts: readonly MessageDraft[], payBy?: Date): Promise<AcceptOutcome>;
 }
 
-/** The same for a schedule: paid for now and stored, released at its time (schedules/). */
+/** The same for a schedule: paid for now and stored, released at its time (messages/schedule.ts). */
 export interface Booker {
   book(account: AccountId, booking: Booking, payBy?: Date): Promise<AcceptOutcome>;
 }
@@ -119,7 +119,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     return storedOutcomeOf(await this.#payAlone(account, { drafts: [], bookings: [], batch, payBy }));
   }
 
-  /** Resolves when everything accepted so far is stored and entered, or left to the sweep because that takes too long. */
+  /** Resolves when everything accepted so far is stored and entered, or left to the maintenance because that takes too long. */
   settled(): Promise<void> {
     return this.#followUp.settled();
   }
@@ -182,7 +182,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     try {
       answers = await this.#debit(requests);
     } finally {
-      // They may not have been cleared: the next debit does it (again).
+      // Entered groups may not have been cleared: the next debit does it (again).
       requests.forEach(({ account, done }, i) => {
         if (answers[i]?.kind !== 'paid') this.#followUp.addDone(account, done);
       });

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { removeUnreleased } from '../../messages/batch-store.ts';
 import { REDO_MS, type ScheduleDocument } from '../../messages/schedule.ts';
 import { markCancelled, markRefunded, readSchedule } from '../../messages/schedule-store.ts';
-import { findForSure } from '../../platform/mongo/find-one.ts';
+import { findCommitted } from '../../platform/mongo/find-one.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import type { AccountId, ScheduleId } from '../../platform/runtime/ids.ts';
@@ -10,7 +10,7 @@ import { applyCredits, type Credit } from '../ledger/change.ts';
 import { findBooked } from './find-booked.ts';
 
 export type Cancelled =
-  /** It never becomes a message, and its credits are refunded. `again`: an earlier call had decided it. */
+  /** The schedule never becomes a message, and its credits are refunded. `again`: an earlier call had decided it. */
   | { readonly kind: 'cancelled'; readonly credits: number; readonly again: boolean }
   /** Its release was decided before the cancel. */
   | { readonly kind: 'released' }
@@ -26,9 +26,9 @@ export async function cancelSchedule(db: Db, clock: Clock, account: AccountId, i
   let decided = await markCancelled(db, account, id, redoAt);
   let schedule = decided ?? (await findBooked(db, account, id));
   if (decided === undefined && schedule?.state === 'scheduled') {
-    // It was paid for but not stored yet: its gateway died, or told the caller that the outcome was unknown.
+    // The schedule was paid for but not stored yet: its gateway died, or told the caller that the outcome was unknown.
     decided = await markCancelled(db, account, id, redoAt);
-    schedule = decided ?? (await readSchedule(db, account, id, findForSure));
+    schedule = decided ?? (await readSchedule(db, account, id, findCommitted));
   }
   if (decided !== undefined) crashPoint('cancel:decided');
   if (schedule === undefined) return { kind: 'unknown' };

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { findAtOnce } from '../../platform/mongo/find-at-once.ts';
-import { type FindOne, findForSure, findNow } from '../../platform/mongo/find-one.ts';
+import { type FindOne, findCommitted, findNow } from '../../platform/mongo/find-one.ts';
 import type { AccountDocument } from '../accounts/account.ts';
 import { PAYER } from '../ledger/refusal.ts';
 import { ledgerCollection } from '../ledger/store.ts';
@@ -28,12 +28,12 @@ export async function readDebits(db: Db, requests: readonly DebitRequest[]): Pro
 const TRIES_MAX = 50;
 
 /**
- * Repeats a debit whose answer was lost. This process may have been stopped in the meantime, and the sweep may have finished and
+ * Repeats a debit whose answer was lost. This process may have been stopped in the meantime, and the maintenance may have finished and
  * cleared the group, so a missing pending change proves nothing. The ledger is checked too, and the account pays only if its
  * `seq` is unchanged since before both checks (a compare-and-set: every change raises `seq`). May be repeated. `unknown` when the
  * account keeps changing too fast.
  *
- * What it finds is on a majority (`findForSure`): a payment that a plain read shows may still be rolled back when its server is
+ * What it finds is on a majority (`findCommitted`): a payment that a plain read shows may still be rolled back when its server is
  * replaced, and the messages, which then go to another server, would be free. A later write that is acknowledged proves it only if
  * it goes to the same server; on a cluster messages and account may lie on different ones.
  */
@@ -43,7 +43,7 @@ export async function debitAgain(db: Db, request: DebitRequest): Promise<Debit |
     const before = await readPayer(db, request);
     const found = debitOf(before, request);
     if (found.kind === 'paid') return found;
-    if (await isEntered(db, request, findForSure)) return PAID;
+    if (await isEntered(db, request, findCommitted)) return PAID;
     if (before === null) return found;
     const after = await accounts.findOneAndUpdate(
       { ...debitFilter(request), seq: before.seq },
@@ -76,7 +76,7 @@ async function readAccounts(
 
 function readPayer(db: Db, request: DebitRequest): Promise<PayingAccount | null> {
   const accounts = db.collection<AccountDocument>('accounts');
-  return findForSure(accounts, { _id: request.account }, projectionOf([request]));
+  return findCommitted(accounts, { _id: request.account }, projectionOf([request]));
 }
 
 function projectionOf(requests: readonly DebitRequest[]): Readonly<Record<string, 1>> {

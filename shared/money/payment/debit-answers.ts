@@ -8,7 +8,7 @@ import { debitAgain, readDebits } from './debit-again.ts';
 
 /**
  * `failed`: nothing happened to this one, for a reason of its own. `repeated`: an attempt with a lost answer may still reach the
- * store. It has no effect while the pending change exists, so only the sweep may clear that.
+ * store. It has no effect while the pending change exists, so only the maintenance worker may clear that.
  */
 export type Answered =
   | (Debit & { readonly repeated?: true })
@@ -73,7 +73,7 @@ async function answersTogether(
     return read === 'unknown' ? requests.map(() => UNKNOWN) : read.answer;
   } catch (error) {
     if (!isStoreTrouble(error)) throw error;
-    // They may be paid, so this is no longer "nothing happened".
+    // The requests may be paid, so this is no longer "nothing happened".
     return requests.map(() => UNKNOWN);
   }
 }

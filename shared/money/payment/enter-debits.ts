@@ -7,7 +7,7 @@ import { DECIDED, purchaseEntry } from './pending.ts';
 
 /**
  * Enters paid debits in the ledger, with the number and the balance that the store gave each of them. False for a debit that is
- * not pending: the sweep has entered it, or the account was read from an old view. Either way the sweep clears what is left.
+ * not pending: the maintenance has entered it, or the account was read from an old view. Either way the maintenance clears what is left.
  * Repeating it writes the same.
  */
 export async function enterDebits(db: Db, debits: readonly DebitRequest[]): Promise<readonly boolean[]> {

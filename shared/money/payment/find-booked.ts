@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import type { ScheduleDocument } from '../../messages/schedule.ts';
 import { readSchedule, withoutStored } from '../../messages/schedule-store.ts';
 import { storeBooked } from '../../messages/store-booked-schedules.ts';
-import { type FindOne, findForSure, findNow } from '../../platform/mongo/find-one.ts';
+import { type FindOne, findCommitted, findNow } from '../../platform/mongo/find-one.ts';
 import type { AccountId, ScheduleId } from '../../platform/runtime/ids.ts';
 import { readPaid } from './read-paid.ts';
 
@@ -20,9 +20,9 @@ export async function showBooked(db: Db, account: AccountId, id: ScheduleId): Pr
  * is stored here, because the caller may cancel it next.
  */
 export async function findBooked(db: Db, account: AccountId, id: ScheduleId): Promise<ScheduleDocument | undefined> {
-  const pending = await readPending(db, account, id, findForSure);
+  const pending = await readPending(db, account, id, findCommitted);
   if (pending !== undefined) await storeBooked(db, [pending]);
-  return readSchedule(db, account, id, findForSure);
+  return readSchedule(db, account, id, findCommitted);
 }
 
 async function readPending(

@@ -63,7 +63,7 @@ type Storing = DebitRequest & Pick<PaidGroup, 'first'>;
 /**
  * Follow-up of a debit: its messages are stored in the queue, then its ledger entry is written, then the account's next debit clears the
  * pending change. Callers have their answers before: the debit has stored what must not be lost. If the process dies in between,
- * the group stays in the account's `pending`, and the sweep finishes it (workers/maintenance/finish-pending.ts).
+ * the group stays in the account's `pending`, and the maintenance finishes it (workers/maintenance/finish-pending.ts).
  */
 export class FollowUp {
   readonly #clock: Clock;
@@ -104,7 +104,7 @@ export class FollowUp {
     return groups;
   }
 
-  /** Remembers groups for `takeDone`, of a limited number of accounts. The sweep clears those that are forgotten. */
+  /** Remembers groups for `takeDone`, of a limited number of accounts. The maintenance clears those that are forgotten. */
   addDone(account: AccountId, groups: readonly GroupId[]): void {
     if (groups.length === 0) return;
     const [oldest] = this.#done.keys();
@@ -137,7 +137,7 @@ export class FollowUp {
     return this.#open.room(account, REPEAT_MS);
   }
 
-  /** Resolves when nothing more is to be done, or when that takes too long. Then the sweep does the rest. */
+  /** Resolves when nothing more is to be done, or when that takes too long. Then the maintenance does the rest. */
   settled(): Promise<void> {
     return this.#open.none(REPEAT_MS);
   }
@@ -150,7 +150,7 @@ export class FollowUp {
   }
 
   /**
-   * The results of `write`, which is told when it is a repeat, for each group; false for one that the sweep has to do. It is repeated for as
+   * The results of `write`, which is told when it is a repeat, for each group; false for one that the maintenance has to do. It is repeated for as
    * long as the store has trouble: meanwhile the groups count as open, and the accounts are not debited without end. After another
    * error each group is written alone, so that one that the store refuses holds up no others, and repeated for some seconds.
    */
@@ -175,7 +175,7 @@ export class FollowUp {
           }
           if (this.#clock.monotonicMs() >= deadline) return [false];
         }
-        // A process without anything else to do may end: the sweep goes on.
+        // A process without anything else to do may end: the maintenance goes on.
         await new Promise((resolve) => setTimeout(resolve, pauseMs(error, failed)).unref());
       }
     }

@@ -39,7 +39,7 @@ export class OpenGroups {
     this.#tell();
   }
 
-  /** Its follow-up is done, or left to the sweep. */
+  /** Its follow-up is done, or left to the maintenance. */
   finished({ account, messages }: DebitRequest): void {
     const open = this.#openOf(account);
     if (open.groups === 1) this.#byAccount.delete(account);

@@ -19,7 +19,7 @@ export function earliest(times: readonly (Date | undefined)[]): Date | undefined
 
 /**
  * Whether the time to pay is over, for good: true means that no debit of the account with this `payBy`, or an earlier one, pays
- * from now on, whatever clock it meets. What it had paid by then is found by `findForSure`. One atomic update of the account. Call
+ * from now on, whatever clock it meets. What it had paid by then is found by `findCommitted`. One atomic update of the account. Call
  * this before looking for what was paid: then "not found" is final. May be repeated.
  */
 export async function declareOver(db: Db, account: AccountId, payBy: Date): Promise<boolean> {

@@ -7,7 +7,7 @@ import { decodeDebits, type Paid } from './pending.ts';
 /**
  * What an account has paid for and what may not be stored yet, by debit. Read this before reading what is stored, of SMS the queue
  * and then `messages`: a group that is no longer pending is stored by the time of the second read. So once nobody can pay any more, "not found" in all, by
- * `findForSure`, is final.
+ * `findCommitted`, is final.
  */
 export async function readPaid(
   db: Db,

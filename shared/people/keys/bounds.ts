@@ -2,7 +2,7 @@ import { subnetIntersection } from './allowed-addresses.ts';
 import { type KeyDocument, type KeyScope, REQUESTS_PER_MINUTE } from './key.ts';
 
 /**
- * How far a key reaches. A key that another one makes reaches no farther than its maker, in each of the four (docs/decisions/0104).
+ * How far a key reaches. A key that another one makes reaches no farther than its maker, in each of the four (docs/decisions/0025).
  * What is absent has no bound, but `perMinute` of a key that has none of its own is `REQUESTS_PER_MINUTE`.
  */
 export interface Bounds {

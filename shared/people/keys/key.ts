@@ -55,7 +55,7 @@ export const GENERATIONS_MAX = 10;
 export const ACCOUNT_KEY_SCOPES = ['send', 'read', 'otp', 'manage'] as const;
 
 /**
- * What operators do at `/v2/admin/…`, which concerns all accounts (docs/decisions/0105). Only keys without an account have these, and
+ * What operators do at `/v2/admin/…`, which concerns all accounts (docs/decisions/0027). Only keys without an account have these, and
  * they have no other; only `ops key create` makes them.
  */
 export const OPERATOR_SCOPES = ['admin:read', 'admin:support', 'admin:money', 'admin:routing'] as const;

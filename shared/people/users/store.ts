@@ -48,7 +48,7 @@ export async function inviteUser(
   }
 }
 
-/** Makes a new link for the user; earlier ones are void. Undefined when the user is gone or disabled. */
+/** Makes a new link for the user; earlier ones no longer work. Undefined when the user is gone or disabled. */
 export async function makeLink(
   db: Db,
   now: Date,
@@ -117,7 +117,7 @@ export function setRole(db: Db, id: UserId, role: Role): Promise<UserDocument | 
   return changeUser(db, { _id: id, account: { $exists: !isOperatorRole(role) } }, { $set: { role } });
 }
 
-/** Keeps a user out: sessions are over at once, and links void. */
+/** Keeps a user out: sessions are over at once, and links stop working. */
 export async function disableUser(db: Db, id: UserId): Promise<UserDocument | undefined> {
   const user = await changeUser(
     db,

@@ -40,7 +40,7 @@ export interface UserDocument {
   readonly recoveryCodes?: readonly string[];
   /** Sessions that began under another number are over. Raised by whatever ends all sessions. */
   readonly epoch: number;
-  /** The one-time link that was made last. Earlier ones are void. */
+  /** The one-time link that was made last. Earlier ones no longer work. */
   readonly link?: OneTimeLink;
   /** Its number among the users of the account: an account has no more of them than places. */
   readonly place: number;

@@ -161,8 +161,8 @@ export const SETTINGS = {
     3_650,
     "How long the raw receipts and carriers' answers of timelines are kept, in days.",
   ),
-  inboundStrays: choice(
-    'INBOUND_STRAYS',
+  inboundUnassigned: choice(
+    'INBOUND_UNASSIGNED',
     'keep',
     ['keep', 'refuse'],
     'What happens to a received SMS to a number that no account has: kept for `ops inbound list`, or refused for good to the carrier.',

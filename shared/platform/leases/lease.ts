@@ -116,7 +116,7 @@ export class Lease {
       this.#watched = seen;
     }
     if (lease.owner === this.#me && lease.epoch !== this.#epoch) {
-      // It was taken just now, or earlier by a request whose answer was lost. Only a renewal tells how long it is ours.
+      // The lease was taken just now, or earlier by a request whose answer was lost. Only a renewal tells how long it is ours.
       asked = momentOf(this.#clock);
       lease = await this.#take(lease);
     }

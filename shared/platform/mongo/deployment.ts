@@ -9,7 +9,7 @@ export interface Hello {
   readonly isWritablePrimary?: boolean;
   readonly secondary?: boolean;
   readonly arbiterOnly?: boolean;
-  /** It was started as a member of a replica set that nobody has initiated. */
+  /** Whether the server was started as a member of a replica set that nobody has initiated. */
   readonly isreplicaset?: boolean;
   readonly setName?: string;
   readonly me?: string;

@@ -185,7 +185,7 @@ async function tryTime(db: Db, name: string): Promise<void> {
   if ((await updateEach(db, name, [never, always])) !== 1) throw new Lacking('it ignores `$expr`');
 }
 
-/** Of several that insert one document, the server may refuse some by a duplicate key, or tell them nothing (decision 82). */
+/** Of several that insert one document, the server may refuse some by a duplicate key, or tell them nothing (decision 30). */
 async function tryRivals(probes: Collection<ProbeDocument>): Promise<void> {
   const _id = `race:${randomUUID()}`;
   const one = async (): Promise<void> => {
@@ -259,7 +259,7 @@ function lacks(error: Error, what: string): StartError {
   return new StartError(why, { cause: error });
 }
 
-/** It may be down, or not know how to say what it does not know. */
+/** A probe that failed for no known reason: the server may be down, or not know how to say what it does not know. */
 function failing(error: unknown, what: string): StartError {
   const { message } = error instanceof Error ? error : new Error(String(error));
   const named = error instanceof Lacking ? (error.what ?? what) : what;

@@ -1,7 +1,7 @@
 import type { Collection, Document, Filter } from 'mongodb';
 
 /**
- * A way to read one document: `findNow` or `findForSure`. Functions take it as an argument where only their caller knows how much
+ * A way to read one document: `findNow` or `findCommitted`. Functions take it as an argument where only their caller knows how much
  * depends on the answer.
  */
 export type FindOne = <T extends Document>(
@@ -24,16 +24,16 @@ export const findNow: FindOne = async <T extends Document>(
 const AT_ONCE = 10;
 
 /**
- * The documents that are found, in the order of the filters: one `findForSure` for each, `AT_ONCE` at a time. Of use when an answer
+ * The documents that are found, in the order of the filters: one `findCommitted` for each, `AT_ONCE` at a time. Of use when an answer
  * was lost, or a read showed too little; not on the way without trouble.
  */
-export async function findEachForSure<T extends Document>(
+export async function findEachCommitted<T extends Document>(
   collection: Collection<T>,
   filters: readonly Filter<T>[],
 ): Promise<T[]> {
   const found: T[] = [];
   for (let first = 0; first < filters.length; first += AT_ONCE) {
-    const some = filters.slice(first, first + AT_ONCE).map((filter) => findForSure(collection, filter));
+    const some = filters.slice(first, first + AT_ONCE).map((filter) => findCommitted(collection, filter));
     for (const one of await Promise.all(some)) if (one !== null) found.push(one);
   }
   return found;
@@ -49,7 +49,7 @@ const NOTHING = { $unset: { nothing: '' } } as object;
  * a replaced primary never answers it. It costs one round trip, as a read does. It looks at one document, so a sharded cluster
  * answers it like a single server. Rejects like every write; may be repeated.
  */
-export const findForSure: FindOne = async <T extends Document>(
+export const findCommitted: FindOne = async <T extends Document>(
   collection: Collection<T>,
   filter: Filter<T>,
   projection: Document = {},
@@ -60,7 +60,7 @@ export const findForSure: FindOne = async <T extends Document>(
  * write that changes nothing goes to all servers that may have some, and counts them; a replaced primary may still answer the read,
  * then it is read again. Of use for few documents that seldom change.
  */
-export async function findAllForSure<T extends Document>(collection: Collection<T>, filter: Filter<T>): Promise<T[]> {
+export async function findAllCommitted<T extends Document>(collection: Collection<T>, filter: Filter<T>): Promise<T[]> {
   for (;;) {
     const { matchedCount } = await collection.updateMany(filter, NOTHING);
     const found = await collection.find(filter).toArray();

@@ -190,7 +190,7 @@ export const INDEXES: readonly Index[] = [
     collection: 'rate',
     key: { 'window.recall': 1 },
     options: { name: 'recall', partialFilterExpression: { 'window.recall': true } },
-    serves: 'rate loans: windows in which somebody was refused',
+    serves: 'rate allowances: windows in which somebody was refused',
   },
   {
     collection: 'idempotency',

@@ -98,7 +98,7 @@ export const MESSAGE_INDEXES: readonly Index[] = [
   },
   // By day and recipient, not by recipient alone: then a day's messages go to a few pages of the index, not to pages all over it.
   // Measured on the embedded store with a million messages, its CPU for an insert and three updates: 76 to 94 µs without
-  // `recipient`, 84 with it, 108 without the day (docs/decisions/0062). To `recipient`, `customer` and `reference` only the insert of
+  // `recipient`, 84 with it, 108 without the day (docs/decisions/0022). To `recipient`, `customer` and `reference` only the insert of
   // a message writes.
   {
     collection: 'messages',

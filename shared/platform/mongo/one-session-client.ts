@@ -2,7 +2,7 @@ import { type ClientSession, type ClientSessionOptions, MongoClient } from 'mong
 
 /**
  * A client whose operations share one session. The driver makes a session for every operation that is given none, with its
- * listeners, its transaction and a place in a pool: 17 of 182 µs of a command (docs/decisions/0087). A session of its own is of
+ * listeners, its transaction and a place in a pool: 17 of 182 µs of a command (docs/performance.md). A session of its own is of
  * use to an operation only for transactions, the driver's retries of writes and causal reads, and the product has none of them
  * (connect.ts, docs/mongodb.md). A server takes many commands of one session at a time.
  */

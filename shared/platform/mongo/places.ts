@@ -3,7 +3,7 @@ import type { Db, Document } from 'mongodb';
 import { isDuplicateKey } from './errors.ts';
 
 /**
- * How many things of a kind somebody may have, as places that are numbered from 0 (docs/decisions/0029). Each thing has its place in
+ * How many things of a kind somebody may have, as places that are numbered from 0 (docs/decisions/0024). Each thing has its place in
  * the field `place`, and a unique index on the owner's fields and `place` lets no two things have the same. So the write that takes
  * a place decides whether there was room, whatever other processes write at the same time; removing the thing, or its field, makes
  * room.

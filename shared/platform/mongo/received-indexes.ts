@@ -17,7 +17,7 @@ export const RECEIVED_INDEXES: readonly Index[] = [
   {
     collection: 'inbound',
     key: { expiresAt: 1, _id: 1 },
-    options: { name: 'strays', partialFilterExpression: { expiresAt: { $exists: true } } },
+    options: { name: 'unassigned', partialFilterExpression: { expiresAt: { $exists: true } } },
     // Beside the index above, because the store removes by an index of one field only.
     serves: 'operators: what handsets wrote to nobody, newest first',
   },
@@ -55,7 +55,7 @@ export const RECEIVED_INDEXES: readonly Index[] = [
     collection: 'opt_out_answers',
     key: { carrier: 1, _id: 1 },
     options: { name: 'carrier' },
-    serves: 'smpp worker: answers to STOP, START and HELP that are owed to customers of a carrier',
+    serves: 'smpp worker: answers to STOP, START and HELP that are due to customers of a carrier',
   },
   {
     collection: 'opt_out_helps',

@@ -3,12 +3,12 @@ import { StartError } from '../runtime/lifecycle.ts';
 import { isDuplicateKey } from './errors.ts';
 
 /** The form of what this program stores. It is raised with every change that another version would misread. */
-export const SCHEMA = 6;
+export const SCHEMA = 7;
 
 /** In place of a schema while `store export` or `store import` copies into the store. */
 export const UNFINISHED_COPY = 0;
 
-/** What a store says of its own form: `{ _id: 'schema', version: 6 }`. Absent in one that no process has used yet. */
+/** What a store says of its own form: `{ _id: 'schema', version: 7 }`. Absent in one that no process has used yet. */
 interface SchemaDocument {
   readonly _id: 'schema';
   readonly version: number;

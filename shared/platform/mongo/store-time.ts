@@ -3,7 +3,7 @@ import type { Document } from 'mongodb';
 /**
  * The store's time in expressions, as milliseconds since 1970: `$$NOW`, which is the same in all of a command (through a `mongos` it
  * is that one's clock). Compare this number with others, and add with `msAfter`: not every server of MongoDB's protocol compares
- * `$$NOW` with dates or adds to a date (decision 0082), and all convert it. MongoDB's manual: reference/operator/aggregation/toLong/,
+ * `$$NOW` with dates or adds to a date (decision 30), and all convert it. MongoDB's manual: reference/operator/aggregation/toLong/,
  * .../toDate/.
  */
 export const NOW_MS: Document = { $toLong: '$$NOW' };

@@ -52,8 +52,8 @@ export const TEMPLATE_INDEXES: readonly Index[] = [
   })),
   ...['templates', 'template_requests', 'chat_templates', 'chat_template_requests'].map((collection) => ({
     collection,
-    key: { 'owed.at': 1 } as const,
-    options: { name: 'owed', partialFilterExpression: { 'owed.0': { $exists: true } } },
+    key: { 'unannounced.at': 1 } as const,
+    options: { name: 'unannounced', partialFilterExpression: { 'unannounced.0': { $exists: true } } },
     serves: 'maintenance: templates of which webhooks are to be told',
   })),
 ];

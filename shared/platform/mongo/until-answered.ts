@@ -12,7 +12,7 @@ export interface AskAgain {
 }
 
 /**
- * How long an operation is repeated after its answer was lost. The sweep that cleans up after dead processes must wait far
+ * How long an operation is repeated after its answer was lost. The maintenance that cleans up after dead processes must wait far
  * longer.
  */
 export const REPEAT_MS = 4_000;

@@ -16,7 +16,7 @@ export function appFile(app: AppName): string {
 
 /**
  * How many gateways run where nobody says a number: one for every two cores, at least one. The store and the workers need the
- * other half. With more gateways each makes smaller groups, and a message costs more CPU (docs/decisions/0091).
+ * other half. With more gateways each makes smaller groups, and a message costs more CPU (docs/decisions/0034).
  */
 export function usualGateways(cores: number): number {
   return Math.max(1, Math.floor(cores / 2));
@@ -26,9 +26,9 @@ export function usualGateways(cores: number): number {
  * Node's options for every process.
  *
  * `--single-threaded-gc`: by default V8 collects garbage with four helper threads in each process. On a machine with few cores they
- * take CPU from all processes and shorten no pause (docs/decisions/0056).
+ * take CPU from all processes and shorten no pause (docs/performance.md).
  *
- * The other two are for processes that have little to do (docs/decisions/0092). V8 collects garbage several times when a process
+ * The other two are for processes that have little to do (docs/decisions/0034). V8 collects garbage several times when a process
  * becomes quiet, to give memory back, and drops the bytecode of functions that were not called for a while, which are then compiled
  * again at the next call.
  */
@@ -44,7 +44,7 @@ export function nodeFlags(app: string, memory: number = usableMemory()): readonl
 
 /**
  * Semi-spaces in MiB, of which a young generation may have three. V8 alone begins with 1 and lets them grow with what survives, which
- * in our processes is too little to get far (docs/decisions/0115).
+ * in our processes is too little to get far (docs/decisions/0034).
  */
 function youngGeneration(memory: number): readonly string[] {
   if (memory < 3.5 * GIB) return [];

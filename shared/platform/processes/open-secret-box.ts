@@ -1,9 +1,5 @@
 import { existsSync } from 'node:fs';
 import type { Db } from 'mongodb';
-import type { CarrierDocument } from '../../carriers/carrier.ts';
-import type { ProviderDocument } from '../../carriers/providers/provider.ts';
-import type { EndpointDocument } from '../../events/webhooks/endpoint.ts';
-import type { UserDocument } from '../../people/users/user.ts';
 import type { Config } from '../config/settings.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 import { createSecretBox, type SecretBox } from '../runtime/secret-box.ts';
@@ -28,13 +24,13 @@ function lostKey(file: string): string {
   return `There is no secret key (HARKARA_SECRET_KEY, or ${file}), but the store has secrets that were sealed with one: put it back, from your copy or from another machine of the product. Only when it is lost for good, make a new one with \`openssl rand -hex 32 > ${file}\`, and enter all secrets again (docs/operating.md).`;
 }
 
-/** Those that are kept until somebody changes them. */
+/** Whether the store has secrets that are kept until somebody changes them. */
 async function hasSecrets(db: Db): Promise<boolean> {
   const found = await Promise.all([
-    db.collection<CarrierDocument>('carriers').findOne({}),
-    db.collection<ProviderDocument>('providers').findOne({}),
-    db.collection<EndpointDocument>('endpoints').findOne({}),
-    db.collection<UserDocument>('users').findOne({ totp: { $exists: true } }),
+    db.collection('carriers').findOne({}),
+    db.collection('providers').findOne({}),
+    db.collection('endpoints').findOne({}),
+    db.collection('users').findOne({ totp: { $exists: true } }),
   ]);
   return found.some((one) => one !== null);
 }

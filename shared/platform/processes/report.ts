@@ -102,7 +102,7 @@ export async function countWorking(app: string, db: Db): Promise<number> {
   return new Set(working.map(({ _id }) => _id)).add(identityText(thisProcess())).size;
 }
 
-/** Those that have reported lately and have not ended on this machine; `_id` is their `identityText`. */
+/** Processes that have reported lately and have not ended on this machine; `_id` is their `identityText`. */
 export async function livingProcesses(db: Db): Promise<readonly Omit<ProcessDocument, 'metrics'>[]> {
   const reports = await db
     .collection<ProcessDocument>('processes')

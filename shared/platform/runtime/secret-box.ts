@@ -32,7 +32,7 @@ export interface SecretBox {
   open(sealed: string, place: SealedPlace): string;
 }
 
-/** It says to the operator what to do. */
+/** A stored secret cannot be read. The message says to the operator what to do. */
 export class SecretUnreadable extends StartError {}
 
 /** A sealed text, with the id of its key. */

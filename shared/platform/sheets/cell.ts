@@ -16,7 +16,7 @@ export function isBlank(cell: string): boolean {
 
 export interface Word {
   readonly text: string;
-  /** It was written as a text, so no spreadsheet has rounded it. */
+  /** Whether the cell was written as a text, so no spreadsheet has rounded it. */
   readonly isProtected: boolean;
 }
 

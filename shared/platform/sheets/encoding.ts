@@ -43,7 +43,7 @@ function encodingOf(octets: Uint8Array): Encoding {
     if (octet === 0 && i % 2 === 0) even += 1;
     if (octet === 0 && i % 2 === 1) odd += 1;
   }
-  // A stray one is no sign of UTF-16.
+  // A single one is no sign of UTF-16.
   if ((even + odd) * 8 <= Math.min(octets.length, LOOKED_AT)) return 'utf-8';
   return odd > even ? 'utf-16le' : 'utf-16be';
 }

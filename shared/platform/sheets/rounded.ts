@@ -8,7 +8,7 @@ const SPREADSHEET = 15;
 const DOUBLE = 17;
 
 /**
- * Those of a column's ids that were probably rounded by a program. An id of 19 digits ends in four zeros by chance once in 10,000;
+ * The ids of a column that were probably rounded by a program. An id of 19 digits ends in four zeros by chance once in 10,000;
  * so more than ten times as many are no chance. Ids that end in fewer zeros are suspect when most of the column does. What was
  * written as a text is what it was.
  */

@@ -24,15 +24,15 @@ export interface ChatTemplateDocument {
   readonly statusAt?: Date;
   /** The provider's time of the newest status that it posted. A post with an earlier time, which may come later, is ignored. */
   readonly toldAt?: Date;
-  /** Changes that webhooks have not been told yet (workers/maintenance/tell-templates.ts). */
-  readonly owed?: readonly OwedStatus[];
+  /** Changes that webhooks have not got yet (workers/maintenance/announce-templates.ts). */
+  readonly unannounced?: readonly UnannouncedStatus[];
   /** If our API cannot send the template: the part that it cannot send, such as a carousel. */
   readonly unsendable?: string;
   readonly syncedAt: Date;
 }
 
-export interface OwedStatus {
-  readonly told: 'approved' | 'rejected' | 'stopped';
+export interface UnannouncedStatus {
+  readonly event: 'approved' | 'rejected' | 'stopped';
   readonly status: ChatTemplateStatus;
   readonly reason?: string;
   readonly at: Date;

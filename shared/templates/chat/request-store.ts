@@ -2,11 +2,11 @@ import type { Collection, Db } from 'mongodb';
 import { withinQuota } from '../../money/accounts/quotas.ts';
 import type { AccountId, RequestId } from '../../platform/runtime/ids.ts';
 import type { ChatTemplateDocument } from './chat-template.ts';
-import { NOTHING_OWED } from './status-change.ts';
+import { ALL_ANNOUNCED } from './status-change.ts';
 import type { ChatTemplateRequestDocument } from './template-request.ts';
 
 type Id = ChatTemplateRequestDocument['_id'];
-type Wish = Omit<ChatTemplateRequestDocument, 'due' | 'askedAt' | 'tries' | 'refusal' | 'owed' | 'place'>;
+type Wish = Omit<ChatTemplateRequestDocument, 'due' | 'askedAt' | 'tries' | 'refusal' | 'unannounced' | 'place'>;
 
 /**
  * Stores what an account wants of a template, in place of what it wanted before. False when the provider may already have been
@@ -30,7 +30,7 @@ export async function wishChatTemplate(db: Db, wish: Wish): Promise<boolean> {
   // What was never asked for may be replaced while it waits; the worker marks it before it asks.
   const { matchedCount } = await requests(db).updateOne(
     { _id, request: earlier.request, $or: [{ due: { $exists: false } }, { askedAt: { $exists: false } }] },
-    // Everything but `owed`: webhooks are still to be told how the wish before ended.
+    // Everything but `unannounced`: the end of the wish before is still to be announced.
     { $set: document, $unset: { askedAt: '', refusal: '', ...(wish.draft === undefined ? { draft: '' } : {}) } },
   );
   return matchedCount === 1;
@@ -38,12 +38,12 @@ export async function wishChatTemplate(db: Db, wish: Wish): Promise<boolean> {
 
 /**
  * Removes the request for a template that the provider does not have: it was never asked for it, refused it, or has deleted it.
- * Returns whether it was removed. It stays while the provider may still do it, or while webhooks are still to be told of it.
+ * Returns whether it was removed. It stays while the provider may still do it, or while its end is still to be announced.
  */
 export async function dropRequest(db: Db, id: Id): Promise<boolean> {
   const { deletedCount } = await requests(db).deleteOne({
     _id: id,
-    ...NOTHING_OWED,
+    ...ALL_ANNOUNCED,
     $or: [{ wants: 'create', askedAt: { $exists: false } }, { due: { $exists: false } }],
   });
   return deletedCount === 1;
@@ -119,7 +119,7 @@ export async function finishRequest(db: Db, { _id, request }: ChatTemplateReques
   await requests(db).updateOne({ _id, request }, { $unset: { due: '', askedAt: '', refusal: '' } });
 }
 
-/** The provider refused it. Webhooks are told of a new template; of a change only the account is told, when it looks. */
+/** The provider refused it. The refusal of a new template is announced; of a change only the account learns, when it looks. */
 export async function refuseRequest(
   db: Db,
   { _id, request, wants }: ChatTemplateRequestDocument,
@@ -131,17 +131,17 @@ export async function refuseRequest(
     {
       $set: { refusal: reason },
       $unset: { due: '', askedAt: '' },
-      ...(wants === 'create' ? { $push: { owed: { told: 'rejected', status: 'rejected', reason, at } } } : {}),
+      ...(wants === 'create' ? { $push: { unannounced: { event: 'rejected', status: 'rejected', reason, at } } } : {}),
     },
   );
 }
 
-/** The template is gone at the provider. False when webhooks are still to be told of it: ask again then. */
+/** The template is gone at the provider. False while something of it is still to be announced: ask again then. */
 export async function forgetTemplate(db: Db, { _id, request }: ChatTemplateRequestDocument): Promise<boolean> {
   const templates = db.collection<ChatTemplateDocument>('chat_templates');
-  await templates.deleteOne({ _id, ...NOTHING_OWED });
+  await templates.deleteOne({ _id, ...ALL_ANNOUNCED });
   if ((await templates.countDocuments({ _id })) > 0) return false;
-  const { deletedCount } = await requests(db).deleteOne({ _id, request, ...NOTHING_OWED });
+  const { deletedCount } = await requests(db).deleteOne({ _id, request, ...ALL_ANNOUNCED });
   return deletedCount === 1;
 }
 

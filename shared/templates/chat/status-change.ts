@@ -1,24 +1,24 @@
-import type { ChatTemplateStatus, OwedStatus } from './chat-template.ts';
+import type { ChatTemplateStatus, UnannouncedStatus } from './chat-template.ts';
 
-/** The provider has not decided yet, so webhooks are told nothing when a template gets one of these. */
+/** The provider has not decided yet, so nothing is announced when a template gets one of these. */
 const UNDER_REVIEW: readonly ChatTemplateStatus[] = ['pending', 'in_appeal'];
 
-/** What webhooks are told when a template goes from one status to another. Pure. */
-function toldOf(from: ChatTemplateStatus | undefined, to: ChatTemplateStatus): OwedStatus['told'] | undefined {
+/** What is announced when a template goes from one status to another. Pure. */
+function eventOf(from: ChatTemplateStatus | undefined, to: ChatTemplateStatus): UnannouncedStatus['event'] | undefined {
   if (from === to || UNDER_REVIEW.includes(to)) return undefined;
   if (to === 'approved' || to === 'rejected') return to;
   return from === 'approved' ? 'stopped' : undefined;
 }
 
-export function owedOf(
+export function unannouncedOf(
   from: ChatTemplateStatus | undefined,
   status: ChatTemplateStatus,
   reason: string | undefined,
   at: Date,
-): readonly OwedStatus[] {
-  const told = toldOf(from, status);
-  return told === undefined ? [] : [{ told, status, ...(reason === undefined ? {} : { reason }), at }];
+): readonly UnannouncedStatus[] {
+  const event = eventOf(from, status);
+  return event === undefined ? [] : [{ event, status, ...(reason === undefined ? {} : { reason }), at }];
 }
 
-/** What may be deleted: webhooks have been told all of it. */
-export const NOTHING_OWED = { 'owed.0': { $exists: false } } as const;
+/** What may be deleted: all of it is announced. */
+export const ALL_ANNOUNCED = { 'unannounced.0': { $exists: false } } as const;

@@ -3,7 +3,7 @@ import { systemClock } from '../../platform/runtime/clock.ts';
 import { defined } from '../../platform/runtime/defined.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import { type ChatTemplateDocument, type ChatTemplateStatus, chatTemplateId } from './chat-template.ts';
-import { NOTHING_OWED, owedOf } from './status-change.ts';
+import { ALL_ANNOUNCED, unannouncedOf } from './status-change.ts';
 
 export async function findChatTemplate(
   db: Db,
@@ -78,7 +78,7 @@ type Known = Pick<ChatTemplateDocument, 'status' | 'statusAt' | 'reason'>;
 /**
  * Replaces the account's templates by the provider's current list: new and changed ones are written, others are removed. Not
  * atomic, but a template that stays is never missing. Repeating it writes the same. The list was read from `begunAt` on, so it
- * decides nothing about a status that changed later. A change of a status is told to webhooks; of a template that is new here
+ * decides nothing about a status that changed later. A change of a status is announced; of a template that is new here
  * only if the account asked for it.
  */
 export async function replaceChatTemplates(
@@ -92,9 +92,9 @@ export async function replaceChatTemplates(
   const stored = templates(db).find({ _id: idsOf(account) }, { projection: { _id: 1 }, batchSize: GROUP });
   const gone: TemplateId[] = [];
   for await (const { _id } of stored) if (!stays.has(_id)) gone.push(_id);
-  // Not removed now: templates whose status changed since the list was read, and those of which webhooks are still to be told
+  // Not removed now: templates whose status changed since the list was read, and those of which something is still to be announced
   // something. A later list removes them.
-  const settled = { statusAt: { $not: { $gte: begunAt } }, ...NOTHING_OWED };
+  const settled = { statusAt: { $not: { $gte: begunAt } }, ...ALL_ANNOUNCED };
   for (const group of inGroups(gone)) await templates(db).deleteMany({ _id: { $in: group }, ...settled });
 }
 
@@ -137,9 +137,9 @@ function writeOf(
 ): AnyBulkWriteOperation<ChatTemplateDocument> {
   const said = reason === undefined ? {} : { reason };
   if (known === undefined) {
-    const owed = asked ? owedOf(undefined, status, reason, begunAt) : [];
+    const unannounced = asked ? unannouncedOf(undefined, status, reason, begunAt) : [];
     const since = asked ? { statusAt: begunAt } : {};
-    const fresh = { ...template, status, ...said, ...since, ...(owed.length > 0 && { owed }) };
+    const fresh = { ...template, status, ...said, ...since, ...(unannounced.length > 0 && { unannounced }) };
     // If another process has stored it since we looked, its document is newer and stays.
     return { updateOne: { filter: { _id }, update: { $setOnInsert: fresh }, upsert: true } };
   }
@@ -151,7 +151,7 @@ function writeOf(
     const more = !stale && known.reason === undefined ? said : {};
     return { updateOne: { filter: { _id }, update: { $set: { ...template, ...more }, ...unset } } };
   }
-  const owed = owedOf(known.status, status, reason, begunAt);
+  const unannounced = unannouncedOf(known.status, status, reason, begunAt);
   return {
     updateOne: {
       // Matches nothing if a callback has changed the status since it was read.
@@ -159,7 +159,7 @@ function writeOf(
       update: {
         $set: { ...template, status, statusAt: begunAt, ...said },
         $unset: { ...gone, ...(reason === undefined ? { reason: '' as const } : {}) },
-        ...(owed.length > 0 && { $push: { owed: { $each: [...owed] } } }),
+        ...(unannounced.length > 0 && { $push: { unannounced: { $each: [...unannounced] } } }),
       },
     },
   };
@@ -183,7 +183,7 @@ export interface TemplateNews {
 }
 
 /**
- * Stores news about a template, until the provider is asked again; a change of its status is told to webhooks. Returns whether
+ * Stores news about a template, until the provider is asked again; a change of its status is announced. Returns whether
  * there is such a template. Storing the same news twice tells it once. News with an earlier `toldAt` than what is stored changes
  * nothing: the provider's posts may overtake each other.
  */
@@ -201,7 +201,7 @@ export async function noteChatTemplate(
     if (known === null) return false;
     if (more.toldAt !== undefined && known.toldAt !== undefined && more.toldAt < known.toldAt) return true;
     const changes = status !== undefined && status !== known.status;
-    const owed = changes ? owedOf(known.status, status, reason, at) : [];
+    const unannounced = changes ? unannouncedOf(known.status, status, reason, at) : [];
     // `statusAt` is set also when the status stays: a list that was read earlier must not set it back.
     const set = { ...more, ...(status && { status, statusAt: at }), ...(reason !== undefined && { reason }) };
     const { matchedCount } = await templates(db).updateOne(
@@ -209,7 +209,7 @@ export async function noteChatTemplate(
       {
         $set: { account, ...set },
         ...(changes && reason === undefined && { $unset: { reason: '' } }),
-        ...(owed.length > 0 && { $push: { owed: { $each: [...owed] } } }),
+        ...(unannounced.length > 0 && { $push: { unannounced: { $each: [...unannounced] } } }),
       },
     );
     if (matchedCount === 1) return true;

@@ -1,5 +1,5 @@
 import type { AccountId, RequestId } from '../../platform/runtime/ids.ts';
-import type { ChatTemplateDocument, OwedStatus, TemplateComponents } from './chat-template.ts';
+import type { ChatTemplateDocument, TemplateComponents, UnannouncedStatus } from './chat-template.ts';
 
 /** Categories that an account may ask for. Authentication templates have texts of WhatsApp's own. */
 export const CHAT_CATEGORIES = ['marketing', 'utility'] as const;
@@ -44,7 +44,7 @@ export interface ChatTemplateRequestDocument {
   readonly tries: number;
   /** Why the provider did not do it. */
   readonly refusal?: string;
-  readonly owed?: readonly OwedStatus[];
+  readonly unannounced?: readonly UnannouncedStatus[];
   /** Its place among the templates that the account asked for (quotas.ts). */
   readonly place?: number;
 }

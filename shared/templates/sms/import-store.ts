@@ -76,7 +76,7 @@ export async function importTemplates(
 }
 
 /**
- * Makes templates what an export says of them, each only while it is what was compared. Webhooks are told of approvals and
+ * Makes templates what an export says of them, each only while it is what was compared. Approvals are announced, and
  * rejections. Returns how many were changed.
  */
 export async function updateTemplates(
@@ -93,7 +93,7 @@ export async function updateTemplates(
     const said = reason === undefined ? {} : { reason };
     const unset = {
       ...(set.status === undefined || reason !== undefined ? {} : { reason: '' as const }),
-      // They are counted by the slots of the text that was.
+      // Counts are by the slots of the text that was.
       ...(set.content === undefined ? {} : { slots: '' as const }),
       // Only what nobody has approved is counted.
       ...(set.status === 'approved' ? { place: '' as const } : {}),
@@ -103,7 +103,7 @@ export async function updateTemplates(
       ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),
       // Messages may wait with the text of what was approved, so only operators may remove it.
       ...(set.status === 'approved' || status === 'approved' ? { $min: { approvedAt: at } } : {}),
-      ...(isDecided ? { $push: { owed: { told: set.status, status: set.status, ...said, at } } } : {}),
+      ...(isDecided ? { $push: { unannounced: { event: set.status, status: set.status, ...said, at } } } : {}),
     };
     return { updateOne: { filter: { _id, status, ...textOf(before) }, update } };
   });

@@ -3,7 +3,7 @@ import { QuotaReached, withinQuota } from '../../money/accounts/quotas.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type AccountId, isTemplateRequestId, type TemplateRequestId } from '../../platform/runtime/ids.ts';
 import { createTemplate, findTemplate, type Maker, TemplateExists } from './store.ts';
-import { NOTHING_OWED, type TemplateDocument } from './template.ts';
+import { ALL_ANNOUNCED, type TemplateDocument } from './template.ts';
 import type { TemplateRequestDocument } from './template-request.ts';
 
 export type NewTemplateRequest = Omit<
@@ -69,13 +69,13 @@ export async function resubmitRequest(
   return matchedCount === 1;
 }
 
-/** Only what got no id meanwhile, and of which webhooks have been told everything. Returns whether it was removed. */
+/** Only what got no id meanwhile, and of which everything is announced. Returns whether it was removed. */
 export async function removeTemplateRequest(db: Db, account: AccountId, id: TemplateRequestId): Promise<boolean> {
   const { deletedCount } = await requests(db).deleteOne({
     _id: id,
     account,
     dltId: { $exists: false },
-    ...NOTHING_OWED,
+    ...ALL_ANNOUNCED,
   });
   return deletedCount === 1;
 }
@@ -93,7 +93,7 @@ export async function rejectTemplateRequest(
     { _id: id, account, status: 'requested', dltId: { $exists: false } },
     {
       $set: { status: 'rejected', reason, decidedAt: at },
-      $push: { owed: { told: 'rejected', status: 'rejected', reason, at } },
+      $push: { unannounced: { event: 'rejected', status: 'rejected', reason, at } },
     },
   );
   return matchedCount === 1;
@@ -154,14 +154,14 @@ function isNamed(one: { readonly _id: string; readonly dltId?: string }): one is
 async function becomeTemplate(
   db: Db,
   clock: Clock,
-  { _id, account, name, senders, routes, entityId, content, category, owed }: TemplateRequestDocument,
+  { _id, account, name, senders, routes, entityId, content, category, unannounced }: TemplateRequestDocument,
   dltId: string,
   by: Maker,
 ): Promise<TemplateDocument> {
   const text = { dltId, name, senders, routes, entityId, content, category };
-  const toTell = owed?.map((one) => ({ ...one, request: _id }));
+  const toTell = unannounced?.map((one) => ({ ...one, request: _id }));
   try {
-    const wanted = { ...text, status: 'submitted', requested: true, request: _id, owed: toTell } as const;
+    const wanted = { ...text, status: 'submitted', requested: true, request: _id, unannounced: toTell } as const;
     await createTemplate(db, clock, account, wanted, by);
   } catch (error) {
     if (!isNoRoom(error)) throw error;

@@ -56,7 +56,7 @@ export async function createTemplate(
 export type Decision = 'decided' | 'unchanged' | 'changed' | 'not_found';
 
 /**
- * One atomic update from the states that `MAY_BECOME` allows; it also says what webhooks have to be told, and an approval frees the
+ * One atomic update from the states that `MAY_BECOME` allows; it also says what is to be announced, and an approval frees the
  * place. Processes that match texts see it seconds later. `read`: the text that the operator has read; if the stored one differs,
  * nothing is decided.
  */
@@ -80,7 +80,7 @@ export async function decideTemplate(
       $set: { status, decidedAt: at, ...said },
       ...(status === 'approved' ? { $min: { approvedAt: at } } : {}),
       ...(gone.length === 0 ? {} : { $unset: Object.fromEntries(gone.map((name) => [name, ''])) }),
-      $push: { owed: { told: status, status, ...said, at } },
+      $push: { unannounced: { event: status, status, ...said, at } },
     },
   );
   if (matchedCount === 1) {
@@ -122,7 +122,7 @@ export async function findTemplate(db: Db, account: AccountId, dltId: string): P
   return (await templates(db).findOne({ _id: templateKey(account, dltId) })) ?? undefined;
 }
 
-/** Those of an account with these ids, by id. */
+/** Templates of an account with these ids, by id. */
 export async function findTemplates(
   db: Db,
   account: AccountId,
@@ -136,7 +136,7 @@ export async function findTemplates(
 /** Whether a template may be used, and for what. */
 export type TemplateApproval = Pick<TemplateDocument, '_id' | 'status' | 'senders' | 'routes'>;
 
-/** Those of many templates, by one read. Templates that do not exist are left out. */
+/** The approvals of many templates, by one read. Templates that do not exist are left out. */
 export async function readApprovals(
   db: Db,
   keys: readonly TemplateKey[],
@@ -182,7 +182,7 @@ export async function listTemplates(
 }
 
 export function documentOf(account: AccountId, template: NewTemplate, now: Date): TemplateDocument {
-  const { dltId, name, senders, routes, entityId, content, slots, status, category, requested, request, owed } =
+  const { dltId, name, senders, routes, entityId, content, slots, status, category, requested, request, unannounced } =
     template;
   const { reason } = template;
   return {
@@ -196,7 +196,7 @@ export function documentOf(account: AccountId, template: NewTemplate, now: Date)
     content,
     ...defined({ slots }),
     status,
-    ...defined({ reason, category, requested, request, owed }),
+    ...defined({ reason, category, requested, request, unannounced }),
     createdAt: now,
     ...(status === 'submitted' ? {} : { decidedAt: now }),
   };

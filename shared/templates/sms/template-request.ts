@@ -1,5 +1,5 @@
 import type { TemplateRequestId } from '../../platform/runtime/ids.ts';
-import type { OwedDecision, TemplateDocument } from './template.ts';
+import type { TemplateDocument, UnannouncedDecision } from './template.ts';
 
 /**
  * A template that an account asked for and that has no id of an operator yet. With its id it becomes a template of the status
@@ -23,7 +23,7 @@ export interface TemplateRequestDocument
   readonly status: 'requested' | 'rejected';
   /** Its place among the account's requests (quotas.ts). */
   readonly place: number;
-  /** It has its id, and becomes a template: whoever reads it finishes that. */
+  /** Set when the request has its id and becomes a template: whoever reads it finishes that. */
   readonly dltId?: string;
-  readonly owed?: readonly OwedDecision[];
+  readonly unannounced?: readonly UnannouncedDecision[];
 }

@@ -39,8 +39,8 @@ export interface TemplateDocument {
   readonly approvedAt?: Date;
   /** The request that it was before it had its id (template-request.ts). */
   readonly request?: TemplateRequestId;
-  /** Decisions that webhooks have not been told yet (shared/events/template-change.ts). */
-  readonly owed?: readonly OwedDecision[];
+  /** Decisions that webhooks have not got yet (shared/events/template-change.ts). */
+  readonly unannounced?: readonly UnannouncedDecision[];
   readonly createdAt: Date;
   /** Time of the newest change of `status`. */
   readonly decidedAt?: Date;
@@ -50,17 +50,17 @@ export interface TemplateDocument {
   readonly reason?: string;
 }
 
-export interface OwedDecision {
-  readonly told: 'approved' | 'rejected';
+export interface UnannouncedDecision {
+  readonly event: 'approved' | 'rejected';
   readonly status: TemplateStatus;
   readonly reason?: string;
   readonly at: Date;
-  /** It was about this request, which is the template now. */
+  /** The request that the decision was about, which is the template now. */
   readonly request?: TemplateRequestId;
 }
 
-/** What may be deleted: webhooks have been told all of it. */
-export const NOTHING_OWED = { 'owed.0': { $exists: false } } as const;
+/** What may be deleted: all of it is announced. */
+export const ALL_ANNOUNCED = { 'unannounced.0': { $exists: false } } as const;
 
 export type TemplateKey = `${AccountId}:${string}`;
 export type TemplateStatus = 'submitted' | 'approved' | 'rejected';
@@ -79,7 +79,7 @@ export type NewTemplate = Pick<TemplateDocument, 'dltId' | 'name' | 'senders' | 
   readonly category?: TemplateCategory | undefined;
   readonly requested?: true | undefined;
   readonly request?: TemplateRequestId | undefined;
-  readonly owed?: readonly OwedDecision[] | undefined;
+  readonly unannounced?: readonly UnannouncedDecision[] | undefined;
 };
 
 /** What another export can say otherwise. */

@@ -8,7 +8,7 @@ import { WORK } from './work.ts';
 /**
  * Faults that a MongoDB deployment can have, at every command of the work that changes money, messages and leases. Some come
  * before the store has the command; the others leave the driver without an answer that says whether it was done
- * (docs/decisions/0071).
+ * (docs/decisions/0030).
  */
 describe('a fault of the store at each command', function () {
   this.timeout(180_000);

@@ -148,7 +148,7 @@ interface Lane {
   close(): Promise<void>;
 }
 
-/** Each lane has a database of its own: the sweep of one must not finish what another is working on. */
+/** Each lane has a database of its own: the maintenance of one must not finish what another is working on. */
 async function openLane({ uri, db: { databaseName } }: TestStore, lane: number): Promise<Lane> {
   const proxy = await startWireProxy(uri);
   const to = { dataDir: '', mongodbDatabase: `${databaseName}_${lane}` };

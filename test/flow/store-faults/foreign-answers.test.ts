@@ -145,7 +145,7 @@ describe('a request, when the store answers with a code that nobody knows', func
     expect(tried).to.be.greaterThan(30);
 
     await accepter.settled();
-    await sweep();
+    await recover();
     for (const id of ids) expect(await isStored(id), id).to.equal(true);
     expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
   });
@@ -167,7 +167,7 @@ describe('a request, when the store answers with a code that nobody knows', func
     }
     expect(new Set(answers)).to.deep.equal(new Set(answers.filter((one) => one === '200' || one === '503')));
     await accepter.settled();
-    await sweep();
+    await recover();
 
     const made = (await store.db.collection('messages').countDocuments({ account })) - before;
     const after = await verifyLedger(store.db, account);
@@ -178,7 +178,7 @@ describe('a request, when the store answers with a code that nobody knows', func
   });
 
   /** As maintenance does later, when no process can still be working on it. */
-  async function sweep(): Promise<void> {
+  async function recover(): Promise<void> {
     await eventually(async () => {
       await finishPending(store.db, new ManualClock(new Date(Date.now() + 120_000)));
       const stored = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });

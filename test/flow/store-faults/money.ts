@@ -41,7 +41,7 @@ async function answerOf(outcome: Promise<{ readonly kind: string }>): Promise<An
 }
 
 /** Finishes what is still pending, by a clock that is so far ahead that no process can be working on it any more. */
-const sweep = (db: Db) => finishPending(db, new ManualClock(new Date(Date.now() + 120_000)));
+const recover = (db: Db) => finishPending(db, new ManualClock(new Date(Date.now() + 120_000)));
 
 /** The ledger is whole, nothing is pending, and the account was charged this. */
 async function expectCharged(db: Db, account: AccountId, charged: number): Promise<void> {
@@ -78,7 +78,7 @@ export const ACCEPTING: Scenario = {
         if (answer === 'accepted') await untilEntered(db, account);
       },
       async expectWhole() {
-        await sweep(db);
+        await recover(db);
         const claimed = await claimAll(db, account);
         expect(new Set(claimed.map(({ _id }) => _id)).size, 'each is claimed once').to.equal(claimed.length);
         await expectAnswered(db, account, answer, claimed.length, 3);
@@ -87,7 +87,7 @@ export const ACCEPTING: Scenario = {
   },
 };
 
-/** The ledger entry follows the answer. Its process repeats it for some seconds, and then leaves it to the sweep. */
+/** The ledger entry follows the answer. Its process repeats it for some seconds, and then leaves it to the maintenance. */
 const untilEntered = (db: Db, account: AccountId): Promise<unknown> =>
   untilDone(async () => expect(await db.collection('ledger').countDocuments({ account, reason: 'send' })).to.equal(1));
 
@@ -106,7 +106,7 @@ const batch: Scenario = {
         if (answer === 'accepted') await untilEntered(db, account);
       },
       async expectWhole() {
-        await sweep(db);
+        await recover(db);
         const paid = (await batchCollection(db).findOne({ _id: stored._id }))?.state === 'paid';
         await expectAnswered(db, account, answer, paid ? 40 : 0, 40);
       },
@@ -126,7 +126,7 @@ const conversation: Scenario = {
         answer = await answerOf(accepter.accept(account, draft));
       },
       async expectWhole() {
-        await untilDone(() => sweep(db));
+        await untilDone(() => recover(db));
         const stored = (await chatMessagesOf(db, account)).length;
         const opened = await db.collection<{ _id: string }>('conversations').countDocuments({
           _id: conversationKey(account, draft.to),
@@ -146,7 +146,7 @@ const credits: Scenario = {
     return {
       act: async () => void (await untilDone(() => topUp(faulty, account, 7, id))),
       async expectWhole() {
-        await sweep(db);
+        await recover(db);
         await expectCharged(db, account, -7);
       },
     };
@@ -161,7 +161,7 @@ const refunds: Scenario = {
     return {
       act: () => untilDone(() => refundMessages(faulty, messages)),
       async expectWhole() {
-        await sweep(db);
+        await recover(db);
         await expectCharged(db, account, -3);
       },
     };
@@ -169,7 +169,7 @@ const refunds: Scenario = {
 };
 
 const finishing: Scenario = {
-  name: 'the sweep finishes what a gateway left',
+  name: 'the maintenance finishes what a gateway left',
   async open(db, faulty) {
     const account = await makeAccount(db, CREDITS);
     await new GroupAccepter({ db, clock, log }).accept(account, [makeDraft(), makeDraft()]);
@@ -178,7 +178,7 @@ const finishing: Scenario = {
     await queueOf(db).deleteMany({ account });
     await db.collection('ledger').deleteMany({ account, reason: 'send' });
     return {
-      act: async () => void (await untilDone(() => sweep(faulty))),
+      act: async () => void (await untilDone(() => recover(faulty))),
       async expectWhole() {
         const claimed = await claimAll(db, account);
         expect(new Set(claimed.map(({ _id }) => _id)).size).to.equal(2);
@@ -190,18 +190,18 @@ const finishing: Scenario = {
 };
 
 const finishingSent: Scenario = {
-  name: 'the sweep finishes what a gateway left, after a carrier took it: nothing is sent again',
+  name: 'the maintenance finishes what a gateway left, after a carrier took it: nothing is sent again',
   async open(db, faulty) {
     const account = await makeAccount(db, CREDITS);
     await new GroupAccepter({ db, clock, log }).accept(account, [makeDraft(), makeDraft()]);
     await untilEntered(db, account);
-    // As if the process had died between the lines and the ledger, and both were sent before the sweep.
+    // As if the process had died between the lines and the ledger, and both were sent before the maintenance.
     await db.collection('ledger').deleteMany({ account, reason: 'send' });
     const sent = (await claimAll(db, account)).map((message) => ({ ...message, state: 'sent' as const, v: 2 }));
     await insertNew(db, 'messages', sent);
     await queueOf(db).deleteMany({ account });
     return {
-      act: async () => void (await untilDone(() => sweep(faulty))),
+      act: async () => void (await untilDone(() => recover(faulty))),
       async expectWhole() {
         expect(await claimAll(db, account)).to.deep.equal([]);
         expect(await db.collection('messages').find({ account }).toArray()).to.have.deep.members(sent);

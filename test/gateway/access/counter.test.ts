@@ -9,7 +9,7 @@ import { ManualClock } from '../../support/manual-clock.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const PLENTY = 1_000_000;
-/** A limit so low that nothing is lent: each event is counted by itself. */
+/** A limit so low that no allowance is given: each event is counted by itself. */
 const FEW = 70;
 
 describe('rate counter', () => {
@@ -126,7 +126,7 @@ describe('rate counter', () => {
       expect(await rate().countDocuments({ _id: key })).to.equal(1);
     });
 
-    it('does not use what it borrowed when the window is over', async () => {
+    it('does not use its allowance when the window is over', async () => {
       const clock = new ManualClock();
       const counter = newCounter(clock);
       const key = newId('req');
@@ -147,7 +147,7 @@ describe('rate counter', () => {
       it(`lets exactly the limit pass of events that come to three processes ${what}`, async () => {
         const key = newId('req');
         const counters = shares.map(() => newCounter());
-        // Each counter borrows some events before the rush.
+        // Each counter takes an allowance before the rush.
         const first = await Promise.all(counters.map((counter) => counter.count(key, 1_000)));
 
         const rest = await Promise.all(
@@ -201,7 +201,7 @@ describe('rate counter', () => {
       for (let i = 0; i < 3; i++) await counter.count(key, 3 + i);
       await rate().updateOne(
         { _id: key },
-        { $set: { 'window.by.ctr_dead': { granted: 1, loan: 4, lent: 4, count: 3 } } },
+        { $set: { 'window.by.ctr_dead': { granted: 1, allowance: 4, held: 4, count: 3 } } },
       );
 
       expect((await newCounter().count(key, 3)).rank).to.equal(4);

@@ -210,7 +210,7 @@ describe('the rate limit', () => {
     const own = await openTestStore();
     const gateway = await openGateway(own.db, { config: { ...TEST_CONFIG, keyCacheMs: 60_000 } });
     const account = await makeAccount(own.db, 5);
-    // A limit so low that nothing is lent. Borrowed events are counted already and would pass without the store.
+    // A limit so low that no allowance is given. Events of an allowance are counted already and would pass without the store.
     const few = { account, name: 'few', scopes: ['send' as const], perMinute: 50 };
     const { key } = await createKey(own.db, systemClock, few);
     // Refused for its body, so that nothing but the key and the count is asked of the store.

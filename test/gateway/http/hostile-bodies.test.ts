@@ -87,14 +87,14 @@ describe('hostile HTTP: bodies, paths and queries', () => {
 
   /** The answer is 400, nothing was done, and other requests are served meanwhile. */
   async function expectRefused(path: string, body: string | Buffer, headers?: Record<string, string>): Promise<void> {
-    const before = await gateway.standing();
+    const before = await gateway.totals();
 
     const [answer] = await Promise.all([post(path, body, headers), gateway.servesOthers()]);
 
     expect(answer.status, answer.text).to.equal(400);
     expect(answer.body.code).to.be.oneOf(['malformed_body', 'invalid_request']);
     expect(answer.body.detail).to.be.a('string').with.length.below(1_000);
-    expect(await gateway.standing()).to.deep.equal(before);
+    expect(await gateway.totals()).to.deep.equal(before);
   }
 
   for (const [what, body] of MALFORMED) {
@@ -170,7 +170,7 @@ describe('hostile HTTP: bodies, paths and queries', () => {
   }
 
   it('of a name that is there twice the last counts, once', async () => {
-    const before = await gateway.standing();
+    const before = await gateway.totals();
 
     const answer = await post(
       '/v2/send',
@@ -180,7 +180,7 @@ describe('hostile HTTP: bodies, paths and queries', () => {
     expect(answer.status).to.equal(200);
     const stored = await gateway.store.db.collection('messages').findOne({ _id: answer.body.message_id });
     expect(stored).to.include({ to: '919876543210', text: 'b' });
-    expect((await gateway.standing()).balance).to.equal(before.balance - 1);
+    expect((await gateway.totals()).balance).to.equal(before.balance - 1);
   });
 
   for (const place of [

@@ -140,22 +140,22 @@ describe('hostile HTTP: what arrives over the wire', () => {
   ];
   for (const [what, row, statuses] of REFUSED) {
     it(`${statuses.join() || 'closed'}: ${what}`, async () => {
-      const before = await gateway.standing();
+      const before = await gateway.totals();
 
       expect(await statusesOf(gateway.port, bytesOf(row))).to.deep.equal(statuses);
 
-      expect(await gateway.standing()).to.deep.equal(before);
+      expect(await gateway.totals()).to.deep.equal(before);
       await gateway.servesOthers();
     });
   }
 
   it('400: chunks in HTTP/1.0, which a proxy of that version passes on unseen', async () => {
-    const before = await gateway.standing();
+    const before = await gateway.totals();
     const old = beginning().replace('HTTP/1.1', 'HTTP/1.0');
 
     expect(await statusesOf(gateway.port, `${old}Transfer-Encoding: chunked\r\n\r\n${CHUNKS}`)).to.deep.equal([400]);
 
-    expect(await gateway.standing()).to.deep.equal(before);
+    expect(await gateway.totals()).to.deep.equal(before);
   });
 
   it('200: an absolute form, whatever host it names', async () => {
@@ -165,17 +165,17 @@ describe('hostile HTTP: what arrives over the wire', () => {
   });
 
   it('a request in the body of a GET is a body', async () => {
-    const before = await gateway.standing();
+    const before = await gateway.totals();
     const body = whole();
 
     const bytes = bytesOf(`GET /v2/balance HTTP/1.1\r\n<auth>Content-Length: ${body.length}\r\n\r\n`) + body;
     expect(await statusesOf(gateway.port, bytes)).to.deep.equal([200]);
 
-    expect(await gateway.standing()).to.deep.equal(before);
+    expect(await gateway.totals()).to.deep.equal(before);
   });
 
   it('33 requests sent before the first answer is read are answered in order, each charged once', async () => {
-    const before = await gateway.standing();
+    const before = await gateway.totals();
     const some = 12;
     const bytes = [
       ...Array.from(
@@ -190,6 +190,6 @@ describe('hostile HTTP: what arrives over the wire', () => {
 
     expect(statuses.slice(0, 20).every((status, i) => status === (i % 2 === 0 ? 200 : 404))).to.equal(true);
     expect(statuses.slice(20)).to.deep.equal(Array.from({ length: some + 1 }, () => 200));
-    expect((await gateway.standing()).balance).to.equal(before.balance - some);
+    expect((await gateway.totals()).balance).to.equal(before.balance - some);
   });
 });

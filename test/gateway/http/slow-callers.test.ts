@@ -100,12 +100,12 @@ describe('callers who are slow', () => {
     });
 
     it('408: a body byte by byte', async () => {
-      const before = await gateway.standing();
+      const before = await gateway.totals();
 
       const received = await trickle(`${beginning()}Content-Length: 60000\r\n\r\n{"to":"`, '9'.repeat(5_000));
 
       expect(received).to.match(/^HTTP\/1\.1 408 .*"code":"request_timeout"/s);
-      expect(await gateway.standing()).to.deep.equal(before);
+      expect(await gateway.totals()).to.deep.equal(before);
     });
 
     it('408: chunks of one byte', async () => {

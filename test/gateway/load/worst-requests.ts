@@ -1,5 +1,5 @@
+import type { BatchId } from '../../../shared/platform/runtime/ids.ts';
 import { callbackPost, callbackSignature } from '../../support/chat-callback.ts';
-import type { WorstWorld } from './worst-world.ts';
 
 /** One request at the limit of its endpoint, of those that cost a gateway most. */
 export interface Worst {
@@ -213,7 +213,7 @@ export function worstAddresses(): Worst[] {
 }
 
 /** The dearest lists and files, of much that is stored. */
-export function worstReads({ batch, customer }: Pick<WorstWorld, 'batch' | 'customer'>): Worst[] {
+export function worstReads({ batch, customer }: { readonly batch: BatchId; readonly customer: string }): Worst[] {
   const get = (path: string, account: Worst['account'] = 'checking', together = 1): Worst => ({
     ...{ what: `${together} × GET ${path.replace(batch, '…')}`, method: 'GET', path, account, together, status: 200 },
   });
@@ -241,7 +241,7 @@ export function worstReads({ batch, customer }: Pick<WorstWorld, 'batch' | 'cust
 }
 
 /** Posts of 3 MB of a provider, and of somebody who says that he is one. */
-export function worstCallbacks({ callback }: Pick<WorstWorld, 'callback'>): Worst[] {
+export function worstCallbacks({ callback }: { readonly callback: string }): Worst[] {
   const sent = (status: Worst['status'], what: string, body: string, signature = callbackSignature(body)): Worst => ({
     ...{ what: `a callback: ${what}`, method: 'POST', path: callback, body, status },
     headers: { 'X-Hub-Signature-256': signature },

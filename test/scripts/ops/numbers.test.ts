@@ -70,7 +70,13 @@ describe('npm run ops: numbers and what nobody received', () => {
     const stray = { from: '919811112222', to: '919000000009', type: 'text', body: 'hello\u001b[31m there' };
     await world.store.db.collection<InboundDocument>('inbound').insertOne({
       ...{ _id: newId('inb'), carrier: 'acme', at: new Date(), from: '+919811112222', fromTon: 1, to: '919000000009' },
-      ...{ dataCoding: 0, octets: '', fingerprint: 'f', stray, expiresAt: new Date(Date.now() + 86_400_000) },
+      ...{
+        dataCoding: 0,
+        octets: '',
+        fingerprint: 'f',
+        unassigned: stray,
+        expiresAt: new Date(Date.now() + 86_400_000),
+      },
     });
 
     const without = await world.run('inbound list');

@@ -123,7 +123,7 @@ function schemaOf(name: EventName): string {
 /** Bodies of the event: for a message of which only the necessary is known, and for one of which everything is known. */
 function bodiesOf(name: EventName, channel: 'sms' | 'chatapp'): object[] {
   const kind = EVENTS[name];
-  if ('told' in kind) return templateBodies(kind.told, channel);
+  if ('outcome' in kind) return templateBodies(kind.outcome, channel);
   const { state } = kind;
   if (state === 'received' && channel === 'sms') {
     return receivedSms().map((message) => JSON.parse(eventBody({ message, entry: { state, at: AT } })) as object);
@@ -145,15 +145,15 @@ function bodiesOf(name: EventName, channel: 'sms' | 'chatapp'): object[] {
   return [bare, full].map((message) => JSON.parse(eventBody({ message, entry: { state, at: AT } })) as object);
 }
 
-function templateBodies(told: 'approved' | 'rejected' | 'stopped', channel: 'sms' | 'chatapp'): object[] {
+function templateBodies(outcome: 'approved' | 'rejected' | 'stopped', channel: 'sms' | 'chatapp'): object[] {
   const { account } = makeMessage({});
   const named: Readonly<Record<string, string>> =
     channel === 'sms'
       ? { template_id: '1107160000000012345', name: 'otp' }
       : { name: 'order_update', language: 'en_US', category: 'utility' };
-  const status = told === 'stopped' ? 'paused' : told;
+  const status = outcome === 'stopped' ? 'paused' : outcome;
   return [{}, { reason: 'INVALID_FORMAT' }].map((more) => {
-    const change = { account, channel, template: 'x', told, status, at: AT, named, ...more };
+    const change = { account, channel, template: 'x', event: outcome, status, at: AT, named, ...more };
     return JSON.parse(templateEvent(change).body) as object;
   });
 }

@@ -87,18 +87,18 @@ describe('paying for batches', () => {
     expect(await balance()).to.equal(100);
   });
 
-  it('what a dead gateway left is found as paid at once, and finished by the sweep', async () => {
+  it('what a dead gateway left is found as paid at once, and finished by the maintenance', async () => {
     const found = makeBatch(account, 10);
-    const swept = makeBatch(account, 10);
+    const settled = makeBatch(account, 10);
     await debitOnly(found);
-    await debitOnly(swept);
+    await debitOnly(settled);
 
     expect(await findPaidBatch(store.db, account, found._id)).to.include({ state: 'paid' });
     expect(await stateOf(found)).to.equal('paid');
-    expect(await stateOf(swept)).to.equal('unpaid');
+    expect(await stateOf(settled)).to.equal('unpaid');
     await finishPending(store.db, later(60_000));
 
-    expect(await stateOf(swept)).to.equal('paid');
+    expect(await stateOf(settled)).to.equal('paid');
     expect(await balance()).to.equal(80);
     const left = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
     expect(left).to.not.have.property('pending');

@@ -65,7 +65,7 @@ describe('schedules: booking', () => {
     await expectWholeLedger(account, 0);
   });
 
-  it('is finished by the sweep when the gateway died after the debit', async () => {
+  it('is finished by the maintenance when the gateway died after the debit', async () => {
     const account = await makeAccount(world.store.db, 2);
     const booking = makeBooking(at(60));
     await payOnly(account, booking);

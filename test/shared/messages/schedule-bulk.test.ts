@@ -28,7 +28,7 @@ describe('schedules: of a bulk request', () => {
     return { ...booking, content, batch };
   }
 
-  it('debits all recipients at once; the batch waits, and no worker or sweep touches it', async () => {
+  it('debits all recipients at once; the batch waits, and no worker and no maintenance touches it', async () => {
     const account = await makeAccount(world.store.db, 1_500);
     const { _id, batch } = await bookBatch(account, 1_200);
 

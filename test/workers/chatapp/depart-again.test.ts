@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
-import { voidConversation } from '../../../shared/money/conversations/store.ts';
+import { markRefunded } from '../../../shared/money/conversations/store.ts';
 import { connectStore } from '../../../shared/platform/mongo/connect.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { checkDeparture } from '../../../workers/chatapp/depart.ts';
@@ -19,7 +19,7 @@ describe('conversations/depart: another conversation', () => {
   const { accepterOn, accept, message, depart, set, refuse, accounts, balance, conversation, expectWholeLedger } =
     world;
 
-  const standingInTheWay: readonly [string, Partial<AccountDocument>, string][] = [
+  const obstacles: readonly [string, Partial<AccountDocument>, string][] = [
     ['no credits are left', { balance: 1 }, 'insufficient_credits'],
     ['the credits have expired', { expiryDate: '2020-01-01' }, 'insufficient_credits'],
     ['the account is suspended', { status: 'suspended' }, 'account_suspended'],
@@ -27,16 +27,16 @@ describe('conversations/depart: another conversation', () => {
 
   it('pays for another one when its own was given back longer ago than the customer’s document remembers', async () => {
     const opener = await accept();
-    const rider = await accept();
+    const included = await accept();
     await refuse(opener);
     await world.store.db
       .collection<ConversationDocument>('conversations')
-      .updateOne({ _id: conversationKey(world.account, CUSTOMER) }, { $set: { voided: [] } });
-    await set(rider, CLAIMED);
+      .updateOne({ _id: conversationKey(world.account, CUSTOMER) }, { $set: { refunded: [] } });
+    await set(included, CLAIMED);
 
-    expect((await depart([rider])).map(({ kind }) => kind)).to.deep.equal(['go']);
+    expect((await depart([included])).map(({ kind }) => kind)).to.deep.equal(['go']);
 
-    expect((await message(rider._id)).conversation).not.to.equal(opener.conversation);
+    expect((await message(included._id)).conversation).not.to.equal(opener.conversation);
     expect(await balance()).to.equal(8);
     await expectWholeLedger();
   });
@@ -44,54 +44,54 @@ describe('conversations/depart: another conversation', () => {
   it('pays the user price again inside the session', async () => {
     await customerWrites(world.store.db, world.account, CUSTOMER, world.clock.now());
     const opener = await accept(makeTextDraft());
-    const rider = await accept(makeTextDraft());
+    const included = await accept(makeTextDraft());
     await refuse(opener);
 
-    expect((await depart([rider])).map(({ kind }) => kind)).to.deep.equal(['go']);
+    expect((await depart([included])).map(({ kind }) => kind)).to.deep.equal(['go']);
     expect(await balance()).to.equal(9);
   });
 
   it('pays once when two processes ask for the same messages at once', async () => {
     const opener = await accept();
-    const riders = [await accept(), await accept()];
+    const includedMessages = [await accept(), await accept()];
     await refuse(opener);
 
-    const [one, other] = await Promise.all([depart(riders), depart(riders)]);
+    const [one, other] = await Promise.all([depart(includedMessages), depart(includedMessages)]);
 
     expect(one).to.deep.equal(other);
     expect(await balance()).to.equal(8);
-    const stored = await Promise.all(riders.map(({ _id }) => message(_id)));
+    const stored = await Promise.all(includedMessages.map(({ _id }) => message(_id)));
     expect(stored.filter(({ opened }) => opened !== undefined)).to.have.lengthOf(1);
     await expectWholeLedger();
   });
 
-  for (const [what, change, code] of standingInTheWay) {
+  for (const [what, change, code] of obstacles) {
     it(`refuses it with ${code} when ${what}, and charges nothing`, async () => {
       const opener = await accept();
-      const rider = await accept();
+      const included = await accept();
       await refuse(opener);
       await accounts().updateOne({ _id: world.account }, { $set: change });
       const before = await balance();
 
-      const [departure] = await depart([rider]);
+      const [departure] = await depart([included]);
 
       expect(departure).to.include({ kind: 'refuse', code });
       expect(await balance()).to.equal(before);
-      expect(await message(rider._id)).to.deep.equal(rider);
+      expect(await message(included._id)).to.deep.equal(included);
     });
   }
 
   it('waits for the refund when that is what it is short of', async () => {
     const opener = await accept();
-    const rider = await accept();
+    const included = await accept();
     await accounts().updateOne({ _id: world.account }, { $set: { balance: 1 } });
     const read = await conversation();
     if (read === null) throw new Error('it is stored');
-    await voidConversation(world.store.db, read, opener.conversation);
+    await markRefunded(world.store.db, read, opener.conversation);
 
-    const early = await depart([rider]);
+    const early = await depart([included]);
     await refuse(opener);
-    const then = await depart([rider]);
+    const then = await depart([included]);
 
     expect(early).to.deep.equal([]);
     expect(then.map(({ kind }) => kind)).to.deep.equal(['go']);
@@ -99,10 +99,10 @@ describe('conversations/depart: another conversation', () => {
   });
 
   describe('an attempt to pay that is held up on its way to the store', () => {
-    /** The conversation that the rider went in is void. The debit for another one is held up, and the account is suspended then. */
+    /** The conversation that the included message went in is void. The debit for another one is held up, and the account is suspended then. */
     async function heldUp() {
       const opener = await accept();
-      const rider = await accept();
+      const included = await accept();
       await refuse(opener);
       const proxy = await startWireProxy(world.store.uri);
       const mongodbDatabase = world.store.db.databaseName;
@@ -121,16 +121,16 @@ describe('conversations/depart: another conversation', () => {
       });
       const { db } = world.store;
       const departures = await checkDeparture({ db, clock: systemClock, accepter: accepterOn(cut.db, systemClock) }, [
-        rider,
+        included,
       ]);
       await cut.close();
       await proxy.close();
       expect(held.met).to.equal(1);
-      return { rider, departures, sendOn: () => sendOn() };
+      return { included, departures, sendOn: () => sendOn() };
     }
 
     it('never pays after the message was refused', async () => {
-      const { rider, departures, sendOn } = await heldUp();
+      const { included, departures, sendOn } = await heldUp();
       await accounts().updateOne({ _id: world.account }, { $set: { status: 'active' } });
       await sendOn();
 
@@ -138,7 +138,7 @@ describe('conversations/depart: another conversation', () => {
         { kind: 'refuse', code: 'account_suspended', reason: 'The account is suspended.' },
       ]);
       expect(await balance()).to.equal(10);
-      expect(await message(rider._id)).to.deep.equal(rider);
+      expect(await message(included._id)).to.deep.equal(included);
       await expectWholeLedger();
       const next = await accept();
       expect((await conversation())?.current?.id, 'others still open conversations').to.equal(next.conversation);
@@ -148,13 +148,13 @@ describe('conversations/depart: another conversation', () => {
   it('ends attempts of earlier looks also when the session has closed since', async () => {
     await customerWrites(world.store.db, world.account, CUSTOMER, world.clock.now());
     const opener = await accept(makeTextDraft());
-    const rider = await accept(makeTextDraft());
+    const included = await accept(makeTextDraft());
     await refuse(opener);
     const chats = async () => (await accounts().findOne({ _id: world.account }))?.chats;
     const before = await chats();
     world.clock.turn(25 * HOUR_MS);
 
-    const [departure] = await depart([rider]);
+    const [departure] = await depart([included]);
 
     expect(departure).to.include({ kind: 'refuse', code: 'session_closed' });
     // An attempt to pay filters on this field, so a changed one ends the attempts of earlier looks.
@@ -162,7 +162,7 @@ describe('conversations/depart: another conversation', () => {
   });
 
   describe('a worker that is cut off after it paid for another conversation', () => {
-    const payAndVanish = async (rider: ChatMessageDocument): Promise<void> => {
+    const payAndVanish = async (included: ChatMessageDocument): Promise<void> => {
       const proxy = await startWireProxy(world.store.uri);
       const cut = await connectStore({
         mongodbUri: proxy.uri,
@@ -170,26 +170,26 @@ describe('conversations/depart: another conversation', () => {
         mongodbDatabase: world.store.db.databaseName,
       });
       proxy.loseAll('update', 'conversations');
-      const outcome = await accepterOn(cut.db, systemClock).acceptAgain(rider);
+      const outcome = await accepterOn(cut.db, systemClock).acceptAgain(included);
       await cut.close();
       await proxy.close();
       expect(outcome).to.include({ kind: 'accepted', credits: 2 });
       expect((await conversation())?.current).to.equal(undefined);
     };
-    const sweep = () => finishPending(world.store.db, new ManualClock(new Date(Date.now() + 60_000)));
+    const recover = () => finishPending(world.store.db, new ManualClock(new Date(Date.now() + 60_000)));
 
-    it('has paid: the next one finds the conversation and its opener, and the sweep writes it', async () => {
+    it('has paid: the next one finds the conversation and its opener, and the maintenance writes it', async () => {
       const opener = await accept();
-      const rider = await accept();
+      const included = await accept();
       await refuse(opener);
-      await payAndVanish(rider);
+      await payAndVanish(included);
 
-      const [departure] = await depart([rider]);
-      await sweep();
+      const [departure] = await depart([included]);
+      await recover();
 
       const current = (await conversation())?.current;
       expect(departure).to.deep.equal({ kind: 'go', conversation: current?.id });
-      expect(await message(rider._id)).to.deep.include({
+      expect(await message(included._id)).to.deep.include({
         conversation: current?.id,
         opened: { group: current?.group, credits: 2 },
         v: 1,
@@ -198,52 +198,52 @@ describe('conversations/depart: another conversation', () => {
       await expectWholeLedger();
     });
 
-    it('is given back once when that message is refused before the sweep, which brings nothing back', async () => {
+    it('is given back once when that message is refused before the maintenance, which brings nothing back', async () => {
       const opener = await accept();
-      const rider = await accept();
+      const included = await accept();
       await refuse(opener);
-      await payAndVanish(rider);
-      await depart([rider]);
+      await payAndVanish(included);
+      await depart([included]);
 
-      await refuse(await message(rider._id));
-      await sweep();
-      const swept = (await conversation())?.current;
+      await refuse(await message(included._id));
+      await recover();
+      const settled = (await conversation())?.current;
       const next = await accept();
 
-      expect(swept).to.equal(undefined);
+      expect(settled).to.equal(undefined);
       expect((await conversation())?.current?.id).to.equal(next.conversation);
-      expect((await conversation())?.voided).to.have.lengthOf(2);
+      expect((await conversation())?.refunded).to.have.lengthOf(2);
       expect(await balance()).to.equal(8);
       await expectWholeLedger();
     });
 
-    it('is given back by the sweep when that message was refused before anybody wrote where it went', async () => {
+    it('is given back by the maintenance when that message was refused before anybody wrote where it went', async () => {
       const opener = await accept();
-      const rider = await accept();
+      const included = await accept();
       await refuse(opener);
-      await payAndVanish(rider);
-      await refuse(rider);
+      await payAndVanish(included);
+      await refuse(included);
       expect(await balance()).to.equal(8);
 
-      await sweep();
-      await sweep();
+      await recover();
+      await recover();
 
       expect(await balance()).to.equal(10);
-      expect((await conversation())?.voided).to.have.lengthOf(2);
+      expect((await conversation())?.refunded).to.have.lengthOf(2);
       await expectWholeLedger();
     });
 
-    it('is followed up by the sweep alone when nobody asks again', async () => {
+    it('is followed up by the maintenance alone when nobody asks again', async () => {
       const opener = await accept();
-      const rider = await accept();
+      const included = await accept();
       await refuse(opener);
-      await payAndVanish(rider);
+      await payAndVanish(included);
 
-      await sweep();
+      await recover();
 
       const current = (await conversation())?.current;
-      expect(current?.opener).to.equal(rider._id);
-      expect(await message(rider._id)).to.deep.include({
+      expect(current?.opener).to.equal(included._id);
+      expect(await message(included._id)).to.deep.include({
         conversation: current?.id,
         opened: { group: current?.group, credits: 2 },
       });

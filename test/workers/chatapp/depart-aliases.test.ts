@@ -31,17 +31,17 @@ describe('conversations/depart: a customer with two numbers', () => {
   it('a message under the other number stands for the conversation when its opener fails', async () => {
     const opener = await accept();
     await link();
-    const rider = await accept(makeTemplateDraft({ to: ALIAS }));
-    await set(rider, CLAIMED);
+    const included = await accept(makeTemplateDraft({ to: ALIAS }));
+    await set(included, CLAIMED);
 
     await refuse(opener);
 
-    expect(await balance(), 'the rider may have been taken').to.equal(8);
-    expect((await documentOf(CUSTOMER))?.heirs).to.deep.equal([
-      { conversation: opener.conversation, opener: rider._id },
+    expect(await balance(), 'the included message may have been taken').to.equal(8);
+    expect((await documentOf(CUSTOMER))?.successors).to.deep.equal([
+      { conversation: opener.conversation, opener: included._id },
     ]);
-    await set(rider, REFUSED);
-    await refuse(await message(rider._id));
+    await set(included, REFUSED);
+    await refuse(await message(included._id));
     expect(await balance()).to.equal(10);
     await expectWholeLedger();
   });
@@ -49,13 +49,13 @@ describe('conversations/depart: a customer with two numbers', () => {
   it('a message under the other number opens one of its own when the conversation was given back', async () => {
     const opener = await accept();
     await link();
-    const rider = await accept(makeTemplateDraft({ to: ALIAS }));
+    const included = await accept(makeTemplateDraft({ to: ALIAS }));
     await refuse(opener);
     expect(await balance()).to.equal(10);
 
-    const [departure] = await depart([rider]);
+    const [departure] = await depart([included]);
 
-    const moved = await message(rider._id);
+    const moved = await message(included._id);
     expect(departure).to.deep.equal({ kind: 'go', conversation: moved.conversation });
     expect(moved).to.have.property('opened');
     expect(moved, 'it is in the document of its own number').not.to.have.property('customer');
@@ -77,7 +77,7 @@ describe('conversations/depart: a customer with two numbers', () => {
 
     const moved = await message(one._id);
     expect(first).to.deep.equal({ kind: 'go', conversation: (await message(two._id)).conversation });
-    expect(moved).to.include({ rides: two._id, customer: ALIAS });
+    expect(moved).to.include({ includedWith: two._id, customer: ALIAS });
     await refuse(await message(two._id));
     await depart([moved]);
     expect(await message(one._id)).not.to.have.property('customer');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
-import { giveBackRefused } from '../../../shared/money/conversations/void.ts';
+import { giveBackRefused } from '../../../shared/money/conversations/give-back.ts';
 import { customerWrites, makeTemplateDraft, makeTextDraft } from '../../support/chat.ts';
 
 import { CLAIMED, CUSTOMER, departWorld, HOUR_MS, REFUSED } from './depart-world.ts';
@@ -48,18 +48,18 @@ describe('conversations/depart', () => {
     expect(await balance()).to.equal(6);
   });
 
-  it('opens and pays for another conversation when the one it rode in was given back; others ride in that', async () => {
+  it('opens and pays for another conversation when the one it was included in was given back; others go in that', async () => {
     const opener = await accept();
-    const riders = [await accept(), await accept(), await accept()];
+    const includedMessages = [await accept(), await accept(), await accept()];
     await refuse(opener);
 
-    const departures = await depart(riders);
+    const departures = await depart(includedMessages);
 
     const current = (await conversation())?.current;
     expect(current?.id).not.to.equal(opener.conversation);
-    expect(departures).to.deep.equal(riders.map(() => ({ kind: 'go', conversation: current?.id })));
-    const stored = await Promise.all(riders.map(({ _id }) => message(_id)));
-    expect(stored.map((one) => one.conversation)).to.deep.equal(riders.map(() => current?.id));
+    expect(departures).to.deep.equal(includedMessages.map(() => ({ kind: 'go', conversation: current?.id })));
+    const stored = await Promise.all(includedMessages.map(({ _id }) => message(_id)));
+    expect(stored.map((one) => one.conversation)).to.deep.equal(includedMessages.map(() => current?.id));
     expect(stored.map(({ v }) => v)).to.deep.equal([1, 1, 1]);
     const openers = stored.filter(({ opened }) => opened !== undefined);
     expect(openers.map(({ _id, opened }) => ({ _id, opened }))).to.deep.equal([
@@ -73,53 +73,58 @@ describe('conversations/depart', () => {
     await expectWholeLedger();
   });
 
-  it('rides on when the opener never left or was refused a moment ago: it stands for the conversation, and pays nothing', async () => {
+  it('goes on when the opener never left or was refused a moment ago: it stands for the conversation, and pays nothing', async () => {
     const opener = await accept();
-    const rider = await accept({ ...makeTemplateDraft(), validUntil: new Date(opener.validUntil.getTime() + HOUR_MS) });
+    const included = await accept({
+      ...makeTemplateDraft(),
+      validUntil: new Date(opener.validUntil.getTime() + HOUR_MS),
+    });
     const go = [{ kind: 'go', conversation: opener.conversation }];
-    await set(rider, CLAIMED);
+    await set(included, CLAIMED);
     world.clock.turn(opener.validUntil.getTime() - world.clock.now().getTime());
-    expect(await depart([rider]), 'its time is over, and nobody has seen it').to.deep.equal(go);
+    expect(await depart([included]), 'its time is over, and nobody has seen it').to.deep.equal(go);
     await set(opener, { state: 'expired' });
-    expect(await depart([rider]), 'it expired, and nobody has followed that up').to.deep.equal(go);
+    expect(await depart([included]), 'it expired, and nobody has followed that up').to.deep.equal(go);
 
     await giveBackRefused(world.store.db, [await message(opener._id)]);
 
-    expect(await depart([rider])).to.deep.equal(go);
-    expect((await conversation())?.heirs).to.deep.equal([{ conversation: opener.conversation, opener: rider._id }]);
+    expect(await depart([included])).to.deep.equal(go);
+    expect((await conversation())?.successors).to.deep.equal([
+      { conversation: opener.conversation, opener: included._id },
+    ]);
     expect(await balance()).to.equal(8);
-    // And when the rider is refused too, the conversation is given back.
-    await refuse(rider);
+    // And when the included message is refused too, the conversation is given back.
+    await refuse(included);
     expect(await balance()).to.equal(10);
     await expectWholeLedger();
   });
 
   it('asks nobody twice: it goes while the one that stands for the conversation waits for its retry', async () => {
     const opener = await accept();
-    const [heir, rider] = [await accept(), await accept()];
-    await set(heir, CLAIMED);
+    const [successor, included] = [await accept(), await accept()];
+    await set(successor, CLAIMED);
     await refuse(opener);
-    await set(heir, { state: 'waiting' });
-    await set(rider, CLAIMED);
+    await set(successor, { state: 'waiting' });
+    await set(included, CLAIMED);
 
-    expect((await depart([rider])).map(({ kind }) => kind)).to.deep.equal(['go']);
-    await set(heir, { state: 'expired' });
-    await giveBackRefused(world.store.db, [await message(heir._id)]);
+    expect((await depart([included])).map(({ kind }) => kind)).to.deep.equal(['go']);
+    await set(successor, { state: 'expired' });
+    await giveBackRefused(world.store.db, [await message(successor._id)]);
 
-    expect((await conversation())?.heirs?.map((one) => one.opener)).to.deep.equal([heir._id, rider._id]);
+    expect((await conversation())?.successors?.map((one) => one.opener)).to.deep.equal([successor._id, included._id]);
     expect(await balance()).to.equal(8);
     await expectWholeLedger();
   });
 
   it('looks at the opener also when another conversation runs by now', async () => {
     const opener = await accept();
-    const rider = await accept();
+    const included = await accept();
     world.clock.turn(25 * HOUR_MS);
     const newer = await accept();
     await set(opener, REFUSED);
-    await set(rider, CLAIMED);
+    await set(included, CLAIMED);
 
-    expect(await depart([rider])).to.deep.equal([{ kind: 'go', conversation: opener.conversation }]);
+    expect(await depart([included])).to.deep.equal([{ kind: 'go', conversation: opener.conversation }]);
     await giveBackRefused(world.store.db, [await message(opener._id)]);
 
     expect(await balance()).to.equal(6);
@@ -129,11 +134,14 @@ describe('conversations/depart', () => {
 
   it('goes on in a conversation whose opener was sent, however long ago its validity ended', async () => {
     const opener = await accept();
-    const rider = await accept({ ...makeTemplateDraft(), validUntil: new Date(opener.validUntil.getTime() + HOUR_MS) });
+    const included = await accept({
+      ...makeTemplateDraft(),
+      validUntil: new Date(opener.validUntil.getTime() + HOUR_MS),
+    });
     const sent = { state: 'sent', parts: [{ key: 'k', state: 'accepted' }] } as const;
     await world.store.db.collection<ChatMessageDocument>('messages').updateOne({ _id: opener._id }, { $set: sent });
     world.clock.turn(opener.validUntil.getTime() - world.clock.now().getTime());
 
-    expect((await depart([rider])).map(({ kind }) => kind)).to.deep.equal(['go']);
+    expect((await depart([included])).map(({ kind }) => kind)).to.deep.equal(['go']);
   });
 });

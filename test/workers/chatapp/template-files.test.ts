@@ -73,7 +73,7 @@ describe('chatapp worker: templates with a file in their header', () => {
     ['a page', 'image', '/page.png', /not a JPEG or PNG image/],
     ['of another type', 'video', '/no-extension', /not an MP4 video/],
   ] as const) {
-    it(`a file that is ${what}: rejected with the reason, told, and asked for anew with another`, async () => {
+    it(`a file that is ${what}: rejected with the reason, announced, and asked for anew with another`, async () => {
       await world.startWorker();
       await site.ask('picture', header(format, path)).expect(200);
 
@@ -82,7 +82,7 @@ describe('chatapp worker: templates with a file in their header', () => {
       expect(told).to.match(reason);
       expect(change).to.equal(null);
       expect(asked()).to.deep.equal([]);
-      expect(await site.told('picture')).to.deep.equal(['template.rejected rejected']);
+      expect(await site.announced('picture')).to.deep.equal(['template.rejected rejected']);
       await edit('picture', header('video', '/good.mp4')).expect(200);
       await site.until('picture', 'approved');
       expect(site.provider.uploads()).to.deep.equal(['video/mp4']);
@@ -140,6 +140,6 @@ describe('chatapp worker: templates with a file in their header', () => {
     await site.until('picture', 'approved');
     expect(site.provider.uploads()).to.have.length(2);
     expect(asked()).to.deep.equal(['POST 200']);
-    expect(await site.told('picture')).to.deep.equal(['template.approved approved']);
+    expect(await site.announced('picture')).to.deep.equal(['template.approved approved']);
   });
 });

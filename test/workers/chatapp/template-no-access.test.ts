@@ -45,7 +45,7 @@ describe('chatapp worker: a template that the provider does not let us ask for',
     );
     const waiting = await eventually(() => requests().findOne({ _id, tries: { $gte: 1 } }), 'it is put off');
     expect(waiting?.due).to.be.instanceOf(Date);
-    expect(waiting).not.to.have.any.keys('refusal', 'owed');
+    expect(waiting).not.to.have.any.keys('refusal', 'unannounced');
 
     account.provider.answer = (_, res) => json(res, 200, { id: '1', status: 'PENDING', category: 'UTILITY' });
     await eventually(async () => (await requests().findOne({ _id }))?.due === undefined, 'it is asked for');

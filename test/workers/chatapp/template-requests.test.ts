@@ -25,7 +25,7 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     await site.close();
   });
 
-  it('requested, pending, approved by the callback, told once, and sent', async () => {
+  it('requested, pending, approved by the callback, announced once, and sent', async () => {
     const { body } = await site.ask('order_left').expect(200);
     expect(body).to.include({ status: 'success', state: 'requested', change: 'create', name: 'order_left' });
     expectProblem(await site.ask('order_left'), 'template_exists');
@@ -35,8 +35,8 @@ describe('chatapp worker: templates are asked for at the provider', () => {
 
     expect(shown).to.include({ change: null, reason: null, category: 'utility', cannot_be_sent: null });
     expect(shown.params).to.have.length(5);
-    expect(await site.told('order_left')).to.deep.equal(['template.approved approved']);
-    expect(await site.told('order_left')).to.have.length(1);
+    expect(await site.announced('order_left')).to.deep.equal(['template.approved approved']);
+    expect(await site.announced('order_left')).to.have.length(1);
     expect(site.provider.templateRequests()).to.deep.equal([{ method: 'POST', name: 'order_left', status: 200 }]);
     const params = ['1234', 'Asha', '#1234', 'abc', '25OFF'];
     const sent = { to: '919876543210', template: 'order_left', language: 'en_US', params };
@@ -44,14 +44,14 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     expectProblem(await site.ask('order_left'), 'template_exists');
   });
 
-  it('rejected: the reason is shown and told; edited, it is reviewed again', async () => {
+  it('rejected: the reason is shown and announced; edited, it is reviewed again', async () => {
     await world.startWorker();
     await site.ask('refused_offer').expect(200);
     await site.until('refused_offer', 'rejected');
     // The list may have told the state before the callback did, which has a longer reason.
     const words = /^INVALID_FORMAT: Your template has parameters placed next to each other\. Separate/;
     await eventually(async () => words.test(String((await site.shown('refused_offer'))?.reason)), 'why');
-    expect(await site.told('refused_offer')).to.deep.equal(['template.rejected rejected']);
+    expect(await site.announced('refused_offer')).to.deep.equal(['template.rejected rejected']);
 
     // Callbacks have times in whole seconds: the next decision must come in another second, or it would look like the known one.
     const second = () => Math.floor(Date.now() / 1_000);
@@ -93,7 +93,7 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     await has('order_left', 'utility', 'Hi {{1}}, order {{2}} has left today.');
   });
 
-  it('paused and disabled after it was approved: told as stopped', async () => {
+  it('paused and disabled after it was approved: announced as stopped', async () => {
     await world.startWorker();
     await site.ask('paused_soon').expect(200);
 
@@ -101,7 +101,10 @@ describe('chatapp worker: templates are asked for at the provider', () => {
 
     // The list may have told the state before the callback did, which has the reason.
     await eventually(async () => String((await site.shown('paused_soon'))?.reason).startsWith('FIRST_PAUSE'), 'why');
-    expect(await site.told('paused_soon')).to.deep.equal(['template.approved approved', 'template.stopped paused']);
+    expect(await site.announced('paused_soon')).to.deep.equal([
+      'template.approved approved',
+      'template.stopped paused',
+    ]);
   });
 
   it('deleted at the provider, then gone; before the provider was asked, gone at once', async () => {
@@ -121,7 +124,7 @@ describe('chatapp worker: templates are asked for at the provider', () => {
     expect(body).to.include({ removed: false });
     const methods = () => site.provider.templateRequests().map(({ method }) => method);
     await eventually(() => methods().includes('DELETE'), 'the provider is asked');
-    expect(await site.told('short_lived'), 'it is not forgotten before that').to.deep.equal([
+    expect(await site.announced('short_lived'), 'it is not forgotten before that').to.deep.equal([
       'template.approved approved',
     ]);
     await eventually(async () => (await site.shown('short_lived')) === undefined, 'it is gone');
@@ -173,7 +176,7 @@ describe('chatapp worker: templates are asked for at the provider', () => {
 
       await site.until('crash_order', 'approved');
       expect(site.provider.templateRequests()).to.deep.equal([{ method: 'POST', name: 'crash_order', status: 200 }]);
-      expect(await site.told('crash_order')).to.deep.equal(['template.approved approved']);
+      expect(await site.announced('crash_order')).to.deep.equal(['template.approved approved']);
     });
   }
 

@@ -9,7 +9,7 @@ import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.
 import { createEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import { tellTemplates } from '../../../workers/maintenance/tell-templates.ts';
+import { announceTemplates } from '../../../workers/maintenance/announce-templates.ts';
 import { makeProvider, TEST_BOX } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';
@@ -107,9 +107,9 @@ export class TemplateWorld {
   }
 
   /** The names of the events that webhooks got about a template, with their statuses. */
-  async told(name: string): Promise<readonly string[]> {
+  async announced(name: string): Promise<readonly string[]> {
     const { db } = this.#world.store;
-    await tellTemplates(db, createAnnouncer({ db, clock: systemClock }));
+    await announceTemplates(db, createAnnouncer({ db, clock: systemClock }));
     const found = await db
       .collection<DeliveryDocument>('deliveries')
       .find({ account: this.account })

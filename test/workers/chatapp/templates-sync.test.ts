@@ -99,7 +99,7 @@ describe('chatapp worker: copies of the templates', () => {
       const { stored, account } = await posted(['DISABLED', TIME + 2], ['PAUSED', TIME + 1]);
 
       expect(await stored()).to.include({ status: 'disabled' });
-      expect((await stored())?.owed?.map(({ status }) => status) ?? []).not.to.include('paused');
+      expect((await stored())?.unannounced?.map(({ status }) => status) ?? []).not.to.include('paused');
       expect(account.provider.lists, 'nothing is left to ask').to.have.length(1);
     });
 
@@ -144,13 +144,13 @@ describe('chatapp worker: copies of the templates', () => {
       const template = await told('PAUSED');
 
       expect(template).to.include({ status: 'paused' });
-      expect(template?.owed?.map(({ status }) => status)).to.deep.equal(['paused']);
+      expect(template?.unannounced?.map(({ status }) => status)).to.deep.equal(['paused']);
     });
 
     it('one that is approved again meanwhile stays approved, and nobody is told', async () => {
       const template = await told('APPROVED');
 
-      expect(template).to.include({ status: 'approved' }).and.not.have.property('owed');
+      expect(template).to.include({ status: 'approved' }).and.not.have.property('unannounced');
     });
   });
 

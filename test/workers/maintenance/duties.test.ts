@@ -98,8 +98,8 @@ describe('maintenance duties', () => {
     const id = await accepted(account, inHours(1));
     const duties = await dutiesAt(new ManualClock(inHours(2)));
 
-    await duties.sweepDue();
-    await duties.sweepDue();
+    await duties.settleDue();
+    await duties.settleDue();
 
     const message = await messages().findOne({ _id: id });
     expect(message).to.include({ state: 'expired', errorCode: 'validity_expired' });
@@ -117,7 +117,7 @@ describe('maintenance duties', () => {
     await messages().updateOne({ _id: later }, { $set: { state: 'waiting', due: inHours(3) } });
     const duties = await dutiesAt(new ManualClock(inHours(2)));
 
-    await duties.sweepDue();
+    await duties.settleDue();
 
     expect(await messages().findOne({ _id: waiting })).to.include({ state: 'queued' });
     expect(await messages().findOne({ _id: later })).to.include({ state: 'waiting' });
@@ -129,7 +129,7 @@ describe('maintenance duties', () => {
     await accept(account, drafts);
     const duties = await dutiesAt(new ManualClock(inHours(2)));
 
-    await duties.sweepDue();
+    await duties.settleDue();
 
     expect(await messages().countDocuments({ account, state: 'expired' })).to.equal(450);
     expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 450, problems: [] });
@@ -143,7 +143,7 @@ describe('maintenance duties', () => {
       .insertOne({ _id: 'maintenance', owner: 'other@boot/1/1', epoch: 4, until: inHours(1) });
     const duties = await dutiesAt(new ManualClock(inHours(2)));
 
-    await duties.sweepDue();
+    await duties.settleDue();
 
     expect(await messages().findOne({ _id: id })).to.include({ state: 'queued' });
   });
@@ -218,7 +218,7 @@ describe('maintenance duties', () => {
       );
       const { announcer, reached, goOn } = heldAnnouncer();
       const duties = await dutiesAt(new ManualClock(inHours(2)), announcer);
-      void duties.sweepDue();
+      void duties.settleDue();
       await reached;
 
       const stopped = duties.stop();
@@ -229,7 +229,7 @@ describe('maintenance duties', () => {
       expect(await isLeaseFree()).to.equal(true);
       expect(await messages().countDocuments({ account, state: 'expired' })).to.equal(200);
       expect(await verifyLedger(store.db, account)).to.deep.include({ balance: 200, problems: [] });
-      await duties.sweepDue();
+      await duties.settleDue();
       await duties.keepLease();
       expect(await isLeaseFree()).to.equal(true);
     });
@@ -239,14 +239,14 @@ describe('maintenance duties', () => {
       await accepted(account, inHours(1));
       const { announcer, reached, goOn } = heldAnnouncer();
       const duties = await dutiesAt(new ManualClock(inHours(2)), announcer, 1);
-      const swept = duties.sweepDue();
+      const settled = duties.settleDue();
       await reached;
 
       await duties.stop();
 
       expect(await isLeaseFree()).to.equal(false);
       goOn();
-      await swept;
+      await settled;
     });
   });
 });

@@ -4,7 +4,7 @@ import type { ScheduleDocument } from '../../../shared/messages/schedule.ts';
 import { writeIntent } from '../../../shared/messages/settlement/intents.ts';
 import { MessageLog } from '../../../shared/messages/settlement/log-store.ts';
 import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
-import { oldestOwed, redoIntents } from '../../../shared/messages/settlement/redo-intents.ts';
+import { oldestUnannounced, redoIntents } from '../../../shared/messages/settlement/redo-intents.ts';
 import { Settler } from '../../../shared/messages/settlement/settle.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
@@ -142,26 +142,26 @@ describe('maintenance: what ended long ago is removed', () => {
     expect(await idsIn('schedules')).to.deep.equal([sending._id]);
   });
 
-  it('a refund that a dead worker owes is paid by the next one, though the message ended long ago', async () => {
+  it('a refund that a dead worker left undone is paid by the next one, though the message ended long ago', async () => {
     const account = await makeAccount(world.store.db, 1);
     await world.store.db
       .collection<AccountDocument>('accounts')
       .updateOne({ _id: account }, { $unset: { pendingAt: '' } });
-    const owed = delivered(100, { account, ...refused(99) });
-    await put([owed, delivered(100)]);
+    const unrefunded = delivered(100, { account, ...refused(99) });
+    await put([unrefunded, delivered(100)]);
     await world.store.db
       .collection<{ _id: string; epoch: number; messages: MessageId[] }>('intents')
-      .insertOne({ _id: `${LEASE}/outcomes`, epoch: 1, messages: [owed._id] });
+      .insertOne({ _id: `${LEASE}/outcomes`, epoch: 1, messages: [unrefunded._id] });
 
     await pruneOld(deps());
-    expect(await idsIn('messages')).to.deep.equal([owed._id]);
+    expect(await idsIn('messages')).to.deep.equal([unrefunded._id]);
 
     await redoIntents(
       world.store.db,
       createAnnouncer({ db: world.store.db, clock }),
       LEASE,
       2,
-      oldestOwed(clock.now()),
+      oldestUnannounced(clock.now()),
     );
     expect(await verifyLedger(world.store.db, account)).to.deep.include({ balance: 2, problems: [] });
   });

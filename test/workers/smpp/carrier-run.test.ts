@@ -12,8 +12,8 @@ import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import { CarrierRun } from '../../../workers/smpp/carrier-run.ts';
 import { Departures } from '../../../workers/smpp/claim/departures.ts';
 import { Serving } from '../../../workers/smpp/claim/serving.ts';
+import { InboundAnnouncer } from '../../../workers/smpp/inbound/announce-inbound.ts';
 import { AnswerSender } from '../../../workers/smpp/inbound/answer-sender.ts';
-import { Teller } from '../../../workers/smpp/inbound/tell.ts';
 import { createSmppMetrics } from '../../../workers/smpp/monitoring/metrics.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type HeldDb, holdUpdates } from '../../support/held-db.ts';
@@ -49,7 +49,7 @@ describe('smpp worker: a carrier under its lease', () => {
     };
     const metrics = createSmppMetrics(new Metrics());
     const answerSender = new AnswerSender({ db, clock, log, metrics });
-    const { owing } = answerSender;
+    const { withDueAnswers } = answerSender;
     run = new CarrierRun({
       ...{ db, clock, log, carrier, password: '', metrics, answerSender },
       announcer: createAnnouncer({ db, clock }),
@@ -57,8 +57,14 @@ describe('smpp worker: a carrier under its lease', () => {
       serving: new Serving({ db, clock }),
       departures: new Departures({ db, clock }),
       messageLog: new MessageLog({ db, clock, log, days: 1 }),
-      teller: new Teller({ db, clock, announcer: createAnnouncer({ db, clock }), strayDays: 1, owing }),
-      inboundRules: { partsMs: 60_000, refuseStrays: false },
+      inboundAnnouncer: new InboundAnnouncer({
+        db,
+        clock,
+        announcer: createAnnouncer({ db, clock }),
+        unassignedDays: 1,
+        withDueAnswers,
+      }),
+      inboundRules: { partsMs: 60_000, refuseUnassigned: false },
       lease: new Lease({ name: 'carrier:c', db: store.db, clock }),
     });
     return run;

@@ -194,7 +194,7 @@ describe('smpp worker: when things break', () => {
   it('a message to a number of nobody is refused for good where the setting says so', async () => {
     const statuses: number[] = [];
     const here = await open({
-      inbound: { partsMs: 60_000, refuseStrays: true, strayDays: 1 },
+      inbound: { partsMs: 60_000, refuseUnassigned: true, unassignedDays: 1 },
       smsc: {
         deliverTries: 1,
         onFrame: (direction, bytes) => {

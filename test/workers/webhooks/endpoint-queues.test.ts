@@ -59,7 +59,7 @@ describe('webhooks worker: whose post is next', () => {
     expect(endpoints.filter((endpoint) => endpoint === 'whk_well')).to.have.length(8);
   });
 
-  it('whatever one account is owed, and to however many endpoints, another’s goes at once', () => {
+  it('whatever is due to one account, and to however many endpoints, another’s goes at once', () => {
     const queues = openQueues();
     for (let n = 0; n < 700; n++) filled(queues, `whk_greedy${n}`, 8, 'acc_greedy');
 

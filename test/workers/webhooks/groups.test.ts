@@ -14,7 +14,7 @@ import { verify, WebhookWorld } from './world.ts';
 describe('webhooks worker: the events of a group', () => {
   const world = WebhookWorld.use();
 
-  async function owe({ endpoint }: CreatedEndpoint, size: number): Promise<DeliveryGroup> {
+  async function storeDue({ endpoint }: CreatedEndpoint, size: number): Promise<DeliveryGroup> {
     const { _id, account } = endpoint;
     const group = makeGroup({ endpoint: _id, account, due: world().clock.now() }, size);
     await groupsOf(world().db).insertOne(group);
@@ -50,7 +50,7 @@ describe('webhooks worker: the events of a group', () => {
     );
     const target = await world().receiver();
     const registered = await world().register(target.url);
-    const group = await owe(registered, 100);
+    const group = await storeDue(registered, 100);
     await world().startWorker({ db: way.db, perHost: 1 });
 
     const { attempts, due } = await done(group);
@@ -67,7 +67,7 @@ describe('webhooks worker: the events of a group', () => {
   it('that fail go on as deliveries of their own, with their log; the others are done', async () => {
     const bad = new Set<unknown>();
     const target = await world().receiver(answering((id) => (bad.has(id) ? 500 : 200)));
-    const group = await owe(await world().register(target.url), 5);
+    const group = await storeDue(await world().register(target.url), 5);
     const failing = eventsOf(group).filter((_, i) => i === 0 || i === 3);
     for (const id of failing) bad.add(id);
     await world().startWorker();
@@ -90,7 +90,7 @@ describe('webhooks worker: the events of a group', () => {
     const gone = { is: true };
     const target = await world().receiver(answering(() => (gone.is ? 410 : 200)));
     const registered = await world().register(target.url);
-    const group = await owe(registered, 4);
+    const group = await storeDue(registered, 4);
     await world().startWorker({ perHost: 1 });
 
     await done(group);
@@ -105,7 +105,7 @@ describe('webhooks worker: the events of a group', () => {
     const held: (() => void)[] = [];
     const open = { is: false };
     const target = await world().receiver((_, res) => (open.is ? res.end() : held.push(() => res.end())));
-    const group = await owe(await world().register(target.url), 6);
+    const group = await storeDue(await world().register(target.url), 6);
     const worker = await world().startWorker({ perHost: 2 });
     await eventually(() => held.length === 2, 'two in flight');
 
@@ -122,7 +122,7 @@ describe('webhooks worker: the events of a group', () => {
 
   it('are posted again together after a crash, and what had failed also goes its own way: nothing is lost', async () => {
     const target = await world().receiver();
-    const group = await owe(await world().register(target.url), 3);
+    const group = await storeDue(await world().register(target.url), 3);
     // As a worker leaves it that dies after it has taken apart what failed.
     const [item] = group.items;
     const own = deliveryId(item?.eventId ?? 'evt_', group.endpoint);

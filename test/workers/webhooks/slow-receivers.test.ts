@@ -19,8 +19,8 @@ describe('webhooks worker: slow receivers', () => {
     const endpoints = () => world().db.collection<EndpointDocument>('endpoints');
 
     /** Stores endpoints below one URL, each with due deliveries. They are stored directly: the API allows ten for each account. */
-    async function owe(url: string, owed: readonly (readonly [AccountId, number])[], each: number): Promise<void> {
-      const made = owed.flatMap(([account, count]) =>
+    async function storeDue(url: string, due: readonly (readonly [AccountId, number])[], each: number): Promise<void> {
+      const made = due.flatMap(([account, count]) =>
         Array.from({ length: count }, (_, n) => {
           const _id = newId('whk');
           const sealed = world().box.seal(newSecret(), ['endpoints', _id, 'secrets.sealed']);
@@ -61,13 +61,13 @@ describe('webhooks worker: slow receivers', () => {
         2,
       ],
     ];
-    for (const [what, owed, each] of rows) {
+    for (const [what, due, each] of rows) {
       it(`another account’s webhook leaves at once: ${what}`, async () => {
         const slowReceiver = new SlowReceiver();
         const slow = await slowReceiver.start();
         const fast = await world().receiver();
         const neighbour = await world().register(fast.url);
-        await owe(slow.url, owed, each);
+        await storeDue(slow.url, due, each);
         await world().startWorker({ timeoutMs: PATIENCE_MS, clock: systemClock });
         world().onClose(async () => slowReceiver.end());
 

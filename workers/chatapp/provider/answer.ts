@@ -39,7 +39,7 @@ export type SendVerdict =
       readonly template?: string;
       /** Our copy of the template is probably old. */
       readonly copyIsOld?: true;
-      /** It is refused because of the account, so other messages would be too. */
+      /** Set when the refusal is because of the account, so other messages would be refused too. */
       readonly accountWide?: true;
       /** The provider's code, if we do not know it and it forbids the message: perhaps it forbids all. */
       readonly forbids?: number;

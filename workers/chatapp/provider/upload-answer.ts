@@ -6,7 +6,7 @@ import { judgeTemplateAnswer } from './template-answer.ts';
 export type UploadVerdict =
   | { readonly kind: 'done'; readonly value: string }
   | { readonly kind: 'refused'; readonly reason: string }
-  /** It is tried again from the beginning. `reason`: for the operator. */
+  /** The upload is tried again from the beginning. `reason`: for the operator. */
   | { readonly kind: 'later'; readonly reason: string };
 
 /** Sessions and handles are opaque texts of some hundred characters. */
@@ -30,7 +30,7 @@ export function judgeUpload(exchange: Exchange, member: 'id' | 'h'): UploadVerdi
   return verdict.kind === 'later' ? verdict : refused('reason' in verdict ? verdict.reason : '');
 }
 
-/** It becomes a part of the address. */
+/** Whether an id of an upload session may become a part of the address. */
 function isSession(id: string): boolean {
   return /^upload:[\x21-\x7e]+$/.test(id);
 }

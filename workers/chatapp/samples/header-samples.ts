@@ -27,7 +27,7 @@ const TRIES_MAX = 5;
 
 /**
  * Hands the sample files of headers to providers. At creation of a template a provider takes neither a link nor an id of
- * `/media`, only the handle of an upload (docs/decisions/0061). Handles are cheap, so none is kept.
+ * `/media`, only the handle of an upload (docs/decisions/0018). Handles are cheap, so none is kept.
  */
 export class HeaderSamples {
   readonly #guard: AddressGuard;

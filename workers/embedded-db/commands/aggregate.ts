@@ -138,7 +138,7 @@ function addStage(inner: Results, { name, argument }: Stage, context: Expression
   }
 }
 
-/** MongoDB has them, nothing of the product sends them (docs/decisions/0075). */
+/** MongoDB has them, nothing of the product sends them (docs/decisions/0032). */
 const ELSEWHERE = new Set(
   ['$addFields', '$bucket', '$bucketAuto', '$collStats', '$count', '$currentOp', '$densify', '$documents', '$facet']
     .concat(['$fill', '$geoNear', '$graphLookup', '$indexStats', '$listLocalSessions', '$listSessions', '$lookup'])

@@ -140,7 +140,7 @@ function parseOperator(path: Path, op: string, value: Value, siblings: Value): F
   }
 }
 
-/** Operators that MongoDB has and nothing of the product sends (docs/decisions/0075). */
+/** Operators that MongoDB has and nothing of the product sends (docs/decisions/0032). */
 const ELSEWHERE = new Set(
   '$all $size $type $mod $comment $bitsAllSet $bitsAllClear $bitsAnySet $bitsAnyClear $geoWithin $geoIntersects $near $nearSphere'.split(
     ' ',

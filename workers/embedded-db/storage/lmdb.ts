@@ -54,7 +54,7 @@ const CHUNK_BYTES = 256 * 1024;
 let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
 let chunkUsed = 0;
 
-/** These bytes of a buffer that lmdb-js will use again. */
+/** A copy of bytes of a buffer that lmdb-js will use again. */
 export function copyOf(source: Buffer, start: number, end: number): Buffer {
   const size = end - start;
   let target: Buffer;

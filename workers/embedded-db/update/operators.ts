@@ -32,7 +32,7 @@ export function parseOperators(update: Value): UpdateTree {
 }
 
 const KNOWN = new Set(['$set', '$setOnInsert', '$unset', '$inc', '$min', '$max', '$push', '$pull']);
-/** MongoDB has them, nothing of the product sends them (docs/decisions/0075). */
+/** MongoDB has them, nothing of the product sends them (docs/decisions/0032). */
 const ELSEWHERE = new Set(['$mul', '$addToSet', '$pullAll', '$pop', '$rename', '$currentDate', '$bit']);
 
 function unknownModifier(operator: string): StoreError {

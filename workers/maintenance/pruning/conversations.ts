@@ -30,13 +30,13 @@ export function conversationWalk(db: Db, before: Date): PruneWalk<Found> {
           $or: [
             { lastInboundAt: { $lt: before } },
             { 'current.until': { $lt: before } },
-            { voided: { $lt: since } },
+            { refunded: { $lt: since } },
             { linkedAt: { $lt: before } },
           ],
           $nor: [
             { lastInboundAt: { $gte: before } },
             { 'current.until': { $gte: before } },
-            { voided: { $gte: since } },
+            { refunded: { $gte: since } },
             { linkedAt: { $gte: before } },
           ],
         },

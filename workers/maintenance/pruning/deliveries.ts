@@ -9,7 +9,7 @@ type Found = Pick<DeliveryDocument, '_id'>;
 /**
  * Removes deliveries that were created before `before` and will not be posted any more. A delivery that is due or
  * waits for its retry stays, however old it is. Announcing an event again would create its delivery again, but no
- * intent is old enough for that (`oldestOwed`, settlement/redo-intents.ts).
+ * intent is old enough for that (`oldestUnannounced`, settlement/redo-intents.ts).
  */
 export function deliveryWalk(db: Db, before: Date): PruneWalk<Found> {
   const deliveries = deliveriesOf(db);

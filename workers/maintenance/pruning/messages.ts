@@ -29,7 +29,7 @@ type Found = Pick<MessageDocument, '_id' | 'batch'>;
 /**
  * Removes messages that ended before `before`. Messages of a batch stay until the batch has stored its counts
  * (workers/maintenance/pruning/batches.ts). Messages that an intent names stay too: the next holder of that lease
- * checks whether something is owed for them. The ledger and conversations refer to messages but do not read them. A
+ * checks whether something is still to be done for them. The ledger and conversations refer to messages but do not read them. A
  * receipt for a removed message becomes an orphan and expires.
  */
 export function messageWalk(db: Db, before: Date): PruneWalk<Found> {

@@ -3,7 +3,7 @@ import type { BatchChunkDocument } from '../../../shared/messages/batch.ts';
 import { batchCollection, chunkCollection, removeChunks } from '../../../shared/messages/batch-store.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { readPaid } from '../../../shared/money/payment/read-paid.ts';
-import { findEachForSure, findForSure } from '../../../shared/platform/mongo/find-one.ts';
+import { findCommitted, findEachCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { msOf, NOW_MS } from '../../../shared/platform/mongo/store-time.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { type BatchId, isBatchId, lowestId } from '../../../shared/platform/runtime/ids.ts';
@@ -11,7 +11,7 @@ import type { PruneWalk } from './walk.ts';
 
 const BATCHES_MAX = 100;
 /** Recipients without a batch that are younger than this stay. */
-const STRAY_MS = 3_600_000;
+const FORGOTTEN_MS = 3_600_000;
 
 /**
  * Removes batches that were never paid for and never will be, with their recipients: their gateway died before the
@@ -37,10 +37,10 @@ export async function pruneUnpaid(db: Db): Promise<number> {
   for (const { _id, account, unpaid: order } of found) {
     // From here on a debit that was held up is refused, even by a server whose clock is behind.
     if (order !== undefined && !(await declareOver(db, account, order.payBy))) continue;
-    const pending = [...(await readPaid(db, account, findForSure)).values()];
+    const pending = [...(await readPaid(db, account, findCommitted)).values()];
     if (pending.some(({ batch, schedules }) => batch === _id || schedules.some((one) => one.batch === _id))) continue;
     // The batch may have been marked as paid since it was read, and its pending change cleared. Then it stays.
-    const unpaid = await findForSure(batches, { _id, state: 'unpaid' }, { _id: 1 });
+    const unpaid = await findCommitted(batches, { _id, state: 'unpaid' }, { _id: 1 });
     if (unpaid === null) continue;
     await removeChunks(db, _id);
     await batches.deleteOne({ _id, state: 'unpaid' });
@@ -56,9 +56,9 @@ type FoundChunk = Pick<BatchChunkDocument, '_id'>;
  * recipients without a batch never get one. Recipients of the last hour are left alone, and a batch that a read does not show is
  * asked for once more: the read may come from a primary that was replaced.
  */
-export function strayChunkWalk(db: Db, clock: Clock): PruneWalk<FoundChunk> {
+export function forgottenChunkWalk(db: Db, clock: Clock): PruneWalk<FoundChunk> {
   const chunks = chunkCollection(db);
-  const $lt = `${lowestId('bat', new Date(clock.now().getTime() - STRAY_MS))}:` as const;
+  const $lt = `${lowestId('bat', new Date(clock.now().getTime() - FORGOTTEN_MS))}:` as const;
   return {
     // A chunk has up to 0.5 MB.
     group: { embedded: 20, mongodb: 20 },
@@ -75,10 +75,10 @@ export function strayChunkWalk(db: Db, clock: Clock): PruneWalk<FoundChunk> {
         .toArray();
       const seen = new Set(there.map(({ _id }) => _id));
       const unseen = ids.filter((id) => !seen.has(id)).map((_id) => ({ _id }));
-      const known = new Set([...seen, ...(await findEachForSure(batchCollection(db), unseen)).map(({ _id }) => _id)]);
-      const stray = found.map(({ _id }) => _id).filter((id) => !known.has(batchOf(id)));
-      if (stray.length === 0) return 0;
-      return (await chunks.deleteMany({ _id: { $in: stray } })).deletedCount;
+      const known = new Set([...seen, ...(await findEachCommitted(batchCollection(db), unseen)).map(({ _id }) => _id)]);
+      const forgotten = found.map(({ _id }) => _id).filter((id) => !known.has(batchOf(id)));
+      if (forgotten.length === 0) return 0;
+      return (await chunks.deleteMany({ _id: { $in: forgotten } })).deletedCount;
     },
   };
 }

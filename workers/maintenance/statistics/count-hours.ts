@@ -5,7 +5,7 @@ import type { AnyMessage } from '../../../shared/messages/document/any-message.t
 import { queueOf } from '../../../shared/messages/queue/queue-store.ts';
 import { HOUR_MS, type HourDocument, type HourName, hourStart } from '../../../shared/messages/statistics-hour.ts';
 import { countedHourCollection, hourCollection } from '../../../shared/messages/statistics-store.ts';
-import { TOO_LATE_V } from '../../../shared/money/conversations/rider-store.ts';
+import { TOO_LATE_V } from '../../../shared/money/conversations/included-store.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, idTime, lowestId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { dueHours, type LastCount } from './due-hours.ts';

@@ -7,7 +7,7 @@ import type { Counted } from './tally.ts';
 
 /**
  * The conversations that these messages opened and that were given back. Only the ledger knows: when an opener is refused, the
- * charge may also pass on to another message (shared/money/conversations/void.ts). Asked only for such openers, which are few.
+ * charge may also pass on to another message (shared/money/conversations/give-back.ts). Asked only for such openers, which are few.
  */
 export async function givenBack(db: Db, messages: readonly Counted[]): Promise<ReadonlySet<string | undefined>> {
   const refunds = new Map<AccountId, ReturnType<typeof refundOf>[]>();

@@ -36,7 +36,7 @@ interface Claimed {
   open: number;
   /** No line is left in it. */
   ended: boolean;
-  /** It cannot simply be removed at its end: another carrier or an earlier holder has claimed from it, or it is kept. */
+  /** Whether the document cannot simply be removed at its end: another carrier or an earlier holder has claimed from it, or it is kept. */
   shared: boolean;
   /** When all that was claimed was in `messages`. */
   idleMs: number;
@@ -105,7 +105,7 @@ export class Claimer {
     return this.#take({ claim: { id: newId('clm'), carrier, epoch, at: clock.now() }, picked });
   }
 
-  /** These outcomes are stored: the messages are in `messages`. */
+  /** Called when outcomes are stored: the messages are in `messages`. */
   stored(ids: readonly MessageId[]): void {
     for (const id of ids) {
       const unborn = this.#unborn.get(id);
@@ -172,7 +172,7 @@ export class Claimer {
     return [...fresh.map(({ message }) => message), ...written];
   }
 
-  /** Those of messages in `messages` that are still `queued` on the path of their lines. */
+  /** Takes the messages in `messages` that are still `queued` on the path of their lines. */
   async #takeWritten(claim: Claim, picked: readonly Picked[], sure: boolean): Promise<readonly MessageDocument[]> {
     const { db, clock } = this.#options;
     const byPath = new Map<string, MessageDocument[]>();

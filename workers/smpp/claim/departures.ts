@@ -32,7 +32,7 @@ const REMEMBERED = 20_000;
 /**
  * Checks messages again that have waited (for their time, for a retry, or in a backlog). What the gateway checked at accept may
  * have changed since. One per process. Messages that leave soon cost nothing. For the others, each account, sender and template
- * is read at most once in two seconds. Decision 0011 says which messages are refused, and which wait instead.
+ * is read at most once in two seconds. Decision 7 says which messages are refused, and which wait instead.
  */
 export class Departures {
   readonly #options: { readonly db: Db; readonly clock: Clock };

@@ -1,9 +1,14 @@
 import type { Db } from 'mongodb';
 import { readBindReports } from '../../../shared/carriers/bind-report-store.ts';
 import { type CarrierDocument, carrierLease } from '../../../shared/carriers/carrier.ts';
+import {
+  type Availabilities,
+  availabilityOf,
+  isWorthWaiting,
+  mayTake,
+} from '../../../shared/carriers/routing/availability.ts';
 import { MAX_CARRIERS } from '../../../shared/carriers/routing/path.ts';
 import { placementOf } from '../../../shared/carriers/routing/placement.ts';
-import { isWorthWaiting, mayTake, type Standings, standingOf } from '../../../shared/carriers/routing/standing.ts';
 import { listRoutes } from '../../../shared/carriers/routing/store.ts';
 import { RouteTable } from '../../../shared/carriers/routing/table.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
@@ -19,7 +24,7 @@ export class Serving {
   readonly #db: Db;
   readonly #clock: Clock;
   #table = new RouteTable([], []);
-  #standings: Standings = new Map();
+  #availabilities: Availabilities = new Map();
   readonly #unheldSince = new Map<string, Date>();
   /** The paths of each carrier by its breaker's state, until the next refresh. */
   #paths = new Map<string, readonly string[]>();
@@ -33,9 +38,9 @@ export class Serving {
   async refresh(carriers: readonly CarrierDocument[]): Promise<void> {
     const routes = await listRoutes(this.#db);
     // A single carrier has no other to give paths to.
-    const standings = carriers.length < 2 ? new Map() : await this.#readStandings(carriers);
+    const availabilities = carriers.length < 2 ? new Map() : await this.#readAvailabilities(carriers);
     this.#table = new RouteTable(routes, carriers);
-    this.#standings = standings;
+    this.#availabilities = availabilities;
     this.#paths = new Map();
   }
 
@@ -47,7 +52,7 @@ export class Serving {
     const now = this.#clock.now();
     const paths = [...this.#table.served].flatMap(([path, carriers]) => {
       if (!carriers.includes(carrier)) return [];
-      return mayTake(path, carriers, carrier, as, this.#standings, now) ? path : [];
+      return mayTake(path, carriers, carrier, as, this.#availabilities, now) ? path : [];
     });
     this.#paths.set(key, paths.sort());
     return paths;
@@ -67,10 +72,10 @@ export class Serving {
       ? next
       : placementOf(this.#table, { ...message, attempts: [...attempts, claim] }).path;
     const carriers = this.#table.served.get(served) ?? [];
-    return isWorthWaiting(carriers, this.#standings, this.#clock.now()) ? next : undefined;
+    return isWorthWaiting(carriers, this.#availabilities, this.#clock.now()) ? next : undefined;
   }
 
-  async #readStandings(carriers: readonly CarrierDocument[]): Promise<Standings> {
+  async #readAvailabilities(carriers: readonly CarrierDocument[]): Promise<Availabilities> {
     const now = this.#clock.now();
     const leases = carriers.map(({ _id }) => carrierLease(_id));
     const [epochs, reports] = await Promise.all([heldEpochs(this.#db, leases, now), readBindReports(this.#db)]);
@@ -80,7 +85,7 @@ export class Serving {
         const since = epoch === undefined ? (this.#unheldSince.get(carrier._id) ?? now) : undefined;
         if (since === undefined) this.#unheldSince.delete(carrier._id);
         else this.#unheldSince.set(carrier._id, since);
-        return [carrier._id, standingOf(carrier, epoch, reports.get(carrier._id), now, since)];
+        return [carrier._id, availabilityOf(carrier, epoch, reports.get(carrier._id), now, since)];
       }),
     );
   }

@@ -419,15 +419,15 @@ const LOWER_LANES_MOST = 30;
 
 /** How many messages of lower lanes may be claimed. It grows with what the highest lane with messages gets. */
 class LowerLanesQuota {
-  #owed = 0;
+  #credit = 0;
 
   /** Messages that the lower lanes may have now. */
   get due(): number {
-    return this.#owed < LOWER_LANES_LEAST ? 0 : Math.floor(this.#owed);
+    return this.#credit < LOWER_LANES_LEAST ? 0 : Math.floor(this.#credit);
   }
 
   /** Notes a claim: `higher` messages of the highest lane with messages, and `lower` messages of the lanes below it. */
   claimed(higher: number, lower: number): void {
-    this.#owed = Math.min(Math.max(this.#owed + higher * LOWER_LANES_PART - lower, 0), LOWER_LANES_MOST);
+    this.#credit = Math.min(Math.max(this.#credit + higher * LOWER_LANES_PART - lower, 0), LOWER_LANES_MOST);
   }
 }

@@ -56,7 +56,7 @@ export class ReceiptDialect {
 
   /**
    * Reads the word of the text and the TLV message_state. If they contradict each other, the one that says more counts, of equals
-   * the TLV (docs/decisions/0111 has the table). A number that is no state of SMPP 3.4 says nothing beside a word. If nobody knows
+   * the TLV (docs/decisions/0012 has the table). A number that is no state of SMPP 3.4 says nothing beside a word. If nobody knows
    * what is there, the profile decides.
    */
   read(word: string, messageState: number | undefined): Reading {

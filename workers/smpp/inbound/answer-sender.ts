@@ -12,7 +12,7 @@ import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import type { Log } from '../../../shared/platform/runtime/log.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
-import { findOwedAnswers, type OwedAnswer, removeOwedAnswer } from './answer-store.ts';
+import { type DueAnswer, findDueAnswers, removeDueAnswer } from './answer-store.ts';
 
 interface AnswerSenderOptions {
   readonly db: Db;
@@ -21,7 +21,7 @@ interface AnswerSenderOptions {
   readonly metrics: SmppMetrics;
 }
 
-/** The result of an owed answer, for the metrics. `late`: the account could not pay for it in time. */
+/** The result of a due answer, for the metrics. `late`: the account could not pay for it in time. */
 type Result = 'sent' | 'unpaid' | 'no_template' | 'no_route' | 'late';
 
 interface Verdict {
@@ -38,7 +38,7 @@ const VALID_MS = 60 * 60_000;
 const PAGE = 100;
 
 /**
- * Turns the answers that we owe to customers into paid messages. This is separate from the binds, so received SMS and receipts do
+ * Turns the answers that are due to customers into paid messages. This is separate from the binds, so received SMS and receipts do
  * not wait for it. One per process. Each answer is tried until it is accepted or certainly refused. A repeated try makes no
  * second message, because the ids of message and debit derive from the customer's message (`acceptOnce`).
  */
@@ -46,8 +46,8 @@ export class AnswerSender {
   readonly #options: AnswerSenderOptions;
   readonly #followUp: FollowUp;
   readonly #routes: Routes;
-  /** Carriers whose customers may be owed answers. The code that stores an owed answer adds its carrier. */
-  readonly owing = new Set<string>();
+  /** Carriers whose customers may be due answers. The code that stores a due answer adds its carrier. */
+  readonly withDueAnswers = new Set<string>();
 
   constructor(options: AnswerSenderOptions) {
     this.#options = options;
@@ -56,16 +56,16 @@ export class AnswerSender {
   }
 
   /**
-   * Call it as the holder of the carrier's lease. Costs nothing while no answer is owed. Rejects when one could not be settled; repeat
+   * Call it as the holder of the carrier's lease. Costs nothing while no answer is due. Rejects when one could not be settled; repeat
    * it then. One that fails holds up no others, unless the store has trouble.
    */
   async send(carrier: string): Promise<void> {
-    if (!this.owing.delete(carrier)) return;
+    if (!this.withDueAnswers.delete(carrier)) return;
     try {
       const failed: unknown[] = [];
-      let found: readonly OwedAnswer[] = [];
+      let found: readonly DueAnswer[] = [];
       do {
-        found = await findOwedAnswers(this.#options.db, carrier, PAGE, found.at(-1)?._id);
+        found = await findDueAnswers(this.#options.db, carrier, PAGE, found.at(-1)?._id);
         for (const answer of found) {
           await this.#settle(answer).catch((error: unknown) => {
             if (isStoreTrouble(error)) throw error;
@@ -75,12 +75,12 @@ export class AnswerSender {
       } while (found.length === PAGE);
       if (failed.length > 0) throw failed[0];
     } catch (error) {
-      this.owing.add(carrier);
+      this.withDueAnswers.add(carrier);
       throw error;
     }
   }
 
-  async #settle(answer: OwedAnswer): Promise<void> {
+  async #settle(answer: DueAnswer): Promise<void> {
     const { db, log, metrics } = this.#options;
     const { result, reason } = await this.#try(answer);
     if (result === 'sent') crashPoint('answer:paid');
@@ -88,12 +88,12 @@ export class AnswerSender {
       const event = result === 'unpaid' ? 'opt_out_answer_unpaid' : 'opt_out_answer_not_sent';
       log.warn(event, { account: answer.account, message_id: answer.inReplyTo, reason: reason ?? result });
     }
-    await removeOwedAnswer(db, answer._id);
+    await removeDueAnswer(db, answer._id);
     metrics.optOutAnswers.inc({ carrier: answer.carrier, result });
   }
 
-  /** Rejects when the result is unknown. The answer is still owed then. */
-  async #try(answer: OwedAnswer): Promise<Verdict> {
+  /** Rejects when the result is unknown. The answer is still due then. */
+  async #try(answer: DueAnswer): Promise<Verdict> {
     const { db, clock } = this.#options;
     const { _id, account, inReplyTo, to, sender, text, template, entityId, at } = answer;
     const validUntil = new Date(at.getTime() + VALID_MS);

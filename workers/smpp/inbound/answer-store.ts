@@ -5,10 +5,10 @@ import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
 import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
 
 /**
- * An answer that we owe to a customer's STOP, START or HELP. It exists until it is a paid message, or until it is certain that it
+ * An answer that is due to a customer's STOP, START or HELP. It exists until it is a paid message, or until it is certain that it
  * will be none. It is stored before the customer's message, and removed by the holder of the carrier that brought that message.
  */
-export interface OwedAnswer extends AnswerText, Pick<MessageDocument, 'account' | 'to' | 'sender'> {
+export interface DueAnswer extends AnswerText, Pick<MessageDocument, 'account' | 'to' | 'sender'> {
   /** The id of the message that it becomes. */
   readonly _id: MessageId;
   readonly inReplyTo: MessageId;
@@ -19,13 +19,13 @@ export interface OwedAnswer extends AnswerText, Pick<MessageDocument, 'account' 
 }
 
 /** Stores answers. One that is stored already is not changed. Throws the driver's error. */
-export async function oweAnswers(db: Db, answers: readonly OwedAnswer[]): Promise<void> {
+export async function storeDueAnswers(db: Db, answers: readonly DueAnswer[]): Promise<void> {
   await insertNew(db, 'opt_out_answers', answers);
 }
 
-/** The owed answers of a carrier, oldest first, behind `after`. */
-export function findOwedAnswers(db: Db, carrier: string, limit: number, after?: MessageId): Promise<OwedAnswer[]> {
-  return owed(db)
+/** The due answers of a carrier, oldest first, behind `after`. */
+export function findDueAnswers(db: Db, carrier: string, limit: number, after?: MessageId): Promise<DueAnswer[]> {
+  return due(db)
     .find({ carrier, ...(after === undefined ? {} : { _id: { $gt: after } }) })
     .sort({ _id: 1 })
     .limit(limit)
@@ -33,10 +33,10 @@ export function findOwedAnswers(db: Db, carrier: string, limit: number, after?: 
     .toArray();
 }
 
-export async function removeOwedAnswer(db: Db, id: MessageId): Promise<void> {
-  await owed(db).deleteOne({ _id: id });
+export async function removeDueAnswer(db: Db, id: MessageId): Promise<void> {
+  await due(db).deleteOne({ _id: id });
 }
 
-function owed(db: Db): Collection<OwedAnswer> {
+function due(db: Db): Collection<DueAnswer> {
   return db.collection('opt_out_answers');
 }

@@ -11,11 +11,11 @@ export interface Arrival {
   cameMs: number;
   /** When we wrote our answer. Absent while there is no answer, or if the answer refused it for now. */
   answeredMs?: number | undefined;
-  /** It was refused for now, because it could not be stored. An equal deliver_sm is then the carrier's second try. */
+  /** Set when the deliver_sm was refused for now, because it could not be stored. An equal deliver_sm is then the carrier's second try. */
   refused?: boolean;
   stored: boolean;
   /** Either the message is stored and announced, or it belongs to no account and is kept for the operator. */
-  told: boolean;
+  announced: boolean;
   /** The carrier certainly has our answer. An equal deliver_sm is then a new message. */
   sure: boolean;
 }
@@ -29,7 +29,7 @@ const RESENT_MS = 3_600_000;
 
 /**
  * Remembers recent deliver_sm. So a deliver_sm that the carrier repeats, because our answer was lost or late, is not mistaken for
- * a second message with the same text: a person may write "yes" twice. docs/decisions/0048 has the rules. Only the holder of the
+ * a second message with the same text: a person may write "yes" twice. docs/decisions/0014 has the rules. Only the holder of the
  * carrier's lease receives, so this memory is complete.
  */
 export class Arrivals {
@@ -59,7 +59,7 @@ export class Arrivals {
     for (const [fingerprint, equal] of this.#byFingerprint) {
       const kept = equal.filter((arrival) => {
         arrival.sure ||= isSure(arrival) || nowMs - arrival.cameMs >= RESENT_MS;
-        return !(arrival.sure && (arrival.told || !arrival.stored));
+        return !(arrival.sure && (arrival.announced || !arrival.stored));
       });
       if (kept.length === equal.length) continue;
       for (const arrival of equal) {

@@ -13,10 +13,10 @@ import type { SmppMetrics } from '../monitoring/metrics.ts';
 import { DeliverRefusals, isOfDeliver, REFUSAL_STATUS } from '../session/deliver-refusals.ts';
 import type { Deliver } from '../session/deliver-sm.ts';
 import type { DeliverVia } from '../session/deliver-taker.ts';
+import type { InboundAnnouncer } from './announce-inbound.ts';
 import { type Arrival, Arrivals } from './arrivals.ts';
 import { documentOf, type Incoming, readIncoming } from './incoming.ts';
 import { isComplete, type PartSet, PartSets } from './part-sets.ts';
-import type { Teller } from './tell.ts';
 import type { DefaultAlphabet } from './text-codings.ts';
 import { joinedText, textOf, type WholeText } from './whole-text.ts';
 
@@ -26,7 +26,7 @@ export interface InboundOptions {
   readonly log: Log;
   readonly metrics: SmppMetrics;
   readonly carrier: CarrierDocument;
-  readonly teller: Teller;
+  readonly inboundAnnouncer: InboundAnnouncer;
   readonly rules: InboundRules;
   /** Whether the carrier's lease is held. */
   held(): boolean;
@@ -38,14 +38,22 @@ export interface InboundRules {
   /** How long the parts of a message wait for its other parts. */
   readonly partsMs: number;
   /** Whether messages to numbers without an account are refused. Otherwise they are kept for the operator. */
-  readonly refuseStrays: boolean;
+  readonly refuseUnassigned: boolean;
 }
 
 /**
  * The result of a deliver_sm, for the metrics. `incomplete`: it belongs to a message that was stored without some of its parts.
  * `failed` was refused and comes again; `unstorable` was refused for good.
  */
-type InboundResult = 'received' | 'stray' | 'part' | 'incomplete' | 'repeated' | 'refused' | 'failed' | 'unstorable';
+type InboundResult =
+  | 'received'
+  | 'unassigned'
+  | 'part'
+  | 'incomplete'
+  | 'repeated'
+  | 'refused'
+  | 'failed'
+  | 'unstorable';
 
 const MAX_GROUP = 500;
 const GATHER_MS = 5;
@@ -57,7 +65,7 @@ const RECOVER_PAGE = 1_000;
 /**
  * Receives the messages of handsets. Each deliver_sm is stored. Alone or with its other parts it becomes a message of the account
  * that has the number. Then it is answered. This is done in groups. Receipts have groups of their own, so that a flood of one
- * kind does not delay the other. docs/decisions/0048 says how nothing is lost or announced twice when a process dies.
+ * kind does not delay the other. docs/decisions/0014 says how nothing is lost or announced twice when a process dies.
  */
 export class Inbound {
   readonly #options: InboundOptions;
@@ -67,7 +75,7 @@ export class Inbound {
   readonly #refusals = new DeliverRefusals();
   readonly #grouper: Grouper<Arrival, End>;
   /** Stored texts that are not messages yet: a try failed, or nobody waits for their missing parts any more. */
-  #untold: WholeText[] = [];
+  #unannounced: WholeText[] = [];
   /** Ids of documents that are to be removed. */
   readonly #finished = new Set<InboundId>();
   /** A group may have been stored although the store gave no answer. */
@@ -92,10 +100,10 @@ export class Inbound {
 
   /** Never rejects. */
   async take(deliver: Deliver, answer: (status: number) => void, via: DeliverVia): Promise<void> {
-    const { clock, log, metrics, carrier, teller, rules, slowDown } = this.#options;
+    const { clock, log, metrics, carrier, inboundAnnouncer, rules, slowDown } = this.#options;
     let arrival: Arrival | undefined;
     try {
-      if (rules.refuseStrays && !(await teller.isOurs(deliver.to))) {
+      if (rules.refuseUnassigned && !(await inboundAnnouncer.isOurs(deliver.to))) {
         this.#count('refused');
         metrics.inboundRefused.inc({ carrier: carrier._id });
         answer(STATUS.receiverRejects);
@@ -111,9 +119,9 @@ export class Inbound {
       answer(STATUS.ok);
     } catch (error) {
       const refusal = this.#refusals.refusal(error, deliver);
-      const told = { carrier: carrier._id, ...unexpectedErrorFields(error) };
-      if (refusal === 'never') log.error('inbound_unstorable', told);
-      else log.warn('inbound_not_stored', told);
+      const announced = { carrier: carrier._id, ...unexpectedErrorFields(error) };
+      if (refusal === 'never') log.error('inbound_unstorable', announced);
+      else log.warn('inbound_not_stored', announced);
       this.#uncertain = true;
       if (arrival !== undefined) arrival.refused = true;
       this.#count(refusal === 'never' ? 'unstorable' : 'failed');
@@ -135,28 +143,28 @@ export class Inbound {
         const known = this.#arrivals.byId(document._id);
         if (known?.stored === true) continue;
         const cameMs = clock.monotonicMs();
-        const arrival = known ?? { document, cameMs, stored: true, told: false, sure: false };
+        const arrival = known ?? { document, cameMs, stored: true, announced: false, sure: false };
         arrival.stored = true;
         if (known === undefined) this.#remember(arrival);
         found.push(arrival);
       }
-      await this.#tell(this.#whole(found), true);
+      await this.#announce(this.#whole(found), true);
       after = page.length < RECOVER_PAGE ? undefined : page.at(-1)?._id;
     } while (after !== undefined);
-    await this.#closeTold();
+    await this.#closeAnnounced();
   }
 
   /**
-   * Closes messages that seem to wait for parts because an earlier holder, which had told them, removed some of their parts. Parts
+   * Closes messages that seem to wait for parts because an earlier holder, which had announced them, removed some of their parts. Parts
    * that come from now on belong to another message.
    */
-  async #closeTold(): Promise<void> {
-    const { teller, clock } = this.#options;
-    const told = await teller.stored(this.#sets.waiting.map(({ id }) => id));
-    const sets = this.#sets.waiting.filter(({ id }) => told.has(id));
+  async #closeAnnounced(): Promise<void> {
+    const { inboundAnnouncer, clock } = this.#options;
+    const announced = await inboundAnnouncer.stored(this.#sets.waiting.map(({ id }) => id));
+    const sets = this.#sets.waiting.filter(({ id }) => announced.has(id));
     const now = clock.now();
     for (const set of sets) this.#sets.close(set, now.getTime());
-    await this.#tell(
+    await this.#announce(
       sets.map((set) => joinedText(set, this.#alphabet, now)),
       true,
     );
@@ -165,7 +173,7 @@ export class Inbound {
   /**
    * Repeats what failed, gives up waiting for parts that are overdue, and removes what is finished. Call it about once a second.
    */
-  async sweep(): Promise<void> {
+  async repeat(): Promise<void> {
     const { clock } = this.#options;
     if (this.#uncertain) {
       this.#uncertain = false;
@@ -175,13 +183,13 @@ export class Inbound {
       });
     }
     for (const set of this.#sets.takeOverdue(clock.now().getTime())) this.#giveUp(set);
-    const untold = this.#untold;
-    this.#untold = [];
-    await this.#tell(untold, true);
+    const unannounced = this.#unannounced;
+    this.#unannounced = [];
+    await this.#announce(unannounced, true);
     await this.removeFinished();
   }
 
-  /** Removes what is told and surely answered. `sweep` does it too. Throws the driver's error. */
+  /** Removes what is announced and surely answered. `repeat` does it too. Throws the driver's error. */
   async removeFinished(): Promise<void> {
     const { db, clock } = this.#options;
     for (const { document } of this.#arrivals.takeFinished(clock.monotonicMs())) this.#finished.add(document._id);
@@ -219,7 +227,7 @@ export class Inbound {
       via,
       cameMs,
       stored: false,
-      told: false,
+      announced: false,
       sure: false,
     };
     this.#remember(arrival);
@@ -232,18 +240,18 @@ export class Inbound {
     if (part !== undefined) this.#sets.place(arrival, part, this.#options.clock.now().getTime());
   }
 
-  /** Stops waiting for a message's missing parts. The sweep that calls this then stores the message without them. */
+  /** Stops waiting for a message's missing parts. A later round that calls this then stores the message without them. */
   #giveUp(set: PartSet): void {
     for (const [number, arrival] of set.parts) {
       if (arrival.stored) continue;
-      // It was refused. Its second try comes too late for this message, and begins another one.
+      // The part was refused. Its second try comes too late for this message, and begins another one.
       set.parts.delete(number);
       arrival.refused = false;
       arrival.sure = true;
     }
     if (set.parts.size === 0) return;
     this.#count('incomplete', set.parts.size);
-    this.#untold.push(joinedText(set, this.#alphabet, this.#options.clock.now()));
+    this.#unannounced.push(joinedText(set, this.#alphabet, this.#options.clock.now()));
   }
 
   async #store(arrivals: readonly Arrival[]): Promise<void> {
@@ -257,8 +265,8 @@ export class Inbound {
     crashPoint('inbound:stored');
     for (const arrival of arrivals) arrival.stored = true;
     this.#count('part', arrivals.filter(({ document }) => document.part !== undefined).length);
-    await this.#tell(this.#whole(arrivals), false);
-    crashPoint('inbound:told');
+    await this.#announce(this.#whole(arrivals), false);
+    crashPoint('inbound:announced');
   }
 
   /** The messages that are complete with these deliver_sm. */
@@ -274,19 +282,19 @@ export class Inbound {
     });
   }
 
-  /** Never rejects. What could not become messages now is tried again by a later sweep. */
-  async #tell(texts: readonly WholeText[], again: boolean): Promise<void> {
-    const { teller, log, carrier } = this.#options;
+  /** Never rejects. What could not become messages now is tried again by a later round. */
+  async #announce(texts: readonly WholeText[], again: boolean): Promise<void> {
+    const { inboundAnnouncer, log, carrier } = this.#options;
     for (let first = 0; first < texts.length; first += MAX_GROUP) {
       const group = texts.slice(first, first + MAX_GROUP);
       try {
-        const { received, strays } = await teller.tell(group, again);
+        const { received, unassigned } = await inboundAnnouncer.announce(group, again);
         this.#count('received', received);
-        this.#count('stray', strays);
-        for (const { arrivals } of group) for (const arrival of arrivals) arrival.told = true;
+        this.#count('unassigned', unassigned);
+        for (const { arrivals } of group) for (const arrival of arrivals) arrival.announced = true;
       } catch (error) {
-        log.warn('inbound_not_told', { carrier: carrier._id, messages: group.length, ...errorFields(error) });
-        this.#untold.push(...group);
+        log.warn('inbound_not_announced', { carrier: carrier._id, messages: group.length, ...errorFields(error) });
+        this.#unannounced.push(...group);
       }
     }
   }

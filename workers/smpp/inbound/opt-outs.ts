@@ -14,24 +14,8 @@ import type { HistoryEntry } from '../../../shared/messages/document/message.ts'
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
-import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
-import { decideAnswers, type Signed } from './opt-out-answers.ts';
-
-/** A complete message from a customer, before it is stored. */
-export interface Received {
-  readonly _id: MessageId;
-  readonly account: AccountId;
-  /** The customer's number. */
-  readonly from: string;
-  /** The account's number, in digits. */
-  readonly to: string;
-  /** The carrier that brought it. */
-  readonly carrier: string;
-  /** Begins with the time at which the message came. */
-  readonly history: readonly HistoryEntry[];
-  readonly inbound: { readonly type: string; readonly body: string };
-  readonly optOut?: OptOutSign['kind'];
-}
+import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { decideAnswers, type Received, type Signed } from './opt-out-answers.ts';
 
 /** A change of the settings is used after this time at the latest. */
 const FRESH_MS = 2_000;
@@ -41,30 +25,30 @@ const NUMBER = /^\d{3,15}$/;
 interface InboundOptOutsOptions {
   readonly db: Db;
   readonly clock: Clock;
-  /** Carriers whose customers may be owed answers (answer-sender.ts). */
-  readonly owing: Set<string>;
+  /** Carriers whose customers may be due answers (answer-sender.ts). */
+  readonly withDueAnswers: Set<string>;
 }
 
 /** Acts on customers' STOP, START and HELP. One per process. */
 export class InboundOptOuts {
   readonly #db: Db;
-  readonly #owing: Set<string>;
+  readonly #withDueAnswers: Set<string>;
   readonly #settings: FreshCache<WordSettingsKey, WordSettings>;
 
-  constructor({ db, clock, owing }: InboundOptOutsOptions) {
+  constructor({ db, clock, withDueAnswers }: InboundOptOutsOptions) {
     this.#db = db;
-    this.#owing = owing;
+    this.#withDueAnswers = withDueAnswers;
     const readMany = (keys: readonly WordSettingsKey[]) => readWordSettings(db, keys);
     this.#settings = new FreshCache({ clock, freshMs: FRESH_MS, maxEntries: REMEMBERED, readMany });
   }
 
   /**
    * Call it for messages that are about to be stored in `messages`, while their raw form is still kept. Call it again with the
-   * same messages if a process died before the raw ones were removed. It stores the opt-outs and the answers that are owed, and
+   * same messages if a process died before the raw ones were removed. It stores the opt-outs and the answers that are due, and
    * returns the messages as they must be stored: with `optOut`, and with a history entry for the event if the customer's state
    * has changed. Repeating it gives the same result.
    *
-   * So the order is: raw message, opt-out, answer that is owed to the customer, message with its history, deliveries of its
+   * So the order is: raw message, opt-out, answer that is due to the customer, message with its history, deliveries of its
    * events, answer to the carrier. Rejects with the store's error.
    */
   async apply<M extends Received>(messages: readonly M[]): Promise<readonly M[]> {
@@ -86,7 +70,7 @@ export class InboundOptOuts {
       const own = settingsFor(settings, account, to);
       return [{ message, sign, changed: changed.has(_id), settings: own, at: timeOf(message) }];
     });
-    for (const { carrier } of await decideAnswers(this.#db, signed)) this.#owing.add(carrier);
+    for (const { carrier } of await decideAnswers(this.#db, signed)) this.#withDueAnswers.add(carrier);
     return messages.map((message) => {
       const sign = signs.get(message._id);
       if (sign === undefined) return message;

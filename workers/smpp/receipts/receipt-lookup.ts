@@ -131,7 +131,7 @@ export class ReceiptLookup {
         .find(filter, { batchSize: BATCH })
         .limit(MAX_UNANSWERED + 1)
         .toArray();
-    // These first: what is inserted meanwhile is in one of them.
+    // Messages in memory first: what is inserted meanwhile is in one of the two.
     const unborn = this.#unborn();
     const found = [...unborn, ...(await Promise.all(filters.map(read))).flat()];
     const byId = new Map(found.map((message) => [message._id, message]));

@@ -20,7 +20,8 @@ export interface IncomingReceipt {
   readonly excerpt: string;
   readonly tlvs?: ReceiptTlvs;
   /**
-   * It has esm_class 0, so a handset may have typed it. It can only mean a message with its id to the number that it came from.
+   * Set when the receipt has esm_class 0, so a handset may have typed it. It can only mean a message with its id to the number that
+   * it came from.
    */
   readonly plain?: true;
   /** If it was stored as an orphan earlier: its id there. `arrivedAt` is the time at which it came. */

@@ -113,7 +113,7 @@ export class ReceiptSettler {
   }
 
   /** Tries fresh orphans again. Call it every few seconds. */
-  async sweep(): Promise<void> {
+  async repeat(): Promise<void> {
     await Promise.all(this.#orphans.due().map((receipt) => this.#grouper.add(receipt)));
     await this.#options.settler.finishFollowUps();
   }

@@ -1,8 +1,8 @@
 /** The submits that had no answer when the connection ended. */
 export interface LostSubmits<Context> {
-  /** These were written, so the carrier may have them. */
+  /** Submits that were written, so the carrier may have them. */
   readonly unanswered: readonly Context[];
-  /** These never reached the socket, so the carrier cannot have them. */
+  /** Submits that never reached the socket, so the carrier cannot have them. */
   readonly unwritten: readonly Context[];
 }
 

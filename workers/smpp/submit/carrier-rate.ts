@@ -135,7 +135,7 @@ export class CarrierRate {
       // throttled only one recipient.
       if (isFirst && !isAgain && this.#taken.isPart(nowMs)) this.#learned = { ...this.#learned, atMs: nowMs };
       else if (isFirst || !isAgain) this.#learned = this.#slowed(nowMs);
-      // It throttled less than a second ago. So it throttles even at the rate that was learned then.
+      // The carrier throttled less than a second ago. So it throttles even at the rate that was learned then.
       if (isAgain) this.#refusals = 0;
       this.#sentAtEvent = this.#sent;
     }

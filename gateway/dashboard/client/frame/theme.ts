@@ -17,7 +17,7 @@ export function storeTheme(theme: Theme): void {
     if (theme === 'system') localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, theme);
   } catch {
-    // It holds until the page is closed.
+    // Without storage the choice holds until the page is closed.
   }
   applyTheme(theme);
 }

@@ -67,7 +67,7 @@ interface FilterTextProps<Name extends string> extends FilterProps<Name> {
   readonly placeholder?: string;
 }
 
-/** It filters when one presses Enter or leaves the field. */
+/** A text field of a filter, applied on Enter or when the field is left. */
 export function FilterText<Name extends string>({ filter, name, label, placeholder }: FilterTextProps<Name>) {
   const id = useId();
   return (

@@ -6,7 +6,7 @@ interface NoticeProps {
   readonly children: ComponentChildren;
 }
 
-/** A standing remark on a page. What happens by an act of the user is told by `toast`. */
+/** A lasting remark on a page. What happens by an act of the user is told by `toast`. */
 export function Notice({ tone = 'info', children }: NoticeProps) {
   return (
     <div class={`notice ${tone}`}>

@@ -34,7 +34,7 @@ const RETRY_AFTER = ['Retry-After', '5'] as const;
 
 /**
  * GET /v2/chatapp/media/{message_id} (extension): the file of a customer's message, handed on from the account's provider while it
- * comes. It works while the channel is paused or stopped, too: the provider decides (docs/decisions/0095).
+ * comes. It works while the channel is paused or stopped, too: the provider decides (docs/decisions/0019).
  */
 export class Media {
   readonly #deps: MediaDeps;

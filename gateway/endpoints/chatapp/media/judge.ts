@@ -29,7 +29,7 @@ const EITHER_FAULT = 1;
 /** Timeout, too early, too many requests (RFC 9110 §15.5). */
 const PASSING: readonly number[] = [408, 425, 429];
 const RETRY_AFTER_MAX_S = 300;
-/** It is gone, or the token or the number is wrong: `judgeNumber` tells. */
+/** The file is gone, or the token or the number is wrong: `judgeNumber` finds out which. */
 export const NO_SUCH_FILE: NoFile = { kind: 'gone', code: 'provider_100' };
 const TOO_LARGE: NoFile = { kind: 'unusable', code: 'too_large' };
 

@@ -39,7 +39,7 @@ export interface PosterOptions {
 
 type ExcerptOf = 'failures' | 'all';
 
-/** Enough of an error page to see what went wrong. Only failures are stored with it (docs/decisions/0060). */
+/** Enough of an error page to see what went wrong. Only failures are stored with it (docs/decisions/0025). */
 const EXCERPT_BYTES = 2_048;
 /**
  * The most bytes of one answer, including its head, its interim answers and its chunk sizes. A longer answer is cut

@@ -43,7 +43,7 @@ export type ImportedCsv =
       readonly unusable: readonly UnusableSender[];
     } & Stored)
   | { readonly kind: 'refused'; readonly problems: readonly CsvProblem[]; readonly badRows: number }
-  /** It is not such an export at all, so leaving out rows does not help. */
+  /** The file is no such export at all, so leaving out rows does not help. */
   | { readonly kind: 'unreadable'; readonly detail: string };
 
 /** What was done with the good rows, or would be done. */

@@ -6,7 +6,7 @@ import { chatTemplateId } from '../../../../shared/templates/chat/chat-template.
 import { finishRequest, wishChatTemplate } from '../../../../shared/templates/chat/request-store.ts';
 import { replaceChatTemplates, replaceListed } from '../../../../shared/templates/chat/store.ts';
 import type { ChatTemplateRequestDocument } from '../../../../shared/templates/chat/template-request.ts';
-import { tellTemplates } from '../../../../workers/maintenance/tell-templates.ts';
+import { announceTemplates } from '../../../../workers/maintenance/announce-templates.ts';
 import { makeChatTemplate, makeProvider } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { settingsWorld } from '../settings-world.ts';
@@ -59,7 +59,7 @@ describe('chat-app templates of an account', () => {
   for (const wants of ['create', 'edit'] as const) {
     it(`that the provider has deleted are shown so, and may be asked for again or removed (last ${wants})`, async () => {
       for (const name of ['once', 'twice']) await requested(name, wants, 'approved');
-      await tellTemplates(site.db, createAnnouncer({ db: site.db, clock: systemClock }));
+      await announceTemplates(site.db, createAnnouncer({ db: site.db, clock: systemClock }));
       await replaceChatTemplates(site.db, site.account, [], new Date(Date.now() + 1_000));
 
       const { body } = await ask('get', `${PATH}?state=deleted`).expect(200);

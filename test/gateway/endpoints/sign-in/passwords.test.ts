@@ -139,7 +139,7 @@ describe('passwords (ASVS 6.2, 6.4)', () => {
     await world.signIn({ ...signIn, code: await world.code() }).expect(200);
   });
 
-  it('7.4.3: a new password ends all other sessions and renews this one; links that were open are void', async () => {
+  it('7.4.3: a new password ends all other sessions and renews this one; links that were open no longer work', async () => {
     const { user, headers } = await world.user('viewer');
     const other = cookieOf(await world.signIn({ username: user.username, password: PASSWORD }));
     const token = await linkFor(user);

@@ -182,7 +182,7 @@ describe('second factor (ASVS 6.3.3, 6.4, 6.5)', () => {
     expect(entry?.subject).to.deep.equal({ kind: 'user', id: lost.user.username });
   });
 
-  it('7.5.1: app, codes and password need the password again; what was begun is void after any of them', async () => {
+  it('7.5.1: app, codes and password need the password again; what was begun ends with any of them', async () => {
     const { headers } = await world.userWithApp('developer');
     world.clock.turn(11 * 60_000);
     expectProblem(await world.call('post', '/v2/profile/second-factor', headers).send({}), 'password_needed');

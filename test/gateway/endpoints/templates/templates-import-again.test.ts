@@ -71,7 +71,7 @@ describe('an export that is imported again', () => {
     expect(body).to.deep.include({ updated: 1, changed_count: 1, still_sent: [] });
     const after = await stored(A);
     expect(after).to.include({ status: 'rejected', reason: 'The DLT platform says: BLACKLISTED' });
-    expect(after?.owed?.map(({ told }) => told)).to.deep.equal(['rejected']);
+    expect(after?.unannounced?.map(({ event }) => event)).to.deep.equal(['rejected']);
     expect((await post([`${A},HARKRA,Hi {#var#},BLACKLISTED`])).body).to.include({ changed_count: 0 });
   });
 

@@ -135,7 +135,7 @@ describe('an account asks for DLT templates', () => {
     expectProblem(await remove('1107160000000099999'), 'template_not_found');
   });
 
-  it('DELETE of what was just decided about: 409 until webhooks are told, and it stays as it was', async () => {
+  it('DELETE of what was just decided about: 409 until that is announced, and it stays as it was', async () => {
     const { body } = await ask(GOOD).expect(200);
     await rejectTemplateRequest(site.db, systemClock, site.account, body.template_id, 'No such header.');
     await ask({ ...GOOD, dlt_id: ID }).expect(200);
@@ -147,7 +147,7 @@ describe('an account asks for DLT templates', () => {
 
     expect((await list().expect(200)).body).to.deep.equal(before);
     for (const name of ['templates', 'template_requests']) {
-      await site.db.collection(name).updateMany({ account: site.account }, { $set: { owed: [] } }); // told
+      await site.db.collection(name).updateMany({ account: site.account }, { $set: { unannounced: [] } }); // told
     }
     for (const id of [body.template_id, ID]) {
       expect((await remove(id).expect(200)).body).to.include({ removed: true });

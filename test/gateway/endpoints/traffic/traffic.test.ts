@@ -92,7 +92,13 @@ describe('what waits and what does not fit, for operators', () => {
 
   it('received SMS of nobody; what they say only to who asks', async () => {
     const stray = { from: '919876543210', to: '919000000001', type: 'text', body: 'Where is it?' };
-    const kept = { _id: newId('inb'), carrier: 'airtel', at: new Date(), stray, expiresAt: new Date(Date.now() + 1e8) };
+    const kept = {
+      _id: newId('inb'),
+      carrier: 'airtel',
+      at: new Date(),
+      unassigned: stray,
+      expiresAt: new Date(Date.now() + 1e8),
+    };
     await world.db.collection<InboundDocument>('inbound').insertOne(kept as unknown as InboundDocument);
 
     expect((await world.get('/strays')).body.data[0]).to.deep.include({ from: stray.from, text: null });
@@ -111,7 +117,7 @@ describe('what waits and what does not fit, for operators', () => {
       const stray = { from: '919876543210', to: '919000000001', type: 'text', body: 'Hi' } as const;
       await world.db.collection<InboundDocument>('inbound').insertOne({
         ...{ _id: newId('inb'), carrier: 'airtel', at: new Date(), from: stray.from, fromTon: 1, to: stray.to },
-        ...{ dataCoding: 0, octets: 'SGk=', fingerprint: String(n), stray, expiresAt },
+        ...{ dataCoding: 0, octets: 'SGk=', fingerprint: String(n), unassigned: stray, expiresAt },
       });
       await insertCheck(world.db, {
         ...{ _id: newId('chk'), state: 'done', startedAt: new Date(), at: new Date(), done: 0, total: 0, entries: 0 },

@@ -109,7 +109,7 @@ describe('the users of an account', () => {
     expect(JSON.stringify(await site.db.collection('idempotency').find().toArray())).not.to.include(first.body.link);
   });
 
-  it('get a new link, which voids the one before; the disabled get none', async () => {
+  it('get a new link, which ends the one before; the disabled get none', async () => {
     const { body } = await invite().expect(200);
     const look = (link: string) => {
       const [, token = ''] = link.split('#');

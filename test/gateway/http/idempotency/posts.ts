@@ -150,7 +150,7 @@ export const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
     '/v2/profile/second-factor/confirm',
     '/v2/profile/second-factor/remove',
   ],
-  'what it makes voids what it made before': [
+  'what it makes replaces what it made before': [
     '/v2/account/users/:user_id/link',
     '/v2/admin/users/:user_id/link',
     '/v2/profile/recovery-codes',

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { type Availability, mayTake } from '../../../../shared/carriers/routing/availability.ts';
 import { MAX_CARRIERS } from '../../../../shared/carriers/routing/path.ts';
 import type { RouteDocument, RouteMatch } from '../../../../shared/carriers/routing/route.ts';
-import { mayTake, type Standing } from '../../../../shared/carriers/routing/standing.ts';
 import { type Routable, RouteTable } from '../../../../shared/carriers/routing/table.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 
@@ -107,11 +107,11 @@ describe('RouteTable', () => {
 
 describe('mayTake', () => {
   const seconds = (ago: number): Date => new Date(NOW.getTime() - ago * 1_000);
-  const may = (carrier: string, others: Readonly<Record<string, Standing>>, as: 'up' | 'tripped' = 'up'): boolean =>
+  const may = (carrier: string, others: Readonly<Record<string, Availability>>, as: 'up' | 'tripped' = 'up'): boolean =>
     mayTake('@30:a>b>c', ['a', 'b', 'c'], carrier, as, new Map(Object.entries(others)), NOW);
-  const UP: Standing = { state: 'up' };
+  const UP: Availability = { state: 'up' };
 
-  const CASES: readonly (readonly [string, Readonly<Record<string, Standing>>, string])[] = [
+  const CASES: readonly (readonly [string, Readonly<Record<string, Availability>>, string])[] = [
     ['all well: the first', { a: UP, b: UP, c: UP }, 'a'],
     ['the first is down: the next', { a: { state: 'down' }, b: UP, c: UP }, 'b'],
     ['the first two are paused and down', { a: { state: 'paused' }, b: { state: 'down' }, c: UP }, 'c'],
@@ -128,11 +128,13 @@ describe('mayTake', () => {
       'a',
     ],
   ];
-  for (const [what, standings, takers] of CASES) {
+  for (const [what, availabilities, takers] of CASES) {
     it(`${what}: ${takers}`, () => {
-      const bound = Object.entries(standings).filter(([, { state }]) => state === 'up' || state === 'tripped');
+      const bound = Object.entries(availabilities).filter(([, { state }]) => state === 'up' || state === 'tripped');
 
-      const takes = bound.filter(([one, { state }]) => may(one, standings, state === 'tripped' ? 'tripped' : 'up'));
+      const takes = bound.filter(([one, { state }]) =>
+        may(one, availabilities, state === 'tripped' ? 'tripped' : 'up'),
+      );
 
       expect(takes.map(([one]) => one).join('')).to.equal(takers);
     });

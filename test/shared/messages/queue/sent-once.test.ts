@@ -154,7 +154,7 @@ describe('lines that are inserted more than once', () => {
     expect(idsOf(await holder().claim(1))).to.deep.equal([old._id]);
   });
 
-  it('a claim whose answer was lost is found for sure: a primary that was just replaced does not show it', async () => {
+  it('a claim whose answer was lost is found on a majority: a primary that was just replaced does not show it', async () => {
     await insertFirst(db(), documents);
     const { claim } = holder(site.cut.db);
     site.proxy.inject({ command: 'update', collection: 'queue', happens: cutAfter });

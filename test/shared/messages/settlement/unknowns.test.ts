@@ -94,10 +94,10 @@ describe('unknown submits', () => {
 
   it('what an earlier holder still claims after it was taken over is found, too', async () => {
     await takeOverUnknowns(store.db, 'c', 2);
-    const stray = await put({});
+    const taken = await put({});
 
     expect(await takeOverUnknowns(store.db, 'c', 2)).to.equal(1);
-    expect(await stored(stray)).to.deep.include({ outcome: 'unknown', state: 'submitting' });
+    expect(await stored(taken)).to.deep.include({ outcome: 'unknown', state: 'submitting' });
   });
 
   it('a claim that was made anew since it was read is not decided', async () => {

@@ -3,8 +3,8 @@ import type { Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { fateOf } from '../../../../shared/money/conversations/charge.ts';
+import { giveBackRefused } from '../../../../shared/money/conversations/give-back.ts';
 import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';
-import { giveBackRefused } from '../../../../shared/money/conversations/void.ts';
 import type { LedgerEntryDocument } from '../../../../shared/money/ledger/entry.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
@@ -45,7 +45,7 @@ describe('conversations/charge-store: who stands for a conversation', function (
     if (found === null) throw new Error('it is stored');
     return found;
   };
-  /** Stores an opener that was sent and two riders of its conversation that wait. */
+  /** Stores an opener that was sent and two included messages of its conversation that wait. */
   async function begin(): Promise<{ readonly account: AccountId; readonly ids: Ids }> {
     const account = await makeAccount(store.db, CREDITS);
     for (let i = 0; i < 3; i++) await accepterOn(store.db).accept(account, makeTemplateDraft());
@@ -93,7 +93,7 @@ describe('conversations/charge-store: who stands for a conversation', function (
     const messages = await chatMessagesOf(store.db, account);
     const payer = await store.db.collection<AccountDocument>('accounts').findOne({ _id: account });
     const entered = await store.db.collection<LedgerEntryDocument>('ledger').find({ account }).toArray();
-    // A change that a process did not enter in the ledger is still pending, and the sweep will enter it.
+    // A change that a process did not enter in the ledger is still pending, and the maintenance will enter it.
     const changes = new Map<string, Pick<LedgerEntryDocument, 'reason' | 'reference'>>([
       ...entered.map((entry) => [entry.change, entry] as const),
       ...Object.entries(payer?.pending ?? {}),
@@ -116,8 +116,8 @@ describe('conversations/charge-store: who stands for a conversation', function (
   };
 
   const races: readonly [string, (ids: Ids) => readonly Actor[]][] = [
-    ['a rider leaves and is taken', ([opener, one]) => [fails(opener), leaves(one, 'sent')]],
-    ['a rider leaves and is refused', ([opener, one]) => [fails(opener), leaves(one, 'refused')]],
+    ['an included message leaves and is taken', ([opener, one]) => [fails(opener), leaves(one, 'sent')]],
+    ['an included message leaves and is refused', ([opener, one]) => [fails(opener), leaves(one, 'refused')]],
   ];
   for (const [what, actorsOf] of races) {
     it(`the opener fails while ${what}: the money is right in every order of their commands`, async () => {
@@ -126,13 +126,16 @@ describe('conversations/charge-store: who stands for a conversation', function (
   }
 
   const crowds: readonly [string, (ids: Ids) => readonly Actor[]][] = [
-    ['a rider is put back and leaves again', ([opener, one]) => [fails(opener), leaves(one, 'put_back', 'sent')]],
     [
-      'one rider is refused and another is taken',
+      'an included message is put back and leaves again',
+      ([opener, one]) => [fails(opener), leaves(one, 'put_back', 'sent')],
+    ],
+    [
+      'one included message is refused and another is taken',
       ([opener, one, two]) => [fails(opener), leaves(one, 'refused'), leaves(two, 'sent')],
     ],
     [
-      'one rider is put back and another is refused',
+      'one included message is put back and another is refused',
       ([opener, one, two]) => [fails(opener), leaves(one, 'put_back', 'refused'), leaves(two, 'refused')],
     ],
   ];
@@ -152,12 +155,12 @@ describe('conversations/charge-store: who stands for a conversation', function (
 
   for (const when of ['before', 'after'] as const) {
     it(`is decided by whoever comes next when a process dies ${when} any of its commands`, async () => {
-      for (const rider of ['sent', 'refused', 'waits'] as const) {
+      for (const included of ['sent', 'refused', 'waits'] as const) {
         for (let last = 1, died = true; died; last++) {
           const { account, ids } = await begin();
           const [opener, one] = ids;
-          if (rider === 'sent') await leaves(one, 'sent')(store.db);
-          if (rider === 'refused') await leaves(one, 'refused')(store.db);
+          if (included === 'sent') await leaves(one, 'sent')(store.db);
+          if (included === 'refused') await leaves(one, 'refused')(store.db);
           await set(store.db, opener, FAILED);
           died = await giveBackRefused(dyingDb(store.db, last, when), [await read(store.db, opener)]).then(
             () => false,

@@ -54,21 +54,23 @@ describe('conversations/charge', () => {
     expect(judgeCharge(undefined, []), 'nobody knows the opener').to.deep.equal({ kind: 'stands' });
   });
 
-  it('passes on to the first other that was taken, and is void when there is none', () => {
+  it('passes on to the first other that was taken, and is refunded when there is none', () => {
     const failed = member(opener, 'refused');
     expect(judgeCharge(failed, [member(first, 'refused'), member(second, 'taken')])).to.deep.equal({
       kind: 'passes_on',
-      heir: second,
+      successor: second,
     });
     expect(judgeCharge(failed, [member(first, 'taken'), member(second, 'taken')])).to.deep.equal({
       kind: 'passes_on',
-      heir: first,
+      successor: first,
     });
-    expect(judgeCharge(failed, [member(first, 'waits'), member(second, 'refused')])).to.deep.equal({ kind: 'void' });
-    expect(judgeCharge(failed, [])).to.deep.equal({ kind: 'void' });
+    expect(judgeCharge(failed, [member(first, 'waits'), member(second, 'refused')])).to.deep.equal({
+      kind: 'refunded',
+    });
+    expect(judgeCharge(failed, [])).to.deep.equal({ kind: 'refunded' });
   });
 
-  describe('every order of what can happen to an opener and its riders', () => {
+  describe('every order of what can happen to an opener and its included messages', () => {
     /** One thing that may happen to a message. */
     type Event = 'claimed' | 'accepted' | 'delivered' | 'refused' | 'failed' | 'unknown' | 'back' | 'expired';
     /** The possible lives of a message, as a provider tells them. The last event of each is its end. */
@@ -104,7 +106,7 @@ describe('conversations/charge', () => {
       readonly at: number;
       readonly moved: boolean;
       /** It ended as refused, and the follow-up of that is still to be done. */
-      readonly owed: boolean;
+      readonly due: boolean;
     }
     /** The messages of a conversation, which of them it is charged with (at first walker 0), and how often it was refunded. */
     interface World {
@@ -126,13 +128,13 @@ describe('conversations/charge', () => {
     function settle(world: World): World {
       if (world.refunds > 0) return world;
       const members = membersOf(world);
-      const standing = members.find(({ _id }) => _id === ids[world.opener]);
-      const after = members.findIndex(({ _id }) => _id === standing?._id);
+      const current = members.find(({ _id }) => _id === ids[world.opener]);
+      const after = members.findIndex(({ _id }) => _id === current?._id);
       const others = [...members.slice(after + 1), ...members.slice(0, after)];
-      const verdict = judgeCharge(standing, others);
+      const verdict = judgeCharge(current, others);
       if (verdict.kind === 'stands') return world;
-      if (verdict.kind === 'void') return { ...world, refunds: world.refunds + 1 };
-      return settle({ ...world, opener: ids.indexOf(verdict.heir) });
+      if (verdict.kind === 'refunded') return { ...world, refunds: world.refunds + 1 };
+      return settle({ ...world, opener: ids.indexOf(verdict.successor) });
     }
 
     function put(world: World, i: number, change: Partial<Walker>): World {
@@ -143,13 +145,13 @@ describe('conversations/charge', () => {
     function nextOf(world: World): World[] {
       return world.walkers.flatMap((walker, i) => {
         const next: World[] = [];
-        if (walker.owed) next.push(settle(put(world, i, { owed: false })));
+        if (walker.due) next.push(settle(put(world, i, { due: false })));
         const event = LIVES[walker.life]?.[walker.at];
         if (walker.moved || event === undefined) return next;
         const refused = fateOf(STATES[event]) === 'refused';
-        const done = put(world, i, { at: walker.at + 1, owed: walker.owed || refused });
+        const done = put(world, i, { at: walker.at + 1, due: walker.due || refused });
         if (event !== 'claimed' || i === world.opener) return [...next, done];
-        // A rider checks the charge before it leaves: the rule is applied, and if the conversation is void the rider moves to another one.
+        // An included message checks the charge before it leaves: the rule is applied, and if the conversation is refunded the included message moves to another one.
         const looked = settle(done);
         return [...next, looked.refunds > 0 ? put(looked, i, { moved: true }) : looked];
       });
@@ -188,7 +190,7 @@ describe('conversations/charge', () => {
     }
 
     function keyOf({ walkers, opener, refunds }: World): string {
-      return `${opener} ${refunds} ${walkers.map(({ at, moved, owed }) => `${at}${moved ? 'm' : ''}${owed ? 'o' : ''}`)}`;
+      return `${opener} ${refunds} ${walkers.map(({ at, moved, due }) => `${at}${moved ? 'm' : ''}${due ? 'o' : ''}`)}`;
     }
 
     /** Walks through all worlds that can follow. `seen`: the keys of those visited before, for the same lives. */
@@ -212,25 +214,25 @@ describe('conversations/charge', () => {
       return livesOf(count - 1).flatMap((before) => LIVES.map((_, life) => [...before, life]));
     }
 
-    for (const riders of [0, 1, 2]) {
-      it(`with ${riders} riders: paid while something was taken, given back once when nothing was`, () => {
+    for (const includedMessages of [0, 1, 2]) {
+      it(`with ${includedMessages} included messages: paid while something was taken, given back once when nothing was`, () => {
         let states = 0;
-        for (const lives of livesOf(riders + 1)) {
-          const walkers = lives.map((life) => ({ life, at: 0, moved: false, owed: false }));
+        for (const lives of livesOf(includedMessages + 1)) {
+          const walkers = lives.map((life) => ({ life, at: 0, moved: false, due: false }));
           const seen = new Set<string>();
           walkAll({ walkers, opener: 0, refunds: 0 }, seen);
           states += seen.size;
         }
-        expect(states).to.be.at.least(LIVES.length ** (riders + 1));
+        expect(states).to.be.at.least(LIVES.length ** (includedMessages + 1));
       });
     }
 
-    it('with 3 riders that end in the ways in which a charge passes on', () => {
+    it('with 3 included messages that end in the ways in which a charge passes on', () => {
       const some = [0, 1, 2, 5].filter((life) => LIVES[life] !== undefined);
       for (const a of some)
         for (const b of some)
           for (const c of some) {
-            const walkers = [1, a, b, c].map((life) => ({ life, at: 0, moved: false, owed: false }));
+            const walkers = [1, a, b, c].map((life) => ({ life, at: 0, moved: false, due: false }));
             walkAll({ walkers, opener: 0, refunds: 0 }, new Set());
           }
     });

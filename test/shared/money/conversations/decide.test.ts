@@ -65,7 +65,7 @@ describe('conversations/decide', () => {
   const kinds = (orders: readonly ChatOrder[], given: ChatState) =>
     decideChats(orders, given, NOW, CHAT_PRICES).map((one) => one.kind);
 
-  it('lets the first message to a customer open and the others ride in it, and numbers openings on', () => {
+  it('lets the first message to a customer open and the others go in it, and numbers openings on', () => {
     const other = '919876543211';
     const [first, second, third] = decideChats(
       [order(), order(), order({ to: other })],
@@ -74,7 +74,7 @@ describe('conversations/decide', () => {
       CHAT_PRICES,
     );
 
-    if (first?.kind !== 'open' || second?.kind !== 'ride' || third?.kind !== 'open') throw new Error('other kinds');
+    if (first?.kind !== 'open' || second?.kind !== 'included' || third?.kind !== 'open') throw new Error('other kinds');
     expect(second.conversation).to.equal(first.opening);
     expect([first.opening.number, third.opening.number]).to.deep.equal([8, 9]);
     expect(first.opening).to.deep.include({ by: 'business', credits: 2, openedAt: NOW, until: ago(-24) });
@@ -95,19 +95,23 @@ describe('conversations/decide', () => {
   };
   const x = opening(4, ago(1));
   const rows: readonly [string, ChatState, string][] = [
-    ['one that its document names', state({}, { current: current(23), openings: 3 }), 'ride'],
+    ['one that its document names', state({}, { current: current(23), openings: 3 }), 'included'],
     ['none that is over', state({}, { current: current(24), openings: 3 }), 'open'],
-    ['one that only the account knows yet', state({ opening: { [x.group]: x } }), 'ride'],
+    ['one that only the account knows yet', state({ opening: { [x.group]: x } }), 'included'],
     [
       'one that the account still has, when its document knows better',
       state({ opening: { [x.group]: x } }, { openings: 4 }),
       'open',
     ],
-    ['one that was given back before it was written', state({ opening: { [x.group]: x } }, { voided: [x.id] }), 'open'],
+    [
+      'one that was given back before it was written',
+      state({ opening: { [x.group]: x } }, { refunded: [x.id] }),
+      'open',
+    ],
     ['none of another customer', state({ opening: { g: opening(4, ago(1), '919876543299') } }), 'open'],
   ];
   for (const [what, given, kind] of rows) {
-    it(`rides in ${what}: ${kind}`, () => {
+    it(`goes in ${what}: ${kind}`, () => {
       expect(kinds([order()], given)).to.deep.equal([kind]);
     });
   }

@@ -58,8 +58,8 @@ describe('conversations/open, when things break', () => {
   }
 
   for (const [name, command, payBy] of [
-    ['a riding message', 'insert', undefined],
-    ['a riding message with a time to pay by', 'findAndModify', new Date(Date.now() + 3_600_000)],
+    ['an included message', 'insert', undefined],
+    ['an included message with a time to pay by', 'findAndModify', new Date(Date.now() + 3_600_000)],
   ] as const) {
     it(`stores ${name} once when the answer is lost after it was stored`, async () => {
       const account = await makeAccount(site.store.db, 10);
@@ -75,7 +75,7 @@ describe('conversations/open, when things break', () => {
     });
   }
 
-  it('does not deny a riding message that is stored because the one beside it could not be', async () => {
+  it('does not deny an included message that is stored because the one beside it could not be', async () => {
     const account = await makeAccount(site.store.db, 10);
     await accepterOn().accept(account, makeTemplateDraft());
     const noServer = Object.assign(Object.create(MongoServerSelectionError.prototype), { message: 'no server' });
@@ -113,7 +113,7 @@ describe('conversations/open, when things break', () => {
     expect(await accepterOn(site.cut.db).accept(account, makeTemplateDraft())).to.include({ kind: 'accepted' });
   });
 
-  it('lets nothing leave that came too late to ride, and shows it to nobody', async () => {
+  it('lets nothing leave that came too late to be included, and shows it to nobody', async () => {
     const account = await makeAccount(site.store.db, 10);
     await accepterOn().accept(account, makeTemplateDraft());
     const draft = makeTemplateDraft();
@@ -139,7 +139,7 @@ describe('conversations/open, when things break', () => {
       }
     };
 
-    it('leaves all that the sweep needs: conversation, message and ledger are stored, once', async () => {
+    it('leaves all that the maintenance needs: conversation, message and ledger are stored, once', async () => {
       const account = await makeAccount(site.store.db, 10);
       await customerWrites(site.store.db, account, '919876543299');
       const draft = makeTemplateDraft();
@@ -166,7 +166,7 @@ describe('conversations/open, when things break', () => {
       await expectOneCharge(account);
     });
 
-    it('has paid for its message: a caller who repeats it after its time leaves it to the sweep', async () => {
+    it('has paid for its message: a caller who repeats it after its time leaves it to the maintenance', async () => {
       const account = await makeAccount(site.store.db, 10);
       const draft = makeTemplateDraft();
       await payAndVanish(account, draft);
@@ -182,7 +182,7 @@ describe('conversations/open, when things break', () => {
       await expectOneCharge(account);
     });
 
-    it('has opened the conversation: what other gateways accept meanwhile rides in it', async () => {
+    it('has opened the conversation: what other gateways accept meanwhile goes in it', async () => {
       const account = await makeAccount(site.store.db, 10);
       const { conversation } = await payAndVanish(account);
 
@@ -194,7 +194,7 @@ describe('conversations/open, when things break', () => {
       await expectOneCharge(account);
     });
 
-    it('is not followed up by the sweep while it may still be at work, nor are others in its way', async () => {
+    it('is not followed up by the maintenance while it may still be at work, nor are others in its way', async () => {
       const account = await makeAccount(site.store.db, 10);
       await payAndVanish(account);
       const other = await accepterOn().accept(account, makeTemplateDraft({ to: '919876543299' }));

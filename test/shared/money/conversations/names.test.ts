@@ -75,16 +75,16 @@ describe('conversations/names: one person with several numbers', () => {
     it(`a conversation that was paid for as ${first} serves ${second}, and each free message says where it is`, async () => {
       const account = await makeAccount(world.store.db, 10);
       const opener = makeTemplateDraft({ to: first });
-      const rider = makeTemplateDraft({ to: second });
+      const included = makeTemplateDraft({ to: second });
       await newAccepter().accept(account, opener);
       await link(account);
 
-      const outcome = await newAccepter().accept(account, rider);
+      const outcome = await newAccepter().accept(account, included);
 
       expect(outcome).to.include({ kind: 'accepted', credits: 0 });
       expect((await accountOf(account)).balance).to.equal(8);
-      const stored = await world.store.db.collection<{ _id: string }>('messages').findOne({ _id: rider._id });
-      expect(stored).to.include({ to: second, customer: first, rides: opener._id });
+      const stored = await world.store.db.collection<{ _id: string }>('messages').findOne({ _id: included._id });
+      expect(stored).to.include({ to: second, customer: first, includedWith: opener._id });
       await expectWholeLedger(account);
     });
 
@@ -115,11 +115,11 @@ describe('conversations/names: one person with several numbers', () => {
     await newAccepter(hours(-10)).accept(account, late);
     await link(account);
 
-    const rides = [];
-    for (const to of [TYPED, KNOWN]) rides.push(await newAccepter().accept(account, makeTemplateDraft({ to })));
+    const outcomes = [];
+    for (const to of [TYPED, KNOWN]) outcomes.push(await newAccepter().accept(account, makeTemplateDraft({ to })));
 
     const current = (await conversationOf(account, TYPED))?.current?.id;
-    expect(rides.map((outcome) => outcome.kind === 'accepted' && outcome.conversation)).to.deep.equal([
+    expect(outcomes.map((outcome) => outcome.kind === 'accepted' && outcome.conversation)).to.deep.equal([
       current,
       current,
     ]);

@@ -27,7 +27,7 @@ describe('conversations/open: with a time to pay by', () => {
     expect(await chatMessagesOf(world.store.db, account)).to.have.lengthOf(2);
   });
 
-  it('lets nothing ride after it, also when this process believes that it has time', async () => {
+  it('lets nothing go after it, also when this process believes that it has time', async () => {
     const account = await makeAccount(world.store.db, 10);
     await newAccepter().accept(account, makeTemplateDraft());
     const asleep = newAccepter(new ManualClock(new Date(Date.now() - 2 * HOUR_MS)));
@@ -42,7 +42,7 @@ describe('conversations/open: with a time to pay by', () => {
     expect(await chatMessagesOf(world.store.db, account)).to.have.lengthOf(2);
   });
 
-  it('stores a riding message like any other', async () => {
+  it('stores an included message like any other', async () => {
     const account = await makeAccount(world.store.db, 10);
     const accepter = newAccepter();
     await accepter.accept(account, makeTemplateDraft());

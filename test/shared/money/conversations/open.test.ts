@@ -151,7 +151,7 @@ describe('conversations/open', () => {
     expect((await conversationOf(account))?.lastInboundAt).to.be.instanceOf(Date);
   });
 
-  it('rides in an open conversation with 0 credits left', async () => {
+  it('goes in an open conversation with 0 credits left', async () => {
     const account = await makeAccount(world.store.db, 2);
     const accepter = newAccepter();
     await accepter.accept(account, makeTemplateDraft());

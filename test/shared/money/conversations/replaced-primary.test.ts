@@ -21,16 +21,16 @@ describe('the charge for a conversation, while plain reads come to a replaced pr
 
   const messages = () => site.store.db.collection<ChatMessageDocument>('messages');
   const set = (_id: MessageId, to: Partial<ChatMessageDocument>) => messages().updateOne({ _id }, { $set: to });
-  /** An opener and a rider of its conversation, both taken. */
+  /** An opener and an included message of its conversation, both taken. */
   async function begin(): Promise<readonly [ChatMessageDocument, ChatMessageDocument]> {
     const { db } = site.store;
     const account = await makeAccount(db, 10);
     const accepter = createChatAccepter({ db, clock: systemClock, log: silentLog, prices: CHAT_PRICES });
     for (let i = 0; i < 2; i++) await accepter.accept(account, makeTemplateDraft());
     await messages().updateMany({ account }, { $set: SENT });
-    const [opener, rider] = await chatMessagesOf(db, account);
-    if (opener === undefined || rider === undefined) throw new Error('two were accepted');
-    return [opener, rider];
+    const [opener, included] = await chatMessagesOf(db, account);
+    if (opener === undefined || included === undefined) throw new Error('two were accepted');
+    return [opener, included];
   }
   const conversationOf = ({ account, to }: ChatMessageDocument): Filter<ConversationDocument> => ({
     _id: conversationKey(account, to),
@@ -43,32 +43,32 @@ describe('the charge for a conversation, while plain reads come to a replaced pr
     });
 
   it('stands when the failure of its opener is rolled back', async () => {
-    const [opener, rider] = await begin();
-    await set(rider._id, { state: 'queued' });
+    const [opener, included] = await begin();
+    await set(included._id, { state: 'queued' });
     const shown = showMessage(opener, { $set: FAILED });
 
     expect(await settleCharge(site.cut.db, chargeOf(opener))).to.equal('stands');
 
     shown.end();
-    expect((await conversationCollection(site.store.db).findOne(conversationOf(opener)))?.voided).to.equal(undefined);
+    expect((await conversationCollection(site.store.db).findOne(conversationOf(opener)))?.refunded).to.equal(undefined);
   });
 
   it('passes on to a message that was taken, also when that is not seen', async () => {
-    const [opener, rider] = await begin();
+    const [opener, included] = await begin();
     await set(opener._id, FAILED);
-    const shown = showMessage(rider, { $set: { state: 'queued' }, $unset: { parts: '' } });
+    const shown = showMessage(included, { $set: { state: 'queued' }, $unset: { parts: '' } });
 
     expect(await settleCharge(site.cut.db, chargeOf(opener))).to.equal('stands');
 
     expect(shown.met).to.be.greaterThan(0);
     shown.end();
     const document = await conversationCollection(site.store.db).findOne(conversationOf(opener));
-    expect(document?.heirs?.map((heir) => heir.opener)).to.deep.equal([rider._id]);
+    expect(document?.successors?.map((successor) => successor.opener)).to.deep.equal([included._id]);
   });
 
-  it('stands when the decision that it is void is rolled back', async () => {
+  it('stands when the decision that it is refunded is rolled back', async () => {
     const [opener] = await begin();
-    const undone = { $push: { voided: opener.conversation } };
+    const undone = { $push: { refunded: opener.conversation } };
     const stale = readsUndone(site.store.db, 'conversations', conversationOf(opener), undone);
     const shown = site.proxy.inject({ command: 'find', collection: 'conversations', happens: stale });
 

@@ -39,7 +39,7 @@ describe('a message that is accepted again', () => {
     }, 'the ledger says so');
   });
 
-  it('after the sweep has finished and cleared its debit, is not paid for again', async () => {
+  it('after the maintenance has finished and cleared its debit, is not paid for again', async () => {
     const account = await makeAccount(store.db, 10);
     const draft = makeDraft();
     await accept(account, draft);

@@ -141,7 +141,7 @@ describe('messages/accept', () => {
     expect((await accountOf(account)).balance).to.equal(4);
   });
 
-  describe('the sweep, after a process died between debit and follow-up', () => {
+  describe('the maintenance, after a process died between debit and follow-up', () => {
     const debitAndDie = async (account: AccountId): Promise<MessageDocument> => {
       const group = newId('grp');
       const message = queuedMessage(account, group, makeDraft());
@@ -215,9 +215,9 @@ describe('messages/accept', () => {
         .updateOne({ _id: broken }, { $set: { [`pending.${group}.messages`]: new Binary(Buffer.from('no BSON')) } });
       const message = await debitAndDie(account);
 
-      const sweep = finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
+      const recover = finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000)));
 
-      expect(await sweep.catch((error: unknown) => error)).to.be.instanceOf(Error);
+      expect(await recover.catch((error: unknown) => error)).to.be.instanceOf(Error);
       expect(await messagesOf(account)).to.deep.equal([message]);
       expect(await accountOf(account)).to.not.have.property('pending');
       expect(await accountOf(broken)).to.have.nested.property(`pending.${group}`);

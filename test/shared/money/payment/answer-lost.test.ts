@@ -11,7 +11,7 @@ import { linesOf } from '../../../support/queue.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 import { openTestStore, type TestStore } from '../../../support/store.ts';
 
-/** Only our code repeats a write, never the driver, even when the address asks the driver to (decision 69). */
+/** Only our code repeats a write, never the driver, even when the address asks the driver to (decision 3). */
 describe('a write of an SMS whose answer is lost', () => {
   let store: TestStore;
   let proxy: WireProxy;

@@ -15,7 +15,7 @@ import { debitWorld } from './world.ts';
 const OPEN_MAX = 17;
 
 describe('an accept whose messages the store does not take yet', () => {
-  const { store, accounts, balanceOf, problemsOf, sweep } = debitWorld();
+  const { store, accounts, balanceOf, problemsOf, recover } = debitWorld();
   const storedOf = async (account: AccountId) => (await linesOf(store.db, account)).length;
   const pendingOf = async (account: AccountId): Promise<number> =>
     Object.keys((await accounts().findOne({ _id: account }))?.pending ?? {}).length;
@@ -43,7 +43,7 @@ describe('an accept whose messages the store does not take yet', () => {
     const account = await makeAccount(store.db, 5);
     await open().accepter.accept(account, [makeDraft(), makeDraft()]);
 
-    await sweep();
+    await recover();
 
     expect(await storedOf(account)).to.equal(2);
     expect(await pendingOf(account)).to.equal(0);

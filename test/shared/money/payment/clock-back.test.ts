@@ -9,7 +9,7 @@ import { findAccepted } from '../../../../gateway/endpoints/sms/send.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
 import { queuedChatMessage } from '../../../../shared/money/conversations/draft.ts';
-import { insertBy } from '../../../../shared/money/conversations/rider-store.ts';
+import { insertBy } from '../../../../shared/money/conversations/included-store.ts';
 import { debitEach } from '../../../../shared/money/payment/debit.ts';
 import { declareOver } from '../../../../shared/money/payment/pay-by.ts';
 import { connectStore, type Store } from '../../../../shared/platform/mongo/connect.ts';
@@ -93,7 +93,7 @@ describe('a time to pay, in a store whose clock goes back', () => {
     const seen = { over: 0, stored: 0 };
     await always(async () => {
       const account = await makeAccount(store.db, 5);
-      const message = rider(account);
+      const message = included(account);
       let free = false;
       return {
         actors: [
@@ -119,7 +119,7 @@ describe('a time to pay, in a store whose clock goes back', () => {
   it('answers both attempts to store a free message alike: it is stored, or never will be', async () => {
     await always(async () => {
       const account = await makeAccount(store.db, 5);
-      const message = rider(account);
+      const message = included(account);
       const answers: boolean[] = [];
       const attempt = async (db: Db) => answers.push(await insertBy(db, message, PAY_BY));
       return {
@@ -133,7 +133,7 @@ describe('a time to pay, in a store whose clock goes back', () => {
   });
 
   /** A message in a conversation that another message has opened. */
-  function rider(account: AccountId): ChatMessageDocument {
+  function included(account: AccountId): ChatMessageDocument {
     const at = new Date(BEFORE);
     return queuedChatMessage(account, makeTemplateDraft(), {
       ...{ id: newId('cnv'), opener: newId('msg'), group: newId('grp') },

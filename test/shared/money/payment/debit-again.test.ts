@@ -6,9 +6,9 @@ import { makeAccount, makeDraft } from '../../../support/make.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 import { debitWorld } from './world.ts';
 
-/** A gateway that stands still for longer than the sweep waits, at the worst moment. */
+/** A gateway that stands still for longer than the maintenance waits, at the worst moment. */
 describe('a debit whose gateway slept', () => {
-  const { store, accounts, balanceOf, problemsOf, makeRequest, debits, sweep } = debitWorld();
+  const { store, accounts, balanceOf, problemsOf, makeRequest, debits, recover } = debitWorld();
 
   /** `then` runs when the store has done the first debit and before the answer arrives. */
   function afterFirstDebit(then: () => Promise<void>): Db {
@@ -43,9 +43,9 @@ describe('a debit whose gateway slept', () => {
     ['one account', 1],
     ['several accounts', 4],
   ] as const) {
-    it(`of ${what} is known as paid when the sweep has finished it meanwhile`, async () => {
+    it(`of ${what} is known as paid when the maintenance has finished it meanwhile`, async () => {
       const payers = await Promise.all(Array.from({ length: count }, () => makeAccount(store.db, 3)));
-      const slept = afterFirstDebit(async () => void (await sweep()));
+      const slept = afterFirstDebit(async () => void (await recover()));
 
       const answers = await debits(slept)(payers.map((payer) => makeRequest(payer)));
 
@@ -54,10 +54,10 @@ describe('a debit whose gateway slept', () => {
       for (const payer of payers) expect(await problemsOf(payer)).to.deep.equal([]);
     });
 
-    it(`of ${what} is not paid again when its answer was lost and the sweep has finished it meanwhile`, async () => {
+    it(`of ${what} is not paid again when its answer was lost and the maintenance has finished it meanwhile`, async () => {
       const payers = await Promise.all(Array.from({ length: count }, () => makeAccount(store.db, 3)));
       const lost = afterFirstDebit(async () => {
-        await sweep();
+        await recover();
         throw new MongoNetworkError('the connection broke');
       });
 
@@ -110,7 +110,7 @@ describe('a debit whose gateway slept', () => {
     await release?.();
 
     expect(await balanceOf(account)).to.equal(2);
-    await sweep();
+    await recover();
     expect(await problemsOf(account)).to.deep.equal([]);
     expect(await accounts().findOne({ _id: account })).not.to.have.property('pending');
   });

@@ -13,7 +13,7 @@ import { silentLog } from '../../../support/silent-log.ts';
 import { debitWorld } from './world.ts';
 
 describe('accounts that pay together', () => {
-  const { store, accounts, balanceOf, problemsOf, makeRequest, debits, sweep } = debitWorld();
+  const { store, accounts, balanceOf, problemsOf, makeRequest, debits, recover } = debitWorld();
   const storedOf = async (account: AccountId) => (await linesOf(store.db, account)).length;
 
   /** The store does the first command of this name, but its answer never arrives. */
@@ -117,7 +117,7 @@ describe('accounts that pay together', () => {
     for (let i = 0; i < 2; i++) await accepter.accept(account, [makeDraft()]);
 
     expect(await problemsOf(account)).to.deep.equal([]);
-    await sweep();
+    await recover();
     expect(await problemsOf(account)).to.deep.equal([]);
     expect(await accounts().findOne({ _id: account })).not.to.have.property('pending');
   });
@@ -154,7 +154,7 @@ describe('accounts that pay together', () => {
       payers.map((account) => makeRequest(account)),
     );
 
-    await sweep();
+    await recover();
 
     expect(await Promise.all(payers.map(storedOf))).to.deep.equal([1, 1, 0]);
     expect(await Promise.all(payers.map(balanceOf))).to.deep.equal([1, 1, 0]);

@@ -106,7 +106,7 @@ describe('what a debit would say', () => {
 });
 
 describe('finding what was accepted', () => {
-  const { store, sweep } = debitWorld();
+  const { store, recover } = debitWorld();
 
   it('finds a message that is paid and not stored yet, when it is a line, and when it is stored, and for its account only', async () => {
     const account = await makeAccount(store.db, 5);
@@ -119,7 +119,7 @@ describe('finding what was accepted', () => {
     const messages = [queuedMessage(account, group, makeDraft()), message];
     await debitEach(store.db, [{ account, group, messages, today: '2026-11-21', done: [] }]);
     const pending = await find(account);
-    await sweep();
+    await recover();
     const waiting = await find(account);
     expect(await store.db.collection<MessageDocument>('messages').countDocuments({ _id: message._id })).to.equal(0);
     await writeOutAll(store.db);

@@ -39,8 +39,8 @@ export function debitWorld() {
           beganMs: systemClock.monotonicMs(),
           paid: debitEach(db, requests),
         }),
-    /** Runs the sweep, as if a minute later. It finishes what a gateway left. */
-    sweep: () => finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000))),
+    /** Runs the maintenance, as if a minute later. It finishes what a gateway left. */
+    recover: () => finishPending(store.db, new ManualClock(new Date(Date.now() + 60_000))),
     /** A request for the debit of one message. */
     makeRequest(account: AccountId, overrides: Partial<DebitRequest> = {}): DebitRequest {
       const group = newId('grp');

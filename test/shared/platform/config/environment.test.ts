@@ -42,7 +42,7 @@ describe('the environment of a process', () => {
   });
 
   it('looks beside package.json for .env, wherever the process runs', () => {
-    expect(envFile({})).to.equal(join(import.meta.dirname, '../../../.env'));
+    expect(envFile({})).to.equal(join(import.meta.dirname, '../../../../.env'));
   });
 
   for (const secret of [`HARKARA_SECRET_KEY=${KEY}`, 'MONGODB_URI=mongodb://user:word@db.example/']) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findEachForSure } from '../../../../shared/platform/mongo/find-one.ts';
+import { findEachCommitted } from '../../../../shared/platform/mongo/find-one.ts';
 import { latch } from '../../../support/latch.ts';
 import { withCutStore } from '../../../support/mongo-wire/cut-store.ts';
 import { held } from '../../../support/mongo-wire/faults.ts';
@@ -8,7 +8,7 @@ interface Thing {
   readonly _id: number;
 }
 
-describe('documents that are read for sure', () => {
+describe('documents that are read from a majority', () => {
   const site = withCutStore();
 
   it('come in the order in which they were asked for, and leave connections to other commands meanwhile', async () => {
@@ -21,7 +21,7 @@ describe('documents that are read for sure', () => {
       happens: held(go.opened),
     });
 
-    const reading = findEachForSure(
+    const reading = findEachCommitted(
       things,
       ids.map((_id) => ({ _id })),
     );

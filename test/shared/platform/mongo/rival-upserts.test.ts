@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { RateCounter } from '../../../../gateway/access/counter.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { fenceIntents, LeaseLostError, writeIntent } from '../../../../shared/messages/settlement/intents.ts';
-import { insertBy } from '../../../../shared/money/conversations/rider-store.ts';
+import { insertBy } from '../../../../shared/money/conversations/included-store.ts';
 import { Lease } from '../../../../shared/platform/leases/lease.ts';
 import { connectStore, type Store } from '../../../../shared/platform/mongo/connect.ts';
 import { probeFeatures } from '../../../../shared/platform/mongo/feature-probe.ts';

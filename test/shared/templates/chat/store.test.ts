@@ -33,9 +33,9 @@ describe('chat-app templates', () => {
     await replaceChatTemplates(store.db, account, now);
 
     const [first, second] = await listChatTemplates(store.db, account);
-    const { owed, statusAt, ...rest } = first ?? {};
+    const { unannounced, statusAt, ...rest } = first ?? {};
     expect([rest, second]).to.deep.equal(now);
-    expect(owed).to.deep.equal([{ told: 'approved', status: 'approved', at: statusAt }]);
+    expect(unannounced).to.deep.equal([{ event: 'approved', status: 'approved', at: statusAt }]);
     expect(await listChatTemplates(store.db, other)).to.deep.equal([theirs]);
   });
 
@@ -51,7 +51,7 @@ describe('chat-app templates', () => {
     expect((await listChatTemplates(store.db, account)).map(({ status }) => status)).to.deep.equal(['approved']);
   });
 
-  it('replace: what was stored while the list was compared stays, with what is owed of it', async () => {
+  it('replace: what was stored while the list was compared stays, with what is unannounced of it', async () => {
     const listed = makeChatTemplate(account, { status: 'pending' });
     const { name, language } = listed;
     const meanwhile = async (): Promise<void> => {
@@ -63,24 +63,24 @@ describe('chat-app templates', () => {
 
     const found = await findChatTemplate(store.db, account, name, language);
     expect(found?.status).to.equal('approved');
-    expect(found?.owed).to.have.length(1);
+    expect(found?.unannounced).to.have.length(1);
   });
 
-  it('replace: what webhooks are still to be told of stays, and so does what changed while the list was compared', async () => {
+  it('replace: what is still to be announced stays, and so does what changed while the list was compared', async () => {
     const [told, changed] = ['told', 'changed'].map((name) => makeChatTemplate(account, { name }));
     if (told === undefined || changed === undefined) throw new Error('both are made');
     await replaceChatTemplates(store.db, account, [told, changed]);
     const note = ({ name, language }: typeof told, status: string, at: Date) =>
       noteChatTemplate(store.db, account, name, language, { status }, at);
     await note(told, 'paused', new Date(Date.now() - 60_000));
-    // A change of which nobody is told.
+    // A change that is not announced.
     const meanwhile = () => note(changed, 'pending', new Date(Date.now() + 60_000)).then(() => undefined);
 
     await replaceChatTemplates(beforeWrite(store.db, meanwhile), account, []);
 
     const left = await listChatTemplates(store.db, account);
     expect(left.map(({ name, status }) => `${name} ${status}`)).to.deep.equal(['changed pending', 'told paused']);
-    expect(left[1]?.owed).to.have.length(1);
+    expect(left[1]?.unannounced).to.have.length(1);
   });
 
   it('replace: an empty list leaves none', async () => {
@@ -118,9 +118,9 @@ describe('chat-app templates', () => {
     await noteChatTemplate(store.db, account, template.name, template.language, { status: 'paused' }, new Date());
     await noteChatTemplate(store.db, account, 'unheard_of', 'en', { status: 'paused' }, new Date());
 
-    const [{ owed, statusAt, ...rest } = template, ...more] = await listChatTemplates(store.db, account);
+    const [{ unannounced, statusAt, ...rest } = template, ...more] = await listChatTemplates(store.db, account);
     expect([rest, ...more]).to.deep.equal([{ ...template, status: 'paused' }]);
-    expect(owed).to.deep.equal([{ told: 'stopped', status: 'paused', at: statusAt }]);
+    expect(unannounced).to.deep.equal([{ event: 'stopped', status: 'paused', at: statusAt }]);
   });
 });
 

@@ -27,7 +27,7 @@ describe('maintenance: what ended long ago is removed, conversations', () => {
         until: daysAgo(days),
       },
     });
-    const voided = (days: number) => newId('cnv', daysAgo(days).getTime());
+    const refunded = (days: number) => newId('cnv', daysAgo(days).getTime());
     await world.store.db.collection<ConversationDocument>('conversations').insertMany([
       customer('1', { lastInboundAt: daysAgo(91) }),
       customer('2', current(91)),
@@ -37,9 +37,9 @@ describe('maintenance: what ended long ago is removed, conversations', () => {
       // Was made just now, for a conversation that is being opened.
       customer('6'),
       // Never wrote, and its conversations were given back: probably a number without the app.
-      customer('7', { openings: 1, judged: 1, voided: [voided(91)] }),
-      customer('8', { openings: 2, judged: 2, voided: [voided(91), voided(89)] }),
-      customer('9', { lastInboundAt: daysAgo(91), voided: [voided(89)] }),
+      customer('7', { openings: 1, judged: 1, refunded: [refunded(91)] }),
+      customer('8', { openings: 2, judged: 2, refunded: [refunded(91), refunded(89)] }),
+      customer('9', { lastInboundAt: daysAgo(91), refunded: [refunded(89)] }),
       // Only known as another number of a customer.
       customer('a', { aliases: ['1'], linkedAt: daysAgo(91) }),
       customer('b', { aliases: ['1'], linkedAt: daysAgo(89) }),

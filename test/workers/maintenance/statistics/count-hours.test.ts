@@ -7,8 +7,8 @@ import { WRITE_OUT_MS } from '../../../../shared/messages/queue/queue-document.t
 import { insertFirst, queueDocuments } from '../../../../shared/messages/queue/queue-store.ts';
 import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
 import { countedHourCollection, hourCollection, readHours } from '../../../../shared/messages/statistics-store.ts';
-import { neverStore } from '../../../../shared/money/conversations/rider-store.ts';
-import { giveBackRefused } from '../../../../shared/money/conversations/void.ts';
+import { giveBackRefused } from '../../../../shared/money/conversations/give-back.ts';
+import { neverStore } from '../../../../shared/money/conversations/included-store.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { type CountDeps, HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';
 import { Died, dyingDb } from '../../../support/dying-db.ts';

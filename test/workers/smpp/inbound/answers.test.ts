@@ -37,10 +37,10 @@ describe('smpp worker: answers to STOP, START and HELP', () => {
       if (found.length !== count) throw new Error(`${found.length} of ${count}`);
       return found;
     }, `${count} answers are delivered`);
-  const nothingOwed = (here: InboundWorld) =>
+  const noneDue = (here: InboundWorld) =>
     eventually(
       async () => expect(await here.db.collection('opt_out_answers').countDocuments()).to.equal(0),
-      'nothing is owed',
+      'no answer is due',
     );
   const spent = async ({ db, account }: InboundWorld): Promise<number> => {
     const { problems, balance } = await verifyLedger(db, account);
@@ -65,7 +65,7 @@ describe('smpp worker: answers to STOP, START and HELP', () => {
     const [first] = await here.received(5);
     expect(all.map(({ inReplyTo }) => inReplyTo)).to.include(first?._id);
     expect(here.smsc.messages().map(({ from, to }) => [from, to])).to.deep.equal(Array(3).fill([NUMBER, PHONE]));
-    await nothingOwed(here);
+    await noneDue(here);
     expect(await spent(here)).to.equal(3);
   });
 
@@ -79,7 +79,7 @@ describe('smpp worker: answers to STOP, START and HELP', () => {
     const all = await answers(here, 3);
 
     expect(all.map(({ text }) => text)).to.have.members([HELPED, STOPPED, HELPED]);
-    await nothingOwed(here);
+    await noneDue(here);
   });
 
   it('no answer to short codes, names and numbers of ours, nor where the number has none', async () => {
@@ -98,20 +98,20 @@ describe('smpp worker: answers to STOP, START and HELP', () => {
     const [only] = await answers(here, 1);
 
     expect(only).to.include({ text: HELPED, to: PHONE, sender: NUMBER });
-    await nothingOwed(here);
+    await noneDue(here);
   });
 
   it('one that cannot be sent holds up no others', async () => {
     const here = await answering();
-    const owed = here.db.collection<{ _id: string; carrier: string; account: string }>('opt_out_answers');
-    await owed.insertOne({ _id: 'broken', carrier: CARRIER, account: here.account });
+    const due = here.db.collection<{ _id: string; carrier: string; account: string }>('opt_out_answers');
+    await due.insertOne({ _id: 'broken', carrier: CARRIER, account: here.account });
     here.says({ text: 'STOP' });
     await here.received(1);
 
     const [only] = await answers(here, 1);
 
     expect(only).to.include({ text: STOPPED, to: PHONE });
-    await eventually(async () => expect(await owed.countDocuments()).to.equal(1), 'only the broken one is owed');
+    await eventually(async () => expect(await due.countDocuments()).to.equal(1), 'only the broken one is due');
   });
 
   it('without credits there is none: the opt-out stands, and it is counted', async () => {
@@ -119,7 +119,7 @@ describe('smpp worker: answers to STOP, START and HELP', () => {
     await here.db.collection<AccountDocument>('accounts').updateOne({ _id: here.account }, { $set: { balance: 0 } });
     here.says({ text: 'STOP' });
     const [stopped] = await here.received(1);
-    await nothingOwed(here);
+    await noneDue(here);
 
     // The worker counts it when the store has answered.
     const values = await eventually(async () => {

@@ -119,17 +119,17 @@ describe('smpp worker: whose a message of a handset is', () => {
     const text = 'x'.repeat(200);
 
     here.says({ to: '919000000009', text });
-    const strays = here.db.collection<InboundDocument>('inbound');
-    const [stray] =
+    const inbound = here.db.collection<InboundDocument>('inbound');
+    const [kept] =
       (await eventually(async () => {
-        const found = await strays.find({ stray: { $exists: true } }).toArray();
+        const found = await inbound.find({ unassigned: { $exists: true } }).toArray();
         return found.length > 0 ? found : undefined;
       }, 'it is kept')) ?? [];
 
-    expect(stray?.stray).to.deep.equal({ from: PHONE, to: '919000000009', type: 'text', body: text });
-    expect(stray?.expiresAt).to.be.greaterThan(new Date());
+    expect(kept?.unassigned).to.deep.equal({ from: PHONE, to: '919000000009', type: 'text', body: text });
+    expect(kept?.expiresAt).to.be.greaterThan(new Date());
     expect(await here.db.collection<InboundSmsDocument>('messages').countDocuments()).to.equal(0);
-    await eventually(async () => (await here.counted('stray')) === 1, 'it is counted');
+    await eventually(async () => (await here.counted('unassigned')) === 1, 'it is counted');
   });
 
   it('a number that two countries write alike inside them is nobody’s until the carrier writes it whole', async () => {
@@ -142,6 +142,6 @@ describe('smpp worker: whose a message of a handset is', () => {
 
     here.says({ to: '0777777777', text: 'which one?' });
 
-    await eventually(async () => (await here.counted('stray')) === 1, 'it is kept');
+    await eventually(async () => (await here.counted('unassigned')) === 1, 'it is kept');
   });
 });

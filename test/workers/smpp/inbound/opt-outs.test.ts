@@ -4,7 +4,8 @@ import { changeOptOuts, listOptOuts, readScopes } from '../../../../shared/carri
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
-import { InboundOptOuts, type Received } from '../../../../workers/smpp/inbound/opt-outs.ts';
+import type { Received } from '../../../../workers/smpp/inbound/opt-out-answers.ts';
+import { InboundOptOuts } from '../../../../workers/smpp/inbound/opt-outs.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { openTestStore, type TestStore } from '../../../support/store.ts';
 
@@ -25,7 +26,7 @@ describe('what follows from customers’ STOP and START', () => {
 
   /** Each call is like a new process, which remembers nothing. */
   const apply = (...messages: readonly Received[]): Promise<readonly Received[]> =>
-    new InboundOptOuts({ db: store.db, clock: systemClock, owing: new Set() }).apply(messages);
+    new InboundOptOuts({ db: store.db, clock: systemClock, withDueAnswers: new Set() }).apply(messages);
   const wrote = (body: string, seconds: number, more: Partial<Received> = {}): Received => ({
     _id: newId('msg'),
     account,

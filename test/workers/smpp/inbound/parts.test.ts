@@ -6,7 +6,7 @@ import { bodies, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
 
 /** Text for four parts in UCS-2, with characters that are split between two of them. */
 const LONG = `x${'👍🏽'.repeat(60)}`;
-const QUICKLY = { partsMs: 5_000, refuseStrays: false, strayDays: 1 };
+const QUICKLY = { partsMs: 5_000, refuseUnassigned: false, unassignedDays: 1 };
 
 describe('smpp worker: messages of handsets in parts', () => {
   const open = inboundWorldPerTest();
@@ -99,7 +99,7 @@ describe('smpp worker: messages of handsets in parts', () => {
     expect(message?.inbound).to.deep.equal({ type: 'text', body: LONG });
   });
 
-  it('a process dies while it removes the parts of what was told: the same reference begins another message', async () => {
+  it('a process dies while it removes the parts of what was announced: the same reference begins another message', async () => {
     const here = await open();
     here.says({ text: LONG, reference: 5 }, (parts) => parts.slice(0, 3));
     await eventually(async () => (await here.kept()).length === 3, 'three parts are kept');

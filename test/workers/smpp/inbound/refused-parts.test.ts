@@ -7,8 +7,8 @@ import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
 import { createAnnouncer } from '../../../../shared/events/webhooks/announce.ts';
 import type { InboundSmsDocument } from '../../../../shared/messages/document/inbound-sms.ts';
 import { Metrics } from '../../../../shared/platform/runtime/metrics.ts';
+import { InboundAnnouncer } from '../../../../workers/smpp/inbound/announce-inbound.ts';
 import { Inbound } from '../../../../workers/smpp/inbound/inbound.ts';
-import { Teller } from '../../../../workers/smpp/inbound/tell.ts';
 import { createSmppMetrics } from '../../../../workers/smpp/monitoring/metrics.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { latch } from '../../../support/latch.ts';
@@ -43,8 +43,8 @@ describe('smpp worker: a part that is refused while the store is away', () => {
         ...CARRIER_DEFAULTS,
         ...{ _id: 'c', name: 'C', host: '127.0.0.1', port: 1, systemId: 'x', password: '', createdAt: clock.now() },
       },
-      teller: new Teller({ db, clock, announcer, strayDays: 1, owing: new Set() }),
-      rules: { partsMs: PARTS_MS, refuseStrays: false },
+      inboundAnnouncer: new InboundAnnouncer({ db, clock, announcer, unassignedDays: 1, withDueAnswers: new Set() }),
+      rules: { partsMs: PARTS_MS, refuseUnassigned: false },
       held: () => true,
       slowDown: () => {},
     });
@@ -60,15 +60,15 @@ describe('smpp worker: a part that is refused while the store is away', () => {
       sequence += 1;
       void inbound.take({ ...part, body: part.userData }, answer, { session, sequence });
     });
-  const sweep = (): Promise<void> => {
+  const repeat = (): Promise<void> => {
     session.heardMs = clock.monotonicMs();
-    return inbound.sweep();
+    return inbound.repeat();
   };
   const received = async () => {
     const messages = site.store.db.collection<InboundSmsDocument>('messages');
     return (await messages.find().sort({ _id: 1 }).toArray()).map((message) => message.inbound);
   };
-  const told = (number: number) => ({
+  const announced = (number: number) => ({
     ...{ type: 'text', body: texts[number - 1] },
     more: { missing_parts: [3 - number], total_parts: 2 },
   });
@@ -76,27 +76,27 @@ describe('smpp worker: a part that is refused while the store is away', () => {
   for (const first of [1, 2]) {
     const second = 3 - first;
     for (const late of [first, second]) {
-      it(`parts ${first}, ${second}; ${late} again when the message is told without it: told on its own`, async () => {
+      it(`parts ${first}, ${second}; ${late} again when the message is announced without it: announced on its own`, async () => {
         for (const number of [first, second]) {
           if (number === late) site.proxy.inject({ ...INSERT, happens: refused('NotWritablePrimary') });
           expect(await send(number)).to.equal(number === late ? STATUS.queueFull : STATUS.ok);
         }
         clock.turn(PARTS_MS + MORE_MS);
-        await sweep();
-        expect(await received()).to.deep.equal([told(3 - late)]);
+        await repeat();
+        expect(await received()).to.deep.equal([announced(3 - late)]);
 
         expect(await send(late)).to.equal(STATUS.ok);
         clock.turn(PARTS_MS);
-        await sweep();
+        await repeat();
 
-        expect(await received()).to.have.deep.members([told(1), told(2)]);
+        expect(await received()).to.have.deep.members([announced(1), announced(2)]);
         expect(await site.store.db.collection('inbound').countDocuments()).to.equal(0);
       });
     }
   }
 
   for (const code of [1, 50_463_173, undefined, 13]) {
-    it(`or answers with ${code ?? 'no code'}: every message is told once it works again, and once`, async () => {
+    it(`or answers with ${code ?? 'no code'}: every message is announced once it works again, and once`, async () => {
       const faults = [answered(foreign(code)), ...(code === undefined ? [] : [eachRefused(code)])];
       for (const happens of faults) {
         site.proxy.inject({ ...INSERT, happens });
@@ -109,7 +109,7 @@ describe('smpp worker: a part that is refused while the store is away', () => {
     });
   }
 
-  it('and that comes again just before the message is given up: it is told with its message', async () => {
+  it('and that comes again just before the message is given up: it is announced with its message', async () => {
     expect(await send(1)).to.equal(STATUS.ok);
     site.proxy.inject({ ...INSERT, happens: refused('NotWritablePrimary') });
     expect(await send(2)).to.equal(STATUS.queueFull);
@@ -118,7 +118,7 @@ describe('smpp worker: a part that is refused while the store is away', () => {
     const inserting = site.proxy.inject({ ...INSERT, happens: held(stored.opened) });
     const answered = send(2);
     await eventually(() => inserting.met > 0, 'it is being stored');
-    await sweep();
+    await repeat();
 
     stored.open();
 

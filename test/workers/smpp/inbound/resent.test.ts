@@ -13,7 +13,15 @@ const DELIVER = { from: PHONE, to: NUMBER, esmClass: 0, dataCoding: 0, body: Buf
 function arrival(via: Arrival['via'], cameMs: number, more: Partial<Arrival> = {}): Arrival {
   const stamp = { carrier: 'c', at: new Date(cameMs), alphabet: 'gsm', partsMs: 1_000, set: undefined } as const;
   const document = documentOf(readIncoming(DELIVER), stamp);
-  return { document, ...(via === undefined ? {} : { via }), cameMs, stored: true, told: true, sure: false, ...more };
+  return {
+    document,
+    ...(via === undefined ? {} : { via }),
+    cameMs,
+    stored: true,
+    announced: true,
+    sure: false,
+    ...more,
+  };
 }
 
 describe('Arrivals: a deliver_sm that is sent again, or a second one that is equal', () => {
@@ -76,7 +84,7 @@ describe('Arrivals: a deliver_sm that is sent again, or a second one that is equ
     },
     {
       what: 'it was refused for now',
-      known: arrival({ session: alive, sequence: 1 }, 0, { refused: true, stored: false, told: false }),
+      known: arrival({ session: alive, sequence: 1 }, 0, { refused: true, stored: false, announced: false }),
       ...{ session: alive, atMs: 100, repeated: true },
     },
     { what: 'an earlier holder left it', known: arrival(undefined, 0), atMs: 60_000, repeated: true },
@@ -98,14 +106,14 @@ describe('Arrivals: a deliver_sm that is sent again, or a second one that is equ
     const live = { open: true, heardMs: 900 };
     const sure = arrival({ session: live, sequence: 1 }, 0, { answeredMs: 10 });
     const cut = arrival({ session: ended, sequence: 2 }, 0, { answeredMs: 10 });
-    const part = arrival({ session: live, sequence: 3 }, 0, { answeredMs: 10, told: false });
+    const part = arrival({ session: live, sequence: 3 }, 0, { answeredMs: 10, announced: false });
     for (const one of [sure, cut, part]) arrivals.add(one);
 
     expect(arrivals.takeFinished(9_000)).to.deep.equal([]);
     live.heardMs = 10_000;
     expect(arrivals.takeFinished(11_000)).to.deep.equal([sure]);
     expect(arrivals.takeFinished(3_600_000)).to.deep.equal([cut]);
-    part.told = true;
+    part.announced = true;
     expect(arrivals.takeFinished(3_600_000)).to.deep.equal([part]);
   });
 });
@@ -125,7 +133,7 @@ describe('smpp worker: messages of handsets that are sent again', () => {
     expect(bodies(await here.received(3))).to.deep.equal(['yes', 'yes', 'yes']);
   });
 
-  it('the connection breaks before the answers arrive: each message is told once', async () => {
+  it('the connection breaks before the answers arrive: each message is announced once', async () => {
     const here = await open({ smsc: { retryDelayMs: 100 } });
     const texts = Array.from({ length: 200 }, (_, n) => `message ${String(n).padStart(3, '0')}`);
     let cut = false;
@@ -145,7 +153,7 @@ describe('smpp worker: messages of handsets that are sent again', () => {
     expect(bodies(await here.received(texts.length)).sort()).to.deep.equal(texts);
   });
 
-  it('the store goes away while they come: each message is told once, when it is back', async () => {
+  it('the store goes away while they come: each message is announced once, when it is back', async () => {
     const here = await open({ smsc: { retryDelayMs: 200 } });
     const texts = Array.from({ length: 50 }, (_, n) => `message ${String(n).padStart(2, '0')}`);
 

@@ -27,7 +27,7 @@ describe('ReceiptSettler: receipts whose id nobody knows', () => {
     expect(await world.orphans.countDocuments()).to.equal(0);
   });
 
-  it('an orphan is found again by the sweep, also by another holder', async () => {
+  it('an orphan is found again by a later round, also by another holder', async () => {
     const message = await world.put({ state: 'submitting', history: [], parts: [] });
     await world.receipts.add(receipt('1'));
     await world.messages.updateOne(
@@ -37,7 +37,7 @@ describe('ReceiptSettler: receipts whose id nobody knows', () => {
 
     const next = world.settler();
     await next.recover();
-    await next.sweep();
+    await next.repeat();
 
     expect(await world.state(message)).to.equal('delivered');
     expect(await world.orphans.countDocuments()).to.equal(0);
@@ -99,10 +99,10 @@ describe('ReceiptSettler: receipts whose id nobody knows', () => {
     await world.receipts.add(receipt('77', 'failed'));
     world.clock.turn(1_000);
     const later = await world.unknown();
-    await world.receipts.sweep();
+    await world.receipts.repeat();
     const next = world.settler();
     await next.recover();
-    await next.sweep();
+    await next.repeat();
 
     expect(await world.state(later)).to.equal('submitting');
     expect(await world.receipts.add(receipt('78'))).to.equal('unknown_settled');

@@ -48,7 +48,7 @@ describe('ReceiptSettler: receipts of messages that were sent again', () => {
       await world.put({ state: 'queued', parts: [], earlier: [{ ...at('c'), at: new Date(0), parts }] }),
     ];
 
-    await world.receipts.sweep();
+    await world.receipts.repeat();
 
     expect(await world.states(others)).to.deep.equal(['queued', 'queued', 'queued']);
   });

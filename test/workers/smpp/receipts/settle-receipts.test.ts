@@ -213,11 +213,11 @@ describe('ReceiptSettler: receipts found by their ids', () => {
     world.receipts.expect({ ...later, state: 'sent', parts: [{ key: 'c:1', state: 'accepted' }] });
 
     await world.receipts.adopt(['c:1']);
-    await world.receipts.sweep();
+    await world.receipts.repeat();
     const next = world.settler();
     await next.recover();
     await next.adopt(['c:1']);
-    await next.sweep();
+    await next.repeat();
 
     expect(await world.state(later)).to.equal('sent');
     expect(await world.receipts.add(receipt('1', 'failed'))).to.equal('matched');

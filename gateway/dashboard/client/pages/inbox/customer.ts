@@ -23,7 +23,7 @@ export interface InboxMessage {
   readonly type?: string;
   readonly body?: string;
   readonly body_cut?: true;
-  /** It was written in a group, not to you alone. */
+  /** Set when the message was written in a group, not to you alone. */
   readonly group_id?: string;
   readonly template?: string;
   readonly language?: string;

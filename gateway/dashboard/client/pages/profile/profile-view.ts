@@ -6,7 +6,7 @@ export interface Profile {
   readonly name: string | null;
   readonly role: Role;
   readonly second_factor: { readonly since: string } | null;
-  /** It cannot be removed, only replaced. */
+  /** Whether the second factor cannot be removed, only replaced. */
   readonly second_factor_required: boolean;
   readonly password_changed_at: string | null;
   readonly recovery_codes_left: number;

@@ -49,7 +49,7 @@ export interface Setting {
   readonly choices: readonly string[] | null;
   readonly is_set: boolean;
   readonly secret: boolean;
-  /** It decides where the password is sent: a change of it needs the password too. */
+  /** Whether the setting decides where the password is sent: a change of it needs the password too. */
   readonly needs_password: boolean;
 }
 

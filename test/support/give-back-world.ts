@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import type { Announcer } from '../../shared/events/webhooks/announce.ts';
+import { entryAt } from '../../shared/messages/document/change.ts';
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { MessageState, Part } from '../../shared/messages/document/message.ts';
+import { Settler } from '../../shared/messages/settlement/settle.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { type ConversationDocument, conversationKey } from '../../shared/money/conversations/conversation.ts';
+import { createChatAccepter } from '../../shared/money/conversations/open.ts';
+import type { LedgerEntryDocument } from '../../shared/money/ledger/entry.ts';
+import { verifyLedger } from '../../shared/money/ledger/verify.ts';
+import { systemClock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from './chat.ts';
+import { makeAccount } from './make.ts';
+import { silentLog } from './silent-log.ts';
+import { openTestStore, type TestStore } from './store.ts';
+
+export const CUSTOMER = '919876543210';
+export const LEASE = 'chatapp:0';
+export const SILENT: Announcer = { announce: async () => {} };
+
+/** A store for the tests of one `describe`, and before each an account whose conversations are settled. */
+export function giveBackWorld() {
+  let store: TestStore;
+  let account: AccountId;
+  before(async () => {
+    store = await openTestStore();
+  });
+  after(() => store.close());
+  beforeEach(async () => {
+    account = await makeAccount(store.db, 10);
+    await store.db.collection('intents').deleteMany({});
+  });
+
+  const accepter = () => createChatAccepter({ db: store.db, clock: systemClock, log: silentLog, prices: CHAT_PRICES });
+  const balance = async () =>
+    (await store.db.collection<AccountDocument>('accounts').findOne({ _id: account }))?.balance;
+  const conversation = () =>
+    store.db.collection<ConversationDocument>('conversations').findOne({ _id: conversationKey(account, CUSTOMER) });
+  const refunds = (): Promise<LedgerEntryDocument[]> =>
+    store.db.collection<LedgerEntryDocument>('ledger').find({ account, reason: 'refund' }).toArray();
+  const settler = (announcer = SILENT, db = store.db) =>
+    new Settler({ db, announcer, lease: LEASE, epoch: 1, stream: 'outcomes' });
+  const settle = (
+    message: ChatMessageDocument,
+    state: MessageState & ('rejected' | 'expired' | 'failed'),
+    parts: readonly Part[],
+    by = settler(),
+  ) =>
+    by.settle([
+      {
+        message,
+        decide: (current) =>
+          current.state === 'queued'
+            ? { state, set: { parts }, unset: ['due'], entries: [entryAt(state, new Date(), current.history)] }
+            : undefined,
+      },
+    ]);
+  /** Sends two messages: the first is the opener of the conversation. */
+  const sendTwo = async (): Promise<readonly [ChatMessageDocument, ChatMessageDocument]> => {
+    await accepter().accept(account, makeTemplateDraft());
+    await accepter().accept(account, makeTemplateDraft());
+    const [opener, included] = await chatMessagesOf(store.db, account);
+    if (opener === undefined || included === undefined) throw new Error('two messages were sent');
+    return [opener, included];
+  };
+  const expectGivenBackOnce = async ({ conversation: id }: ChatMessageDocument): Promise<void> => {
+    expect(await balance()).to.equal(10);
+    const [refund, ...more] = await refunds();
+    expect(refund).to.include({ amount: 2, change: `ref_${id}`, reference: id, balanceAfter: 10 });
+    expect(more).to.deep.equal([]);
+    const document = await conversation();
+    expect(document?.current).to.equal(undefined);
+    expect(document?.refunded).to.deep.equal([id]);
+    expect((await verifyLedger(store.db, account)).problems).to.deep.equal([]);
+  };
+  return {
+    get store() {
+      return store;
+    },
+    get account() {
+      return account;
+    },
+    accepter,
+    balance,
+    conversation,
+    refunds,
+    settler,
+    settle,
+    sendTwo,
+    expectGivenBackOnce,
+  };
+}

@@ -1,0 +1,112 @@
+import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { MessageId } from '../../shared/platform/runtime/ids.ts';
+
+/**
+ * What is known of a message after its provider answered. `account`: it failed because of the account, its payment or its
+ * number, so the next ones fail too · `good`: it went on its way · `other`: it says nothing about the account.
+ */
+export type News = 'good' | 'account' | 'other';
+
+/**
+ * How an account stands at its provider, as statuses tell it. The provider accepts messages and fails them afterwards, so
+ * answers say nothing about it (breaker.ts judges those). `good`: sends may begin · `paused`: after `FAILURES` messages in a
+ * row failed because of the account no send begins for a time · `trying`: after it one message is sent, and what is told of it
+ * decides. If nothing is told in time, statuses are late or lost, and sends go on.
+ *
+ * Statuses may come late and in any order. So a failure counts only if its message left after the last one that is known to
+ * have gone well, and while it is not `good` only the trial counts.
+ */
+export type SendHealthState = 'good' | 'paused' | 'trying';
+
+const FAILURES = 5;
+const FIRST_PAUSE_MS = 30_000;
+/** Each trial costs a message that perhaps fails. */
+const LONGEST_PAUSE_MS = 300_000;
+/** How long the trial's status is waited for. It usually comes within two seconds of the answer. */
+const TRIAL_MS = 30_000;
+
+export class SendHealth {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  #state: SendHealthState = 'good';
+  #failures = 0;
+  #pauses = 0;
+  /** End of the pause, then of the wait for the trial's status, by the monotonic clock. */
+  #untilMs = 0;
+  #trial: MessageId | undefined;
+  /**
+   * When the newest message left that is known to have gone well (`good`), or to have failed because of the account. Messages that
+   * left before the account's run began count for nothing.
+   */
+  #lastMs: { good: number; account: number };
+
+  /** `random` returns a number from 0 to 1. */
+  constructor(clock: Clock, random: () => number) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#lastMs = { good: clock.now().getTime(), account: 0 };
+  }
+
+  get state(): SendHealthState {
+    if (this.#clock.monotonicMs() < this.#untilMs) return this.#state;
+    if (this.#state === 'paused') this.#state = 'trying';
+    // `#pauses` stays, so the next pause is longer: no status has said that the trial went well.
+    else if (this.#trial !== undefined) this.#becomeGood(this.#clock.now().getTime());
+    return this.#state;
+  }
+
+  /** How many sends may begin now. */
+  get room(): number {
+    if (this.state === 'good') return Number.POSITIVE_INFINITY;
+    return this.#state === 'trying' && this.#trial === undefined ? 1 : 0;
+  }
+
+  /** Time until this may change by itself. 0 when it does not depend on time. */
+  get waitMs(): number {
+    return this.room === 0 ? Math.ceil(this.#untilMs - this.#clock.monotonicMs()) : 0;
+  }
+
+  /** A send begins. */
+  begin(id: MessageId): void {
+    if (this.state !== 'trying' || this.#trial !== undefined) return;
+    this.#trial = id;
+    this.#untilMs = this.#clock.monotonicMs() + TRIAL_MS;
+  }
+
+  /** Notes what is known of a message. Returns whether a pause begins with it. */
+  noteNews({ _id, claim }: Pick<ChatMessageDocument, '_id' | 'claim'>, news: News): boolean {
+    const leftMs = claim?.at.getTime() ?? 0;
+    if (this.state !== 'good') return _id === this.#trial && this.#decide(leftMs, news);
+    if (news === 'other' || leftMs < this.#lastMs[news === 'good' ? 'account' : 'good']) return false;
+    this.#lastMs[news] = Math.max(this.#lastMs[news], leftMs);
+    this.#failures = news === 'good' ? 0 : this.#failures + 1;
+    if (news === 'good') this.#pauses = 0;
+    return this.#failures >= FAILURES && this.#pause();
+  }
+
+  #decide(leftMs: number, news: News): boolean {
+    this.#trial = undefined;
+    if (news === 'account') return this.#pause();
+    if (news === 'other') return false;
+    this.#pauses = 0;
+    this.#becomeGood(leftMs);
+    return false;
+  }
+
+  #becomeGood(atMs: number): void {
+    this.#state = 'good';
+    this.#trial = undefined;
+    this.#failures = 0;
+    this.#lastMs.good = Math.max(this.#lastMs.good, atMs);
+  }
+
+  #pause(): true {
+    this.#state = 'paused';
+    this.#failures = 0;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#pauses, LONGEST_PAUSE_MS);
+    this.#pauses = Math.min(this.#pauses + 1, 16);
+    this.#untilMs = this.#clock.monotonicMs() + pauseMs * (0.5 + this.#random() / 2);
+    return true;
+  }
+}
