@@ -1,5 +1,6 @@
 import type { Endpoint } from '../http/endpoint.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
+import { removeSender, requestSender, senders } from './senders/senders.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
 import { replays, showReplay, startedReplay } from './webhooks/replays.ts';
 import {
@@ -14,6 +15,9 @@ import {
 
 /** All endpoints, in the order of the document. The router tries them in this order too, so the busiest come first. */
 export const ENDPOINTS: readonly Endpoint[] = [
+  senders,
+  requestSender,
+  removeSender,
   keys,
   createKey,
   showKey,

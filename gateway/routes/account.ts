@@ -3,9 +3,6 @@ import { createLedger } from '../account/ledger.ts';
 import { createLedgerCsv } from '../account/ledger-csv.ts';
 import { createOwnNumbers } from '../account/numbers.ts';
 import { createAddOptOut, createOptOuts, createRemoveOptOut } from '../account/opt-outs.ts';
-import { createSenders } from '../account/senders/list.ts';
-import { createRemoveSender } from '../account/senders/remove.ts';
-import { createRequestSender } from '../account/senders/request.ts';
 import { noQuery } from '../http/no-query.ts';
 import { createEvents } from '../messages/list-events.ts';
 import { createMessages } from '../messages/list-messages.ts';
@@ -29,10 +26,5 @@ export function routeAccount(on: On, deps: GatewayDeps, parts: Parts): void {
   });
   on('/v2/account/opt-outs/:opt_out_id', { delete: [...key('manage'), noQuery, createRemoveOptOut(deps)] });
   on('/v2/account/numbers', { get: [...key('read', 'manage'), createOwnNumbers(reading)] });
-  on('/v2/account/senders', {
-    get: [...key('read', 'manage'), createSenders(reading)],
-    post: [...key('manage'), message, once(createRequestSender(deps))],
-  });
-  on('/v2/account/senders/:sender_id', { delete: [...key('manage'), noQuery, createRemoveSender(deps)] });
   on('/v2/account/audit', { get: [...key('manage'), createAudit(reading)] });
 }

@@ -1,6 +1,5 @@
 import { EDIT_CHAT_TEMPLATE, REQUEST_CHAT_TEMPLATE } from '../../gateway/account/chat-templates/fields.ts';
 import { ADD_OPT_OUT } from '../../gateway/account/opt-outs.ts';
-import { REQUEST_SENDER } from '../../gateway/account/senders/request.ts';
 import { CHECK_TEMPLATE } from '../../gateway/account/templates/check.ts';
 import { CHANGE_TEMPLATE, REQUEST_TEMPLATE } from '../../gateway/account/templates/fields.ts';
 import { IMPORT_TEMPLATES } from '../../gateway/account/templates/import.ts';
@@ -44,7 +43,6 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   ConfirmSessionRequest: requestSchema(CONFIRM_SESSION),
   ChatTemplateDraftRequest: requestSchema(REQUEST_CHAT_TEMPLATE),
   ChatTemplateEditRequest: requestSchema(EDIT_CHAT_TEMPLATE),
-  SenderRequest: requestSchema(REQUEST_SENDER),
   TemplateRequest: requestSchema(REQUEST_TEMPLATE),
   TemplateChangeRequest: requestSchema(CHANGE_TEMPLATE),
   TemplateCheckRequest: requestSchema(CHECK_TEMPLATE),
