@@ -1,4 +1,7 @@
 import type { Endpoint } from '../http/endpoint.ts';
+import { importTemplates } from './account-templates/import.ts';
+import { changeTemplate, removeTemplate, requestTemplate } from './account-templates/requests.ts';
+import { accountTemplates, checkTemplate } from './account-templates/templates.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { removeSender, requestSender, senders } from './senders/senders.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
@@ -15,6 +18,12 @@ import {
 
 /** All endpoints, in the order of the document. The router tries them in this order too, so the busiest come first. */
 export const ENDPOINTS: readonly Endpoint[] = [
+  accountTemplates,
+  requestTemplate,
+  checkTemplate,
+  importTemplates,
+  changeTemplate,
+  removeTemplate,
   senders,
   requestSender,
   removeSender,

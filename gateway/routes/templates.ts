@@ -2,12 +2,6 @@ import { createEditChatTemplate } from '../account/chat-templates/edit.ts';
 import { createOwnChatTemplates } from '../account/chat-templates/list.ts';
 import { createRemoveChatTemplate } from '../account/chat-templates/remove.ts';
 import { createRequestChatTemplate } from '../account/chat-templates/request.ts';
-import { createChangeTemplate } from '../account/templates/change.ts';
-import { createCheckTemplate } from '../account/templates/check.ts';
-import { createImportTemplates } from '../account/templates/import.ts';
-import { createAccountTemplates } from '../account/templates/list.ts';
-import { createRemoveTemplate } from '../account/templates/remove.ts';
-import { createRequestTemplate } from '../account/templates/request.ts';
 import { noQuery } from '../http/no-query.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from './parts.ts';
@@ -16,18 +10,8 @@ import { keyHandlers, type On } from './route.ts';
 /** Requests for templates. An operator, or the provider, approves them. */
 export function routeTemplates(on: On, deps: GatewayDeps, parts: Parts): void {
   // The chatapp worker connects to the sample files of headers, by the rules for webhooks.
-  const { once, message, bulk, reading, webhookUrl: sampleUrl } = parts;
+  const { once, message, reading, webhookUrl: sampleUrl } = parts;
   const key = keyHandlers(parts);
-  on('/v2/account/templates', {
-    get: [...key('read', 'manage'), createAccountTemplates(reading)],
-    post: [...key('manage'), message, once(createRequestTemplate(deps))],
-  });
-  on('/v2/account/templates/check', { post: [...key('read', 'manage'), message, createCheckTemplate(deps)] });
-  on('/v2/account/templates/import', { post: [...key('manage'), bulk, once(createImportTemplates(deps))] });
-  on('/v2/account/templates/:template_id', {
-    patch: [...key('manage'), message, createChangeTemplate(deps)],
-    delete: [...key('manage'), noQuery, createRemoveTemplate(deps)],
-  });
   on('/v2/account/chatapp/templates', {
     get: [...key('read', 'manage'), createOwnChatTemplates(reading)],
     post: [...key('manage'), message, once(createRequestChatTemplate(deps, sampleUrl))],

@@ -1,8 +1,5 @@
 import { EDIT_CHAT_TEMPLATE, REQUEST_CHAT_TEMPLATE } from '../../gateway/account/chat-templates/fields.ts';
 import { ADD_OPT_OUT } from '../../gateway/account/opt-outs.ts';
-import { CHECK_TEMPLATE } from '../../gateway/account/templates/check.ts';
-import { CHANGE_TEMPLATE, REQUEST_TEMPLATE } from '../../gateway/account/templates/fields.ts';
-import { IMPORT_TEMPLATES } from '../../gateway/account/templates/import.ts';
 import { CHANGE_USER } from '../../gateway/account/users/change.ts';
 import { INVITE_USER } from '../../gateway/account/users/invite.ts';
 import { CHANGE_SIGN_IN_RULES } from '../../gateway/account/users/sign-in-rules.ts';
@@ -43,10 +40,6 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   ConfirmSessionRequest: requestSchema(CONFIRM_SESSION),
   ChatTemplateDraftRequest: requestSchema(REQUEST_CHAT_TEMPLATE),
   ChatTemplateEditRequest: requestSchema(EDIT_CHAT_TEMPLATE),
-  TemplateRequest: requestSchema(REQUEST_TEMPLATE),
-  TemplateChangeRequest: requestSchema(CHANGE_TEMPLATE),
-  TemplateCheckRequest: requestSchema(CHECK_TEMPLATE),
-  TemplateImportRequest: requestSchema(IMPORT_TEMPLATES),
   LinkRequest: requestSchema(LOOK_AT_LINK),
   LinkPasswordRequest: requestSchema(USE_LINK),
   ProfileRequest: requestSchema(CHANGE_PROFILE),

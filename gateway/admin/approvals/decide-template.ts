@@ -3,7 +3,7 @@ import type { Clock } from '../../../shared/runtime/clock.ts';
 import { giveDltId, rejectTemplateRequest } from '../../../shared/templates/request-store.ts';
 import { type Decision, decideTemplate, TemplateExists } from '../../../shared/templates/store.ts';
 import { templateVersion } from '../../../shared/templates/template.ts';
-import { type FoundTemplate, findOwnTemplate } from '../../account/templates/find.ts';
+import { type FoundTemplate, findOwnTemplate } from '../../endpoints/account-templates/templates.ts';
 import type { Values } from '../../fields/field.ts';
 import { readRequest, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';

@@ -3,7 +3,7 @@ import { findAccounts } from '../../../shared/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import { type AccountId, isAccountId } from '../../../shared/runtime/ids.ts';
 import { type AgePlace, readTurns, readWaitingOf, type Waiting } from '../../../shared/templates/approval-queue.ts';
-import { templateRecord } from '../../account/templates/record.ts';
+import { templateRecord } from '../../endpoints/account-templates/templates.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { FieldProblems, invalidRequest } from '../../http/fields.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { expect } from 'chai';
-import { removeTemplate } from '../../../gateway/account/templates/own-store.ts';
+import { removeUnapproved } from '../../../gateway/endpoints/account-templates/requests.ts';
 import { chatTemplateId } from '../../../shared/chat-templates/chat-template.ts';
 import {
   dropRequest,
@@ -107,7 +107,7 @@ describe('webhooks are told what was decided about templates', () => {
     await createTemplate(store.db, systemClock, account, own);
     await decideTemplate(store.db, systemClock, account, ID, 'rejected', 'Not yours.');
     const remove = () =>
-      Promise.all([removeTemplateRequest(store.db, account, id), removeTemplate(store.db, account, ID)]);
+      Promise.all([removeTemplateRequest(store.db, account, id), removeUnapproved(store.db, account, ID)]);
 
     expect(await remove()).to.deep.equal([false, false]);
     await tell();
