@@ -14,7 +14,6 @@ import { createParts } from './routes/parts.ts';
 import { registerOn } from './routes/route.ts';
 import { routeSignIn } from './routes/sign-in.ts';
 import { routeSms } from './routes/sms.ts';
-import { routeTemplates } from './routes/templates.ts';
 import { answerError } from './routes/unanswered.ts';
 import { routeUsers } from './routes/users.ts';
 
@@ -36,7 +35,6 @@ export function createApp(deps: GatewayDeps): Express {
   routeSignIn(on, deps, parts);
   routeLive(on, deps, parts);
   routeOverview(on, parts);
-  routeTemplates(on, deps, parts);
   mount(app, ENDPOINTS, { ...deps, ...parts });
   routeUsers(on, deps, parts);
   routeAdmin(on, deps, parts);

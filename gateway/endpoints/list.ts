@@ -2,6 +2,8 @@ import type { Endpoint } from '../http/endpoint.ts';
 import { importTemplates } from './account-templates/import.ts';
 import { changeTemplate, removeTemplate, requestTemplate } from './account-templates/requests.ts';
 import { accountTemplates, checkTemplate } from './account-templates/templates.ts';
+import { editChatTemplate, removeChatTemplate, requestChatTemplate } from './chat-templates/requests.ts';
+import { ownChatTemplates } from './chat-templates/templates.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { removeSender, requestSender, senders } from './senders/senders.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
@@ -24,6 +26,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   importTemplates,
   changeTemplate,
   removeTemplate,
+  ownChatTemplates,
+  requestChatTemplate,
+  editChatTemplate,
+  removeChatTemplate,
   senders,
   requestSender,
   removeSender,

@@ -1,4 +1,3 @@
-import { EDIT_CHAT_TEMPLATE, REQUEST_CHAT_TEMPLATE } from '../../gateway/account/chat-templates/fields.ts';
 import { ADD_OPT_OUT } from '../../gateway/account/opt-outs.ts';
 import { CHANGE_USER } from '../../gateway/account/users/change.ts';
 import { INVITE_USER } from '../../gateway/account/users/invite.ts';
@@ -38,8 +37,6 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   ChatButtonsRequest: requestSchema(SEND_BUTTONS),
   SignInRequest: requestSchema(SIGN_IN),
   ConfirmSessionRequest: requestSchema(CONFIRM_SESSION),
-  ChatTemplateDraftRequest: requestSchema(REQUEST_CHAT_TEMPLATE),
-  ChatTemplateEditRequest: requestSchema(EDIT_CHAT_TEMPLATE),
   LinkRequest: requestSchema(LOOK_AT_LINK),
   LinkPasswordRequest: requestSchema(USE_LINK),
   ProfileRequest: requestSchema(CHANGE_PROFILE),
