@@ -1,4 +1,4 @@
-import { type CallbackPost, readCallback } from '../../gateway/chatapp/read-callback.ts';
+import { type CallbackPost, readCallback } from '../../gateway/endpoints/chatapp-callbacks/read-callback.ts';
 import type { ProviderDocument } from '../../shared/providers/provider.ts';
 
 /** Reads a callback post as if `provider` were the only one at its app, so that all of the post is for its account. */

@@ -46,7 +46,7 @@ export async function readSaid(
 
 const FIELDS = { 'inbound.body': 1, 'inbound.more.group_id': 1, 'content.name': 1, 'content.language': 1 } as const;
 
-/** A message in a group opens no session with its author (gateway/chatapp/account-part.ts). */
+/** A message in a group opens no session with its author (gateway/endpoints/chatapp-callbacks/account-part.ts). */
 function groupOf({ more }: Pick<InboundContent, 'more'>): { readonly group_id?: string } {
   return typeof more?.group_id === 'string' ? { group_id: more.group_id } : {};
 }

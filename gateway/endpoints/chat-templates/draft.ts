@@ -4,7 +4,6 @@ import { variablesIn } from '../../../shared/chat-templates/variables.ts';
 import type { ProviderDocument } from '../../../shared/providers/provider.ts';
 import { defined } from '../../../shared/runtime/defined.ts';
 import type { AccountId } from '../../../shared/runtime/ids.ts';
-import { extensionProblem } from '../../chatapp/media-format.ts';
 import {
   choice,
   Fault,
@@ -21,6 +20,7 @@ import { HALF_CHARACTER, hasHalfCharacter } from '../../fields/message-fields.ts
 import { address, type UrlCheck } from '../../fields/public-url.ts';
 import { request } from '../../fields/request.ts';
 import type { FieldProblems } from '../../http/fields.ts';
+import { extensionProblem } from '../chatapp/media-format.ts';
 
 /** What an account says of a chat-app template that it wants, and the template that it describes. */
 

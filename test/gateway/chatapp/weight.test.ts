@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { weightOf } from '../../../gateway/chatapp/weight.ts';
+import { weightOf } from '../../../gateway/endpoints/chatapp-callbacks/weight.ts';
 
 describe('chatapp/weight', () => {
   for (const [value, weight] of [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CallbackStore } from '../../../gateway/chatapp/callback-store.ts';
+import { CallbackStore } from '../../../gateway/endpoints/chatapp-callbacks/callback-store.ts';
 import type { ChatTemplateDocument } from '../../../shared/chat-templates/chat-template.ts';
 import { listChatTemplates, replaceChatTemplates } from '../../../shared/chat-templates/store.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { disposition, safeType } from '../../../../gateway/chatapp/media/file-headers.ts';
+import { disposition, safeType } from '../../../../gateway/endpoints/chatapp/media/file-headers.ts';
 
 const ANY = 'application/octet-stream';
 const named = (name: string) => disposition('application/pdf', name, 'msg_1');

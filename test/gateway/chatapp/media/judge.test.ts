@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { FILE_BYTES_MAX, judgeFile, judgeLookUp, judgeNumber } from '../../../../gateway/chatapp/media/judge.ts';
+import {
+  FILE_BYTES_MAX,
+  judgeFile,
+  judgeLookUp,
+  judgeNumber,
+} from '../../../../gateway/endpoints/chatapp/media/judge.ts';
 
 const error = (code: number, more: object = {}) => ({ error: { code, message: 'words', ...more } });
 const look = (status: number, body: object | string, retryAfter?: string) =>

@@ -1,0 +1,188 @@
+import { hash } from 'node:crypto';
+import {
+  type InboundItem,
+  type InboxItemDocument,
+  ITEM_WEIGHT_MAX,
+  itemId,
+  type StatusItem,
+} from '../../../shared/chat-inbox/inbox-item.ts';
+import type { Inbound } from '../../../shared/conversations/store.ts';
+import { isCustomerUserId } from '../../../shared/messages/recipient.ts';
+import { type AccountId, isMessageId } from '../../../shared/runtime/ids.ts';
+import { nextTurn, turnOver } from '../../../shared/runtime/turns.ts';
+import type { JsonObject } from '../../http/context.ts';
+import { billingOf, contentOf, errorOf } from './item-content.ts';
+import { list, object } from './loose-json.ts';
+import { type Notice, readErrorNotice } from './read-notice.ts';
+import { readTemplateChange } from './read-template-change.ts';
+import { weightOf } from './weight.ts';
+
+/** What a post has for one account. */
+export interface AccountPart {
+  readonly account: AccountId;
+  readonly items: readonly InboxItemDocument[];
+  /** Customers who wrote. Their sessions are open now. */
+  readonly inbound: readonly Inbound[];
+  /** How many items were too large and lost a part. */
+  readonly cut: number;
+  /** For operators. They are not stored. */
+  readonly notices: readonly Notice[];
+}
+
+/**
+ * `foreign`: for a number or business account that none of the accounts has. `other`: changes of fields that we do not
+ * use, statuses that we do not know. `unreadable`: an id is missing or does not have 1 to 512 characters.
+ */
+export type Ignored = 'foreign' | 'other' | 'unreadable';
+
+const UPSTREAM_ID_MAX = 512;
+const STATUSES: readonly string[] = ['sent', 'delivered', 'read', 'failed'] satisfies StatusItem['status'][];
+/**
+ * `system` comes from the platform (the customer changed the number, say). `edit` and `revoke` change or delete a
+ * message that came before. Messages in a group open no session with their author either.
+ */
+const OPENS_NO_SESSION: readonly string[] = ['system', 'edit', 'revoke'];
+
+/** Reads what is for one account, change by change, and works in slices. `ignored` is counted for the whole post. */
+export class PartReader implements AccountPart {
+  readonly account: AccountId;
+  readonly items: InboxItemDocument[] = [];
+  readonly inbound: Inbound[] = [];
+  readonly notices: Notice[] = [];
+  cut = 0;
+  readonly #ignored: Record<Ignored, number>;
+  readonly #now: Date;
+  /** Changes of templates so far. */
+  #templates = 0;
+
+  constructor(account: AccountId, now: Date, ignored: Record<Ignored, number>) {
+    this.account = account;
+    this.#now = now;
+    this.#ignored = ignored;
+  }
+
+  async value(value: JsonObject): Promise<void> {
+    const contacts = list(value.contacts);
+    for (const message of list(value.messages)) {
+      this.#message(object(message), contacts);
+      if (turnOver()) await nextTurn();
+    }
+    for (const status of list(value.statuses)) {
+      this.#status(object(status));
+      if (turnOver()) await nextTurn();
+    }
+    for (const error of list(value.errors)) {
+      this.notices.push(readErrorNotice(object(error)));
+      if (turnOver()) await nextTurn();
+    }
+  }
+
+  template(entry: JsonObject, value: JsonObject): void {
+    const what = readTemplateChange(value, entry.time, this.#now);
+    if (what === undefined) this.#ignored.unreadable++;
+    else {
+      const known = hash('sha256', JSON.stringify([entry.time, value]), 'base64url');
+      // Changes of one post are worked off in its order: the last one is what holds.
+      const due = new Date(this.#now.getTime() + this.#templates++);
+      this.#keep('template', known, what, due);
+    }
+  }
+
+  #message(message: JsonObject, contacts: readonly unknown[]): void {
+    const upstreamId = upstreamIdOf(message.id);
+    if (upstreamId === undefined) {
+      this.#ignored.unreadable++;
+      return;
+    }
+    const type = typeof message.type === 'string' ? message.type.slice(0, 64) : 'unknown';
+    const contact = object(contacts.length === 1 ? contacts[0] : undefined);
+    const from =
+      digits(message.from) ??
+      digits(contact.wa_id) ??
+      userId(message.from_user_id) ??
+      userId(contact.user_id) ??
+      userId(message.from) ??
+      null;
+    const sentAt = this.#time(message.timestamp);
+    const { body, more } = contentOf(type, message, this.#fits(message));
+    const what: InboundItem = { kind: 'message', upstreamId, from, sentAt, type, body, ...(more && { more }) };
+    this.#keep('in', upstreamId, what);
+    if (from !== null && message.group_id === undefined && !OPENS_NO_SESSION.includes(type)) {
+      this.inbound.push({ account: this.account, customer: from, at: sentAt });
+    }
+  }
+
+  #status(status: JsonObject): void {
+    const upstreamId = upstreamIdOf(status.id);
+    if (upstreamId === undefined) {
+      this.#ignored.unreadable++;
+      return;
+    }
+    if (!isStatus(status.status)) {
+      this.#ignored.other++;
+      return;
+    }
+    const ours = status.biz_opaque_callback_data;
+    const recipient = digits(status.recipient_id);
+    const error = errorOf(status);
+    const billing = this.#fits(status) ? billingOf(status) : undefined;
+    const what: StatusItem = {
+      kind: 'status',
+      upstreamId,
+      ...(typeof ours === 'string' && isMessageId(ours) && { ours }),
+      status: status.status,
+      ...(recipient !== undefined && { recipient }),
+      at: this.#time(status.timestamp),
+      ...(error !== undefined && { error }),
+      ...(billing !== undefined && { billing }),
+    };
+    this.#keep(status.status, upstreamId, what);
+  }
+
+  /** Checked before the item is read. Counting stops at the limit, so even a huge item costs little. */
+  #fits(item: JsonObject): boolean {
+    if (weightOf(item, ITEM_WEIGHT_MAX) <= ITEM_WEIGHT_MAX) return true;
+    this.cut++;
+    return false;
+  }
+
+  #keep(kind: Parameters<typeof itemId>[1], id: string, what: InboxItemDocument['what'], due = this.#now): void {
+    const { account } = this;
+    this.items.push({
+      _id: itemId(account, kind, id),
+      account,
+      at: this.#now,
+      due,
+      tries: 0,
+      what,
+      weight: weightOf(what, ITEM_WEIGHT_MAX),
+    });
+  }
+
+  /**
+   * "A string of unix seconds". An invalid or future time counts as now, so that no session is longer than 24 hours.
+   */
+  #time(timestamp: unknown): Date {
+    const text = typeof timestamp === 'number' ? String(timestamp) : timestamp;
+    const ms = typeof text === 'string' && /^\d{1,11}$/.test(text) ? Number(text) * 1000 : Number.POSITIVE_INFINITY;
+    return ms < this.#now.getTime() ? new Date(ms) : this.#now;
+  }
+}
+
+function upstreamIdOf(id: unknown): string | undefined {
+  return typeof id === 'string' && id !== '' && id.length <= UPSTREAM_ID_MAX ? id : undefined;
+}
+
+function isStatus(status: unknown): status is StatusItem['status'] {
+  return typeof status === 'string' && STATUSES.includes(status);
+}
+
+/** Of a customer who shows no number (WhatsApp Cloud API, "Business-scoped user IDs"). */
+function userId(value: unknown): string | undefined {
+  return typeof value === 'string' && isCustomerUserId(value) ? value : undefined;
+}
+
+/** A phone number. */
+function digits(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[1-9]\d{6,14}$/.test(value) ? value : undefined;
+}

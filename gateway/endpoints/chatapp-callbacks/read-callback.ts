@@ -1,0 +1,100 @@
+import { GRAPH_ID } from '../../../shared/providers/provider-form.ts';
+import type { AccountId } from '../../../shared/runtime/ids.ts';
+import { nextTurn, turnOver } from '../../../shared/runtime/turns.ts';
+import type { JsonObject } from '../../http/context.ts';
+import { type AccountPart, type Ignored, PartReader } from './account-part.ts';
+import { list, object } from './loose-json.ts';
+import { ACCOUNT_FIELDS, readNotice } from './read-notice.ts';
+import { TEMPLATE_FIELDS } from './read-template-change.ts';
+
+/** The content of one post, ready to be stored. */
+export interface CallbackPost {
+  /** One for each account that something is for. */
+  readonly parts: readonly AccountPart[];
+  /** How many entries were left out, by reason, for the metrics. */
+  readonly ignored: Readonly<Record<Ignored, number>>;
+  /** How many of them were for whom: `number_106540352242922` or `business_102290129340398`. */
+  readonly strays: ReadonlyMap<string, number>;
+}
+
+/** Whose the phone number or the business account with this id is, among the accounts that the poster may write to. */
+export type FindOwners = (by: OwnedId, id: string) => Promise<readonly AccountId[]>;
+export type OwnedId = 'phoneNumberId' | 'businessId';
+
+/**
+ * Reads a post in the WhatsApp Cloud API's shape ("Components" of its webhooks reference): any number of entries and
+ * changes, each with messages, statuses, or both. All numbers of an app may post to one address, so each change has its
+ * own account. The signature proves only the sender, so nothing else is trusted: values that are missing or of the wrong
+ * type are left out. Messages of unknown types are kept. Stores nothing. Ids derive from the content, so the same post
+ * gives the same items. Works in slices, because 3 MB can hold 26,000 messages.
+ *
+ * No provider sends an item that weighs more than `ITEM_WEIGHT_MAX`, and such an item would burden every reader.
+ * Refusing the post would not help: the provider would repeat it for seven days, with everything else in it. Dropping
+ * the item could lose a customer's message or the fate of one of ours. So it is cut: the result keeps who wrote and
+ * when, or which message reached which status and why, and the first 16,384 characters of a text.
+ */
+export async function readCallback(body: JsonObject, findOwners: FindOwners, now: Date): Promise<CallbackPost> {
+  const post = new PostReader(findOwners, now);
+  for (const entry of list(body.entry)) {
+    if (turnOver()) await nextTurn();
+    for (const change of list(object(entry).changes)) {
+      if (turnOver()) await nextTurn();
+      const { field, value } = object(change);
+      if (field === 'messages') await post.value(object(value));
+      else if (TEMPLATE_FIELDS.has(String(field))) await post.template(object(entry), object(value));
+      else if (ACCOUNT_FIELDS.has(String(field))) await post.notice(object(entry), String(field), object(value));
+      else post.ignored.other++;
+    }
+  }
+  return { parts: [...post.readers.values()], ignored: post.ignored, strays: post.strays };
+}
+
+/** Hands each change to the readers of its accounts. */
+class PostReader {
+  readonly readers = new Map<AccountId, PartReader>();
+  readonly ignored = { foreign: 0, other: 0, unreadable: 0 };
+  readonly strays = new Map<string, number>();
+  readonly #findOwners: FindOwners;
+  readonly #now: Date;
+
+  constructor(findOwners: FindOwners, now: Date) {
+    this.#findOwners = findOwners;
+    this.#now = now;
+  }
+
+  async value(value: JsonObject): Promise<void> {
+    const { messages, statuses, errors } = value;
+    const entries = list(messages).length + list(statuses).length + list(errors).length;
+    const id = object(value.metadata).phone_number_id;
+    for (const reader of await this.#readersOf('phoneNumberId', id, entries)) await reader.value(value);
+  }
+
+  /** Templates belong to the business account, which `entry` names. */
+  async template(entry: JsonObject, value: JsonObject): Promise<void> {
+    for (const reader of await this.#readersOf('businessId', entry.id, 1)) reader.template(entry, value);
+  }
+
+  async notice(entry: JsonObject, field: string, value: JsonObject): Promise<void> {
+    const readers = await this.#readersOf('businessId', entry.id, 1);
+    for (const { notices } of readers) notices.push(readNotice(field, value));
+  }
+
+  async #readersOf(by: OwnedId, given: unknown, entries: number): Promise<readonly PartReader[]> {
+    const id = typeof given === 'string' && GRAPH_ID.test(given) ? given : undefined;
+    const owners = id === undefined ? [] : await this.#findOwners(by, id);
+    if (owners.length === 0 && entries > 0) {
+      this.ignored.foreign += entries;
+      const stray = `${by === 'phoneNumberId' ? 'number' : 'business'}_${id ?? 'unknown'}`;
+      this.strays.set(stray, (this.strays.get(stray) ?? 0) + entries);
+    }
+    return owners.map((account) => this.#readerOf(account));
+  }
+
+  #readerOf(account: AccountId): PartReader {
+    const known = this.readers.get(account);
+    if (known !== undefined) return known;
+    const reader = new PartReader(account, this.#now, this.ignored);
+    this.readers.set(account, reader);
+    return reader;
+  }
+}

@@ -1,0 +1,41 @@
+import { Fault, type Kind, required, string } from '../../fields/field.ts';
+import { dryRun, HALF_CHARACTER, hasHalfCharacter, recipient, reference } from '../../fields/message-fields.ts';
+import { validUntilFromNow } from '../../fields/times.ts';
+
+/** The fields that every send of the chat-app channel has, in addition to its own. */
+export const to = required(recipient('chatapp'));
+export const EXTENSIONS = { reference, valid_until: validUntilFromNow, dry_run: dryRun };
+
+export type ChatFields = { readonly to: typeof to } & typeof EXTENSIONS;
+
+interface TextLimits {
+  readonly description: string;
+  readonly maxLength: number;
+  /** If true, a text with spaces at its ends is refused. */
+  readonly trimmed?: true;
+}
+
+/** A text of at most `maxLength` characters that is not blank. */
+export function text({ description, maxLength, trimmed }: TextLimits): Kind<string> {
+  const pattern = trimmed ? '^\\S(?:[\\s\\S]*\\S)?$' : '\\S';
+  return string({ description, minLength: 1, maxLength, pattern }, (given) => {
+    if (!/\S/u.test(given)) return new Fault('too_short', 'It must have at least one character that is not a space.');
+    const count = characters(given);
+    if (count > maxLength) {
+      return new Fault('too_long', `It has ${count} characters; at most ${maxLength} are allowed.`);
+    }
+    if (trimmed && given !== given.trim()) {
+      return new Fault('invalid_value', 'It must not begin or end with a space.');
+    }
+    return hasHalfCharacter(given) ? new Fault('invalid_text', HALF_CHARACTER) : given;
+  });
+}
+
+/**
+ * Counts characters as the provider does: an emoji outside Unicode's first plane is one character, although its `length` is 2.
+ */
+export function characters(given: string): number {
+  let count = 0;
+  for (const _ of given) count++;
+  return count;
+}

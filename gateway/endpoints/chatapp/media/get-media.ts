@@ -1,0 +1,158 @@
+import type { ProviderDocument } from '../../../../shared/providers/provider.ts';
+import { findProvider } from '../../../../shared/providers/store.ts';
+import { isMessageId } from '../../../../shared/runtime/ids.ts';
+import { guardOptions } from '../../../../shared/webhooks/address-guard.ts';
+import { failureCode } from '../../../../shared/webhooks/posting/failure-code.ts';
+import { refusesOther } from '../../../access/page-user.ts';
+import { CALLER_GONE } from '../../../http/access-log.ts';
+import { beginStream, sendProblem } from '../../../http/answer.ts';
+import { callerOf, type Handler, type Reply } from '../../../http/context.ts';
+import { FieldProblems, invalidRequest } from '../../../http/fields.ts';
+import { parseQuery } from '../../../http/query.ts';
+import type { GatewayDeps } from '../../../process/deps.ts';
+import { type ByteRange, readRange } from './byte-range.ts';
+import { disposition, FILE_HEADERS, safeType } from './file-headers.ts';
+import { sendNoFile } from './file-refusal.ts';
+import { FileReport } from './file-report.ts';
+import { FileSlots } from './file-slots.ts';
+import { FILE_BYTES_MAX, type Located, type NoFile } from './judge.ts';
+import { type OpenFile, ProviderFiles } from './provider-files.ts';
+import { relay, WrongLength } from './relay.ts';
+import { readStoredFile, type StoredFile } from './stored-file.ts';
+import { TimeLimits } from './time-limits.ts';
+
+type MediaDeps = Pick<GatewayDeps, 'box' | 'clock' | 'config' | 'db' | 'fileTimes' | 'log' | 'metrics' | 'resolveHost'>;
+
+const TIMES = {
+  /** No piece came from the provider, or the caller took none. The server, too, keeps a caller who reads nothing for this long. */
+  idleMs: 30_000,
+  /** One file as a whole: 100 MB in it are 1.4 Mbit/s. */
+  wholeMs: 600_000,
+};
+/** Seconds after which a slot is probably free. */
+const RETRY_AFTER = ['Retry-After', '5'] as const;
+
+/**
+ * GET /v2/chatapp/media/{message_id} (extension): the file of a customer's message, handed on from the account's provider while it
+ * comes. It works while the channel is paused or stopped, too: the provider decides (docs/decisions/0095).
+ */
+export class Media {
+  readonly #deps: MediaDeps;
+  readonly #files: ProviderFiles;
+  readonly #slots = new FileSlots();
+  readonly #report: FileReport;
+  readonly #times: NonNullable<GatewayDeps['fileTimes']>;
+
+  constructor(deps: MediaDeps) {
+    this.#deps = deps;
+    this.#files = new ProviderFiles(deps.box, { ...guardOptions(deps.config), resolve: deps.resolveHost });
+    this.#report = new FileReport(deps);
+    this.#times = deps.fileTimes ?? TIMES;
+  }
+
+  readonly get: Handler = async (req, res: Reply) => {
+    const problems = new FieldProblems();
+    const { user } = parseQuery(req, ['user'], problems);
+    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
+    if (refusesOther(res, user)) return;
+    const { message_id: id } = req.params;
+    if (typeof id !== 'string' || !isMessageId(id)) return sendProblem(res, 'message_not_found');
+    res.locals.messageId = id;
+    const { db } = this.#deps;
+    const account = callerOf(res).account._id;
+    const stored = await readStoredFile(db, account, id);
+    if (stored === undefined) return sendProblem(res, 'message_not_found');
+    if (stored === null) return sendProblem(res, 'message_without_file');
+    const provider = await findProvider(db, account);
+    if (provider === undefined) return sendProblem(res, 'chatapp_not_configured');
+    const release = this.#slots.take(account);
+    if (typeof release === 'string') {
+      this.#report.count('too_many');
+      return sendProblem(res, release === 'account' ? 'too_many_files' : 'files_busy', { headers: RETRY_AFTER });
+    }
+    this.#report.inFlight(this.#slots.taken);
+    const limits = new TimeLimits(res, this.#times.wholeMs);
+    try {
+      await this.#fetch(res, stored, provider, limits);
+    } finally {
+      limits.end();
+      release();
+      this.#report.inFlight(this.#slots.taken);
+    }
+  };
+
+  async #fetch(res: Reply, stored: StoredFile, provider: ProviderDocument, limits: TimeLimits): Promise<void> {
+    limits.allow(provider.timeoutMs);
+    const located = await this.#files.locate(provider, stored.mediaId, limits.signal);
+    if (located.kind !== 'located') return this.#refuse(res, located, limits);
+    if (res.req.method === 'HEAD') {
+      beginFile(res, stored, located, located.bytes);
+      return void res.end();
+    }
+    limits.allow(provider.timeoutMs);
+    const file = await this.#files.open(provider, located, limits.signal);
+    if (file.kind !== 'open') return this.#refuse(res, file, limits);
+    try {
+      const range = beginFile(res, stored, located, file.bytes);
+      limits.allow(this.#times.idleMs);
+      await this.#handOn(res, file, range, limits);
+    } finally {
+      await file.close();
+    }
+  }
+
+  #refuse(res: Reply, why: NoFile, { reason }: TimeLimits): void {
+    if (reason === 'caller_left') {
+      this.#report.count(reason);
+      res.locals.answered(res, CALLER_GONE);
+    } else {
+      this.#report.none(res, why);
+      sendNoFile(res, why);
+    }
+  }
+
+  async #handOn(res: Reply, file: OpenFile, range: ByteRange | undefined, limits: TimeLimits): Promise<void> {
+    const { body, bytes } = file;
+    let count = 0;
+    const onPiece = (soFar: number): void => {
+      count = soFar;
+      limits.goesOn();
+    };
+    try {
+      await relay(body, res, { bytes, bytesMax: FILE_BYTES_MAX, range, signal: limits.signal, onPiece });
+      this.#report.count('sent');
+    } catch (error) {
+      // The answer has begun. What is left is to cut the connection, which the relay has done.
+      const code = error instanceof WrongLength ? error.code : failureCode(error);
+      this.#report.cut(res, limits.reason ?? 'broken_off', limits.reason ?? code, count);
+    }
+  }
+}
+
+/** Sends the head of the answer. Returns the part of the file that has to follow. Undefined: all of it. */
+function beginFile(
+  res: Reply,
+  { mime, name }: StoredFile,
+  located: Located,
+  bytes: number | undefined,
+): ByteRange | undefined {
+  const type = safeType(located.mime ?? mime);
+  const { messageId = 'file', stopping } = res.locals;
+  const range = bytes === undefined ? undefined : askedRange(res, bytes);
+  const length = range === undefined ? bytes : range.last - range.first + 1;
+  const headers = [
+    ...['Content-Disposition', disposition(type, name, messageId)],
+    ...['Accept-Ranges', bytes === undefined ? 'none' : 'bytes'],
+    ...(length === undefined ? [] : ['Content-Length', String(length)]),
+    ...(range === undefined ? [] : ['Content-Range', `bytes ${range.first}-${range.last}/${bytes}`]),
+    ...(stopping.aborted ? ['Connection', 'close'] : []),
+  ];
+  beginStream(res, type, headers, { status: range === undefined ? 200 : 206, common: FILE_HEADERS });
+  return range;
+}
+
+/** A part is defined for GET only, and `If-Range` names a version, of which files have none (RFC 9110 §13.1.5, §14.2). */
+function askedRange({ req }: Reply, bytes: number): ByteRange | undefined {
+  const { range, 'if-range': version } = req.headers;
+  return req.method === 'GET' && version === undefined ? readRange(range, bytes) : undefined;
+}

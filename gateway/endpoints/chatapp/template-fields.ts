@@ -1,0 +1,110 @@
+import type { TemplateComponents, TemplateHeader } from '../../../shared/chat-templates/chat-template.ts';
+import { list, number, object, optional, required, type Values } from '../../fields/field.ts';
+import { address } from '../../fields/public-url.ts';
+import type { FieldProblems } from '../../http/fields.ts';
+import { text } from './fields.ts';
+
+/** The extensions `header` and `buttons` of a template send: their fields, and the check of both against the template. */
+
+const HEADER_FIELDS = {
+  url: optional(
+    address(
+      'Image, video or document: where the provider fetches the file. Then the first of `params` is not the file.',
+    ),
+  ),
+  filename: optional(text({ description: 'Document: the name that the customer sees.', maxLength: 240 })),
+  latitude: optional(number({ description: 'Location: degrees north.', minimum: -90, maximum: 90 })),
+  longitude: optional(number({ description: 'Location: degrees east.', minimum: -180, maximum: 180 })),
+  name: optional(text({ description: 'Location: name of the place.', maxLength: 1_024 })),
+  address: optional(text({ description: 'Location: its address.', maxLength: 1_024 })),
+};
+export type GivenHeader = Values<typeof HEADER_FIELDS>;
+
+/** Twilio's limit for approved templates. Other sources give 256. */
+const PAYLOAD_MAX = 128;
+/** WhatsApp's limit. */
+const BUTTONS_MAX = 10;
+
+const QUICK_REPLY = object({
+  payload: required(
+    text({ description: 'You get it back when the customer presses the button.', maxLength: PAYLOAD_MAX }),
+  ),
+});
+export type GivenButtons = readonly { readonly payload: string }[];
+
+const header = object(HEADER_FIELDS);
+const HEADER_DESCRIPTION =
+  'Extension: for a template with a location in its header: `latitude`, `longitude`, `name` and `address`. With a file: its `url`, in place of the first of `params`; with a document also its `filename`.';
+
+export const TEMPLATE_EXTENSIONS = {
+  header: optional({ ...header, schema: { ...header.schema, description: HEADER_DESCRIPTION } }),
+  buttons: optional(
+    list(QUICK_REPLY, {
+      description:
+        'Extension: the payloads of the quick replies, one for each, in order. Without them a payload is the label of its button.',
+      minItems: 1,
+      maxItems: BUTTONS_MAX,
+    }),
+  ),
+};
+
+type HeaderField = keyof typeof HEADER_FIELDS;
+const TAKEN: Readonly<Record<TemplateHeader['format'], readonly HeaderField[]>> = {
+  text: [],
+  image: ['url'],
+  video: ['url'],
+  document: ['url', 'filename'],
+  location: ['latitude', 'longitude', 'name', 'address'],
+};
+
+/**
+ * Adds a problem for each member of `header` that the template needs and the request lacks, or that the template does not take.
+ */
+export function checkHeader(
+  given: GivenHeader | undefined,
+  { header: own }: TemplateComponents,
+  problems: FieldProblems,
+): void {
+  const taken = own === undefined ? [] : TAKEN[own.format];
+  const names = taken.map((name) => `\`${name}\``).join(', ');
+  if (given === undefined) {
+    if (own?.format === 'location') {
+      problems.add('header', 'missing_field', `The template has a location in its header: give ${names}.`);
+    }
+    return;
+  }
+  const has =
+    own === undefined ? 'no header' : own.format === 'text' ? 'a text' : `${ARTICLE[own.format]} ${own.format}`;
+  const place = own === undefined ? `The template has ${has}` : `The template has ${has} in its header`;
+  if (taken.length === 0) {
+    problems.add('header', 'conflict', `${place}. Leave \`header\` out; the values of a text are in \`params\`.`);
+    return;
+  }
+  for (const name of Object.keys(given)) {
+    if (taken.some((one) => one === name)) continue;
+    problems.add(`header.${name}`, 'conflict', `${place}, which takes ${names} only.`);
+  }
+  if (own?.format !== 'location') return;
+  for (const name of taken.filter((one) => given[one] === undefined)) {
+    problems.add(`header.${name}`, 'missing_field', `${place}, which needs ${names}.`);
+  }
+}
+
+const ARTICLE = { image: 'an', video: 'a', document: 'a', location: 'a' } as const;
+
+/** Adds a problem unless there is one payload for each quick reply, or none at all. */
+export function checkButtons(
+  given: GivenButtons | undefined,
+  { buttons }: TemplateComponents,
+  problems: FieldProblems,
+): void {
+  const replies = buttons.filter(({ type }) => type === 'quick_reply');
+  if (given === undefined || given.length === replies.length) return;
+  if (replies.length === 0) {
+    problems.add('buttons', 'conflict', 'The template has no quick replies. Leave `buttons` out.');
+    return;
+  }
+  const labels = replies.map(({ text: label }) => `"${label}"`).join(', ');
+  const detail = `The template has ${replies.length} quick replies, in order ${labels}; ${given.length} payloads are given.`;
+  problems.add('buttons', 'wrong_count', detail);
+}
