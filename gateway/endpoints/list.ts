@@ -4,6 +4,8 @@ import { changeTemplate, removeTemplate, requestTemplate } from './account-templ
 import { accountTemplates, checkTemplate } from './account-templates/templates.ts';
 import { editChatTemplate, removeChatTemplate, requestChatTemplate } from './chat-templates/requests.ts';
 import { ownChatTemplates } from './chat-templates/templates.ts';
+import { chatappSendButtons, chatappSendMedia, chatappSendText } from './chatapp/free-form.ts';
+import { chatappSend } from './chatapp/send-template.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { removeSender, requestSender, senders } from './senders/senders.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
@@ -20,6 +22,10 @@ import {
 
 /** All endpoints, in the order of the document. The router tries them in this order too, so the busiest come first. */
 export const ENDPOINTS: readonly Endpoint[] = [
+  chatappSend,
+  chatappSendText,
+  chatappSendMedia,
+  chatappSendButtons,
   accountTemplates,
   requestTemplate,
   checkTemplate,

@@ -7,7 +7,7 @@ import type { Action, Attempt, Problem, Refused, Verdict } from '../idempotency/
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Parts } from '../routes/parts.ts';
 import type { ProblemAnswer } from './answer.ts';
-import type { Caller, Handler, Permission, RequestContext, Requester } from './context.ts';
+import type { Caller, Handler, JsonObject, Permission, RequestContext, Requester } from './context.ts';
 import { type FieldProblems, invalidRequest } from './fields.ts';
 import type { ProblemSlug } from './problem.ts';
 
@@ -106,6 +106,8 @@ export interface Call<Query extends Fields = Fields, Body extends Fields = Field
   readonly body: Values<Body>;
   /** The body as far as it could be read, with its problems. */
   readonly read: ReadRequest<Body>;
+  /** The body as it came. */
+  readonly json: JsonObject;
   /** The header; undefined when there is none. */
   header(name: string): string | undefined;
   /** For the access log. */

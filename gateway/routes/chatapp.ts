@@ -1,9 +1,4 @@
 import { Media } from '../endpoints/chatapp/media/get-media.ts';
-import { createChatSend } from '../endpoints/chatapp/send.ts';
-import { createSendButtons } from '../endpoints/chatapp/send-buttons.ts';
-import { createSendMedia } from '../endpoints/chatapp/send-media.ts';
-import { createSendTemplate } from '../endpoints/chatapp/send-template.ts';
-import { createSendText } from '../endpoints/chatapp/send-text.ts';
 import { createChatTemplates } from '../endpoints/chatapp/templates.ts';
 import { createChatWebhook } from '../endpoints/chatapp/webhook.ts';
 import { Callback } from '../endpoints/chatapp-callbacks/callback.ts';
@@ -13,13 +8,8 @@ import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 
 export function routeChatapp(on: On, deps: GatewayDeps, parts: Parts): void {
-  const { once, message, reading, mediaUrl, webhookUrl, unauthorized, largeBodies } = parts;
+  const { once, message, reading, webhookUrl, unauthorized, largeBodies } = parts;
   const key = keyHandlers(parts);
-  const send = createChatSend(deps);
-  on('/v2/chatapp/send', { post: [...key('send'), message, once(send(createSendTemplate(deps.db, mediaUrl)))] });
-  on('/v2/chatapp/send-text', { post: [...key('send'), message, once(send(createSendText()))] });
-  on('/v2/chatapp/send-media', { post: [...key('send'), message, once(send(createSendMedia(mediaUrl)))] });
-  on('/v2/chatapp/send-buttons', { post: [...key('send'), message, once(send(createSendButtons()))] });
   on('/v2/chatapp/templates', { get: [...key('read'), createChatTemplates(reading)] });
   const media = new Media(deps);
   on('/v2/chatapp/media/:message_id', { get: [...key('read'), media.get] });

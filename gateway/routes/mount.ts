@@ -102,7 +102,8 @@ async function readCall(one: Endpoint, { clock, config }: Gateway, req: Request,
   const context = { account: requester?.account ?? {}, now: clock.now(), config };
   const query = readQuery(one.query ?? {}, req, context);
   if (query.problems.count > 0) return { kind: 'refused', problem: invalidRequest(query.problems) };
-  const read = await readRequest(one.body ?? NO_FIELDS, one.body === undefined ? {} : bodyOf(res), context);
+  const json = one.body === undefined ? {} : bodyOf(res);
+  const read = await readRequest(one.body ?? NO_FIELDS, json, context);
   if (read.problems.count > 0 && !one.ownProblems) return { kind: 'refused', problem: invalidRequest(read.problems) };
   return {
     // Both are there in every endpoint that authenticates, and only operators have no account.
@@ -112,6 +113,7 @@ async function readCall(one: Endpoint, { clock, config }: Gateway, req: Request,
     query: query.given,
     body: read.given,
     read,
+    json,
     header(name) {
       const value = req.headers[name];
       return value === undefined ? undefined : String(value);

@@ -1,4 +1,8 @@
+import type { ProviderDocument } from '../../shared/providers/provider.ts';
+import { findProvider } from '../../shared/providers/store.ts';
 import { Routes } from '../../shared/routing/routes.ts';
+import { FreshCache } from '../../shared/runtime/fresh-cache.ts';
+import type { AccountId } from '../../shared/runtime/ids.ts';
 import { DEFAULT_SLOT_LIMITS } from '../../shared/templates/slot.ts';
 import { guardOptions } from '../../shared/webhooks/address-guard.ts';
 import { createAuthenticate, createIdentify } from '../access/authenticate.ts';
@@ -25,6 +29,8 @@ const SMALL_BYTES_MAX = BYTES_PER_REQUEST;
 const MESSAGE_BYTES_MAX = 65_536;
 /** Room for 10,000 entries with ten params of 30 characters each, three bytes a character. */
 const BULK_BYTES_MAX = 10_485_760;
+
+const REMEMBERED_PROVIDERS = 20_000;
 
 export type Parts = ReturnType<typeof createParts>;
 
@@ -74,6 +80,13 @@ export function createParts(deps: GatewayDeps) {
     bulk: body(BULK_BYTES_MAX),
     live: new Live({ ...deps, identify, sessions }),
     webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),
+    /** Providers of the chat-app channel, read at most once per `keyCacheMs`. */
+    chatProviders: new FreshCache<AccountId, ProviderDocument>({
+      freshMs: config.keyCacheMs,
+      maxEntries: REMEMBERED_PROVIDERS,
+      clock,
+      read: (account) => findProvider(db, account),
+    }),
     // The provider fetches the file, so our own view of the host is only a hint. A send does not wait long for it.
     mediaUrl: createUrlCheck({ ...guard, allowHttp, withinMs: 500, mustResolve: false }, clock),
   };

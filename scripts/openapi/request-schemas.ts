@@ -2,10 +2,6 @@ import { ADD_OPT_OUT } from '../../gateway/account/opt-outs.ts';
 import { CHANGE_USER } from '../../gateway/account/users/change.ts';
 import { INVITE_USER } from '../../gateway/account/users/invite.ts';
 import { CHANGE_SIGN_IN_RULES } from '../../gateway/account/users/sign-in-rules.ts';
-import { SEND_BUTTONS } from '../../gateway/endpoints/chatapp/send-buttons.ts';
-import { SEND_MEDIA } from '../../gateway/endpoints/chatapp/send-media.ts';
-import { SEND_TEMPLATE } from '../../gateway/endpoints/chatapp/send-template.ts';
-import { SEND_TEXT } from '../../gateway/endpoints/chatapp/send-text.ts';
 import { REGISTER_WEBHOOK } from '../../gateway/endpoints/chatapp/webhook.ts';
 import type { Schema } from '../../gateway/fields/field.ts';
 import { requestSchema } from '../../gateway/fields/request.ts';
@@ -31,10 +27,6 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   BulkRequest: requestSchema(SEND_BULK),
   ScheduleRequest: requestSchema(SCHEDULE_MESSAGE),
   ScheduleBulkRequest: requestSchema(SCHEDULE_BULK),
-  ChatTemplateRequest: requestSchema(SEND_TEMPLATE),
-  ChatTextRequest: requestSchema(SEND_TEXT),
-  ChatMediaRequest: requestSchema(SEND_MEDIA),
-  ChatButtonsRequest: requestSchema(SEND_BUTTONS),
   SignInRequest: requestSchema(SIGN_IN),
   ConfirmSessionRequest: requestSchema(CONFIRM_SESSION),
   LinkRequest: requestSchema(LOOK_AT_LINK),
