@@ -5,7 +5,6 @@ import type { GatewayDeps } from './process/deps.ts';
 import { routeAccount } from './routes/account.ts';
 import { routeAdmin } from './routes/admin.ts';
 import { routeBatches } from './routes/batches.ts';
-import { routeChatapp } from './routes/chatapp.ts';
 import { routeLive } from './routes/live.ts';
 import { mount } from './routes/mount.ts';
 import { routeOpen } from './routes/open.ts';
@@ -29,7 +28,6 @@ export function createApp(deps: GatewayDeps): Express {
   app.use(begin(deps));
   // The busiest routes come first, because the router tries them in order.
   routeSms(on, deps, parts);
-  routeChatapp(on, deps, parts);
   routeAccount(on, deps, parts);
   routeBatches(on, deps, parts);
   routeSignIn(on, deps, parts);

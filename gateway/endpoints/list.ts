@@ -5,7 +5,11 @@ import { accountTemplates, checkTemplate } from './account-templates/templates.t
 import { editChatTemplate, removeChatTemplate, requestChatTemplate } from './chat-templates/requests.ts';
 import { ownChatTemplates } from './chat-templates/templates.ts';
 import { chatappSendButtons, chatappSendMedia, chatappSendText } from './chatapp/free-form.ts';
+import { chatappMedia } from './chatapp/media/get-media.ts';
 import { chatappSend } from './chatapp/send-template.ts';
+import { chatappTemplates } from './chatapp/templates.ts';
+import { chatappWebhook } from './chatapp/webhook.ts';
+import { chatappCallback, chatappCallbackVerify } from './chatapp-callbacks/callback.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { removeSender, requestSender, senders } from './senders/senders.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
@@ -26,6 +30,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   chatappSendText,
   chatappSendMedia,
   chatappSendButtons,
+  chatappTemplates,
+  chatappMedia,
+  chatappWebhook,
+  chatappCallbackVerify,
+  chatappCallback,
   accountTemplates,
   requestTemplate,
   checkTemplate,

@@ -11,6 +11,7 @@ import { RateCounter } from '../access/counter.ts';
 import { createCharge, createRateLimit } from '../access/rate-limit.ts';
 import { createReadAccount } from '../access/read-account.ts';
 import { createUnauthorized } from '../access/unauthorized.ts';
+import { CallbackProviders } from '../endpoints/chatapp-callbacks/callback-providers.ts';
 import { createUrlCheck } from '../fields/public-url.ts';
 import { createCallerAddress } from '../http/caller-address.ts';
 import { BYTES_PER_REQUEST, jsonBody } from '../http/json-body.ts';
@@ -80,6 +81,7 @@ export function createParts(deps: GatewayDeps) {
     bulk: body(BULK_BYTES_MAX),
     live: new Live({ ...deps, identify, sessions }),
     webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),
+    callbackProviders: new CallbackProviders(deps),
     /** Providers of the chat-app channel, read at most once per `keyCacheMs`. */
     chatProviders: new FreshCache<AccountId, ProviderDocument>({
       freshMs: config.keyCacheMs,

@@ -2,7 +2,6 @@ import { ADD_OPT_OUT } from '../../gateway/account/opt-outs.ts';
 import { CHANGE_USER } from '../../gateway/account/users/change.ts';
 import { INVITE_USER } from '../../gateway/account/users/invite.ts';
 import { CHANGE_SIGN_IN_RULES } from '../../gateway/account/users/sign-in-rules.ts';
-import { REGISTER_WEBHOOK } from '../../gateway/endpoints/chatapp/webhook.ts';
 import type { Schema } from '../../gateway/fields/field.ts';
 import { requestSchema } from '../../gateway/fields/request.ts';
 import { CONFIRM_SESSION } from '../../gateway/sign-in/confirm.ts';
@@ -41,6 +40,5 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   ChangeUserRequest: requestSchema(CHANGE_USER),
   SignInRulesRequest: requestSchema(CHANGE_SIGN_IN_RULES),
   OptOutRequest: requestSchema(ADD_OPT_OUT),
-  ChatWebhookRequest: requestSchema(REGISTER_WEBHOOK),
   ...OPERATOR_SCHEMAS,
 };
