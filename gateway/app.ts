@@ -2,8 +2,6 @@ import express, { type Express } from 'express';
 import { ENDPOINTS } from './endpoints/list.ts';
 import { begin } from './http/begin.ts';
 import type { GatewayDeps } from './http/deps.ts';
-import { routeAccount } from './routes/account.ts';
-import { routeChatapp } from './routes/chatapp.ts';
 import { routeLive } from './routes/live.ts';
 import { mount } from './routes/mount.ts';
 import { routeOpen } from './routes/open.ts';
@@ -11,7 +9,6 @@ import { routeOverview } from './routes/overview.ts';
 import { createParts } from './routes/parts.ts';
 import { registerOn } from './routes/route.ts';
 import { routeSignIn } from './routes/sign-in.ts';
-import { routeTemplates } from './routes/templates.ts';
 import { answerError } from './routes/unanswered.ts';
 import { routeUsers } from './routes/users.ts';
 
@@ -27,12 +24,9 @@ export function createApp(deps: GatewayDeps): Express {
   app.use(begin(deps));
   // The busiest routes come first, because the router tries them in order.
   mount(app, ENDPOINTS, { ...deps, ...parts });
-  routeChatapp(on, deps, parts);
-  routeAccount(on, deps, parts);
   routeSignIn(on, deps, parts);
   routeLive(on, deps, parts);
   routeOverview(on, parts);
-  routeTemplates(on, deps, parts);
   routeUsers(on, deps, parts);
   routeOpen(on, deps, parts);
   app.use(notFound);

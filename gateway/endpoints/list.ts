@@ -1,4 +1,7 @@
 import type { Endpoint } from '../http/endpoint.ts';
+import { importTemplates } from './account-templates/import.ts';
+import { changeTemplate, removeTemplate, requestTemplate } from './account-templates/requests.ts';
+import { accountTemplates, checkTemplate } from './account-templates/templates.ts';
 import { changeAccount, changeAccountStatus, listAccounts, newAccount, showAccount } from './accounts/accounts.ts';
 import { accountLedger, creditAccount } from './accounts/credits.ts';
 import { approvals } from './approvals/approvals.ts';
@@ -7,6 +10,14 @@ import { audit } from './audit/audit.ts';
 import { batch, batches, stopBatch } from './batches/batches.ts';
 import { batchFailures } from './batches/failures.ts';
 import { changeCarrier, changeCarrierStatus, listCarriers, showCarrier } from './carriers/carriers.ts';
+import { editChatTemplate, removeChatTemplate, requestChatTemplate } from './chat-templates/requests.ts';
+import { ownChatTemplates } from './chat-templates/templates.ts';
+import { chatappSendButtons, chatappSendMedia, chatappSendText } from './chatapp/free-form.ts';
+import { chatappMedia } from './chatapp/media/get-media.ts';
+import { chatappSend } from './chatapp/send-template.ts';
+import { chatappTemplates } from './chatapp/templates.ts';
+import { chatappWebhook } from './chatapp/webhook.ts';
+import { chatappCallback, chatappCallbackVerify } from './chatapp-callbacks/callback.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { ledger, ledgerCsv } from './ledger/ledger.ts';
 import { listLedgerChecks, showLedgerCheck, startLedgerCheck } from './ledger-checks/ledger-checks.ts';
@@ -28,6 +39,7 @@ import {
 import { changeProviderStatus, providers } from './providers/providers.ts';
 import { explain, putRoute, routes, takeRoute } from './routing/routes.ts';
 import { cancelSchedule, scheduleState, schedules } from './schedules/schedules.ts';
+import { removeSender, requestSender, senders } from './senders/senders.ts';
 import { balance, templates } from './sms/account.ts';
 import { schedule } from './sms/schedule.ts';
 import { send } from './sms/send.ts';
@@ -75,6 +87,28 @@ export const ENDPOINTS: readonly Endpoint[] = [
   removeOptOut,
   numbers,
   audit,
+  chatappSend,
+  chatappSendText,
+  chatappSendMedia,
+  chatappSendButtons,
+  chatappTemplates,
+  chatappMedia,
+  chatappWebhook,
+  chatappCallbackVerify,
+  chatappCallback,
+  accountTemplates,
+  requestTemplate,
+  checkTemplate,
+  importTemplates,
+  changeTemplate,
+  removeTemplate,
+  ownChatTemplates,
+  requestChatTemplate,
+  editChatTemplate,
+  removeChatTemplate,
+  senders,
+  requestSender,
+  removeSender,
   keys,
   createKey,
   showKey,

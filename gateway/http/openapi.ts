@@ -104,12 +104,13 @@ function operationOf(one: Endpoint): Operation {
   return merged(operation, openapi);
 }
 
-/** Objects are merged, anything else is replaced. */
+/** Objects are merged, lists are joined, anything else is replaced. */
 function merged<T extends object>(base: T, more: object): T {
   const all: Record<string, unknown> = Object.fromEntries(Object.entries(base));
   for (const [name, value] of Object.entries(more)) {
     const before = all[name];
-    all[name] = isPlain(before) && isPlain(value) ? merged(before, value) : value;
+    if (Array.isArray(before) && Array.isArray(value)) all[name] = [...before, ...value];
+    else all[name] = isPlain(before) && isPlain(value) ? merged(before, value) : value;
   }
   return all as T; // `more` only adds to it
 }
@@ -126,7 +127,7 @@ function needsNothing(one: Endpoint): boolean {
   return !isAuthenticated(one) && one.needs === undefined;
 }
 
-/** `manage, or send and read`; `none: the session itself`. */
+/** `send and read, or manage`; `none: the session itself`. */
 export function scopeOf({ scopes, signedIn, needs }: Endpoint): string | undefined {
   if (scopes !== undefined) {
     return scopes.map((scope) => (typeof scope === 'string' ? scope : scope.join(' and '))).join(', or ');

@@ -1,6 +1,10 @@
+import type { ProviderDocument } from '../../shared/carriers/providers/provider.ts';
+import { findProvider } from '../../shared/carriers/providers/store.ts';
 import { Routes } from '../../shared/carriers/routing/routes.ts';
 import { guardOptions } from '../../shared/events/webhooks/address-guard.ts';
 import type { BatchCounts, BatchDocument } from '../../shared/messages/batch.ts';
+import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { DEFAULT_SLOT_LIMITS } from '../../shared/templates/sms/slot.ts';
 import { createAuthenticate, createIdentify } from '../access/authenticate.ts';
 import { createCostlyReads } from '../access/costly-reads.ts';
@@ -10,6 +14,7 @@ import { createReadAccount } from '../access/read-account.ts';
 import { ReadQueue } from '../access/read-queue.ts';
 import { Sessions } from '../access/sessions.ts';
 import { createUnauthorized } from '../access/unauthorized.ts';
+import { CallbackProviders } from '../endpoints/chatapp-callbacks/callback-providers.ts';
 import { LedgerChecks } from '../endpoints/ledger-checks/run.ts';
 import { Live } from '../endpoints/live/live.ts';
 import { Approvals } from '../endpoints/sms/approvals.ts';
@@ -28,6 +33,8 @@ const SMALL_BYTES_MAX = BYTES_PER_REQUEST;
 const MESSAGE_BYTES_MAX = 65_536;
 /** Room for 10,000 entries with ten params of 30 characters each, three bytes a character. */
 const BULK_BYTES_MAX = 10_485_760;
+
+const REMEMBERED_PROVIDERS = 20_000;
 
 export type Parts = ReturnType<typeof createParts>;
 
@@ -81,6 +88,14 @@ export function createParts(deps: GatewayDeps) {
     ledgerChecks: new LedgerChecks(deps),
     live: new Live({ ...deps, identify, sessions }),
     webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),
+    callbackProviders: new CallbackProviders(deps),
+    /** Providers of the chat-app channel, read at most once per `keyCacheMs`. */
+    chatProviders: new FreshCache<AccountId, ProviderDocument>({
+      freshMs: config.keyCacheMs,
+      maxEntries: REMEMBERED_PROVIDERS,
+      clock,
+      read: (account) => findProvider(db, account),
+    }),
     // The provider fetches the file, so our own view of the host is only a hint. A send does not wait long for it.
     mediaUrl: createUrlCheck({ ...guard, allowHttp, withinMs: 500, mustResolve: false }, clock),
   };

@@ -41,7 +41,7 @@ export function rolesPage(contract: Contract): string {
 }
 
 /**
- * Whether a role with these permissions may use a route of this scope. `manage, or send and read`: it needs one of these sets.
+ * Whether a role with these permissions may use a route of this scope. `send and read, or manage`: it needs one of these sets.
  * `none: …`: it needs no permission; the words after `none` say what the caller needs instead.
  */
 function mayUse(permissions: readonly string[], scope: string): boolean {

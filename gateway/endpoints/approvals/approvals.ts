@@ -11,8 +11,8 @@ import { cursorOf, limit } from '../../http/fields/query.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import { pageOf, pageOfFound } from '../../http/page.ts';
 import { id, named, pageShape, text, time, whole } from '../../http/shapes.ts';
+import { AccountTemplate, templateRecord } from '../account-templates/templates.ts';
 import { AccountIdText, accountId } from '../operators/fields.ts';
-import { AccountTemplate, templateRecord } from '../templates/record.ts';
 
 /** Senders and DLT templates that wait for a decision. The decision itself: decisions.ts. */
 

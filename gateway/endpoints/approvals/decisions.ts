@@ -11,9 +11,9 @@ import { done, endpoint, invalid, refused } from '../../http/endpoint.ts';
 import { choice, Fault, optional, required, string, type Values } from '../../http/fields/field.ts';
 import { type Rule, request } from '../../http/fields/request.ts';
 import { success, text } from '../../http/shapes.ts';
+import { type FoundTemplate, findOwnTemplate } from '../account-templates/templates.ts';
 import { accountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH, AccountIdText, line, matching } from '../operators/fields.ts';
-import { type FoundTemplate, findOwnTemplate } from '../templates/find.ts';
 
 /** Approves or rejects what accounts asked for. What waits: approvals.ts. */
 

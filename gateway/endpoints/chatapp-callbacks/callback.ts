@@ -1,13 +1,15 @@
 import type { Request } from 'express';
+import { z } from 'zod';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import type { Unauthorized } from '../../access/unauthorized.ts';
 import { CALLER_GONE } from '../../http/access-log.ts';
 import { sendJson, sendProblem, sendText } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
-import type { GatewayDeps } from '../../http/deps.ts';
-import { LARGE_BYTES, type LargeBodies } from '../../http/large-bodies.ts';
+import { endpoint, type Gateway } from '../../http/endpoint.ts';
+import { optional, string } from '../../http/fields/field.ts';
+import { LARGE_BYTES } from '../../http/large-bodies.ts';
+import { named, text } from '../../http/shapes.ts';
 import { parseCallbackBody } from './callback-body.ts';
-import { type CallbackProvider, CallbackProviders } from './callback-providers.ts';
+import type { CallbackProvider } from './callback-providers.ts';
 import { CallbackStore } from './callback-store.ts';
 import { LogLimit } from './log-limit.ts';
 import { type CallbackPost, type FindOwners, readCallback } from './read-callback.ts';
@@ -21,33 +23,106 @@ const CHALLENGE_MAX = 1_024;
 /** The most notices of a post that are logged. A real post has one or two. */
 const NOTICES_MAX = 100;
 
-type CallbackDeps = Pick<GatewayDeps, 'box' | 'clock' | 'config' | 'db' | 'log' | 'metrics'>;
+const IN_PATH = {
+  callback: text("The callback id of the account's provider, as `ops provider show` prints it.", {
+    example: 'cb_01m7znjn7hdb5pft3awkb6pgvz',
+  }),
+};
+
+/** Echoes the challenge if the verify token is right. */
+export const chatappCallbackVerify = endpoint({
+  id: 'chatappCallbackVerify',
+  method: 'get',
+  path: '/chatapp/callback/{callback}',
+  tag: 'Running it',
+  summary: "The provider's verify challenge",
+  description:
+    'The provider of the chat-app channel calls this when its webhook is set up. The answer is the challenge and nothing else.',
+  params: IN_PATH,
+  query: {
+    'hub.mode': optional(string({ description: '`subscribe`.' }, (mode) => mode)),
+    'hub.verify_token': optional(
+      string({ description: 'The verify token that was shown when the provider was set up.' }, (token) => token),
+    ),
+    'hub.challenge': optional(
+      string({ description: 'What the answer repeats.', maxLength: CHALLENGE_MAX }, (challenge) => challenge),
+    ),
+  },
+  problems: [
+    'malformed_request',
+    'verify_token_invalid',
+    'auth_failures_limited',
+    'not_found',
+    'internal_error',
+    'store_unavailable',
+  ],
+  openapi: { responses: { 200: { content: { 'text/plain': { schema: { type: 'string' } } }, headers: undefined } } },
+  respond({ callbackProviders, unauthorized }) {
+    return async (req, res: Reply) => {
+      const provider = await callbackProviders.find(req.params.callback);
+      if (provider === undefined) return sendProblem(res, 'not_found');
+      const start = req.url.indexOf('?');
+      const query = new URLSearchParams(start === -1 ? '' : req.url.slice(start));
+      const challenge = query.get('hub.challenge') ?? '';
+      const right =
+        query.get('hub.mode') === 'subscribe' && sameText(query.get('hub.verify_token') ?? '', provider.verifyToken);
+      if (!right) return unauthorized(req, res, 'verify_token_invalid');
+      if (challenge.length > CHALLENGE_MAX) return sendProblem(res, 'malformed_request');
+      sendText(res, 'text/plain; charset=utf-8', challenge);
+    };
+  },
+});
 
 /**
- * The endpoint that a provider calls: `GET` when its webhook is set up, `POST` with customers' messages and statuses
- * of ours. A post is stored, and the customers' sessions are open, before it is answered. The worker does everything
- * else (docs/decisions/0016). Requests without a valid signature are limited like requests without a good key.
- * Providers are not limited.
+ * A post is stored, and the customers' sessions are open, before it is answered. The worker does everything else
+ * (docs/decisions/0013). Requests without a valid signature are limited like requests without a good key. Providers are not limited.
  */
-export class Callback {
-  /** `GET`: echoes the challenge if the verify token is right. */
-  readonly verify: Handler = (req, res) => this.#verify(req, res);
-  /** `POST`: stores customers' messages and statuses. */
+export const chatappCallback = endpoint({
+  id: 'chatappCallback',
+  method: 'post',
+  path: '/chatapp/callback/{callback}',
+  tag: 'Running it',
+  summary: "The provider's callback",
+  description:
+    'Messages from customers and statuses of ours, in the shape of the WhatsApp Cloud API, signed with the app secret in `X-Hub-Signature-256`. The answer comes after everything is stored. After any answer but 200, post the same again: nothing is stored twice. At most 3 MB.',
+  params: IN_PATH,
+  answer: named('CallbackResult', { status: z.enum(['success']) }),
+  problems: [
+    'malformed_body',
+    'signature_invalid',
+    'not_found',
+    'body_too_large',
+    'auth_failures_limited',
+    'internal_error',
+    'store_unavailable',
+  ],
+  examples: { answer: { stored: { status: 'success' } } },
+  openapi: {
+    parameters: [
+      {
+        name: 'X-Hub-Signature-256',
+        in: 'header',
+        required: true,
+        description: "`sha256=` and the HMAC-SHA256 of the body's bytes in hexadecimal digits.",
+        schema: { type: 'string' },
+      },
+    ],
+    responses: { 200: { headers: undefined } },
+  },
+  respond: (gateway) => new Callbacks(gateway).receive,
+});
+
+/** What the posts of all providers share in a process. */
+class Callbacks {
   readonly receive: Handler = (req, res) => this.#receive(req, res);
-  readonly #deps: CallbackDeps;
-  readonly #unauthorized: Unauthorized;
-  readonly #large: LargeBodies;
-  readonly #providers: CallbackProviders;
+  readonly #deps: Gateway;
   readonly #store: CallbackStore;
   readonly #unknown: LogLimit;
   readonly #notices: LogLimit;
-  readonly #counted: ReturnType<GatewayDeps['metrics']['counter']>;
+  readonly #counted: ReturnType<Gateway['metrics']['counter']>;
 
-  constructor(deps: CallbackDeps, unauthorized: Unauthorized, large: LargeBodies) {
+  constructor(deps: Gateway) {
     this.#deps = deps;
-    this.#large = large;
-    this.#unauthorized = unauthorized;
-    this.#providers = new CallbackProviders(deps);
     this.#store = new CallbackStore(deps.db);
     this.#unknown = new LogLimit(deps.clock);
     this.#notices = new LogLimit(deps.clock);
@@ -58,35 +133,23 @@ export class Callback {
     );
   }
 
-  async #verify(req: Request, res: Reply): Promise<void> {
-    const provider = await this.#providers.find(req.params.callback);
-    if (provider === undefined) return sendProblem(res, 'not_found');
-    const start = req.url.indexOf('?');
-    const query = new URLSearchParams(start === -1 ? '' : req.url.slice(start));
-    const challenge = query.get('hub.challenge') ?? '';
-    const right =
-      query.get('hub.mode') === 'subscribe' && sameText(query.get('hub.verify_token') ?? '', provider.verifyToken);
-    if (!right) return this.#unauthorized(req, res, 'verify_token_invalid');
-    if (challenge.length > CHALLENGE_MAX) return sendProblem(res, 'malformed_request');
-    sendText(res, 'text/plain; charset=utf-8', challenge);
-  }
-
   async #receive(req: Request, res: Reply): Promise<void> {
-    const provider = await this.#providers.find(req.params.callback);
+    const { callbackProviders, clock, largeBodies, unauthorized } = this.#deps;
+    const provider = await callbackProviders.find(req.params.callback);
     if (provider === undefined) return sendProblem(res, 'not_found');
     if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue();
     const body = await readSignedBody(req, provider.appSecret, BYTES_MAX);
     if (body.kind === 'gone') return res.locals.answered(res, CALLER_GONE);
-    if (body.kind === 'forged') return this.#unauthorized(req, res, 'signature_invalid');
+    if (body.kind === 'forged') return unauthorized(req, res, 'signature_invalid');
     if (body.kind === 'too_large') {
       return sendProblem(res, 'body_too_large', { detail: `The body may have at most ${BYTES_MAX} bytes.` });
     }
     // Behind the signature: else a stranger could take the places of the provider's own posts.
-    if (body.bytes.length > LARGE_BYTES) await this.#large.enter(provider._id, res);
+    if (body.bytes.length > LARGE_BYTES) await largeBodies.enter(provider._id, res);
     const json = await parseCallbackBody(body.bytes);
     if (json === undefined) return sendProblem(res, 'malformed_body');
-    const findOwners: FindOwners = (by, id) => this.#providers.owners(provider, by, id);
-    const post = await readCallback(json, findOwners, this.#deps.clock.now());
+    const findOwners: FindOwners = (by, id) => callbackProviders.owners(provider, by, id);
+    const post = await readCallback(json, findOwners, clock.now());
     await Promise.all(post.parts.filter(({ items }) => items.length > 0).map((part) => this.#store.keep(part)));
     this.#count(post, provider);
     sendJson(res, { status: 'success' });

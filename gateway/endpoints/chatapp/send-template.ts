@@ -1,20 +1,23 @@
 import type { Db } from 'mongodb';
 import { isOptedIn } from '../../../shared/carriers/chat-opt-in-store.ts';
+import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import type { ChatContent } from '../../../shared/messages/document/chat-message.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
-import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import type { ChatTemplateDocument } from '../../../shared/templates/chat/chat-template.ts';
 import { findChatTemplate, languagesOf } from '../../../shared/templates/chat/store.ts';
 import { isObject } from '../../http/context.ts';
+import { done, endpoint } from '../../http/endpoint.ts';
 import { fieldRefusal } from '../../http/field-problems.ts';
 import { list, otherwise, required } from '../../http/fields/field.ts';
 import type { UrlCheck } from '../../http/fields/public-url.ts';
-import { type ReadRequest, readRequest, request } from '../../http/fields/request.ts';
+import { request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import { PROBLEMS } from '../../http/problem.ts';
+import { id, success } from '../../http/shapes.ts';
 import { EXTENSIONS, text, to } from './fields.ts';
 import { checkValues, type Entry, fillTemplate } from './fill-template.ts';
-import type { ChatOrder, ChatRequest, ChatSend } from './send.ts';
+import { type Asked, answerOr, type ChatOrder, ChatResult, chatSend, DRY_RUN_EXAMPLE, REFUSALS } from './send.ts';
 import { checkButtons, checkHeader, TEMPLATE_EXTENSIONS } from './template-fields.ts';
 import { checkMedia, checkMediaHost, mediaOf } from './template-media.ts';
 import { checkCount, PARAMS_MAX, wantedParams } from './template-positions.ts';
@@ -23,7 +26,7 @@ import { checkCount, PARAMS_MAX, wantedParams } from './template-positions.ts';
  * Limits: the Graph API takes names of up to 512 characters, language codes are far shorter than 32, and an address has
  * at most 2,048 characters. What a text may have depends on its place in the template (template-values.ts).
  */
-export const SEND_TEMPLATE = request({
+const TEMPLATE = request({
   to,
   template: required(text({ description: 'Name of an approved template.', maxLength: 512 })),
   language: required(
@@ -41,51 +44,103 @@ export const SEND_TEMPLATE = request({
   ...EXTENSIONS,
 });
 
-type ReadTemplateSend = ReadRequest<(typeof SEND_TEMPLATE)['fields']>;
+type TemplateSend = Asked<typeof TEMPLATE.fields>;
 
-/**
- * POST /v2/chatapp/send: an approved template, at any time. A business can begin a conversation only with a template.
- */
-export function createSendTemplate(db: Db, urlCheck: UrlCheck): ChatSend {
-  return {
-    name: 'chatapp-send',
-    async order(asked) {
-      const { account, body, context } = asked;
-      const read = await readRequest(SEND_TEMPLATE, body, context);
-      const { to: recipient, template: name, language } = read.given;
-      if (name === undefined || language === undefined) return { read, content: undefined };
-      const template = await findChatTemplate(db, account, name, language);
-      if (template === undefined) {
-        return { read, content: undefined, refused: await notFound(db, account, name, language) };
-      }
-      const unusable = refusedTemplate(template);
-      if (unusable?.problem[0] === 'template_not_supported') return { read, content: undefined, refused: unusable };
-      const order = orderOf(template, asked, read, urlCheck);
-      const refused = unusable ?? (await refusedRecipient(db, asked, recipient));
-      return refused === undefined ? order : { ...order, refused };
+/** A business can begin a conversation only with a template. */
+export const chatappSend = endpoint({
+  id: 'chatappSend',
+  method: 'post',
+  path: '/v2/chatapp/send',
+  tag: 'Chat-app',
+  summary: 'Send a template',
+  description:
+    'A template can be sent at any time. It is the only message with which a business may begin a conversation. `params` are the values of its variables in the order in which they stand in it: header, body, buttons. For an image, video or document in the header the value is the https address of the file; a location is given in `header`. Buttons: the suffix of an url, the code to copy; a one-time password is given once, for body and button. With a wrong number of `params`, also as a dry run, the answer lists what each position is. Carousels, limited-time offers and product lists cannot be sent. The first message opens a conversation of 24 hours and pays for it; it costs less if the customer wrote within the last 24 hours. A refused request is neither stored nor charged. If every message of a conversation fails, its credits are refunded, once.',
+  scopes: ['send'],
+  body: TEMPLATE,
+  ownProblems: true,
+  answer: answerOr(
+    'ChatTemplateAnswer',
+    'ChatTemplateResult',
+    success('ChatTemplateResult', {
+      message_id: ChatResult.shape.message_id,
+      conversation_id: id(
+        'cnv',
+        'The conversation that it belongs to. It lasts 24 hours, is charged once, and is refunded if the provider took none of its messages.',
+        'cnv_01m7znjn7hdb5pft3awkb6pgvy',
+      ),
+    }),
+  ),
+  problems: [
+    'url_not_allowed',
+    'template_not_found',
+    'template_not_approved',
+    'template_not_supported',
+    'recipient_not_opted_in',
+    ...REFUSALS,
+  ],
+  examples: {
+    body: {
+      template: { to: '919876543210', template: 'order_update', language: 'en_US', params: ['Asha', '#1234'] },
+      'image and buttons': {
+        to: '919876543210',
+        template: 'order_shipped',
+        language: 'en_US',
+        params: ['https://media.example.com/parcel.jpg', 'Asha', '1234', 'track/1234'],
+        buttons: [{ payload: 'WHERE-1234' }, { payload: 'CALL-1234' }],
+      },
+      location: {
+        to: '919876543210',
+        template: 'store_visit',
+        language: 'en_US',
+        params: ['Asha'],
+        header: { latitude: 12.9758, longitude: 77.6045, name: 'Demo Shop', address: 'MG Road, Bengaluru' },
+      },
     },
-    result: ({ _id, conversation }) => ({ status: 'success', message_id: _id, conversation_id: conversation }),
-  };
-}
+    answer: {
+      accepted: {
+        status: 'success',
+        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
+        conversation_id: 'cnv_01m7znjn7hdb5pft3awkb6pgvy',
+      },
+      'dry run': DRY_RUN_EXAMPLE,
+    },
+  },
+  newId: ({ clock }) => newId('msg', clock.now().getTime()),
+  action: (deps) =>
+    chatSend(deps, {
+      async order(asked: TemplateSend, provider) {
+        const { db, mediaUrl } = deps;
+        const { caller, read } = asked;
+        const account = caller.account._id;
+        const { to: recipient, template: name, language } = read.given;
+        if (name === undefined || language === undefined) return { read, content: undefined };
+        const template = await findChatTemplate(db, account, name, language);
+        if (template === undefined) {
+          return { read, content: undefined, refused: await notFound(db, account, name, language) };
+        }
+        const unusable = refusedTemplate(template);
+        if (unusable?.problem[0] === 'template_not_supported') return { read, content: undefined, refused: unusable };
+        const order = orderOf(template, asked, mediaUrl);
+        const refused = unusable ?? (await refusedRecipient(db, account, provider, recipient));
+        return refused === undefined ? order : { ...order, refused };
+      },
+      result: ({ _id, conversation }) => done({ message_id: _id, conversation_id: conversation }),
+    }),
+});
 
 /** Checks the values against the template, then fills the template. */
-function orderOf(
-  template: ChatTemplateDocument,
-  { account, body }: ChatRequest,
-  read: ReadTemplateSend,
-  urlCheck: UrlCheck,
-): ChatOrder {
+function orderOf(template: ChatTemplateDocument, { caller, json, read }: TemplateSend, urlCheck: UrlCheck): ChatOrder {
   const { given, problems } = read;
   const { components, name, language } = template;
   const { params, header, buttons } = given;
-  const wanted = wantedParams(template, isObject(body.header) && Object.hasOwn(body.header, 'url'));
-  const counted = checkCount(body.params, wanted, components, problems);
-  if (!Object.hasOwn(body, 'header') || header !== undefined) checkHeader(header, components, problems);
+  const wanted = wantedParams(template, isObject(json.header) && Object.hasOwn(json.header, 'url'));
+  const counted = checkCount(json.params, wanted, components, problems);
+  if (!Object.hasOwn(json, 'header') || header !== undefined) checkHeader(header, components, problems);
   checkButtons(buttons, components, problems);
   if (params === undefined || !counted) return { read, content: undefined };
   const entries = wanted.map((param, i): Entry => ({ param, value: params[i] ?? '', field: `params[${i}]` }));
   checkValues(entries, components, problems);
-  const media = mediaOf(account, entries, components, header);
+  const media = mediaOf(caller.account._id, entries, components, header);
   if (media !== undefined) checkMedia(media, urlCheck, problems);
   if (problems.count > 0) return { read, content: undefined };
   const filled = fillTemplate(entries, components, {
@@ -124,7 +179,8 @@ function refusedTemplate({ name, status, unsendable }: ChatTemplateDocument): Re
 /** Read from the store each time: a customer who withdrew consent must not get another template. */
 async function refusedRecipient(
   db: Db,
-  { account, provider }: ChatRequest,
+  account: AccountId,
+  provider: ProviderDocument | undefined,
   to: string | undefined,
 ): Promise<Refused | undefined> {
   if (provider?.optIn !== 'list' || to === undefined || (await isOptedIn(db, account, to))) return undefined;

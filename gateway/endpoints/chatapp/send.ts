@@ -1,44 +1,77 @@
 import assert from 'node:assert/strict';
+import type { Db } from 'mongodb';
+import { z } from 'zod';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
-import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import type { ChatContent, ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import type { ChatAcceptOutcome } from '../../../shared/money/conversations/accept-outcome.ts';
 import type { ChatDraft } from '../../../shared/money/conversations/draft.ts';
+import { neverStore, TOO_LATE_V } from '../../../shared/money/conversations/included-store.ts';
 import { wouldOpen } from '../../../shared/money/conversations/open.ts';
-import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
-import { type AccountId, type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
-import { bodyOf, callerOf, type JsonObject } from '../../http/context.ts';
-import type { GatewayDeps } from '../../http/deps.ts';
-import type { Reading } from '../../http/fields/field.ts';
+import { declareOver } from '../../../shared/money/payment/pay-by.ts';
+import { readPaid } from '../../../shared/money/payment/read-paid.ts';
+import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
+import type { ProblemAnswer } from '../../http/answer.ts';
+import { type Call, type Gateway, type OnceAction, refused } from '../../http/endpoint.ts';
+import type { Fields } from '../../http/fields/field.ts';
 import { invalidUrlRequest } from '../../http/fields/public-url.ts';
-import { type ReadRequest, whole } from '../../http/fields/request.ts';
-import type { Action, Refused, Verdict } from '../../http/idempotency/action.ts';
+import { type ReadRequest, whole as wholeOf } from '../../http/fields/request.ts';
+import type { Refused, Verdict } from '../../http/idempotency/action.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
+import { refusal } from '../../http/payment-refusal.ts';
+import type { ProblemSlug } from '../../http/problem.ts';
+import { id, named, success, whole } from '../../http/shapes.ts';
 import { explainCode } from '../messages/explain/explain.ts';
-import { endChatAttempt } from './end-attempt.ts';
 import type { ChatFields } from './fields.ts';
-import { findAcceptedChat } from './find-accepted.ts';
-import { chatRefusal } from './refusal.ts';
 
-/**
- * What is special about one of the four sends: its fields, its content and its answer. Everything else is common to
- * all four.
- */
-export interface ChatSend {
-  /** Name of the action. Stored with idempotency keys, so it must not change (http/idempotency/action.ts). */
-  readonly name: string;
-  /** Reads the request and decides what to send. */
-  order(asked: ChatRequest): Promise<ChatOrder>;
-  /** The answer's members, as the specification lists them. */
-  result(message: AcceptedChat): object;
+/** What the four sends of the chat-app channel have in common. A refused request is neither stored nor charged. */
+
+export const ChatResult = success('ChatResult', {
+  message_id: id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
+});
+
+const ChatDryRun = named(
+  'ChatDryRun',
+  {
+    status: z.literal('success'),
+    dry_run: z.literal(true),
+    credits_used: z.literal(0),
+    credits_required: whole(
+      'What the same request without `dry_run` would cost: 0 in a conversation that is paid already.',
+      { minimum: 0, example: 2 },
+    ),
+  },
+  'The answer to `dry_run`.',
+);
+
+/** `result`: the name of what a send answers that is no dry run. */
+export function answerOr<Shape extends z.ZodType>(name: string, result: string, shape: Shape) {
+  const description = `\`${result}\`, or \`ChatDryRun\` to a request with \`dry_run\`: it alone has the member \`dry_run\`.`;
+  return z.union([shape, ChatDryRun]).meta({ id: name, description });
 }
 
-export interface ChatRequest {
-  readonly account: AccountId;
-  readonly body: JsonObject;
-  /** The context in which its fields are read. */
-  readonly context: Reading;
-  /** Undefined when the account has none. Such requests are refused later. */
-  readonly provider: ProviderDocument | undefined;
+export const DRY_RUN_EXAMPLE = { status: 'success', dry_run: true, credits_used: 0, credits_required: 2 };
+
+/** The problems of all sends. */
+export const REFUSALS = [
+  'chatapp_not_configured',
+  'insufficient_credits',
+  'account_suspended',
+  'credits_expired',
+  'chatapp_stopped',
+  'outcome_unknown',
+] as const satisfies readonly ProblemSlug[];
+
+/** A send whose table of fields is `Body`. */
+export type Asked<Body extends Fields> = Pick<Call<Fields, Body>, 'caller' | 'read' | 'json' | 'told'>;
+
+/** What is special about one of the sends: its content and its answer. */
+interface ChatSend<Body extends Fields> {
+  /** Decides what to send. `provider`: undefined when the account has none. Such requests are refused later. */
+  order(asked: Asked<Body>, provider: ProviderDocument | undefined): Promise<ChatOrder> | ChatOrder;
+  /** The answer's members, as the specification lists them. */
+  result(message: Pick<ChatMessageDocument, '_id' | 'conversation'>): object;
 }
 
 export interface ChatOrder {
@@ -52,45 +85,29 @@ export interface ChatOrder {
   askNetwork?(): Promise<void>;
 }
 
-type AcceptedChat = Pick<ChatMessageDocument, '_id' | 'conversation'>;
-
-const REMEMBERED_PROVIDERS = 20_000;
-
-/**
- * Makes the sends of the chat-app channel. A refused request is neither stored nor charged.
- * shared/money/conversations/open.ts decides who pays for what. The account's provider is read at most once per
- * 4 s.
- */
-export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<MessageId> {
-  const { chatAccepter, clock, config, db } = deps;
+/** shared/money/conversations/open.ts decides who pays for what. */
+export function chatSend<Body extends Fields>(
+  deps: Gateway,
+  { order: orderOf, result }: ChatSend<Body>,
+): OnceAction<MessageId, Asked<Body>> {
+  const { chatAccepter, chatProviders, clock, config, db } = deps;
   const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
-  const providers = new FreshCache<AccountId, ProviderDocument>({
-    freshMs: config.keyCacheMs,
-    maxEntries: REMEMBERED_PROVIDERS,
-    clock,
-    read: (account) => findProvider(db, account),
-  });
-
-  return ({ name, order: readOrder, result }) => ({
-    name,
-    newId: () => newId('msg', clock.now().getTime()),
-    async act(res, { id, payBy }) {
-      const [caller, body] = [callerOf(res).account, bodyOf(res)];
-      const account = caller._id;
-      const provider = await providers.get(account);
-      const context = { account: caller, now: clock.now(), config };
-      const order = await readOrder({ account, body, context, provider });
+  return {
+    async act(asked, { id, payBy }) {
+      const account = asked.caller.account._id;
+      const provider = await chatProviders.get(account);
+      const order = await orderOf(asked, provider);
       const { given, problems } = order.read;
       if (given.to !== undefined && given.to === provider?.displayNumber) {
         problems.add('to', 'invalid_value', 'It is the number of the business itself.');
       }
       if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
-      const refused = refusedByProvider(provider) ?? order.refused;
-      if (refused !== undefined) return refused;
+      const why = refusedByProvider(provider) ?? order.refused;
+      if (why !== undefined) return why;
 
       const { content } = order;
       assert(content !== undefined, 'there is no content and no problem');
-      const { to, reference, valid_until: validUntil, dry_run: dry } = whole(order.read);
+      const { to, reference, valid_until: validUntil, dry_run: dry } = wholeOf(order.read);
       const draft: ChatDraft = { _id: id, to, content, validUntil, ...(reference === undefined ? {} : { reference }) };
       if (order.askNetwork !== undefined) {
         const early = await dryRun(account, draft);
@@ -99,7 +116,7 @@ export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<Me
         if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
       }
       if (dry) return dryRun(account, draft);
-      res.locals.messageId = id;
+      asked.told.messageId = id;
       const outcome = await chatAccepter.accept(account, draft, payBy);
       if (outcome.kind === 'accepted') {
         return { kind: 'accepted', body: result({ _id: id, conversation: outcome.conversation }) };
@@ -111,7 +128,7 @@ export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<Me
       const message = await findAcceptedChat(db, account, id);
       return message === undefined ? undefined : { kind: 'accepted', body: result(message) };
     },
-  });
+  };
 
   async function dryRun(account: AccountId, draft: ChatDraft): Promise<Verdict> {
     const outcome = await wouldOpen(db, account, draft, clock.now(), prices);
@@ -122,13 +139,13 @@ export function createChatSend(deps: GatewayDeps): (send: ChatSend) => Action<Me
 }
 
 function refusedByProvider(provider: ProviderDocument | undefined): Refused | undefined {
-  if (provider === undefined) return { kind: 'refused', problem: ['chatapp_not_configured', {}] };
+  if (provider === undefined) return refused('chatapp_not_configured');
   // A paused provider keeps messages waiting. A stopped one would let them wait until they expire, so they are
   // refused.
   const { stoppedReason } = provider;
   if (stoppedReason === undefined) return undefined;
   const detail = stoppedDetail(stoppedReason);
-  return { kind: 'refused', problem: ['chatapp_stopped', { ...(detail && { detail }), headers: STOPPED_RETRY_AFTER }] };
+  return refused('chatapp_stopped', { ...(detail && { detail }), headers: STOPPED_RETRY_AFTER });
 }
 
 /** The cause in our words. The provider's own, behind our code, may quote settings: they are for operators. */
@@ -143,3 +160,46 @@ function stoppedDetail(stoppedReason: string): string | undefined {
 
 /** Seconds. It is long, because a person has to correct the provider's settings first. */
 const STOPPED_RETRY_AFTER = ['Retry-After', '60'] as const;
+
+type NotAccepted = Exclude<ChatAcceptOutcome, { readonly kind: 'accepted' }>;
+
+/** The problem to answer when a message was not accepted, or when nobody knows whether it was. */
+function chatRefusal(outcome: NotAccepted, id: MessageId): readonly [ProblemSlug, ProblemAnswer] {
+  if (outcome.kind !== 'session_closed') return refusal(outcome, id);
+  const { closedAt } = outcome;
+  const detail =
+    closedAt === undefined
+      ? 'The customer has not written yet. Until then only templates may be sent.'
+      : `The session closed at ${isoTimestamp(closedAt)}, 24 hours after the customer wrote last. Only templates may be sent.`;
+  return [
+    outcome.kind,
+    { detail, extra: { session_closed_at: closedAt === undefined ? null : isoTimestamp(closedAt) } },
+  ];
+}
+
+/**
+ * `Action.end` of a chat-app message. An opener is paid for, so it is enough to declare its time over. A rider is only stored, so a
+ * placeholder gets its id (`neverStore`). An opener that is paid for and not stored yet must get none: if its process has died, the
+ * sweep stores it, and would find its id taken.
+ */
+export async function endChatAttempt(db: Db, account: AccountId, id: MessageId, payBy: Date): Promise<boolean> {
+  if (!(await declareOver(db, account, payBy))) return false;
+  if ((await findAcceptedChat(db, account, id)) === undefined) await neverStore(db, id);
+  return true;
+}
+
+export type AcceptedChat = Pick<ChatMessageDocument, '_id' | 'to' | 'conversation' | 'content' | 'opened'>;
+
+/**
+ * A message that was accepted: it is stored, or is still in the account's pending changes. After `payBy`, undefined
+ * is final.
+ */
+export async function findAcceptedChat(db: Db, account: AccountId, id: MessageId): Promise<AcceptedChat | undefined> {
+  for (const { chatMessages } of (await readPaid(db, account, findCommitted)).values()) {
+    const pending = chatMessages.find((message) => message._id === id);
+    if (pending !== undefined) return pending;
+  }
+  const messages = db.collection<ChatMessageDocument>('messages');
+  const shown = { to: 1, conversation: 1, content: 1, opened: 1 };
+  return (await findCommitted(messages, { _id: id, account, v: { $gt: TOO_LATE_V } }, shown)) ?? undefined;
+}

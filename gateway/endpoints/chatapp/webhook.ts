@@ -1,71 +1,88 @@
 import { eventsOf } from '../../../shared/events/catalogue.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import { listEndpoints } from '../../../shared/events/webhooks/endpoint-store.ts';
-import { newId, type RequestId } from '../../../shared/platform/runtime/ids.ts';
-import { bodyOf, callerOf } from '../../http/context.ts';
-import type { GatewayDeps } from '../../http/deps.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { done, endpoint } from '../../http/endpoint.ts';
 import { choice, list, required } from '../../http/fields/field.ts';
-import { address, invalidUrlRequest, type UrlCheck } from '../../http/fields/public-url.ts';
-import { readRequest, request, whole } from '../../http/fields/request.ts';
-import type { Action } from '../../http/idempotency/action.ts';
+import { address, invalidUrlRequest } from '../../http/fields/public-url.ts';
+import { request } from '../../http/fields/request.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { success, text } from '../../http/shapes.ts';
 import { registerEndpoint } from '../webhooks/register-endpoint.ts';
 
-export const REGISTER_WEBHOOK = request({
-  url: required(address('Where events are posted to: https, a public address.')),
-  events: required(list(choice(eventsOf('chatapp')), { description: 'The events to post.', minItems: 1 })),
+const ChatWebhookResult = success('ChatWebhookResult', {
+  webhook_id: text('The same address always has the same id.', {
+    pattern: '^whk_[0-9a-f]{26}$',
+    example: 'whk_3fa85f6457174562b3fc2c963f',
+  }),
+  secret: text(
+    'Extension: the key that signs the posts (Standard Webhooks). Only in the answer that created the webhook.',
+    { pattern: '^whsec_', example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+  ).optional(),
 });
 
-/**
- * POST /v2/chatapp/webhook ("Webhook configuration"): where the chat-app channel's events are posted to. A registered
- * address keeps its id and secret, gets the new list of events and is enabled again. The secret of a new address is
- * shown only in this answer. The answer takes half a second, so that every process knows the address by then.
- */
-export function createChatWebhook(
-  { db, clock, box, config }: Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'config'>,
-  urlCheck: UrlCheck,
-): Action<RequestId> {
-  return {
-    name: 'chatapp-webhook',
-    // The endpoint's own id derives from its address. A new endpoint also stores this request id, and `recover` finds
-    // it by that.
-    newId: () => newId('req', clock.now().getTime()),
-    async act(res, { id, payBy }) {
-      const account = callerOf(res).account._id;
-      const context = { account: callerOf(res).account, now: clock.now(), config };
-      const read = await readRequest(REGISTER_WEBHOOK, bodyOf(res), context);
+/** The answer takes half a second, so that every process knows the address by then. */
+export const chatappWebhook = endpoint({
+  id: 'chatappWebhook',
+  method: 'post',
+  path: '/v2/chatapp/webhook',
+  tag: 'Chat-app',
+  summary: 'Register a webhook',
+  description:
+    'An address that is registered already keeps its `webhook_id` and secret, gets the new list of events and is enabled. Everything that happens after the answer is posted to it; the answer takes half a second for that reason. An account may have ten webhooks. The top of this document says how posts are signed and repeated.',
+  // Posts to this address include customers' messages. So the key must be allowed to read and send, or to manage.
+  scopes: [['send', 'read'], 'manage'],
+  confirmed: true,
+  body: request({
+    url: required(address('Where events are posted to: https, a public address.')),
+    events: required(list(choice(eventsOf('chatapp')), { description: 'The events to post.', minItems: 1 })),
+  }),
+  ownProblems: true,
+  answer: ChatWebhookResult,
+  problems: ['url_not_allowed', 'too_many_webhooks'],
+  examples: {
+    body: { both: { url: 'https://example.com/hooks/chat', events: ['message.received', 'message.read'] } },
+    answer: {
+      new: {
+        status: 'success',
+        webhook_id: 'whk_3fa85f6457174562b3fc2c963f',
+        secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+      },
+      known: { status: 'success', webhook_id: 'whk_3fa85f6457174562b3fc2c963f' },
+    },
+  },
+  // The endpoint's own id derives from its address. A new endpoint also stores this request id, and `recover` finds it by that.
+  newId: ({ clock }) => newId('req', clock.now().getTime()),
+  action: (deps) => ({
+    async act({ caller, body, read }, { id, payBy }) {
+      const { clock, webhookUrl } = deps;
+      const account = caller.account._id;
       const { given, problems } = read;
-      if (given.url !== undefined && urlCheck.form(account, given.url, 'url', problems)) {
-        await urlCheck.host(account, given.url, 'url', problems);
+      if (given.url !== undefined && webhookUrl.form(account, given.url, 'url', problems)) {
+        await webhookUrl.host(account, given.url, 'url', problems);
       }
       if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
 
-      const { url, events } = whole(read);
       const late = refusedLate(clock, payBy);
       if (late !== undefined) return late;
+      const { url, events } = body;
       const wanted = { account, channel: 'chatapp', url, events, registration: id } as const;
-      const made = await registerEndpoint({ db, clock, box, config }, callerOf(res), wanted);
+      const made = await registerEndpoint(deps, caller, wanted);
       if ('kind' in made) return made;
-      const { endpoint, created } = made;
-      const answer = webhookResult(endpoint);
-      return created ? { ...answer, body: { ...answer.body, secret: made.secret } } : answer;
+      return webhookResult(made.endpoint, made.created ? made.secret : undefined);
     },
-    /**
-     * Only a request that created an endpoint needs its old answer, because that has the secret. Any other is simply
-     * done again.
-     */
+    /** Only a request that created an endpoint needs its old answer, because that has the secret. Any other is simply done again. */
     async recover(account, id) {
-      const endpoint = (await listEndpoints(db, account)).find(({ registration }) => registration === id);
-      const [secret] = endpoint?.secrets ?? [];
-      if (endpoint === undefined || secret === undefined) return undefined;
-      const answer = webhookResult(endpoint);
-      const opened = box.open(secret.sealed, ['endpoints', endpoint._id, 'secrets.sealed']);
-      return { ...answer, body: { ...answer.body, secret: opened } };
+      const found = (await listEndpoints(deps.db, account)).find(({ registration }) => registration === id);
+      const [secret] = found?.secrets ?? [];
+      if (found === undefined || secret === undefined) return undefined;
+      return webhookResult(found, deps.box.open(secret.sealed, ['endpoints', found._id, 'secrets.sealed']));
     },
-  };
-}
+  }),
+});
 
 /** Stored encrypted, because the answer for a new endpoint has its secret. */
-function webhookResult({ _id }: EndpointDocument) {
-  return { kind: 'accepted', sealed: true, body: { status: 'success', webhook_id: _id } } as const;
+function webhookResult({ _id }: EndpointDocument, secret: string | undefined) {
+  const body = done({ webhook_id: _id, ...(secret !== undefined && { secret }) });
+  return { kind: 'accepted', sealed: true, body } as const;
 }

@@ -5,7 +5,7 @@ import { readHours } from '../../../shared/messages/statistics-store.ts';
 import { readBalance } from '../../../shared/money/accounts/store.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { readCarriers } from '../carriers/carriers.ts';
-import { countChatTemplates } from '../chat-templates/count.ts';
+import { countChatTemplates } from '../chat-templates/templates.ts';
 import { readLedgerChecks } from '../ledger-checks/ledger-checks.ts';
 import { listMessages } from '../messages/message-list.ts';
 import { messageRecord } from '../messages/messages.ts';

@@ -2,7 +2,8 @@
  * Slots of a DLT template: the parts that a sender fills in. `{#var#}` takes any text. The typed slots came with TRAI's direction
  * of 18-11-2025 on tagged variables (MSG91, "Variable Tagging on DLT SMS Templates").
  */
-export type SlotType = 'var' | 'numeric' | 'alphanumeric' | 'url' | 'urlott' | 'cbn' | 'email';
+export const SLOT_TYPES = ['var', 'numeric', 'alphanumeric', 'url', 'urlott', 'cbn', 'email'] as const;
+export type SlotType = (typeof SLOT_TYPES)[number];
 
 /** The word between `{#` and `#}` (its case must match) and the type that it stands for. */
 export const SLOT_WORDS: ReadonlyMap<string, SlotType> = new Map([

@@ -56,7 +56,7 @@ describe('8.2.1 (ASVS): every route asks for the permission that the document na
   }
 });
 
-/** `scope` lists alternatives, such as `manage, or send and read`: the role needs all permissions of one of them. */
+/** `scope` lists alternatives, such as `send and read, or manage`: the role needs all permissions of one of them. */
 function mayUse(role: Role, scope: string): boolean {
   const has: readonly string[] = ROLE_PERMISSIONS[role];
   return scope.split(', or ').some((set) => set.split(' and ').every((one) => has.includes(one)));

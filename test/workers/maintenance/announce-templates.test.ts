@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { expect } from 'chai';
-import { removeTemplate } from '../../../gateway/endpoints/templates/own-store.ts';
+import { removeUnapproved } from '../../../gateway/endpoints/account-templates/requests.ts';
 import { eventsOf } from '../../../shared/events/catalogue.ts';
 import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
@@ -107,7 +107,7 @@ describe('what was decided about templates is announced', () => {
     await createTemplate(store.db, systemClock, account, own);
     await decideTemplate(store.db, systemClock, account, ID, 'rejected', 'Not yours.');
     const remove = () =>
-      Promise.all([removeTemplateRequest(store.db, account, id), removeTemplate(store.db, account, ID)]);
+      Promise.all([removeTemplateRequest(store.db, account, id), removeUnapproved(store.db, account, ID)]);
 
     expect(await remove()).to.deep.equal([false, false]);
     await announce();

@@ -8,8 +8,11 @@ import { CALLER_GONE } from '../../../http/access-log.ts';
 import { beginStream, sendProblem } from '../../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../../http/context.ts';
 import type { GatewayDeps } from '../../../http/deps.ts';
+import { endpoint } from '../../../http/endpoint.ts';
 import { FieldProblems, invalidRequest } from '../../../http/field-problems.ts';
+import { optional, string } from '../../../http/fields/field.ts';
 import { parseQuery } from '../../../http/query.ts';
+import { id } from '../../../http/shapes.ts';
 import { type ByteRange, readRange } from './byte-range.ts';
 import { disposition, FILE_HEADERS, safeType } from './file-headers.ts';
 import { sendNoFile } from './file-refusal.ts';
@@ -32,11 +35,81 @@ const TIMES = {
 /** Seconds after which a slot is probably free. */
 const RETRY_AFTER = ['Retry-After', '5'] as const;
 
-/**
- * GET /v2/chatapp/media/{message_id} (extension): the file of a customer's message, handed on from the account's provider while it
- * comes. It works while the channel is paused or stopped, too: the provider decides (docs/decisions/0019).
- */
-export class Media {
+const FILE = { schema: { type: 'string', format: 'binary' } };
+const WHOLE_FILE = {
+  ...FILE,
+  examples: { answer: { summary: 'Its Content-Type is that of the file', value: '(the bytes of the file)' } },
+};
+
+/** Works while the channel is paused or stopped, too: the provider decides (docs/decisions/0019). */
+export const chatappMedia = endpoint({
+  id: 'chatappMedia',
+  method: 'get',
+  path: '/v2/chatapp/media/{message_id}',
+  tag: 'Chat-app',
+  summary: "File of a customer's message",
+  description: [
+    'Extension. The image, video, audio, document or sticker that a customer sent: `message.received` of such a type has the `message_id`. The file is handed on from the provider while it comes, so it can be fetched as long as the provider keeps it: Meta does for 7 days at least. Fetch it when the webhook comes, and keep it yourself.',
+    "The Content-Type is what the provider says, or `application/octet-stream` for what a browser could run. The Content-Disposition has the name that the customer's phone gave to a document. There is a Content-Length if the provider tells the length; HEAD tells the same without the file. Players ask for parts of sound and films: a `Range` of one part is answered with 206 if the length is known. Everything else, such as several parts at once, gets the whole file. When the provider breaks off, the connection is cut: an answer that does not end properly, or has another length, is no whole file.",
+    'A file has at most 100 MB and is cut off after 10 minutes, or when nothing is read of it for 30 seconds. 16 files of an account at a time in each gateway process; of more, the answer is `too_many_files`.',
+  ].join('\n\n'),
+  scopes: ['read'],
+  params: { message_id: id('msg', 'Id of a message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz') },
+  query: {
+    user: optional(
+      string(
+        {
+          description:
+            'Only the session of this user (`user_id`); otherwise `other_user`. A browser cannot send the header `X-Dashboard-User` with a link.',
+        },
+        (user) => user,
+      ),
+    ),
+  },
+  problems: [
+    'message_not_found',
+    'message_without_file',
+    'file_gone',
+    'file_unusable',
+    'too_many_files',
+    'files_busy',
+    'provider_unavailable',
+    'chatapp_stopped',
+    'chatapp_not_configured',
+    'secret_unreadable',
+  ],
+  openapi: {
+    parameters: [
+      {
+        name: 'Range',
+        in: 'header',
+        description: 'A part of the file (RFC 9110 §14.2).',
+        schema: { type: 'string' },
+        example: 'bytes=0-1023',
+      },
+    ],
+    responses: {
+      200: { content: { 'application/octet-stream': WHOLE_FILE, '*/*': WHOLE_FILE } },
+      206: {
+        description: 'The part that Range asks for',
+        content: { 'application/octet-stream': FILE, '*/*': FILE },
+        headers: {
+          'Content-Range': {
+            description: 'Which bytes of how many these are.',
+            schema: { type: 'string', example: 'bytes 0-1023/146515' },
+          },
+          'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' },
+          RateLimit: { $ref: '#/components/headers/RateLimit' },
+          'RateLimit-Policy': { $ref: '#/components/headers/RateLimit-Policy' },
+        },
+      },
+    },
+  },
+  respond: (gateway) => new Media(gateway).get,
+});
+
+/** Hands files on from the account's provider while they come. */
+class Media {
   readonly #deps: MediaDeps;
   readonly #files: ProviderFiles;
   readonly #slots = new FileSlots();
@@ -55,12 +128,12 @@ export class Media {
     const { user } = parseQuery(req, ['user'], problems);
     if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
     if (refusesOther(res, user)) return;
-    const { message_id: id } = req.params;
-    if (typeof id !== 'string' || !isMessageId(id)) return sendProblem(res, 'message_not_found');
-    res.locals.messageId = id;
+    const { message_id: message } = req.params;
+    if (typeof message !== 'string' || !isMessageId(message)) return sendProblem(res, 'message_not_found');
+    res.locals.messageId = message;
     const { db } = this.#deps;
     const account = callerOf(res).account._id;
-    const stored = await readStoredFile(db, account, id);
+    const stored = await readStoredFile(db, account, message);
     if (stored === undefined) return sendProblem(res, 'message_not_found');
     if (stored === null) return sendProblem(res, 'message_without_file');
     const provider = await findProvider(db, account);

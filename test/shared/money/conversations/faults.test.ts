@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { MongoServerSelectionError } from 'mongodb';
-import { endChatAttempt } from '../../../../gateway/endpoints/chatapp/end-attempt.ts';
-import { findAcceptedChat } from '../../../../gateway/endpoints/chatapp/find-accepted.ts';
+import { endChatAttempt, findAcceptedChat } from '../../../../gateway/endpoints/chatapp/send.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { type ConversationDocument, conversationKey } from '../../../../shared/money/conversations/conversation.ts';
 import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findAcceptedChat } from '../../../../gateway/endpoints/chatapp/find-accepted.ts';
+import { findAcceptedChat } from '../../../../gateway/endpoints/chatapp/send.ts';
 import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';
 import { topUp } from '../../../../shared/money/ledger/change.ts';
 import { GroupAccepter } from '../../../../shared/money/payment/accept.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findAcceptedChat } from '../../../../gateway/endpoints/chatapp/find-accepted.ts';
+import { findAcceptedChat } from '../../../../gateway/endpoints/chatapp/send.ts';
 import { chatMessagesOf, makeTemplateDraft } from '../../../support/chat.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';

@@ -1,0 +1,348 @@
+import type { Collection, Db } from 'mongodb';
+import { isSenderForm } from '../../../shared/carriers/sender-form.ts';
+import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { routesOfTemplateCategory, TEMPLATE_CATEGORIES } from '../../../shared/templates/sms/category.ts';
+import { CONTENT_MAX } from '../../../shared/templates/sms/pattern.ts';
+import {
+  createTemplateRequest,
+  findTemplateRequest,
+  giveDltId,
+  removeTemplateRequest,
+  resubmitRequest,
+} from '../../../shared/templates/sms/request-store.ts';
+import { createTemplate, decideTemplate, findTemplate, TemplateExists } from '../../../shared/templates/sms/store.ts';
+import {
+  ALL_ANNOUNCED,
+  type TemplateDocument,
+  type TemplateText,
+  templateKey,
+  templateVersion,
+} from '../../../shared/templates/sms/template.ts';
+import { isDltId, NAME_MAX, SENDERS_MAX } from '../../../shared/templates/sms/template-form.ts';
+import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { done, endpoint, invalid, refused } from '../../http/endpoint.ts';
+import type { FieldProblems } from '../../http/field-problems.ts';
+import { choice, Fault, list, optional, required, string } from '../../http/fields/field.ts';
+import { request } from '../../http/fields/request.ts';
+import type { Accepted, Refused } from '../../http/idempotency/action.ts';
+import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { quotaProblem } from '../../http/quota-problem.ts';
+import { flag, success, text } from '../../http/shapes.ts';
+import { AccountTemplate, contentFaults, type FoundTemplate, findOwnTemplate, templateRecord } from './templates.ts';
+
+/** DLT templates that an account asks for, changes and takes back. Nothing that it can say here makes a text sendable. */
+
+const SENDER_FAULT = new Fault(
+  'invalid_sender',
+  'It must be 1 to 11 characters with at least one letter, or 3 to 15 digits.',
+);
+const DLT_ID_FAULT = new Fault('invalid_value', 'It must be 10 to 20 digits, as the DLT platform shows it.');
+
+const name = string({ description: 'A name for people.', minLength: 1, maxLength: NAME_MAX }, (text) => {
+  if (text === '' || text.length > NAME_MAX) return new Fault('too_long', `It must have 1 to ${NAME_MAX} characters.`);
+  return /\p{Cc}|\p{Surrogate}/u.test(text)
+    ? new Fault('invalid_text', 'It must not contain control characters.')
+    : text;
+});
+
+const senders = list(
+  string({ minLength: 1, maxLength: 15 }, (text) => (isSenderForm(text) ? text : SENDER_FAULT)),
+  { description: 'The headers (senders) that may send it.', minItems: 1, maxItems: SENDERS_MAX },
+);
+
+const category = choice(TEMPLATE_CATEGORIES, 'Its category on the DLT platform. It decides the route of its messages.');
+
+const content = string(
+  {
+    description: 'Its text, exactly as on the DLT platform, slots as {#var#}.',
+    minLength: 1,
+    maxLength: CONTENT_MAX,
+  },
+  (text) => text,
+);
+
+const dltId = (description: string) =>
+  string({ description, pattern: '^[0-9]{10,20}$' }, (text) => (isDltId(text) ? text : DLT_ID_FAULT));
+
+/** Each fault of the text is a problem of its own, with its place. */
+function wellFormed({ content: text }: { readonly content?: string }, _has: unknown, problems: FieldProblems): void {
+  for (const { detail } of text === undefined ? [] : contentFaults(text))
+    problems.add('content', 'invalid_text', detail);
+}
+
+const TemplateIdText = text(undefined, { example: '1107160000000012345' });
+const IN_PATH = { template_id: TemplateIdText.describe('The `template_id` of the list.') };
+const AccountTemplateResult = success('AccountTemplateResult', AccountTemplate.shape);
+
+/** With its id it waits for an operator's approval; without, for its id first. */
+export const requestTemplate = endpoint({
+  id: 'requestTemplate',
+  method: 'post',
+  path: '/v2/account/templates',
+  tag: 'Account',
+  summary: 'Ask for a DLT template',
+  description:
+    "Extension. With its id of the DLT platform it waits for an operator's approval. Without it, give the id later: `PATCH`. Nothing of it is sent before it is approved. Webhooks are told the decision: `template.approved` or `template.rejected`. An account may have 200 templates that nobody has approved, and 200 requests without an id; one more is `quota_reached`.",
+  scopes: ['manage'],
+  body: request(
+    {
+      name: optional(name),
+      senders: required(senders),
+      category: required(category),
+      content: required(content),
+      dlt_id: optional(dltId('Its id on the DLT platform. Without it: give it later, when you have it.')),
+      entity_id: optional(dltId("PE id of the business that registered it, when it is not the account's own.")),
+    },
+    [],
+    [wellFormed],
+  ),
+  answer: AccountTemplateResult,
+  problems: ['template_exists', 'quota_reached'],
+  examples: {
+    body: {
+      example: {
+        name: 'Login code',
+        senders: ['HARKRA'],
+        category: 'service_implicit',
+        content: 'Your code is {#var#}. Do not share it.',
+        dlt_id: '1107160000000012345',
+      },
+    },
+  },
+  newId: ({ clock }) => newId('tpr', clock.now().getTime()),
+  action: (deps) => ({
+    async act({ caller, body }, { id, payBy }) {
+      const { db, clock } = deps;
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
+      const { name, senders, category, content, dlt_id: dltId, entity_id: entityId } = body;
+      const account = caller.account._id;
+      const given = {
+        name: name ?? dltId ?? `Requested ${isoTimestamp(clock.now()).slice(0, 10)}`,
+        ...{ senders: [...new Set(senders)], routes: routesOfTemplateCategory(category), category, content },
+        ...(entityId === undefined ? {} : { entityId }),
+      };
+      const known = dltId === undefined ? undefined : await findTemplate(db, account, dltId);
+      if (known !== undefined)
+        return known.status === 'submitted' && isSame(known, given) ? asked(known) : exists(known);
+      const make = (): Promise<TemplateDocument | TemplateRequestDocument> =>
+        dltId === undefined
+          ? createTemplateRequest(db, clock, { _id: id, account, ...given })
+          : createTemplate(
+              db,
+              clock,
+              account,
+              { dltId, ...given, status: 'submitted', requested: true, request: id },
+              'account',
+            );
+      try {
+        const made = await changeAudited(deps, caller, {
+          action: 'template.request',
+          subject: { kind: 'template', id: dltId ?? id },
+          read: async () => undefined,
+          make,
+          madeOf: templateRecord,
+          isRefusal: isNoRoom,
+        });
+        return asked(made);
+      } catch (error) {
+        if (error instanceof QuotaReached) return { kind: 'refused', problem: quotaProblem(error) };
+        const other = error instanceof TemplateExists && dltId ? await findTemplate(db, account, dltId) : undefined;
+        if (other === undefined) throw error;
+        return other.request === id ? asked(other) : exists(other);
+      }
+    },
+    /** One with a DLT id is found when the request is done again. */
+    async recover(account, id) {
+      const found = await findTemplateRequest(deps.db, deps.clock, account, id);
+      return found && asked(found);
+    },
+  }),
+});
+
+function asked(made: TemplateDocument | TemplateRequestDocument): Accepted {
+  return { kind: 'accepted', body: done(templateRecord(made)) };
+}
+
+function isSame(known: TemplateDocument, given: TemplateText): boolean {
+  return templateVersion(known) === templateVersion(given);
+}
+
+function exists({ dltId, status }: TemplateDocument): Refused {
+  return refused('template_exists', {
+    detail: `The account has the template ${dltId} already; it is ${status}. A rejected one can be changed; for another text give another id.`,
+  });
+}
+
+/** Gives a request its id, or a rejected one another text. Both wait for an operator again. */
+export const changeTemplate = endpoint({
+  id: 'changeTemplate',
+  method: 'patch',
+  path: '/v2/account/templates/{template_id}',
+  tag: 'Account',
+  summary: 'Give a template its id, or edit a rejected one',
+  description:
+    'Extension. `dlt_id` gives a request the id that the DLT platform gave it. The other fields change a rejected one, which waits for an operator again. A text that was approved once never changes.',
+  scopes: ['manage'],
+  params: IN_PATH,
+  body: request(
+    {
+      name: optional(name),
+      senders: optional(senders),
+      category: optional(category),
+      content: optional(content),
+      dlt_id: optional(dltId('The id that the DLT platform gave it.')),
+    },
+    [],
+    [wellFormed],
+  ),
+  answer: AccountTemplateResult,
+  problems: ['template_not_found', 'template_exists', 'template_not_editable', 'quota_reached'],
+  examples: { body: { example: { dlt_id: '1107160000000012345' } } },
+  async handle(deps, { caller, params, body, read }) {
+    const { db, clock } = deps;
+    const account = caller.account._id;
+    const { dlt_id: dltId, category, ...rest } = body;
+    const own = await findOwnTemplate(db, clock, account, params.template_id);
+    if (own === undefined) return refused('template_not_found', NO_TEMPLATE);
+    const text: Text = {
+      ...rest,
+      ...(category === undefined ? {} : { category, routes: routesOfTemplateCategory(category) }),
+    };
+    const hasText = Object.keys(text).length > 0;
+    noteConflicts(own, hasText, dltId, read.problems);
+    if (read.problems.count > 0) return invalid(read.problems);
+    const changed = await changeAudited(deps, caller, {
+      action: 'template.change',
+      subject: { kind: 'template', id: own.found._id.startsWith('tpr_') ? own.found._id : String(own.found.dltId) },
+      read: async () => templateRecord(own.found),
+      make: async () => {
+        if (hasText && !(await resubmit(db, account, own, text))) return undefined;
+        if (dltId === undefined || own.kind === 'template')
+          return findOwnTemplate(db, clock, account, params.template_id);
+        const found = await giveDltId(db, clock, account, own.found._id, dltId, 'account');
+        return found && ({ kind: 'template', found } as const);
+      },
+      madeOf: (made) => templateRecord((made ?? own).found),
+      isRefusal: isNoRoom,
+    }).catch(noRoom);
+    if (changed instanceof QuotaReached) return { kind: 'refused', problem: quotaProblem(changed) };
+    if (changed instanceof TemplateExists) {
+      return refused('template_exists', { detail: `Another template of the account has the id ${dltId}.` });
+    }
+    return changed === undefined ? refused('template_not_editable') : done(templateRecord(changed.found));
+  },
+});
+
+const NO_TEMPLATE = {
+  detail: 'Check the template_id: the account has no such template. `GET /v2/account/templates` lists them.',
+};
+
+function noteConflicts(own: FoundTemplate, hasText: boolean, dltId: string | undefined, problems: FieldProblems): void {
+  if (!hasText && dltId === undefined) {
+    problems.add('dlt_id', 'missing_field', 'Give `dlt_id`, or what is to change.');
+  }
+  if (own.kind === 'template' && dltId !== undefined && dltId !== own.found.dltId) {
+    problems.add('dlt_id', 'conflict', `It has the id ${own.found.dltId}. Ask for a template with the other id.`);
+  }
+}
+
+function isNoRoom(error: unknown): error is TemplateExists | QuotaReached {
+  return error instanceof TemplateExists || error instanceof QuotaReached;
+}
+
+function noRoom(error: unknown): TemplateExists | QuotaReached {
+  if (isNoRoom(error)) return error;
+  throw error;
+}
+
+const WITHDRAWN = 'Withdrawn by the account.';
+const BEING_TOLD = 'It was just approved or rejected, and webhooks are being told of it. Try again in a minute.';
+
+/**
+ * Takes a request back. A template that an operator made or approved stays listed, as rejected: its id must not get another text
+ * while messages wait that have this one.
+ */
+export const removeTemplate = endpoint({
+  id: 'removeTemplate',
+  method: 'delete',
+  path: '/v2/account/templates/{template_id}',
+  tag: 'Account',
+  summary: 'Take a DLT template back',
+  description:
+    'Extension. Removes a request. A template that was approved, or that an operator made, is withdrawn: it stays listed as rejected, and no text of it is sent. What was decided about a moment ago answers 409 until webhooks are told of it.',
+  scopes: ['manage'],
+  params: IN_PATH,
+  answer: success('RemovedTemplate', {
+    template_id: TemplateIdText,
+    removed: flag('False: it was approved before. It is withdrawn, and stays listed as rejected.', true),
+    message: text(undefined, { example: 'The template is removed.' }),
+  }),
+  problems: ['template_not_found', 'template_not_editable'],
+  async handle(deps, { caller, params }) {
+    const { db, clock } = deps;
+    const account = caller.account._id;
+    const own = await findOwnTemplate(db, clock, account, params.template_id);
+    if (own === undefined) return refused('template_not_found', NO_TEMPLATE);
+    const id = own.kind === 'request' ? own.found._id : own.found.dltId;
+    const removed = await changeAudited(deps, caller, {
+      action: 'template.remove',
+      subject: { kind: 'template', id },
+      read: async () => templateRecord(own.found),
+      make: async () => {
+        if (own.kind === 'request') return (await removeTemplateRequest(db, account, own.found._id)) || undefined;
+        const { dltId, requested, approvedAt } = own.found;
+        if (await removeUnapproved(db, account, dltId)) return true;
+        if (requested && approvedAt === undefined) return undefined;
+        await decideTemplate(db, clock, account, dltId, 'rejected', WITHDRAWN);
+        return false;
+      },
+      madeOf: (gone) => {
+        if (gone === true) return { removed: true };
+        const record = templateRecord(own.found);
+        return gone === undefined ? record : { ...record, state: 'rejected' };
+      },
+      isRefusal: () => false,
+    });
+    if (removed === undefined) return refused('template_not_editable', { detail: BEING_TOLD });
+    const message = removed
+      ? 'The template is removed.'
+      : 'The template is withdrawn: no text of it is sent any more. It stays listed as rejected.';
+    return done({ template_id: id, removed, message });
+  },
+});
+
+/**
+ * An account may change or remove only what it asked for itself and nobody ever approved. Messages with the text of any other
+ * template may be waiting: after a change they would leave with the id of a template that has another text.
+ */
+const OWN = { requested: true, approvedAt: { $exists: false } } as const;
+
+type Text = Partial<Pick<TemplateDocument, 'name' | 'senders' | 'routes' | 'category' | 'content'>>;
+
+/** Gives a rejected one of the account's own another text; it waits for an operator again. False when it is none. */
+async function resubmit(db: Db, account: AccountId, own: FoundTemplate, text: Text): Promise<boolean> {
+  if (own.kind === 'request') return resubmitRequest(db, account, own.found._id, text);
+  const { matchedCount } = await templates(db).updateOne(
+    { _id: templateKey(account, own.found.dltId), status: 'rejected', ...OWN },
+    { $set: { ...text, status: 'submitted' }, $unset: { reason: '', decidedAt: '' } },
+  );
+  return matchedCount === 1;
+}
+
+/** Removes a template of the account's own that nobody ever approved. False when it is none, or webhooks are to be told of it. */
+export async function removeUnapproved(db: Db, account: AccountId, dltId: string): Promise<boolean> {
+  const { deletedCount } = await templates(db).deleteOne({
+    _id: templateKey(account, dltId),
+    ...OWN,
+    ...ALL_ANNOUNCED,
+  });
+  return deletedCount === 1;
+}
+
+function templates(db: Db): Collection<TemplateDocument> {
+  return db.collection('templates');
+}

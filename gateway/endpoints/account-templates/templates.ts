@@ -1,0 +1,254 @@
+import type { Db } from 'mongodb';
+import { z } from 'zod';
+import { ROUTES } from '../../../shared/messages/document/routing.ts';
+import { planText } from '../../../shared/messages/sms-plan.ts';
+import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { type AccountId, isTemplateRequestId } from '../../../shared/platform/runtime/ids.ts';
+import { foldLineBreaks } from '../../../shared/templates/sms/line-breaks.ts';
+import { CONTENT_MAX, parseContent } from '../../../shared/templates/sms/pattern.ts';
+import { findTemplateRequest, listTemplateRequests } from '../../../shared/templates/sms/request-store.ts';
+import { DEFAULT_SLOT_LIMITS, SLOT_MEANING, SLOT_TYPES } from '../../../shared/templates/sms/slot.ts';
+import { findTemplate, listTemplates } from '../../../shared/templates/sms/store.ts';
+import { type TemplateDocument, templateVersion } from '../../../shared/templates/sms/template.ts';
+import { isDltId } from '../../../shared/templates/sms/template-form.ts';
+import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
+import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { choice, optional, required, string } from '../../http/fields/field.ts';
+import { cursorOf, limit } from '../../http/fields/query.ts';
+import { request } from '../../http/fields/request.ts';
+import { pageOf } from '../../http/page.ts';
+import { flag, named, text, time, whole } from '../../http/shapes.ts';
+
+/** An account's DLT templates, and the check of a text as it is typed. How they are asked for: requests.ts, import.ts. */
+
+const STATES = ['requested', 'submitted', 'approved', 'rejected'] as const;
+type State = (typeof STATES)[number];
+
+export const AccountTemplate = named(
+  'AccountTemplate',
+  {
+    template_id: text('Its id on the DLT platform, or `tpr_…` while it has none.', {
+      pattern: '^([0-9]{10,20}|tpr_[0-9a-hjkmnp-tv-z]{26})$',
+      example: '1107160000000012345',
+    }),
+    dlt_id: text('Its id on the DLT platform.', { example: '1107160000000012345' }).nullable(),
+    name: text('A name for people.', { example: 'Login code' }),
+    state: z.enum(STATES).meta({
+      description:
+        "`requested`: it waits for its id of the DLT platform. `submitted`: it waits for an operator's approval. Only texts of `approved` ones are sent.",
+      example: 'submitted',
+    }),
+    reason: text('Why it was rejected.').nullable(),
+    paused: flag('An operator holds its messages back.'),
+    senders: z.array(text()).meta({ description: 'The headers that may send it.', example: ['HARKRA'] }),
+    routes: z.array(z.enum(ROUTES)).meta({ description: 'Where it may be sent.', example: ['transactional'] }),
+    category: text(
+      'Its category on the DLT platform, if it is known: `transactional`, `service_implicit`, `service_explicit` or `promotional`.',
+      { example: 'service_implicit' },
+    ).nullable(),
+    content: text('Its text, slots as {#var#}.', { example: 'Your code is {#var#}. Do not share it.' }),
+    entity_id: text("PE id of the business, when it is not the account's own.").nullable(),
+    version: text('Changes with the text, the senders and the routes. An approval names it.', {
+      pattern: '^[0-9a-f]{12}$',
+      example: '3f9a01c2d4e5',
+    }),
+    requested_at: time('When it was asked for, or registered.', '2026-11-22T10:00:00+00:00'),
+    decided_at: text('When its state was decided.', { format: 'date-time' }).nullable(),
+  },
+  'A DLT template of the account.',
+);
+
+/** This many entries of a page count as one request. */
+const ENTRIES_PER_REQUEST = 100;
+
+export const accountTemplates = endpoint({
+  id: 'accountTemplates',
+  method: 'get',
+  path: '/v2/account/templates',
+  tag: 'Account',
+  summary: 'DLT templates with their states',
+  description:
+    "Extension. The account's DLT templates: first what has no id of the DLT platform yet, newest first, then the others by id. A page counts as one request for each 100 of `limit`.",
+  scopes: ['read', 'manage'],
+  query: {
+    state: optional(choice(STATES, 'Templates of this state.')),
+    limit,
+    cursor: cursorOf('account_templates', isPlace),
+  },
+  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  answer: named('AccountTemplatePage', {
+    data: z.array(AccountTemplate),
+    next_cursor: text().nullable(),
+    has_more: flag(),
+  }),
+  async handle({ db, clock }, { caller, query: { state, limit, cursor } }) {
+    const found = await readPage(db, clock, caller.account._id, state, cursor, limit + 1);
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    return pageOf('account_templates', page.map(templateRecord), last && placeOf(last));
+  },
+});
+
+type Listed = TemplateDocument | TemplateRequestDocument;
+
+async function readPage(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  status: State | undefined,
+  after: string | undefined,
+  limit: number,
+): Promise<readonly Listed[]> {
+  const behindRequests = after !== undefined && !isTemplateRequestId(after);
+  const requests =
+    behindRequests || status === 'submitted' || status === 'approved'
+      ? []
+      : await listTemplateRequests(
+          db,
+          clock,
+          account,
+          { status },
+          after !== undefined && isTemplateRequestId(after) ? after : undefined,
+          limit,
+        );
+  if (requests.length >= limit || status === 'requested') return requests;
+  const rest = await listTemplates(db, account, status, behindRequests ? after : undefined, limit - requests.length);
+  return [...requests, ...rest];
+}
+
+function isPlace(text: string): text is string {
+  return isTemplateRequestId(text) || isDltId(text);
+}
+
+function placeOf(listed: Listed): string {
+  return isTemplateRequestId(listed._id) ? listed._id : (listed.dltId ?? '');
+}
+
+/** Longer than any content may be, so that a text that is too long is explained and not refused. */
+const CHECKED_MAX = 10_000;
+
+const Lengths = (shortest: number, longest: number) =>
+  z.strictObject({
+    shortest: whole('With every slot as short as it may be.', { example: shortest }),
+    longest: whole('With every slot as long as it may be.', { example: longest }),
+  });
+
+const TemplateCheck = named(
+  'TemplateCheck',
+  {
+    characters: whole('Of the text as it is typed; 2,000 are allowed.', { example: 38 }),
+    slots: z.array(
+      z.strictObject({
+        type: z.enum(SLOT_TYPES),
+        takes: text('What it holds, in words.', { example: 'any text' }),
+        longest: whole('The longest value.', { example: 30 }),
+      }),
+    ),
+    encoding: z.enum(['GSM7', 'UCS2']).describe('How the text travels.'),
+    units: Lengths(31, 61),
+    segments: Lengths(1, 1),
+    problems: z
+      .array(z.strictObject({ at: whole('The character where it begins, from 1.'), detail: text() }))
+      .meta({ description: 'What is wrong with it. Empty: it can be asked for.', example: [] }),
+  },
+  'What a text would be as a template.',
+);
+
+export const checkTemplate = endpoint({
+  id: 'checkTemplate',
+  method: 'post',
+  path: '/v2/account/templates/check',
+  tag: 'Account',
+  summary: "Check a template's text",
+  description:
+    'Extension. Slots, length and segments of a text, and what is wrong with it, as it is typed. Changes nothing.',
+  scopes: ['read', 'manage'],
+  body: request({
+    content: required(
+      string(
+        { description: 'The text as it is so far. Of a longer one, the first 10,000 characters are looked at.' },
+        (text) => text.slice(0, CHECKED_MAX),
+      ),
+    ),
+  }),
+  answer: TemplateCheck,
+  examples: { body: { example: { content: 'Your code is {#var#}. Do not share it.' } } },
+  handle: (_deps, { caller: { account }, body: { content } }) =>
+    checked(account.lineBreaks === 'exact' ? content : foldLineBreaks(content)),
+});
+
+/** Segments are counted with every slot as short, and as long, as it may be, filled with characters of the GSM alphabet. */
+function checked(content: string): Shown<typeof TemplateCheck> {
+  const problems = contentFaults(content);
+  const parsed = parseContent(content, DEFAULT_SLOT_LIMITS);
+  const filled = (fill: 'min' | 'max'): string =>
+    parsed.kind === 'malformed'
+      ? content
+      : parsed.pattern.parts
+          .map((part) => (part.kind === 'literal' ? part.text : 'x'.repeat(part.slot[fill])))
+          .join('');
+  const [shortest, longest] = [planText(filled('min')), planText(filled('max'))];
+  return {
+    characters: content.length,
+    slots:
+      parsed.kind === 'malformed'
+        ? []
+        : parsed.pattern.slots.map(({ type, max }) => ({ type, takes: SLOT_MEANING[type], longest: max })),
+    encoding: longest.encoding,
+    units: { shortest: shortest.units, longest: longest.units },
+    segments: { shortest: shortest.segments, longest: longest.segments },
+    problems,
+  };
+}
+
+/** What is wrong with a template's text, with the place of each fault, counted from 1. */
+export function contentFaults(content: string): readonly { readonly at: number; readonly detail: string }[] {
+  const parsed = parseContent(content, DEFAULT_SLOT_LIMITS);
+  if (parsed.kind === 'pattern') return [];
+  return parsed.faults.map(({ at, detail }) => {
+    const place = Math.min(at, CONTENT_MAX) + 1;
+    return { at: place, detail: `At character ${place}: ${detail}` };
+  });
+}
+
+export type FoundTemplate =
+  | { readonly kind: 'template'; readonly found: TemplateDocument }
+  | { readonly kind: 'request'; readonly found: TemplateRequestDocument };
+
+/** `id` comes from the path: a DLT id, or a request's. Undefined when the account has neither. */
+export async function findOwnTemplate(
+  db: Db,
+  clock: Clock,
+  account: AccountId,
+  id: unknown,
+): Promise<FoundTemplate | undefined> {
+  if (typeof id !== 'string') return undefined;
+  if (isTemplateRequestId(id)) {
+    const found = await findTemplateRequest(db, clock, account, id);
+    return found && { kind: 'request', found };
+  }
+  const found = isDltId(id) ? await findTemplate(db, account, id) : undefined;
+  return found && { kind: 'template', found };
+}
+
+/** A template as its account sees it. `template_id` is its DLT id, or `tpr_…` while it has none. */
+export function templateRecord(template: TemplateDocument | TemplateRequestDocument): Shown<typeof AccountTemplate> {
+  const { name, senders, routes, category, entityId, content, status, reason, createdAt, decidedAt } = template;
+  const dltId = 'slots' in template || !template._id.startsWith('tpr_') ? template.dltId : undefined;
+  return {
+    template_id: dltId ?? template._id,
+    dlt_id: dltId ?? null,
+    name,
+    state: status,
+    reason: reason ?? null,
+    paused: 'paused' in template && template.paused === true,
+    senders,
+    routes,
+    category: category ?? null,
+    content,
+    entity_id: entityId ?? null,
+    version: templateVersion(template),
+    requested_at: isoTimestamp(createdAt),
+    decided_at: decidedAt === undefined ? null : isoTimestamp(decidedAt),
+  };
+}

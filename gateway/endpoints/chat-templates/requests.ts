@@ -1,0 +1,241 @@
+import type { Db } from 'mongodb';
+import { findProvider } from '../../../shared/carriers/providers/store.ts';
+import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
+import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
+import { dropRequest, findByRequest, wishChatTemplate } from '../../../shared/templates/chat/request-store.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { done, endpoint, refused, type Shown } from '../../http/endpoint.ts';
+import { invalidUrlRequest } from '../../http/fields/public-url.ts';
+import { whole } from '../../http/fields/request.ts';
+import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
+import { flag, success, text } from '../../http/shapes.ts';
+import { checkSample, draftOf, EDIT_CHAT_TEMPLATE, REQUEST_CHAT_TEMPLATE } from './draft.ts';
+import {
+  chatTemplateRecord,
+  Language,
+  Name,
+  OwnChatTemplate,
+  type OwnTemplate,
+  readOwn,
+  stateOf,
+} from './templates.ts';
+
+/**
+ * Chat-app templates that an account asks for, edits and deletes. What it wants is stored; the chatapp worker asks the provider, and
+ * connects to the sample files of headers, so their addresses go by the rules for webhooks (`webhookUrl`).
+ */
+
+const OwnChatTemplateResult = success('OwnChatTemplateResult', OwnChatTemplate.shape);
+
+const IN_PATH = { name: Name.describe('Its name.'), language: Language.describe('Its language.') };
+
+const CONTENT_EXAMPLE = {
+  category: 'utility',
+  body: 'Hello {{1}}, your order has left.',
+  body_examples: ['Asha'],
+  buttons: [{ type: 'quick_reply', text: 'Where is it?' }],
+};
+
+export const requestChatTemplate = endpoint({
+  id: 'requestChatTemplate',
+  method: 'post',
+  path: '/v2/account/chatapp/templates',
+  tag: 'Account',
+  summary: 'Ask for a chat-app template',
+  description:
+    "Extension. Asks the provider for a template. The answer says that this is stored; the provider is asked within seconds, and its review takes 24 to 48 hours. Webhooks are told: `template.approved`, `template.rejected`. A template with a file in its header is asked for in the provider's console. An account may ask for 1,000; one more is `quota_reached`.",
+  scopes: ['manage'],
+  body: REQUEST_CHAT_TEMPLATE,
+  ownProblems: true,
+  answer: OwnChatTemplateResult,
+  problems: ['url_not_allowed', 'chatapp_not_configured', 'template_exists', 'quota_reached'],
+  examples: { body: { example: { name: 'order_left', language: 'en_US', ...CONTENT_EXAMPLE } } },
+  newId: ({ clock }) => newId('req', clock.now().getTime()),
+  action: (deps) => ({
+    async act({ caller, read }, { id, payBy }) {
+      const { db, clock } = deps;
+      const account = caller.account._id;
+      const { problems } = read;
+      const draft = problems.count > 0 ? undefined : draftOf(whole(read), problems);
+      const provider = await findProvider(db, account);
+      if (draft !== undefined) await checkSample(account, draft, provider, deps.webhookUrl, problems);
+      if (draft === undefined || problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
+      if (provider === undefined) return refused('chatapp_not_configured');
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
+      const { name, language } = whole(read);
+      const own = await readOwn(db, account, name, language);
+      // What the provider refused, or has deleted, may be asked for again.
+      const mayAsk = own.listed === undefined && own.asked?.due === undefined;
+      const wish = { account, name, language, wants: 'create', draft, request: id, requestedAt: clock.now() } as const;
+      const made =
+        mayAsk &&
+        (await changeAudited(deps, caller, {
+          action: 'chat-template.request',
+          subject: { kind: 'chat-template', id: `${name}:${language}` },
+          read: async () => undefined,
+          make: () => wishChatTemplate(db, { _id: chatTemplateId(account, name, language), ...wish }),
+          madeOf: () => draft,
+          isRefusal: (error) => error instanceof QuotaReached,
+        }).catch(quotaReached));
+      if (made instanceof QuotaReached) return { kind: 'refused', problem: quotaProblem(made) };
+      if (!made) {
+        const detail = `The account has ${name} in ${language} already; it is ${stateOf(own)}. Change that one, or use another name.`;
+        return refused('template_exists', { detail });
+      }
+      return { kind: 'accepted', body: await answerOf(db, account, name, language) };
+    },
+    async recover(account, id) {
+      const asked = await findByRequest(deps.db, account, id);
+      return asked && { kind: 'accepted', body: await answerOf(deps.db, account, asked.name, asked.language) };
+    },
+  }),
+});
+
+async function answerOf(
+  db: Db,
+  account: AccountId,
+  name: string,
+  language: string,
+): Promise<Shown<typeof OwnChatTemplateResult>> {
+  return done(chatTemplateRecord(await readOwn(db, account, name, language)));
+}
+
+/** What the provider lets be edited (WhatsApp, "Template management"). */
+const EDITABLE: readonly string[] = ['approved', 'rejected', 'paused'];
+
+/** If the provider does not list the template (not asked yet, or refused), it is requested with the new content. */
+export const editChatTemplate = endpoint({
+  id: 'editChatTemplate',
+  method: 'patch',
+  path: '/v2/account/chatapp/templates/{name}/{language}',
+  tag: 'Account',
+  summary: 'Edit a chat-app template',
+  description:
+    'Extension. Replaces everything but name and language. The provider lets approved, rejected and paused templates be edited, an approved one once in 24 hours, and reviews them again.',
+  scopes: ['manage'],
+  params: IN_PATH,
+  body: EDIT_CHAT_TEMPLATE,
+  ownProblems: true,
+  answer: OwnChatTemplateResult,
+  problems: ['url_not_allowed', 'template_not_found', 'template_not_editable'],
+  examples: {
+    body: { example: CONTENT_EXAMPLE },
+    answer: {
+      example: {
+        status: 'success',
+        name: 'order_left',
+        language: 'en_US',
+        category: 'utility',
+        state: 'rejected',
+        reason: null,
+        quality: null,
+        change: 'edit',
+        change_refused: null,
+        submitted_at: '2026-11-22T10:00:00+00:00',
+        cannot_be_sent: null,
+        params: [],
+        header: null,
+        body: 'Hello {{1}}, your order has left.',
+        footer: null,
+        buttons: [{ type: 'quick_reply', text: 'Where is it?', url: null, phone_number: null }],
+        examples: { body: ['Asha'], buttons: [null] },
+      },
+    },
+  },
+  async handle(deps, { caller, params: { name, language }, read }) {
+    const { db, clock, webhookUrl } = deps;
+    const account = caller.account._id;
+    const { problems } = read;
+    const draft = problems.count > 0 ? undefined : draftOf(whole(read), problems);
+    if (draft !== undefined) await checkSample(account, draft, await findProvider(db, account), webhookUrl, problems);
+    if (draft === undefined || problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
+    const own = await readOwn(db, account, name, language);
+    if (isNone(own)) return refused('template_not_found', NO_CHAT_TEMPLATE);
+    const detail = whyNot(own);
+    if (detail !== undefined) return refused('template_not_editable', { detail });
+    const wants = own.listed === undefined ? 'create' : 'edit';
+    const now = clock.now();
+    const request = newId('req', now.getTime());
+    const wish = { account, name, language, wants, draft, request, requestedAt: now } as const;
+    const made = await changeAudited(deps, caller, {
+      action: 'chat-template.edit',
+      subject: { kind: 'chat-template', id: `${name}:${language}` },
+      read: async () => own.asked?.draft ?? own.listed?.components,
+      make: () => wishChatTemplate(db, { _id: chatTemplateId(account, name, language), ...wish }),
+      madeOf: () => draft,
+      isRefusal: () => false,
+    });
+    return made ? answerOf(db, account, name, language) : refused('template_not_editable', { detail: BEING_ASKED });
+  },
+});
+
+const NO_CHAT_TEMPLATE = {
+  detail: 'Check name and language: the account has no such template. `GET /v2/account/chatapp/templates` lists them.',
+};
+
+const BEING_ASKED =
+  'The provider is just being asked about this template, or webhooks are being told of it. Try again in a minute.';
+
+function isNone({ listed, asked }: OwnTemplate): boolean {
+  return listed === undefined && asked === undefined;
+}
+
+function whyNot({ listed, asked }: OwnTemplate): string | undefined {
+  if (asked?.due !== undefined && (asked.askedAt !== undefined || asked.wants === 'delete')) return BEING_ASKED;
+  if (listed === undefined || EDITABLE.includes(listed.status)) return undefined;
+  return `The provider lets only approved, rejected and paused templates be edited; it is ${listed.status}.`;
+}
+
+/** If the provider does not have the template yet, only our request for it is removed, at once. */
+export const removeChatTemplate = endpoint({
+  id: 'removeChatTemplate',
+  method: 'delete',
+  path: '/v2/account/chatapp/templates/{name}/{language}',
+  tag: 'Account',
+  summary: 'Delete a chat-app template',
+  description:
+    'Extension. Deletes it at the provider, in this language. A request that the provider was not asked for yet is taken back at once.',
+  scopes: ['manage'],
+  params: IN_PATH,
+  answer: success('RemovedChatTemplate', {
+    name: Name,
+    language: Language,
+    removed: flag('False: the provider is asked to delete it.'),
+    message: text(undefined, {
+      example: 'The provider is asked to delete it. The name of an approved template cannot be used again for 30 days.',
+    }),
+  }),
+  problems: ['template_not_found', 'template_not_editable'],
+  async handle(deps, { caller, params: { name, language } }) {
+    const { db, clock } = deps;
+    const account = caller.account._id;
+    const own = await readOwn(db, account, name, language);
+    if (isNone(own)) return refused('template_not_found', NO_CHAT_TEMPLATE);
+    const { listed, asked } = own;
+    const id = chatTemplateId(account, name, language);
+    const now = clock.now();
+    const draft = asked?.draft;
+    const wish = { account, name, language, wants: 'delete', ...(draft && { draft }), requestedAt: now } as const;
+    const removed = await changeAudited(deps, caller, {
+      action: 'chat-template.remove',
+      subject: { kind: 'chat-template', id: `${name}:${language}` },
+      read: async () => chatTemplateRecord(own),
+      make: async () => {
+        if (listed === undefined) return (await dropRequest(db, id)) ? 'gone' : undefined;
+        const stored = await wishChatTemplate(db, { _id: id, ...wish, request: newId('req', now.getTime()) });
+        return stored ? 'asked' : undefined;
+      },
+      madeOf: (made) => ({ removed: made ?? 'not' }),
+      isRefusal: () => false,
+    });
+    if (removed === undefined) return refused('template_not_editable', { detail: BEING_ASKED });
+    const message =
+      removed === 'gone'
+        ? 'The request is taken back.'
+        : 'The provider is asked to delete it. The name of an approved template cannot be used again for 30 days.';
+    return done({ name, language, removed: removed === 'gone', message });
+  },
+});

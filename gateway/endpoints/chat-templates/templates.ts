@@ -1,0 +1,257 @@
+import type { Db } from 'mongodb';
+import { z } from 'zod';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import {
+  type ChatTemplateDocument,
+  chatTemplateId,
+  type TemplateComponents,
+} from '../../../shared/templates/chat/chat-template.ts';
+import { findChatTemplateRequests, listChatTemplateRequests } from '../../../shared/templates/chat/request-store.ts';
+import { findChatTemplate, findChatTemplates, listChatTemplatePage } from '../../../shared/templates/chat/store.ts';
+import { describeParam, paramsOf } from '../../../shared/templates/chat/template-params.ts';
+import type { ChatTemplateRequestDocument, TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
+import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { Fault, optional, string } from '../../http/fields/field.ts';
+import { cursorOf, limit } from '../../http/fields/query.ts';
+import { pageOf } from '../../http/page.ts';
+import { flag, named, text } from '../../http/shapes.ts';
+import { HEADERS } from './draft.ts';
+
+/** An account's chat-app templates, as the provider lists them and as the account asked for them. How they are asked for: requests.ts. */
+
+export const Name = text(undefined, { example: 'order_left' });
+export const Language = text(undefined, { example: 'en_US' });
+
+export const OwnChatTemplate = named(
+  'OwnChatTemplate',
+  {
+    name: Name,
+    language: Language.describe('As WhatsApp writes it: `en`, `en_US`.'),
+    category: text("The provider's category, which may differ from the one that was asked for.", {
+      example: 'utility',
+    }),
+    state: text(
+      "`requested`: the provider was not asked yet. Then the provider's word: `pending` (the review takes 24 to 48 hours), `approved`, `rejected`, `paused`, `disabled` … Only `approved` ones can be sent.",
+      { example: 'requested' },
+    ),
+    reason: text("Why it was rejected, paused or disabled, in the provider's words.").nullable(),
+    quality: text("The provider's opinion: `green`, `yellow`, `red` or `unknown`.").nullable(),
+    change: text('What waits to be told to the provider: `create`, `edit` or `delete`.', {
+      example: 'create',
+    }).nullable(),
+    change_refused: text('Why the provider did not make the last change.').nullable(),
+    submitted_at: text('When it was asked for here, or changed last.', {
+      format: 'date-time',
+      example: '2026-11-22T10:00:00+00:00',
+    }).nullable(),
+    cannot_be_sent: text('The part of it that cannot be sent from here.').nullable(),
+    params: z.array(text()).meta({ description: 'What stands at each place of `params` of `/v2/chatapp/send`.' }),
+    header: z.strictObject({ format: z.enum(HEADERS), text: text().nullable() }).nullable(),
+    body: text(undefined, { example: 'Hello {{1}}, your order has left.' }).nullable(),
+    footer: text().nullable(),
+    buttons: z.array(
+      z.strictObject({
+        type: text(undefined, { example: 'quick_reply' }),
+        text: text(undefined, { example: 'Where is it?' }),
+        url: text().nullable(),
+        phone_number: text().nullable(),
+      }),
+    ),
+    examples: z
+      .strictObject({
+        header: text().optional(),
+        header_url: text('Where the sample file of the header is.').optional(),
+        body: z.array(text()).meta({ example: ['Asha'] }),
+        buttons: z.array(text().nullable()).meta({ example: [null] }),
+      })
+      .meta({ description: 'The examples that were given for the review.' })
+      .nullable(),
+  },
+  'A template of the chat-app channel with what was asked for.',
+);
+
+/** A template as the provider has it, what the account asked for, or both. */
+export interface OwnTemplate {
+  readonly listed?: ChatTemplateDocument | undefined;
+  readonly asked?: ChatTemplateRequestDocument | undefined;
+}
+
+/** This many entries of a page count as one request. */
+const ENTRIES_PER_REQUEST = 100;
+
+const word = (description: string) =>
+  optional(
+    string({ description }, (text) =>
+      /^[\w-]{1,64}$/.test(text) ? text : new Fault('invalid_value', 'It must be one word.'),
+    ),
+  );
+
+export const ownChatTemplates = endpoint({
+  id: 'ownChatTemplates',
+  method: 'get',
+  path: '/v2/account/chatapp/templates',
+  tag: 'Account',
+  summary: 'Chat-app templates with their states',
+  description:
+    'Extension. What the provider lists, with what was asked for and is not listed yet, by name and language. A page counts as one request for each 100 of `limit`.',
+  scopes: ['read', 'manage'],
+  query: {
+    state: word('Templates of this state.'),
+    language: word('Templates of this language.'),
+    limit,
+    cursor: cursorOf('chat_templates', isPlace),
+  },
+  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  answer: named('OwnChatTemplatePage', {
+    data: z.array(OwnChatTemplate),
+    next_cursor: text().nullable(),
+    has_more: flag(),
+  }),
+  async handle({ db }, { caller, query: { state, language, limit, cursor: after } }) {
+    const { page, last } = await readPage(db, caller.account._id, { state, language, after }, limit);
+    return pageOf('chat_templates', page.map(chatTemplateRecord), last && placeOf(last));
+  },
+});
+
+interface Wanted {
+  readonly state: string | undefined;
+  readonly language: string | undefined;
+  readonly after: string | undefined;
+}
+
+interface Page {
+  readonly page: readonly OwnTemplate[];
+  /** The id behind which the next page begins. Undefined when nothing can follow. */
+  readonly last: string | undefined;
+}
+
+/** What the provider lists, merged with what it was asked for and does not list (yet). A page may be empty and not the last. */
+async function readPage(db: Db, account: AccountId, { state, language, after }: Wanted, limit: number): Promise<Page> {
+  const most = limit + 1;
+  const [listed, asked] = await Promise.all([
+    listChatTemplatePage(db, account, { language, status: state }, after, most),
+    listChatTemplateRequests(db, account, { language, after }, most),
+  ]);
+  const [templates, requests] = await Promise.all([
+    findChatTemplates(
+      db,
+      asked.map(({ _id }) => _id),
+    ),
+    findChatTemplateRequests(
+      db,
+      listed.map(({ _id }) => _id),
+    ),
+  ]);
+  const known: OwnTemplate[] = listed.map((one) => ({ listed: one, asked: requests.get(one._id) }));
+  const waiting: OwnTemplate[] = asked.filter(({ _id }) => !templates.has(_id)).map((one) => ({ asked: one }));
+  // Behind the last request that was read there may be others: what lies behind it is left to the next page, also when none of
+  // those that were read has the state.
+  const end = asked.length < most ? undefined : asked.at(-1)?._id;
+  const found = [...known, ...waiting]
+    .filter((one) => state === undefined || stateOf(one) === state)
+    .filter((one) => end === undefined || keyOf(one) <= end)
+    .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const page = found.slice(0, limit);
+  const lastShown = page.at(-1);
+  return { page, last: found.length > limit && lastShown !== undefined ? keyOf(lastShown) : end };
+}
+
+function keyOf({ listed, asked }: OwnTemplate): string {
+  return listed?._id ?? asked?._id ?? '';
+}
+
+function placeOf(id: string): string {
+  return id.slice(id.indexOf(':') + 1);
+}
+
+function isPlace(text: string): text is string {
+  return /^[^\s:]{1,512}:[\w-]{1,35}$/.test(text);
+}
+
+/** Reads the request first: if the worker finishes it in between, the template that it asked for is stored by then. */
+export async function readOwn(db: Db, account: AccountId, name: string, language: string): Promise<OwnTemplate> {
+  const id = chatTemplateId(account, name, language);
+  const asked = (await findChatTemplateRequests(db, [id])).get(id);
+  return { listed: await findChatTemplate(db, account, name, language), asked };
+}
+
+/**
+ * `state` is the provider's status of the template. Until the provider lists it: `requested`, or `rejected` if it refused the
+ * request. `deleted`: it had the template and no longer lists it. `change` is what the provider is still to be asked for.
+ */
+export function chatTemplateRecord({ listed, asked }: OwnTemplate): Shown<typeof OwnChatTemplate> {
+  const { name, language } = listed ?? asked ?? { name: '', language: '' };
+  const shown = asked?.wants === 'edit' || listed === undefined ? asked?.draft?.components : undefined;
+  const components = listed?.components ?? shown ?? { buttons: [] };
+  return {
+    name,
+    language,
+    category: listed?.category ?? asked?.draft?.category ?? '',
+    state: stateOf({ listed, asked }),
+    reason: (listed === undefined ? asked?.refusal : listed.reason) ?? null,
+    quality: listed?.quality ?? null,
+    change: asked?.due === undefined ? null : asked.wants,
+    change_refused: (listed === undefined ? undefined : asked?.refusal) ?? null,
+    submitted_at: asked === undefined ? null : isoTimestamp(asked.requestedAt),
+    cannot_be_sent: listed?.unsendable ?? null,
+    params: listed === undefined ? [] : paramsOf(listed).map((param) => describeParam(param, listed.components)),
+    ...contentOf(components),
+    examples: asked?.draft === undefined ? null : examplesOf(asked.draft),
+  };
+}
+
+export function stateOf({ listed, asked }: OwnTemplate): string {
+  if (listed !== undefined) return listed.status;
+  if (asked !== undefined && isGone(asked)) return 'deleted';
+  return asked?.refusal === undefined ? 'requested' : 'rejected';
+}
+
+/**
+ * For a template that the provider does not list: whether it had it once. A request ends when its template is stored or refused, so
+ * one that ended and was not refused had been stored.
+ */
+function isGone({ wants, due, refusal }: ChatTemplateRequestDocument): boolean {
+  return due === undefined && (refusal === undefined || wants !== 'create');
+}
+
+function examplesOf({ examples: { headerUrl, ...examples } }: TemplateDraft) {
+  return { ...examples, ...(headerUrl === undefined ? {} : { header_url: headerUrl }) };
+}
+
+function contentOf({ header, body, footer, buttons }: TemplateComponents) {
+  return {
+    header:
+      header === undefined ? null : { format: header.format, text: header.format === 'text' ? header.text : null },
+    body: body ?? null,
+    footer: footer ?? null,
+    buttons: buttons.map(({ type, text, url, phoneNumber }) => ({
+      type,
+      text,
+      url: url ?? null,
+      phone_number: phoneNumber ?? null,
+    })),
+  };
+}
+
+/**
+ * The account's chat-app templates by state, and how many requests the provider is still to be asked for. The dashboard reads its
+ * list again when this changes.
+ */
+export async function countChatTemplates(db: Db, account: AccountId): Promise<object> {
+  const [states, waiting] = await Promise.all([
+    db
+      .collection<ChatTemplateDocument>('chat_templates')
+      .aggregate<{ readonly _id: string; readonly count: number }>([
+        // A range of `_id`. The semicolon is the character after the colon.
+        { $match: { _id: { $gt: `${account}:`, $lt: `${account};` } } },
+        { $group: { _id: '$status', count: { $sum: 1 } } },
+        { $sort: { _id: 1 } },
+      ])
+      .toArray(),
+    db
+      .collection<ChatTemplateRequestDocument>('chat_template_requests')
+      .countDocuments({ account, due: { $exists: true } }),
+  ]);
+  return { states: Object.fromEntries(states.map(({ _id, count }) => [_id, count])), waiting };
+}
