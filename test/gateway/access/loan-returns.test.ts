@@ -4,14 +4,10 @@ import type { RateDocument } from '../../../gateway/access/window.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 describe('returned loans', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   it('are no more than the window lent, when what is held is of the window before', async () => {
     const rate = store.db.collection<RateDocument>('rate');

@@ -6,14 +6,10 @@ import { claimedMessage, claimLines, insertFirst, queueDocuments } from '../../.
 import { writeOut } from '../../../shared/queue/write-out.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 describe('findMessageStatus', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   it('gives what the status shows, to the owner alone, and never the text', async () => {
     const account = newId('acc');

@@ -8,25 +8,17 @@ import { type AccountId, idTime, newId, type ScheduleId } from '../../../shared/
 import { type ScheduleDocument, scheduledMessageId } from '../../../shared/schedules/schedule.ts';
 import { DueTurns } from '../../../workers/schedules/due-turns.ts';
 import { releaseDue } from '../../../workers/schedules/release.ts';
-import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
+import { makeKey, useGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { makeBooking } from '../../support/schedules.ts';
 import { silentLog } from '../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 describe('/v2/schedule/{schedule_id}', () => {
-  let store: TestStore;
-  let gateway: TestGateway;
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  const store = useStore();
+  const gateway = useGateway(store);
 
   const inAnHour = () => new Date(Math.floor(Date.now() / 1_000) * 1_000 + 3_600_000);
 

@@ -4,22 +4,14 @@ import { systemClock } from '../../../shared/runtime/clock.ts';
 import { importTemplates } from '../../../shared/templates/import-store.ts';
 import { createTemplate, decideTemplate } from '../../../shared/templates/store.ts';
 import { makeTemplate } from '../../shared/templates/make.ts';
-import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
+import { makeKey, useGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 describe('GET /v2/templates', () => {
-  let store: TestStore;
-  let gateway: TestGateway;
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  const store = useStore();
+  const gateway = useGateway(store);
 
   const read = (key: string): request.Test =>
     request(gateway.url).get('/v2/templates').set('Authorization', `Bearer ${key}`);

@@ -8,15 +8,11 @@ import {
 } from '../../../shared/chat-templates/store.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { makeChatTemplate } from '../../support/chatapp.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 describe('chat-app templates', () => {
-  let store: TestStore;
+  const store = useStore();
   let account: AccountId;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(() => {
     account = newId('acc');
   });

@@ -2,14 +2,10 @@ import { expect } from 'chai';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { createSender, findSender, listSenders, SenderExists } from '../../../shared/senders/store.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 describe('senders store', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   it('finds a sender by account and exact name', async () => {
     const account = newId('acc');
