@@ -20,7 +20,7 @@ function readScheduleTime(text: string, now: Date): unknown {
 function refusalOf(text: string): string | undefined {
   const problems = new FieldProblems();
   const reading = { problems, now: NOW, account: {}, config: { maxSegments: 10, validityHours: 48 } };
-  SCHEDULE_FIELDS.schedule_time.read(text, 'schedule_time', reading);
+  void SCHEDULE_FIELDS.schedule_time.read(text, 'schedule_time', reading);
   return problems.listed[0]?.detail;
 }
 
