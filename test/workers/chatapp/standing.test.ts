@@ -24,15 +24,6 @@ describe('Standing', () => {
   };
   const fail = (times: number): void => tell(...Array.from({ length: times }, () => 'account' as const));
 
-  it('lets all go until five in a row failed because of the account', () => {
-    fail(4);
-    expect(standing.room).to.equal(Number.POSITIVE_INFINITY);
-
-    fail(1);
-
-    expect([standing.state, standing.room, standing.waitMs]).to.deep.equal(['paused', 0, 30_000]);
-  });
-
   it('one that went well in between counts from the beginning, one that says nothing does not', () => {
     fail(4);
     tell('good');
@@ -66,21 +57,6 @@ describe('Standing', () => {
     fail(1);
 
     expect(standing.state).to.equal('paused');
-  });
-
-  it('tries one message after the pause, and all go when that one goes well', () => {
-    fail(5);
-    clock.turn(30_000);
-    expect([standing.state, standing.room]).to.deep.equal(['trying', 1]);
-
-    const trial = leave();
-    expect([standing.room, standing.waitMs]).to.deep.equal([0, 30_000]);
-    fail(9);
-    tell('good');
-    expect(standing.room, 'only the trial counts').to.equal(0);
-    standing.noteNews(trial, 'good');
-
-    expect(standing.room).to.equal(Number.POSITIVE_INFINITY);
   });
 
   it('waits twice as long after each trial that failed, five minutes at most', () => {
