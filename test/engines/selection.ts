@@ -28,7 +28,7 @@ const STORES = [
   ...['accounts', 'batches', 'carriers', 'chat-inbox', 'chat-opt-ins', 'chat-templates', 'keys', 'leases', 'ledger'],
   ...['messages', 'mongo', 'opt-outs', 'payment', 'providers', 'routing', 'schedules', 'schema', 'senders'],
   ...['settlement', 'templates', 'webhooks'],
-  ...['conversations/open.test.ts', 'conversations/open-races.test.ts', 'conversations/void.test.ts'],
+  ...['conversations/open.test.ts', 'conversations/open-races.faults.test.ts', 'conversations/void.test.ts'],
 ].map((place) => `test/shared/${place}`);
 
 const ALL = ['test/shared', 'test/gateway', 'test/workers', 'test/scripts/ops', 'test/contract', 'test/flow'];
@@ -68,7 +68,7 @@ export const RUNS: readonly EngineRun[] = [
 export const OWN_TESTS = testFiles().filter((file) => isUnder(file, 'test/engines'));
 
 /** Tests of the embedded store itself. */
-const EMBEDDED = ['test/workers/embedded-db', 'test/flow/start.test.ts', 'test/flow/chaos.test.ts'];
+const EMBEDDED = ['test/workers/embedded-db', 'test/flow/start.faults.test.ts', 'test/flow/chaos.faults.test.ts'];
 const STORE = 'test/support/store.ts';
 const PRODUCT = 'test/support/product.ts';
 
