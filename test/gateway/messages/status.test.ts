@@ -164,10 +164,4 @@ describe('GET /v2/status/{message_id}', () => {
       });
     }
   });
-
-  it('403 for a key that may only send', async () => {
-    const sender = await makeKey(store.db, account, ['send']);
-
-    expectProblem(await get(newId('msg'), sender), 'scope_missing');
-  });
 });

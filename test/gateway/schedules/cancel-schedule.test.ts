@@ -104,19 +104,6 @@ describe('/v2/schedule/{schedule_id}', () => {
       expect(await storedState(other.id)).to.equal('scheduled');
       await expectBalance(account, 0);
     });
-
-    it('403 of a key that may only read', async () => {
-      const { id, key } = await booked(['read']);
-
-      expectProblem(await cancel(key, id), 'scope_missing');
-      expect(await storedState(id)).to.equal('scheduled');
-    });
-
-    it('401 without a key', async () => {
-      const { id } = await booked();
-
-      expectProblem(await request(gateway.url).delete(`/v2/schedule/${id}`), 'key_missing');
-    });
   });
 
   describe('GET', () => {
@@ -175,14 +162,5 @@ describe('/v2/schedule/{schedule_id}', () => {
         expectProblem(await state(key, wrong), 'schedule_not_found');
       }
     });
-  });
-
-  it('405 with another method', async () => {
-    const { id, key } = await booked();
-
-    const answer = await request(gateway.url).put(`/v2/schedule/${id}`).set('Authorization', `Bearer ${key}`);
-
-    expectProblem(answer, 'method_not_allowed');
-    expect(answer.headers).to.include({ allow: 'GET, HEAD, DELETE' });
   });
 });

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import request from 'supertest';
 import { makeKey, useGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
-import { expectProblem } from '../../support/problem.ts';
 import { useStore } from '../../support/store.ts';
 
 describe('GET /v2/balance', () => {
@@ -41,11 +40,5 @@ describe('GET /v2/balance', () => {
       .set('Authorization', `Bearer ${await makeKey(store.db, account)}`);
 
     expect(answer.body.balance).to.equal(7);
-  });
-
-  it('403 for a key that may only send', async () => {
-    const key = await makeKey(store.db, await makeAccount(store.db, 1), ['send']);
-
-    expectProblem(await request(gateway.url).get('/v2/balance').set('Authorization', `Bearer ${key}`), 'scope_missing');
   });
 });

@@ -75,10 +75,4 @@ describe('GET /v2/templates', () => {
     await decideTemplate(store.db, systemClock, account, '1107160000000000001', 'rejected');
     expect(await ids()).to.deep.equal([]);
   });
-
-  it('403: a key that may only send', async () => {
-    const account = await makeAccount(store.db, 0);
-
-    expectProblem(await read(await makeKey(store.db, account, ['send'])), 'scope_missing');
-  });
 });
