@@ -29,7 +29,7 @@ export const LONG: readonly string[] = [
   'test/flow/store-faults/each-command.faults.test.ts',
   'test/flow/fencing.faults.test.ts',
   'test/flow/store-faults/failover.faults.test.ts',
-  'test/flow/chatapp.test.ts',
+  'test/flow/chatapp.faults.test.ts',
   'test/workers/schedules/process.faults.test.ts',
   'test/flow/whole-path.test.ts',
   'test/peers/prometheus.test.ts',
