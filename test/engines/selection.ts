@@ -30,7 +30,7 @@ const STORES = [
   ...['document', 'settlement'].map((subject) => `messages/${subject}`),
   ...['batch-paying', 'batch-progress', 'chat-inbox-store'].map((name) => `messages/${name}.test.ts`),
   ...['booking', 'bulk', 'cancel', 'release'].map((name) => `messages/schedule-${name}.test.ts`),
-  ...['open', 'open-races', 'refunded'].map((name) => `money/conversations/${name}.test.ts`),
+  ...['open', 'open-races.faults', 'refunded'].map((name) => `money/conversations/${name}.test.ts`),
 ].map((place) => `test/shared/${place}`);
 
 const ALL = ['test/shared', 'test/gateway', 'test/workers', 'test/scripts/ops', 'test/contract', 'test/flow'];
@@ -70,7 +70,7 @@ export const RUNS: readonly EngineRun[] = [
 export const OWN_TESTS = testFiles().filter((file) => isUnder(file, 'test/engines'));
 
 /** Tests of the embedded store itself. */
-const EMBEDDED = ['test/workers/embedded-db', 'test/flow/start.test.ts', 'test/flow/chaos.test.ts'];
+const EMBEDDED = ['test/workers/embedded-db', 'test/flow/start.faults.test.ts', 'test/flow/chaos.faults.test.ts'];
 const STORE = 'test/support/store.ts';
 const PRODUCT = 'test/support/product.ts';
 

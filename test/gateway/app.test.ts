@@ -9,23 +9,19 @@ import { makeAccount } from '../support/make.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { expectProblem } from '../support/problem.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../support/store.ts';
+import { useStore } from '../support/store.ts';
 
 describe('the gateway', () => {
   const lines: { event: string; fields: LogFields }[] = [];
   const metrics = new Metrics();
-  let store: TestStore;
+  const store = useStore();
   let gateway: TestGateway;
   before(async () => {
-    store = await openTestStore();
     const record = (event: string, fields: LogFields = {}) => void lines.push({ event, fields });
     const log = { ...silentLog, info: record, warn: record, error: record };
     gateway = await openGateway(store.db, { log, metrics });
   });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  after(() => gateway.close());
 
   describe('404', () => {
     for (const path of [

@@ -12,10 +12,10 @@ import { openCountingDb } from '../support/counting-db.ts';
 import { eventually } from '../support/eventually.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../support/store.ts';
+import { useStore } from '../support/store.ts';
 
 describe('GET /metrics, on its own port', () => {
-  let store: TestStore;
+  const store = useStore();
   const servers: Server[] = [];
   const clock = new ManualClock(new Date());
   const serve = async (db: Db): Promise<string> => {
@@ -25,10 +25,6 @@ describe('GET /metrics, on its own port', () => {
     const address = server.address();
     return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
   };
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   afterEach(() => {
     for (const server of servers.splice(0)) server.close().closeAllConnections();
   });

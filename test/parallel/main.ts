@@ -1,20 +1,26 @@
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { buildForAll } from '../support/built.ts';
-import { plan } from './plan.ts';
+import { isFaults, plan } from './plan.ts';
 import { runUnits } from './run.ts';
 import { summary } from './summary.ts';
 
 /**
- * `npm test`: all test files but those of the suites peers and engines, several mocha processes at a time. Arguments, if any, are the
- * files and folders to run instead (`npm test -- test/workers/smpp`; `npm run test:peers` is `test/peers`). The last lines are like
- * mocha's: `N passing`, `N failing`, and what failed.
+ * `npm test`: all test files but those of the suites faults, peers and engines, several mocha processes at a time. `--faults`: those
+ * of the suite faults. Arguments, if any, are the files and folders to run instead, whatever their suite
+ * (`npm test -- test/workers/smpp`; `npm run test:peers` is `test/peers`). The last lines are like mocha's: `N passing`, `N failing`,
+ * and what failed.
  */
 const ROOT = join(import.meta.dirname, '..', '..');
 const SIGINT_EXIT = 130;
 
-const asked = process.argv.slice(2).map((path) => path.replace(/^\.\/|\/$/g, ''));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { faults: { type: 'boolean', default: false } },
+});
+const asked = positionals.map((path) => path.replace(/^\.\/|\/$/g, ''));
 const isAsked = (path: string, one: string): boolean => path === one || path.startsWith(`${one}/`);
 const needsMore = (path: string): boolean => /^test\/(peers|engines)\//.test(path);
 const all = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
@@ -26,7 +32,9 @@ if (unknown.length > 0) {
   console.error(`No test file in ${unknown.join(' or ')}: name files or folders such as test/workers/smpp.`);
   process.exit(1);
 }
-const files = all.filter((path) => (asked.length === 0 ? !needsMore(path) : asked.some((one) => isAsked(path, one))));
+const files = all.filter((path) =>
+  asked.length === 0 ? isFaults(path) === values.faults && !needsMore(path) : asked.some((one) => isAsked(path, one)),
+);
 /**
  * Many tests wait for processes and deadlines: with two jobs for each core, a fifth of the cores' time was idle. Browsers and other
  * people's programs leave less.

@@ -4,25 +4,33 @@ export interface Unit {
   readonly files: readonly string[];
 }
 
+/**
+ * Whether a file belongs to `npm run test:faults`: crash points, kills, fencing, fairness, a store in trouble, hostile bytes, and
+ * whatever takes long. Its name says so: it ends with `faults` before the usual ending.
+ */
+export function isFaults(path: string): boolean {
+  return /[./]faults\.test\.ts$/.test(path);
+}
+
 /** Files that are worth a process of their own, longest first (measured). A wrong order or a missing file only costs time. */
 export const LONG: readonly string[] = [
-  'test/flow/crash-points.test.ts',
-  'test/flow/chaos.test.ts',
-  'test/shared/money/conversations/charge-store.test.ts',
+  'test/flow/crash-points.faults.test.ts',
+  'test/flow/chaos.faults.test.ts',
+  'test/shared/money/conversations/charge-store.faults.test.ts',
   'test/contract/specification.test.ts',
-  'test/flow/paid-once.test.ts',
-  'test/flow/kills.test.ts',
-  'test/flow/store-trouble.test.ts',
-  'test/flow/bulk.test.ts',
-  'test/flow/fairness.test.ts',
-  'test/flow/start.test.ts',
-  'test/workers/chatapp/process.test.ts',
-  'test/flow/schedules.test.ts',
-  'test/flow/store-faults/each-command.test.ts',
-  'test/flow/fencing.test.ts',
-  'test/flow/store-faults/failover.test.ts',
-  'test/flow/chatapp.test.ts',
-  'test/workers/schedules/process.test.ts',
+  'test/flow/paid-once.faults.test.ts',
+  'test/flow/kills.faults.test.ts',
+  'test/flow/store-trouble.faults.test.ts',
+  'test/flow/bulk.faults.test.ts',
+  'test/flow/fairness.faults.test.ts',
+  'test/flow/start.faults.test.ts',
+  'test/workers/chatapp/process.faults.test.ts',
+  'test/flow/schedules.faults.test.ts',
+  'test/flow/store-faults/each-command.faults.test.ts',
+  'test/flow/fencing.faults.test.ts',
+  'test/flow/store-faults/failover.faults.test.ts',
+  'test/flow/chatapp.faults.test.ts',
+  'test/workers/schedules/process.faults.test.ts',
   'test/flow/whole-path.test.ts',
   'test/peers/prometheus.test.ts',
   'test/peers/dashboard/every-page.test.ts',

@@ -1,5 +1,5 @@
 import { type Db, type Document, MongoClient } from 'mongodb';
-import type { TestStore } from './store.ts';
+import type { UsedStore } from './store.ts';
 
 /** The test's database over a connection of its own, which counts the commands sent: `find`, `update` … */
 export interface CountingDb {
@@ -11,7 +11,7 @@ export interface CountingDb {
   close(): Promise<void>;
 }
 
-export function openCountingDb({ uri, db }: Pick<TestStore, 'uri' | 'db'>): CountingDb {
+export function openCountingDb({ uri, db }: UsedStore): CountingDb {
   const client = new MongoClient(uri, { monitorCommands: true });
   const counts = new Map<string, number>();
   const finds: Document[] = [];

@@ -19,6 +19,7 @@ import { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import { builtProduct } from './built.ts';
 import { TEST_BOX } from './chatapp.ts';
 import { watchAnswers } from './openapi.ts';
+import { opened } from './opened.ts';
 import { silentLog } from './silent-log.ts';
 
 /** A gateway on a free port of 127.0.0.1, in this process. Every answer of it is held against docs/openapi.json. */
@@ -32,6 +33,9 @@ export interface TestGateway {
   /** Rejects when an answer did not follow the contract. */
   close(): Promise<void>;
 }
+
+/** A gateway that the suite closes by itself. */
+export type UsedGateway = Omit<TestGateway, 'close'>;
 
 /** The address of every host name in a test. Nothing connects to it. */
 const PUBLIC_ADDRESS = '93.184.215.14';
@@ -105,6 +109,32 @@ export async function openGateway(db: Db, overrides: Partial<GatewayDeps> = {}):
       stopping.abort();
       await server.drain();
       if (faults.length > 0) throw new Error(`answers against the contract:\n${[...new Set(faults)].join('\n')}`);
+    },
+  };
+}
+
+/** For the body of a `describe`: a gateway for its tests, on what `useStore` gave. Read it in hooks and tests only. */
+export function useGateway(store: { readonly db: Db }, overrides: Partial<GatewayDeps> = {}): UsedGateway {
+  let gateway: TestGateway | undefined;
+  before(async () => {
+    gateway = await openGateway(store.db, overrides);
+  });
+  after(() => gateway?.close());
+  return {
+    get url() {
+      return opened(gateway).url;
+    },
+    get port() {
+      return opened(gateway).port;
+    },
+    get server() {
+      return opened(gateway).server;
+    },
+    get app() {
+      return opened(gateway).app;
+    },
+    get stopping() {
+      return opened(gateway).stopping;
     },
   };
 }

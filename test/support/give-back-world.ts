@@ -14,7 +14,7 @@ import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from './chat.ts';
 import { makeAccount } from './make.ts';
 import { silentLog } from './silent-log.ts';
-import { openTestStore, type TestStore } from './store.ts';
+import { useStore } from './store.ts';
 
 export const CUSTOMER = '919876543210';
 export const LEASE = 'chatapp:0';
@@ -22,12 +22,8 @@ export const SILENT: Announcer = { announce: async () => {} };
 
 /** A store for the tests of one `describe`, and before each an account whose conversations are settled. */
 export function giveBackWorld() {
-  let store: TestStore;
+  const store = useStore();
   let account: AccountId;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(async () => {
     account = await makeAccount(store.db, 10);
     await store.db.collection('intents').deleteMany({});

@@ -4,11 +4,10 @@ import type { KeyClaimDocument } from '../../gateway/http/idempotency/key-claim.
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { balanceOf } from './balance.ts';
-import { makeKey, openGateway, type TestGateway } from './gateway.ts';
+import { makeKey, useGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';
-import { opened } from './opened.ts';
 import { writeOutAll } from './queue.ts';
-import { openTestStore, type TestStore } from './store.ts';
+import { useStore } from './store.ts';
 
 /** A request that is accepted. */
 export const GOOD = { to: '919876543210', message: 'Your code is 1234', sender: 'HARKRA' };
@@ -20,28 +19,8 @@ export interface Customer {
 
 /** Two gateways on one store, for the tests of one `describe`: it opens before them and closes after them. */
 export function idempotencyWorld() {
-  let [store, gateway, other]: [TestStore?, TestGateway?, TestGateway?] = [];
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-    other = await openGateway(store.db);
-  });
-  after(async () => {
-    await gateway?.close();
-    await other?.close();
-    await store?.close();
-  });
-  const world = {
-    get store(): TestStore {
-      return opened(store);
-    },
-    get gateway(): TestGateway {
-      return opened(gateway);
-    },
-    get other(): TestGateway {
-      return opened(other);
-    },
-  };
+  const store = useStore();
+  const world = { store, gateway: useGateway(store), other: useGateway(store) };
   const claims = () => world.store.db.collection<KeyClaimDocument>('idempotency');
 
   async function makeCustomer(credits: number): Promise<Customer> {

@@ -8,18 +8,14 @@ import { type Clock, systemClock } from '../../shared/platform/runtime/clock.ts'
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { CHAT_PRICES } from './chat.ts';
 import { silentLog } from './silent-log.ts';
-import { openTestStore, type TestStore } from './store.ts';
+import { useStore } from './store.ts';
 
 export const CUSTOMER = '919876543210';
 export const HOUR_MS = 3_600_000;
 
 /** A store for the tests of one `describe` that open conversations. */
 export function openingWorld() {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   const newAccepter = (clock: Clock = systemClock): ChatAccepter =>
     createChatAccepter({ db: store.db, clock, log: silentLog, prices: CHAT_PRICES });

@@ -6,7 +6,7 @@ import type { PruneDeps } from '../../workers/maintenance/prune.ts';
 import { makeMessage } from './make.ts';
 import { ManualClock } from './manual-clock.ts';
 import { silentLog } from './silent-log.ts';
-import { openTestStore, type TestStore } from './store.ts';
+import { useStore } from './store.ts';
 
 export const DAYS = { messages: 90, deliveries: 30, batches: 60 };
 export const LEASE = 'carrier:c';
@@ -14,14 +14,10 @@ export const LEASE = 'carrier:c';
 /** A store that is empty before each test of one `describe`, a clock, and makers of things that ended long ago by that clock. */
 export function pruneWorld() {
   const clock = new ManualClock();
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
+  const store = useStore();
   beforeEach(async () => {
     for (const { name } of await store.db.listCollections().toArray()) await store.db.collection(name).deleteMany({});
   });
-  after(() => store.close());
 
   const daysAgo = (days: number): Date => new Date(clock.now().getTime() - days * 86_400_000);
   const messages = () => store.db.collection<MessageDocument>('messages');

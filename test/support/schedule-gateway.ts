@@ -6,9 +6,9 @@ import { readStatement } from '../../shared/money/ledger/statement.ts';
 import type { KeyScope } from '../../shared/people/keys/key.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { balanceOf } from './balance.ts';
-import { makeKey, openGateway, type TestGateway } from './gateway.ts';
+import { makeKey, useGateway } from './gateway.ts';
 import { makeAccount } from './make.ts';
-import { openTestStore, type TestStore } from './store.ts';
+import { useStore } from './store.ts';
 
 export const DAY_MS = 24 * 3_600_000;
 /** The time in so many days, as the specification writes it: with an offset, in whole seconds. */
@@ -26,16 +26,8 @@ export const good = () => ({
 
 /** A gateway for the tests of one `describe` that book schedules. */
 export function scheduleGateway() {
-  let store: TestStore;
-  let gateway: TestGateway;
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  const store = useStore();
+  const gateway = useGateway(store);
 
   const schedules = () => store.db.collection<ScheduleDocument>('schedules');
   const messages = () => store.db.collection<MessageDocument>('messages');

@@ -12,23 +12,19 @@ import { balanceOf } from './balance.ts';
 import { ManualClock } from './manual-clock.ts';
 import { writeOutAll } from './queue.ts';
 import { silentLog } from './silent-log.ts';
-import { openTestStore, type TestStore } from './store.ts';
+import { useStore } from './store.ts';
 
 export const START = new Date('2026-11-21T10:00:00Z');
 export const at = (seconds: number): Date => new Date(START.getTime() + seconds * 1_000);
 
 /** A store and a clock for the tests of one `describe`; schedules are removed before each. */
 export function scheduleWorld() {
-  let store: TestStore;
+  const store = useStore();
   let clock: ManualClock;
-  before(async () => {
-    store = await openTestStore();
-  });
   beforeEach(async () => {
     clock = new ManualClock(START);
     await schedules().deleteMany({});
   });
-  after(() => store.close());
 
   const schedules = () => store.db.collection<ScheduleDocument>('schedules');
   const messages = () => store.db.collection<MessageDocument>('messages');

@@ -6,6 +6,7 @@ import { connectStore } from '../../shared/platform/mongo/connect.ts';
 import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';
 import { newId } from '../../shared/platform/runtime/ids.ts';
 import { startEmbeddedStore } from '../../workers/embedded-db/server.ts';
+import { opened } from './opened.ts';
 
 /** A fresh database with all indexes, for one test file. */
 export interface TestStore {
@@ -15,6 +16,9 @@ export interface TestStore {
   /** Drops the database and closes everything. */
   close(): Promise<void>;
 }
+
+/** A store that the suite closes by itself. */
+export type UsedStore = Pick<TestStore, 'db' | 'uri'>;
 
 /** On the MongoDB that `MONGODB_URI` names, else on an embedded store of its own inside this process. */
 export async function openTestStore(): Promise<TestStore> {
@@ -28,6 +32,27 @@ export async function openTestStore(): Promise<TestStore> {
       await store.db.dropDatabase();
       await store.close();
       await server.close();
+    },
+  };
+}
+
+/**
+ * For the body of a `describe`: a store of its own, opened before its tests and the hooks below, and closed behind every other hook.
+ * What it returns may be read in hooks and tests only.
+ */
+export function useStore(): UsedStore {
+  let store: TestStore | undefined;
+  before(async function () {
+    store = await openTestStore();
+    // Added now, it comes behind the hooks that the suite's body has added: what they close may still use the store.
+    this.test?.parent?.afterAll(() => store?.close());
+  });
+  return {
+    get db() {
+      return opened(store).db;
+    },
+    get uri() {
+      return opened(store).uri;
     },
   };
 }

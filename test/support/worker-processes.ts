@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { builtProduct } from './built.ts';
-import type { TestStore } from './store.ts';
+import type { UsedStore } from './store.ts';
 
 /** Real processes of a worker, on a test's store, to be killed. */
 export class WorkerProcesses {
@@ -13,7 +13,7 @@ export class WorkerProcesses {
   }
 
   /** Resolves when it is ready. */
-  async start(store: TestStore, settings: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
+  async start(store: UsedStore, settings: Readonly<Record<string, string>> = {}): Promise<ChildProcess> {
     const own = { MONGODB_URI: store.uri, MONGODB_DATABASE: store.db.databaseName, LOG_LEVEL: 'silent' };
     const child = spawn(process.execPath, [join(await builtProduct(), 'workers', this.#worker, 'main.js')], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -1,6 +1,6 @@
 /**
  * Places where a process may die between two effects, each with the state at that moment. In tests a process kills itself at one
- * of them (`HARKARA_CRASH_AT`), and the test checks how the other processes recover: test/flow/crash-points.test.ts has a case
+ * of them (`HARKARA_CRASH_AT`), and the test checks how the other processes recover: test/flow/crash-points.faults.test.ts has a case
  * for each. docs/crash-points.md lists them.
  */
 export const CRASH_POINTS = {

@@ -19,7 +19,7 @@ import {
 import { type Handler, isHello } from '../../support/mongo-wire/link.ts';
 import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
 import { doneLate, rolledBack } from '../../support/mongo-wire/undo.ts';
-import type { TestStore } from '../../support/store.ts';
+import type { UsedStore } from '../../support/store.ts';
 
 /** A piece of work of the product, on data of its own. */
 export interface Scenario {
@@ -102,7 +102,7 @@ const PATIENCE_MS = 60_000;
  * such cases; rejects with all that went wrong.
  */
 export async function faultAtEachCommand(
-  store: TestStore,
+  store: UsedStore,
   scenario: Scenario,
   codes: Faults = 'some',
 ): Promise<number> {
@@ -149,7 +149,7 @@ interface Lane {
 }
 
 /** Each lane has a database of its own: the maintenance of one must not finish what another is working on. */
-async function openLane({ uri, db: { databaseName } }: TestStore, lane: number): Promise<Lane> {
+async function openLane({ uri, db: { databaseName } }: UsedStore, lane: number): Promise<Lane> {
   const proxy = await startWireProxy(uri);
   const to = { dataDir: '', mongodbDatabase: `${databaseName}_${lane}` };
   const own = await connectStore({ ...to, mongodbUri: uri });

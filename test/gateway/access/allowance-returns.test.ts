@@ -4,14 +4,10 @@ import type { RateDocument } from '../../../gateway/access/window.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../support/eventually.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 describe('returned allowances', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   it('are no more than the window gave, when what is held is of the window before', async () => {
     const rate = store.db.collection<RateDocument>('rate');

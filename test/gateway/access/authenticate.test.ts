@@ -10,22 +10,18 @@ import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts
 import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { expectProblem } from '../../support/problem.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 describe('authentication', () => {
-  let store: TestStore;
+  const store = useStore();
   let gateway: TestGateway;
   let account: AccountId;
   const clock = new ManualClock();
   before(async () => {
-    store = await openTestStore();
     gateway = await openGateway(store.db, { clock });
     account = await makeAccount(store.db, 5);
   });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  after(() => gateway.close());
 
   function ask(authorization?: string): request.Test {
     const asked = request(gateway.url).get('/v2/balance');

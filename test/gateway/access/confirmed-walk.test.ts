@@ -5,13 +5,13 @@ import request from 'supertest';
 import { requireConfirmed } from '../../../gateway/access/require-user.ts';
 import type { Operation } from '../../../gateway/endpoints/docs/contract.ts';
 import type { Role } from '../../../shared/people/users/user.ts';
-import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
+import { makeKey, type UsedGateway, useGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { operations } from '../../support/openapi.ts';
 import { makeOwnThings, pathOf } from '../../support/own-things.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 const PASSWORD = 'seven purple otters';
 const SEED = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
@@ -20,16 +20,8 @@ const CONFIRMED = operations.filter(({ operation }) => operation['x-confirmed'] 
 
 /** What would outlive a stolen session needs the password again. */
 describe('every operation with `x-confirmed`', () => {
-  let store: TestStore;
-  let gateway: TestGateway;
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  const store = useStore();
+  const gateway = useGateway(store);
 
   const call = (method: string, path: string, headers: Browser['headers'], body: object = {}) => {
     const act = method as 'post' | 'patch' | 'put' | 'delete'; // no GET has the flag
@@ -135,7 +127,7 @@ describe('every operation with `x-confirmed`', () => {
 });
 
 /** The routes that have `requireConfirmed` among their handlers. */
-function flaggedRoutes({ app }: TestGateway): string[] {
+function flaggedRoutes({ app }: UsedGateway): string[] {
   return app.router.stack.flatMap(({ route }) => {
     const path = route?.path.replaceAll(/:(\w+)/g, '{$1}');
     return (route?.stack ?? []).flatMap(

@@ -6,18 +6,14 @@ import { msAfter } from '../../../shared/platform/mongo/store-time.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 const PLENTY = 1_000_000;
 /** A limit so low that no allowance is given: each event is counted by itself. */
 const FEW = 70;
 
 describe('rate counter', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   const newCounter = (clock = systemClock): RateCounter => new RateCounter({ db: store.db, clock });
   const rate = () => store.db.collection<RateDocument>('rate');

@@ -10,27 +10,23 @@ import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { silentLog } from '../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 const FAILURES = 4;
 
 describe('the address that a key is used from', () => {
   const clock = new ManualClock();
-  let store: TestStore;
+  const store = useStore();
   let gateway: TestGateway;
   let keyUses: KeyUses;
   let account: AccountId;
   before(async () => {
-    store = await openTestStore();
     keyUses = new KeyUses({ db: store.db, clock, log: silentLog });
     const config = { ...TEST_CONFIG, authFailuresPerMinute: FAILURES, trustProxy: ['127.0.0.1'] };
     gateway = await openGateway(store.db, { clock, config, keyUses });
     account = await makeAccount(store.db, 5);
   });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  after(() => gateway.close());
 
   const made = (allowedIps?: readonly string[], perMinute = 1_000) =>
     createKey(store.db, systemClock, {

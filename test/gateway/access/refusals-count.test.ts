@@ -8,7 +8,7 @@ import { openGateway, TEST_CONFIG, type TestGateway } from '../../support/gatewa
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { parseAnswer, type RawAnswer, rawRequest } from '../../support/raw-http.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 const JSON_TYPE = 'Content-Type: application/json';
 const LONG = 'x'.repeat(70_000);
@@ -33,12 +33,11 @@ const REFUSALS: readonly [why: string, code: string, line: string, headers: read
 ];
 
 describe('what is refused to a good key', () => {
-  let store: TestStore;
+  const store = useStore();
   let gateway: TestGateway;
   let guessed: TestGateway;
   let account: AccountId;
   before(async () => {
-    store = await openTestStore();
     gateway = await openGateway(store.db);
     const config = { ...TEST_CONFIG, authFailuresPerMinute: 2, trustProxy: ['127.0.0.1'] };
     guessed = await openGateway(store.db, { config });
@@ -47,7 +46,6 @@ describe('what is refused to a good key', () => {
   after(async () => {
     await guessed.close();
     await gateway.close();
-    await store.close();
   });
 
   async function keyOf(perMinute: number, ...scopes: ('send' | 'read')[]): Promise<string> {

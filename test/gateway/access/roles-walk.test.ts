@@ -1,27 +1,19 @@
 import { expect } from 'chai';
 import { ROLE_PERMISSIONS } from '../../../gateway/access/roles.ts';
 import { isOperatorRole, type Role } from '../../../shared/people/users/user.ts';
-import { openGateway, type TestGateway } from '../../support/gateway.ts';
+import { useGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { examplePath, operations } from '../../support/openapi.ts';
 import { signedIn } from '../../support/signed-in.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 /**
  * Asks for every operation of docs/openapi.json as every role. Who may use it is what its `x-scope` says; which buttons the
  * dashboard hides makes no difference.
  */
 describe('8.2.1 (ASVS): every route asks for the permission that the document names', () => {
-  let store: TestStore;
-  let gateway: TestGateway;
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  const store = useStore();
+  const gateway = useGateway(store);
 
   for (const role of Object.keys(ROLE_PERMISSIONS) as Role[]) {
     it(role, async () => {

@@ -1,31 +1,25 @@
 import { expect } from 'chai';
 import type { Role } from '../../../shared/people/users/user.ts';
-import { openGateway, type TestGateway } from '../../support/gateway.ts';
+import { useGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { furnish, type Ids, oneOfEach } from '../../support/one-of-each.ts';
 import { examplePath, operations } from '../../support/openapi.ts';
 import { signedIn } from '../../support/signed-in.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 const OF_V2 = operations.filter(({ path }) => path.startsWith('/v2/'));
 describe('what a request says beyond what docs/openapi.json names is refused, on every route', () => {
-  let store: TestStore;
-  let gateway: TestGateway;
+  const store = useStore();
+  const gateway = useGateway(store);
   let ids: Ids;
   const browsers = new Map<Role, Readonly<Record<string, string>>>();
   before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
     const account = await makeAccount(store.db, 1_000);
     const { headers } = await signedIn(store.db, 'owner', account);
     await furnish(store.db, account);
     ids = await oneOfEach(gateway.url, { ...headers });
     browsers.set('owner', headers);
     browsers.set('operator', (await signedIn(store.db, 'operator', undefined)).headers);
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
   });
 
   for (const { method, path, operation } of OF_V2) {

@@ -4,18 +4,14 @@ import type { Requester } from '../../../gateway/http/context.ts';
 import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
 import { TEST_CONFIG } from '../../support/gateway.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 class Refused extends Error {}
 const NUMBER = { number: '56161' };
 
 describe('changes that are audited', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
+  const store = useStore();
   beforeEach(() => entries().deleteMany({}));
-  after(() => store.close());
 
   const clock = new ManualClock(new Date('2026-11-21T10:00:00Z'));
   const requester: Requester = {

@@ -3,28 +3,22 @@ import { connect } from 'node:net';
 import { expect } from 'chai';
 import request from 'supertest';
 import type { ProblemSlug } from '../../../gateway/http/problem.ts';
-import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
+import { makeKey, useGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { rawRequest } from '../../support/raw-http.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 const GOOD = '{"to":"919876543210","message":"Grüße","sender":"HARKRA"}';
 const JSON_TYPE = 'application/json';
 const FIVE_MB = 5 * 1024 * 1024;
 
 describe('request bodies', () => {
-  let store: TestStore;
-  let gateway: TestGateway;
+  const store = useStore();
+  const gateway = useGateway(store);
   let key: string;
   before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
     key = await makeKey(store.db, await makeAccount(store.db, 100));
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
   });
 
   async function messages(): Promise<number> {

@@ -8,7 +8,7 @@ import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { rawRequest } from '../../support/raw-http.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 const BODY = '{"to":"919876543210","message":"x","sender":"HARKRA"}';
 
@@ -25,12 +25,8 @@ async function open(port: number): Promise<{ socket: Socket; received: () => str
 }
 
 describe('the HTTP server', () => {
-  let store: TestStore;
+  const store = useStore();
   let gateway: TestGateway;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(async () => {
     gateway = await openGateway(store.db);
   });

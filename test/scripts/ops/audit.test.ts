@@ -14,7 +14,7 @@ import { OpsWorld } from '../../support/ops-world.ts';
 const LOOKS = ['list', 'show', 'settings', 'verify', 'check', '', 'explain', 'receipt-profiles', 'read-receipt'];
 /**
  * Commands that need a running product, a carrier (carrier-test.test.ts), a receiver (webhooks.test.ts), a store of their own
- * (store.test.ts), or a stopped store, which has no audit.
+ * (store.faults.test.ts), or a stopped store, which has no audit.
  */
 const ELSEWHERE = [
   'webhook replay-event',
@@ -24,7 +24,7 @@ const ELSEWHERE = [
   'store backup',
   'store restore',
   'store compact',
-  // They write their own entries: store-move.test.ts.
+  // They write their own entries: store-move.faults.test.ts.
   'store export',
   'store import',
 ];

@@ -14,7 +14,7 @@ import {
 } from '../../../shared/carriers/carrier-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { boxOf } from '../../support/secret-box.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 const box = boxOf(randomBytes(32));
 const GOOD = {
@@ -27,11 +27,7 @@ const GOOD = {
 };
 
 describe('carriers', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
   beforeEach(() => store.db.collection('carriers').deleteMany({}));
 
   const create = (overrides: object = {}) => createCarrier(store.db, systemClock, box, { ...GOOD, ...overrides });

@@ -7,19 +7,15 @@ import { readNumberFile } from '../../../scripts/ops/number-file.ts';
 import { addOptIns, isOptedIn, listOptIns, removeOptIn } from '../../../shared/carriers/chat-opt-in-store.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 const ASHA = '919876543210';
 const RAVI = '919876543211';
 
 describe('opt-ins', () => {
-  let store: TestStore;
+  const store = useStore();
   let account: AccountId;
   const clock = new ManualClock();
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(() => {
     account = newId('acc');
   });

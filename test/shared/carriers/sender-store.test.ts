@@ -2,14 +2,10 @@ import { expect } from 'chai';
 import { createSender, findSender, listSenders, SenderExists } from '../../../shared/carriers/sender-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 describe('senders store', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   it('finds a sender by account and exact name', async () => {
     const account = newId('acc');

@@ -16,20 +16,16 @@ import { makeBatch, makeEntries, payBatch, storeBatch } from '../../support/batc
 import { makeAccount, makeDraft } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { silentLog } from '../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 const soon = (): Date => new Date(Date.now() + 15_000);
 
 describe('paying for batches', () => {
-  let store: TestStore;
+  const store = useStore();
   let account: AccountId;
-  before(async () => {
-    store = await openTestStore();
-  });
   beforeEach(async () => {
     account = await makeAccount(store.db, 100);
   });
-  after(() => store.close());
 
   const accepter = () => new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
   const stateOf = async (batch: { readonly _id: ReturnType<typeof makeBatch>['_id'] }) =>

@@ -8,14 +8,10 @@ import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
 import { batchMessageIds, newId } from '../../../shared/platform/runtime/ids.ts';
 import { makeBatch } from '../../support/batches.ts';
 import { makeDraft } from '../../support/make.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 describe('how far a batch is', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   /** A batch of 10 entries, of which 6 are lines of the queue and nothing else. */
   const begun = async () => {

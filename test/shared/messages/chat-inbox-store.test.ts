@@ -2,18 +2,14 @@ import { expect } from 'chai';
 import type { InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
 import { dueItems, finishItems, keepItems, retryItem } from '../../../shared/messages/chat-inbox-store.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const at = (seconds: number): Date => new Date(NOW.getTime() + seconds * 1000);
 
 describe('chat-inbox/store', () => {
-  let store: TestStore;
+  const store = useStore();
   let account: AccountId;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(() => {
     account = newId('acc');
   });

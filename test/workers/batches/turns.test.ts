@@ -5,7 +5,7 @@ import type { AccountId, BatchId } from '../../../shared/platform/runtime/ids.ts
 import { openBatches, stoppingBatches } from '../../../workers/batches/open-batches.ts';
 import { Turns } from '../../../workers/batches/turns.ts';
 import { makeBatch } from '../../support/batches.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 /** As many batches as a look reads. */
 const PAGE = 200;
@@ -13,12 +13,8 @@ const PAGE = 200;
 const accountOf = (letter: string): AccountId => `acc_${letter}`;
 
 describe('batches worker: whose turn it is', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
+  const store = useStore();
   afterEach(() => batchCollection(store.db).deleteMany({}));
-  after(() => store.close());
 
   /** So many batches of each account by its letter, with ids in this order. */
   async function insert(counts: Readonly<Record<string, number>>, as: Partial<BatchDocument> = { state: 'paid' }) {

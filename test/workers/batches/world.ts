@@ -1,4 +1,3 @@
-import type { Db } from 'mongodb';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import type { BatchDocument } from '../../../shared/messages/batch.ts';
 import { batchCollection } from '../../../shared/messages/batch-store.ts';
@@ -9,7 +8,7 @@ import type { BatchWorker } from '../../../workers/batches/worker.ts';
 import { startBatchWorker } from '../../support/batches.ts';
 import { eventually } from '../../support/eventually.ts';
 import { writeOutAll } from '../../support/queue.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 const SETTLED_MS = 60_000;
 
@@ -20,25 +19,15 @@ export const PLAIN = {
 
 /** A store for a suite, and the batch workers that a test starts on it. For the body of a `describe`. */
 export function batchesWorld() {
-  let store: TestStore | undefined;
+  const store = useStore();
   const workers: BatchWorker[] = [];
-  before(async () => {
-    store = await openTestStore();
-  });
   afterEach(async () => {
     for (const worker of workers.splice(0)) await worker.stop();
   });
-  after(() => store?.close());
 
-  const world = {
-    get db(): Db {
-      if (store === undefined) throw new Error('it is opened before the first test');
-      return store.db;
-    },
-  };
-  const messages = () => world.db.collection<MessageDocument>('messages');
+  const messages = () => store.db.collection<MessageDocument>('messages');
   const read = async (id: BatchId): Promise<BatchDocument> => {
-    const batch = await batchCollection(world.db).findOne({ _id: id });
+    const batch = await batchCollection(store.db).findOne({ _id: id });
     if (batch === null) throw new Error('no such batch');
     return batch;
   };
@@ -48,11 +37,11 @@ export function batchesWorld() {
   };
 
   return {
-    store: world,
+    store,
     messages,
     /** All that were made, also those that wait as lines only. */
     async messagesOf(batch: BatchId): Promise<MessageDocument[]> {
-      await writeOutAll(world.db);
+      await writeOutAll(store.db);
       return messages().find({ batch }).sort({ _id: 1 }).toArray();
     },
     read,
@@ -60,12 +49,12 @@ export function batchesWorld() {
     stoppedOnce: (id: BatchId) => readOnce(id, 'stopped', ({ state }) => state === 'stopped'),
 
     async work(): Promise<void> {
-      workers.push(await startBatchWorker(world.db));
+      workers.push(await startBatchWorker(store.db));
     },
 
     /** The account is told of each message that is rejected. */
     async tellRejected(account: AccountId): Promise<void> {
-      await world.db.collection<EndpointDocument>('endpoints').insertOne({
+      await store.db.collection<EndpointDocument>('endpoints').insertOne({
         _id: newId('whk'),
         account,
         channel: 'sms',

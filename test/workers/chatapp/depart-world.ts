@@ -12,7 +12,7 @@ import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../support/ch
 import { makeAccount } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { silentLog } from '../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { type UsedStore, useStore } from '../../support/store.ts';
 
 export const CUSTOMER = '919876543210';
 
@@ -24,17 +24,11 @@ export const CLAIMED = { state: 'submitting' } as const;
 
 /** An account with ten credits and its conversations. For the body of a `describe`. */
 export function departWorld() {
-  let store: TestStore;
+  const store = useStore();
 
   let clock: ManualClock;
 
   let account: AccountId;
-
-  before(async () => {
-    store = await openTestStore();
-  });
-
-  after(() => store.close());
 
   beforeEach(async () => {
     clock = new ManualClock(new Date());
@@ -79,7 +73,7 @@ export function departWorld() {
   };
 
   return {
-    get store(): TestStore {
+    get store(): UsedStore {
       return store;
     },
     get clock(): ManualClock {

@@ -11,17 +11,6 @@ describe('Pacing', () => {
   const pacing = (provider: object = {}) =>
     new Pacing({ provider: { perSecond: 80, windowSize: 2, perCustomerMs: 0, ...provider }, clock, random: () => 0 });
 
-  it('gives no more room than the window has', () => {
-    const paced = pacing({ perSecond: 1_000 });
-    paced.begin('1');
-    paced.begin('2');
-    expect(paced.room).to.equal(0);
-
-    paced.end('1');
-
-    expect(paced.room).to.equal(1);
-  });
-
   it('never sends more than the rate in a second', () => {
     const paced = pacing({ perSecond: 10, windowSize: 1_000 });
     let sent = 0;
@@ -30,17 +19,6 @@ describe('Pacing', () => {
     }
 
     expect(sent).to.be.within(9, 10);
-  });
-
-  it('a customer is busy while a message to it is in flight, and for the pause after its beginning', () => {
-    const paced = pacing({ perCustomerMs: 6_000 });
-    paced.begin(ASHA);
-    paced.end(ASHA);
-    expect(paced.busy()).to.deep.equal([ASHA]);
-
-    clock.turn(6_000);
-
-    expect(paced.busy()).to.deep.equal([]);
   });
 
   it('a customer is busy until it is stored that a message to it was refused, which takes no place', async () => {

@@ -24,15 +24,6 @@ describe('SendHealth', () => {
   };
   const fail = (times: number): void => tell(...Array.from({ length: times }, () => 'account' as const));
 
-  it('lets all go until five in a row failed because of the account', () => {
-    fail(4);
-    expect(health.room).to.equal(Number.POSITIVE_INFINITY);
-
-    fail(1);
-
-    expect([health.state, health.room, health.waitMs]).to.deep.equal(['paused', 0, 30_000]);
-  });
-
   it('one that went well in between counts from the beginning, one that says nothing does not', () => {
     fail(4);
     tell('good');
@@ -66,21 +57,6 @@ describe('SendHealth', () => {
     fail(1);
 
     expect(health.state).to.equal('paused');
-  });
-
-  it('tries one message after the pause, and all go when that one goes well', () => {
-    fail(5);
-    clock.turn(30_000);
-    expect([health.state, health.room]).to.deep.equal(['trying', 1]);
-
-    const trial = leave();
-    expect([health.room, health.waitMs]).to.deep.equal([0, 30_000]);
-    fail(9);
-    tell('good');
-    expect(health.room, 'only the trial counts').to.equal(0);
-    health.noteNews(trial, 'good');
-
-    expect(health.room).to.equal(Number.POSITIVE_INFINITY);
   });
 
   it('waits twice as long after each trial that failed, five minutes at most', () => {

@@ -22,7 +22,7 @@ import { eventually } from '../../support/eventually.ts';
 import { openGates } from '../../support/gates.ts';
 import { makeAccount } from '../../support/make.ts';
 import { silentLog } from '../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { type UsedStore, useStore } from '../../support/store.ts';
 import { makeChatMessage } from './make.ts';
 import { type Answer, openProvider, type ProviderServer } from './provider-server.ts';
 
@@ -34,7 +34,7 @@ export interface ChatAccount {
 
 /** A worker on a real store, against real providers. */
 export interface ChatWorld {
-  readonly store: TestStore;
+  readonly store: UsedStore;
   readonly messages: Collection<ChatMessageDocument>;
   openAccount(answer?: Answer, change?: ProviderChange): Promise<ChatAccount>;
   startWorker(override?: Partial<ChatWorkerOptions>, machine?: string): Promise<ChatWorker>;
@@ -52,32 +52,22 @@ export interface ChatWorld {
 
 /** To be called in a `describe`: everything that a test opened is closed after it. */
 export function chatWorld(): ChatWorld {
-  let store: TestStore | undefined;
+  const store = useStore();
   const closing: (() => Promise<unknown>)[] = [];
-  const opened = (): TestStore => {
-    if (store === undefined) throw new Error('the store is open in tests only');
-    return store;
-  };
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store?.close());
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
     for (const name of ['messages', 'providers', 'chat_inbox', 'deliveries', 'leases', 'intents', 'message_log']) {
-      await opened().db.collection(name).deleteMany({});
+      await store.db.collection(name).deleteMany({});
     }
   });
 
   const world: ChatWorld = {
-    get store() {
-      return opened();
-    },
+    store,
     get messages() {
-      return opened().db.collection<ChatMessageDocument>('messages');
+      return store.db.collection<ChatMessageDocument>('messages');
     },
     async openAccount(answer, change = {}) {
-      const { db } = opened();
+      const { db } = store;
       const provider = await openProvider(answer);
       closing.push(() => provider.close());
       const id = await makeAccount(db, 1_000);
@@ -92,7 +82,7 @@ export function chatWorld(): ChatWorld {
       return { id, provider };
     },
     async startWorker(override = {}, machine = 'a') {
-      const { db } = opened();
+      const { db } = store;
       const identity = { machine, pid: 1, startedAt: '1' };
       const prices = { userCredits: 1, businessCredits: 2 };
       const accepter = createChatAccepter({ db, clock, log: silentLog, prices });
@@ -127,7 +117,7 @@ export function chatWorld(): ChatWorld {
       await world.messages.insertMany(made);
       return made;
     },
-    post: (items) => keepItems(opened().db, items),
+    post: (items) => keepItems(store.db, items),
     async read(id) {
       const found = await world.messages.findOne({ _id: id });
       if (found === null) throw new Error('no such message');
@@ -146,7 +136,7 @@ export function chatWorld(): ChatWorld {
       );
     },
     async events({ id }) {
-      const stored = await opened().db.collection('deliveries').find({ account: id }).project<Stored>({}).toArray();
+      const stored = await store.db.collection('deliveries').find({ account: id }).project<Stored>({}).toArray();
       const found = stored.flatMap(deliveriesIn).sort((a, b) => (a._id < b._id ? -1 : 1));
       return found.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
     },

@@ -30,17 +30,13 @@ import { announceTemplates } from '../../../workers/maintenance/announce-templat
 import { makeTemplate } from '../../shared/templates/sms/make.ts';
 import { makeChatTemplate, TEST_BOX } from '../../support/chatapp.ts';
 import { makeAccount } from '../../support/make.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 const ID = '1107160000000000001';
 
 describe('what was decided about templates is announced', () => {
-  let store: TestStore;
+  const store = useStore();
   let account: Awaited<ReturnType<typeof makeAccount>>;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(async () => {
     account = await makeAccount(store.db, 0);
     const endpoint = { account, channel: 'sms', url: 'https://shop.test/sms', events: eventsOf('sms') } as const;

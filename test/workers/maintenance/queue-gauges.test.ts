@@ -5,14 +5,10 @@ import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import { QueueGauges } from '../../../workers/maintenance/queue-gauges.ts';
 import { makeAccount, makeDraft, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 describe('what waits, as metrics', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   it('has a gauge for each path and lane, and none for what has left or is the business of another process', async () => {
     const metrics = new Metrics();

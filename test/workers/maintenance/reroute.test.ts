@@ -10,7 +10,7 @@ import { Died, dyingDb } from '../../support/dying-db.ts';
 import { makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { enqueue, enqueueWritten, writeOutAll } from '../../support/queue.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 function route(_id: string, match: RouteDocument['match'], carriers: readonly string[]): RouteDocument {
   const groups = carriers.map((carrier) => [{ carrier, weight: 1 }]);
@@ -31,12 +31,8 @@ function observed(db: Db, before: (command: Parameters<Db['command']>[0]) => unk
 }
 
 describe('Reroute', () => {
-  let store: TestStore;
+  const store = useStore();
   const clock = new ManualClock();
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(() => store.db.dropDatabase());
 
   const routes = () => store.db.collection<RouteDocument>('routes');

@@ -7,7 +7,7 @@ import { Timetable } from '../../../workers/maintenance/timetable.ts';
 import { builtProduct } from '../../support/built.ts';
 import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 /** Blocks the whole process until then, as if it were suspended. */
 function blockUntil(wallMs: number): void {
@@ -118,17 +118,13 @@ describe('maintenance timetable', () => {
 });
 
 describe('the maintenance process', () => {
-  let store: TestStore;
+  const store = useStore();
   let child: ChildProcess | undefined;
-  before(async () => {
-    store = await openTestStore();
-  });
   after(async () => {
     if (child?.exitCode === null && child.signalCode === null) {
       child.kill('SIGKILL');
       await once(child, 'exit');
     }
-    await store.close();
   });
 
   it('writes nothing into its error log when it was suspended', async () => {

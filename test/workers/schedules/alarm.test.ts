@@ -2,15 +2,12 @@ import { expect } from 'chai';
 import { Alarm } from '../../../workers/schedules/alarm.ts';
 import { eventually } from '../../support/eventually.ts';
 import { silentLog } from '../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 describe('schedules worker: alarm', () => {
-  let store: TestStore;
+  const store = useStore();
   let alarms: Alarm[];
   let rung: number[];
-  before(async () => {
-    store = await openTestStore();
-  });
   beforeEach(() => {
     alarms = [];
     rung = [];
@@ -19,7 +16,6 @@ describe('schedules worker: alarm', () => {
     for (const alarm of alarms) await alarm.stop();
     await jobs().deleteMany({});
   });
-  after(() => store.close());
 
   const jobs = () => store.db.collection('alarms');
   const secondFromNow = (seconds: number): Date => new Date((Math.floor(Date.now() / 1_000) + seconds) * 1_000);

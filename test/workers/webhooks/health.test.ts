@@ -46,29 +46,6 @@ describe('webhooks worker: health', () => {
     ]);
   });
 
-  it('410 disables at once', async () => {
-    health.note(target, 410, false, at(0));
-    await health.settled();
-
-    expect(target.active).to.equal(false);
-    expect(written.at(-1)).to.deep.equal(['disable', 'whk_a', 'the endpoint answered 410 Gone']);
-  });
-
-  it('five days of only failures disable, and the reason says so', async () => {
-    health.note(target, 'timeout', false, at(0));
-    health.note(target, 500, false, at(4.99));
-    expect(target.active).to.equal(true);
-
-    health.note(target, 500, false, at(5));
-    health.note(target, 500, false, at(5.1));
-    await health.settled();
-
-    expect(target.active).to.equal(false);
-    expect(written.slice(1)).to.deep.equal([
-      ['disable', 'whk_a', 'every post has failed since 2026-11-21T10:00:00.000Z, for five days'],
-    ]);
-  });
-
   it('a success in between begins the five days anew', () => {
     health.note(target, 500, false, at(0));
     health.note(target, 200, true, at(4));

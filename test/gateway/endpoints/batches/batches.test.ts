@@ -9,7 +9,6 @@ import { batchMessageIds, newId } from '../../../../shared/platform/runtime/ids.
 import { splitNext } from '../../../../workers/batches/split.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { makeBatch, payBatch, startBatchWorker, storeBatch } from '../../../support/batches.ts';
-import { makeKey } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { writeOutAll } from '../../../support/queue.ts';
@@ -127,10 +126,6 @@ describe('/v2/batches/{id}', () => {
       }
     });
 
-    it('403: a key that may not read', async () => {
-      expectProblem(await ask('get', newId('bat'), await makeKey(site.db, site.account, ['send'])), 'scope_missing');
-    });
-
     it('405: names the methods', async () => {
       const answer = await ask('post', newId('bat'));
 
@@ -205,10 +200,6 @@ describe('/v2/batches/{id}', () => {
 
       expectProblem(await ask('delete', theirs._id), 'batch_not_found');
       expect((await now(theirs)).state).to.equal('paid');
-    });
-
-    it('403: a key that may only read', async () => {
-      expectProblem(await ask('delete', newId('bat'), await makeKey(site.db, site.account, ['read'])), 'scope_missing');
     });
   });
 });

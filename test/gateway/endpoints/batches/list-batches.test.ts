@@ -100,8 +100,4 @@ describe('GET /v2/batches', () => {
     const cursor = Buffer.from(`messages:${newId('bat')}`).toString('base64url');
     expectProblem(await ask({ cursor }), 'invalid_request');
   });
-
-  it('403 for a key that may only send', async () => {
-    expectProblem(await ask({}, await makeKey(site.db, site.account, ['send'])), 'scope_missing');
-  });
 });

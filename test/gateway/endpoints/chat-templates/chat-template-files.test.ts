@@ -2,27 +2,19 @@ import { expect } from 'chai';
 import request from 'supertest';
 import type { AccountId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeProvider } from '../../../support/chatapp.ts';
-import { makeKey, openGateway, type TestGateway } from '../../../support/gateway.ts';
+import { makeKey, useGateway } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 const PATH = '/v2/account/chatapp/templates';
 const URL_OK = 'https://shop.harkara.in/a.png';
 
 describe('requests for chat-app templates with a file in their header', () => {
-  let store: TestStore;
-  let gateway: TestGateway;
+  const store = useStore();
+  const gateway = useGateway(store);
   let account: AccountId;
   let key: string;
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
   beforeEach(async () => {
     account = await makeAccount(store.db, 0);
     key = await makeKey(store.db, account, ['manage', 'read']);

@@ -5,7 +5,7 @@ import { FIELD_CODES } from '../../../../gateway/http/field-codes.ts';
 import { PROBLEMS } from '../../../../gateway/http/problem.ts';
 import type { ProblemRule } from '../../../../gateway/http/problem-rule.ts';
 import { REQUEST_SCHEMAS } from '../../../../scripts/openapi/request-schemas.ts';
-import { openGateway, type TestGateway } from '../../../support/gateway.ts';
+import { useGateway } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
 import {
   acceptedFault,
@@ -20,30 +20,24 @@ import {
 } from '../../../support/openapi.ts';
 import { makeOwnThings, pathOf } from '../../../support/own-things.ts';
 import { type Browser, signedIn } from '../../../support/signed-in.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 const DELIVERIES = '/v2/account/webhooks/{webhook_id}/deliveries';
 const RULES: Readonly<Record<string, ProblemRule>> = PROBLEMS;
 
 describe('the contract, docs/openapi.json', () => {
-  let store: TestStore;
-  let gateway: TestGateway;
+  const store = useStore();
+  const gateway = useGateway(store);
   /** Headers of users who may do everything: an owner in an account, an operator below /v2/admin/. */
   let owner: Browser['headers'];
   let operator: Browser['headers'];
   let ids: Readonly<Record<string, string>>;
   const asking = (path: string) => (path.startsWith('/v2/admin/') ? operator : owner);
   before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
     const account = await makeAccount(store.db, 1);
     owner = (await signedIn(store.db, 'owner', account)).headers;
     operator = (await signedIn(store.db, 'operator')).headers;
     ids = (await makeOwnThings(store.db, account)).ids;
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
   });
 
   function ask(method: string, path: string): request.Test {

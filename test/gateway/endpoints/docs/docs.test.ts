@@ -6,24 +6,18 @@ import { pagesOf } from '../../../../gateway/endpoints/docs/pages.ts';
 import { CODE_GROUPS } from '../../../../gateway/endpoints/messages/explain/explain.ts';
 import { FIELD_CODES } from '../../../../gateway/http/field-codes.ts';
 import { PROBLEMS } from '../../../../gateway/http/problem.ts';
-import { openGateway, type TestGateway } from '../../../support/gateway.ts';
+import { useGateway } from '../../../support/gateway.ts';
 import { contract, contractText, operations } from '../../../support/openapi.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('GET /docs', () => {
-  let store: TestStore;
-  let gateway: TestGateway;
+  const store = useStore();
+  const gateway = useGateway(store);
   let pages: readonly (readonly [path: string, html: string])[];
   before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
     pages = await Promise.all(
       pagesOf(contract).map(async ({ path }) => [path, (await request(gateway.url).get(path)).text] as const),
     );
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
   });
 
   it('200: pages for people, without a key', async () => {

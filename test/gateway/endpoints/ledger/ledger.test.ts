@@ -184,8 +184,4 @@ describe('GET /v2/ledger', () => {
       expect(answer.body.errors.map((problem: { field: string }) => problem.field)).to.deep.equal([field]);
     });
   }
-
-  it('403 for a key that may only send', async () => {
-    expectProblem(await ask('', await makeKey(site.db, site.account, ['send'])), 'scope_missing');
-  });
 });

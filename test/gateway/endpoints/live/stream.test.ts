@@ -20,22 +20,20 @@ import { makeAccount } from '../../../support/make.ts';
 import { startWireProxy } from '../../../support/mongo-wire/proxy.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { newSession, signedIn } from '../../../support/signed-in.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 const PATH = '/v2/account/stream';
 
 describe('GET /v2/account/stream', () => {
-  let store: TestStore;
+  const store = useStore();
   let db: Db;
   let gateway: TestGateway;
   let account: AccountId;
   let key: string;
   let open: EventStream[] = [];
   before(async () => {
-    store = await openTestStore();
     db = store.db;
   });
-  after(() => store.close());
   beforeEach(async () => {
     gateway = await openGateway(db, { beatMs: 50 });
     account = await makeAccount(db, 10);

@@ -11,14 +11,10 @@ import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
 import { insertNew } from '../../../../shared/platform/mongo/insert-new.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('findMessageStatus', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   it('gives what the status shows, to the owner alone, and never the text', async () => {
     const account = newId('acc');

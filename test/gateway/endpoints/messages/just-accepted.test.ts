@@ -11,16 +11,15 @@ import { makeKey, openGateway, type TestGateway } from '../../../support/gateway
 import { holdInserts } from '../../../support/held-inserts.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { silentLog } from '../../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('a message right after its 200, which is paid and not stored yet', () => {
-  let store: TestStore;
+  const store = useStore();
   let gateway: TestGateway;
   let key: string;
   let others: string;
   let id: string;
   before(async () => {
-    store = await openTestStore();
     const { db } = holdInserts(holdInserts(store.db, 'messages').db, 'queue');
     gateway = await openGateway(store.db, {
       accepter: new GroupAccepter({ db, clock: systemClock, log: silentLog }),
@@ -34,10 +33,7 @@ describe('a message right after its 200, which is paid and not stored yet', () =
     id = sent.body.message_id;
     expect(await store.db.collection('messages').countDocuments({ account })).to.equal(0);
   });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  after(() => gateway.close());
   const get = (path: string, as = key) => request(gateway.url).get(path).set('Authorization', `Bearer ${as}`);
 
   it('is queued by its status', async () => {

@@ -292,8 +292,4 @@ describe('GET /v2/events', () => {
       });
     }
   });
-
-  it('403 for a key that may only send', async () => {
-    expectProblem(await ask({}, await makeKey(site.db, site.account, ['send'])), 'scope_missing');
-  });
 });

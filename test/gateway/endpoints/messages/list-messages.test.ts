@@ -256,8 +256,4 @@ describe('GET /v2/messages', () => {
       expect(answer.body.errors_count).to.equal(3);
     });
   });
-
-  it('403 for a key that may only send', async () => {
-    expectProblem(await ask({}, await makeKey(site.db, site.account, ['send'])), 'scope_missing');
-  });
 });

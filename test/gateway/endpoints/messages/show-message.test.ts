@@ -206,8 +206,4 @@ describe('GET /v2/messages/{message_id}', () => {
       expectProblem(await ask(never), 'message_not_found');
     }
   });
-
-  it('403 for a key that may only send', async () => {
-    expectProblem(await ask(newId('msg'), await makeKey(site.db, site.account, ['send'])), 'scope_missing');
-  });
 });

@@ -14,7 +14,7 @@ import { makeAccount } from '../../../support/make.ts';
 import { startWireProxy } from '../../../support/mongo-wire/proxy.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { silentLog } from '../../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 /** The requests for many recipients: they are stored first and paid for then. `more`: fields beside those of a bulk request. */
 const ENDPOINTS = [
@@ -24,15 +24,13 @@ const ENDPOINTS = [
 const STORED = ['batches', 'batch_chunks', 'idempotency', 'messages', 'schedules', 'ledger'];
 
 describe('bulk requests that are refused after they were stored', () => {
-  let store: TestStore;
+  const store = useStore();
   let gateways: readonly TestGateway[];
   before(async () => {
-    store = await openTestStore();
     gateways = [await openGateway(store.db), await openGateway(store.db)];
   });
   after(async () => {
     for (const gateway of gateways) await gateway.close();
-    await store.close();
   });
 
   const to = makeEntries(1_200).map((entry) => entry.to);

@@ -8,7 +8,6 @@ import { releaseDue } from '../../../../workers/schedules/release.ts';
 import { openGateway } from '../../../support/gateway.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { schemaFault } from '../../../support/openapi.ts';
-import { expectProblem } from '../../../support/problem.ts';
 import { DAY_MS, good, inDays, scheduleGateway } from '../../../support/schedule-gateway.ts';
 
 describe('POST /v2/schedule', () => {
@@ -114,17 +113,6 @@ describe('POST /v2/schedule', () => {
       expect(new Set(answers.map(({ body }) => body.schedule_id)).size).to.equal(40);
       expect(await verifyLedger(world.store.db, account)).to.deep.include({ balance: 10, problems: [] });
     });
-  });
-
-  it('401 without a key', async () => {
-    expectProblem(await request(world.gateway.url).post('/v2/schedule').send(good()), 'key_missing');
-  });
-
-  it('405 with another method', async () => {
-    const answer = await request(world.gateway.url).get('/v2/schedule');
-
-    expectProblem(answer, 'method_not_allowed');
-    expect(answer.headers).to.include({ allow: 'POST' });
   });
 
   it('books with the clock of the gateway', async () => {

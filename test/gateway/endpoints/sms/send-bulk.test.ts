@@ -3,8 +3,6 @@ import type { BatchChunkDocument } from '../../../../shared/messages/batch.ts';
 import { setAccountStatus } from '../../../../shared/money/accounts/store.ts';
 import { readStatement } from '../../../../shared/money/ledger/statement.ts';
 import type { BatchId } from '../../../../shared/platform/runtime/ids.ts';
-import { makeKey } from '../../../support/gateway.ts';
-import { makeAccount } from '../../../support/make.ts';
 import { expectFieldRefusal, expectProblem } from '../../../support/problem.ts';
 import { BASE, bulkWorld, DLT_ID, GOOD, numbers } from './bulk-world.ts';
 
@@ -212,13 +210,6 @@ describe('POST /v2/send-bulk', () => {
     const { key } = await caller(10, { senders: 'registered' });
 
     expectFieldRefusal(await send(key, GOOD), 'sender_not_allowed', 'sender');
-  });
-
-  it('403: a key that may only read', async () => {
-    const account = await makeAccount(store.db, 10);
-    const key = await makeKey(store.db, account, ['read']);
-
-    expectProblem(await send(key, GOOD), 'scope_missing');
   });
 
   it('404: a template that the sender does not have', async () => {

@@ -4,22 +4,14 @@ import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { importTemplates } from '../../../../shared/templates/sms/import-store.ts';
 import { createTemplate, decideTemplate } from '../../../../shared/templates/sms/store.ts';
 import { makeTemplate } from '../../../shared/templates/sms/make.ts';
-import { makeKey, openGateway, type TestGateway } from '../../../support/gateway.ts';
+import { makeKey, useGateway } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('GET /v2/templates', () => {
-  let store: TestStore;
-  let gateway: TestGateway;
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  const store = useStore();
+  const gateway = useGateway(store);
 
   const read = (key: string): request.Test =>
     request(gateway.url).get('/v2/templates').set('Authorization', `Bearer ${key}`);
@@ -82,11 +74,5 @@ describe('GET /v2/templates', () => {
     expect(await ids()).to.deep.equal(['1107160000000000001']);
     await decideTemplate(store.db, systemClock, account, '1107160000000000001', 'rejected');
     expect(await ids()).to.deep.equal([]);
-  });
-
-  it('403: a key that may only send', async () => {
-    const account = await makeAccount(store.db, 0);
-
-    expectProblem(await read(await makeKey(store.db, account, ['send'])), 'scope_missing');
   });
 });

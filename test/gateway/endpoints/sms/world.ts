@@ -1,38 +1,15 @@
-import type { Db } from 'mongodb';
 import request from 'supertest';
 import type { GatewayDeps } from '../../../../gateway/http/deps.ts';
 import { readStatement } from '../../../../shared/money/ledger/statement.ts';
 import type { AccountId } from '../../../../shared/platform/runtime/ids.ts';
 import { balanceOf } from '../../../support/balance.ts';
-import { openGateway, type TestGateway } from '../../../support/gateway.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useGateway } from '../../../support/gateway.ts';
+import { useStore } from '../../../support/store.ts';
 
 /** A store and a gateway for a suite, and what the tests of the SMS endpoints do with them. For the body of a `describe`. */
 export function smsWorld(path: string, overrides: Partial<GatewayDeps> = {}) {
-  let opened: { readonly store: TestStore; readonly gateway: TestGateway } | undefined;
-  const world = () => {
-    if (opened === undefined) throw new Error('it is opened before the first test, not while they are described');
-    return opened;
-  };
-  before(async () => {
-    const store = await openTestStore();
-    opened = { store, gateway: await openGateway(store.db, overrides) };
-  });
-  after(async () => {
-    await opened?.gateway.close();
-    await opened?.store.close();
-  });
-
-  const store = {
-    get db(): Db {
-      return world().store.db;
-    },
-  };
-  const gateway = {
-    get url(): string {
-      return world().gateway.url;
-    },
-  };
+  const store = useStore();
+  const gateway = useGateway(store, overrides);
 
   function post(at: string, key: string, body: object | string, idempotencyKey?: string): request.Test {
     const asked = request(gateway.url)

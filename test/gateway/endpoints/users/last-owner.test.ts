@@ -6,17 +6,16 @@ import { openGateway, type TestGateway } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { type Browser, signedIn } from '../../../support/signed-in.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('two owners who remove each other at the same moment', () => {
-  let store: TestStore;
+  const store = useStore();
   let gateway: TestGateway;
   let one: Browser;
   let two: Browser;
   /** Runs once, after the first look and before the change. */
   let meanwhile: (() => Promise<unknown>) | undefined;
   before(async () => {
-    store = await openTestStore();
     gateway = await openGateway(withMeanwhile(store.db));
   });
   beforeEach(async () => {
@@ -28,10 +27,7 @@ describe('two owners who remove each other at the same moment', () => {
       await users().updateOne({ _id: two.user._id }, { $set: { password: 'a new one' } });
     };
   });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  after(() => gateway.close());
 
   const users = () => store.db.collection<UserDocument>('users');
 

@@ -15,15 +15,11 @@ import {
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { type AccountId, isCallbackId, newCallbackId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeProvider, PROVIDER, TEST_BOX } from '../../../support/chatapp.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('providers', () => {
-  let store: TestStore;
+  const store = useStore();
   let account: AccountId;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(() => {
     account = newId('acc');
   });

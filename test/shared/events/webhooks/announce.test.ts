@@ -12,20 +12,15 @@ import { SUBSCRIPTIONS_FRESH_MS } from '../../../../shared/events/webhooks/subsc
 import type { HistoryEntry, MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 import { makeEndpoint, makeMessage } from './make.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 const AT = new Date('2026-11-21T09:59:59Z');
 
 describe('webhooks/announce', () => {
-  let store: TestStore;
+  const store = useStore();
   const clock = new ManualClock(NOW);
-
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
 
   async function endpoint(override: Partial<EndpointDocument>): Promise<EndpointDocument> {
     const made = makeEndpoint(override);

@@ -14,7 +14,7 @@ import {
   replaySince,
 } from '../../../../shared/events/webhooks/delivery-store.ts';
 import { type EndpointId, newId } from '../../../../shared/platform/runtime/ids.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 import { groupsOf, makeDelivery, makeGroup, present } from './make.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
@@ -22,12 +22,8 @@ const DAY_MS = 86_400_000;
 const ATTEMPT: DeliveryAttempt = { at: NOW, result: 500, durationMs: 12, excerpt: 'oops' };
 
 describe('webhooks/delivery-store', () => {
-  let store: TestStore;
+  const store = useStore();
 
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(async () => {
     await store.db.collection('deliveries').deleteMany({});
   });

@@ -17,19 +17,14 @@ import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { boxOf } from '../../../support/secret-box.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 import { present } from './make.ts';
 
 const URL_1 = 'https://hooks.example/1';
 
 describe('webhooks/endpoint-store', () => {
   const box = boxOf(randomBytes(32));
-  let store: TestStore;
-
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   it('a new endpoint is active, and its secret is stored sealed only', async () => {
     const account = newId('acc');

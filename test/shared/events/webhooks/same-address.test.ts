@@ -5,16 +5,12 @@ import { createEndpoint, listEndpoints } from '../../../../shared/events/webhook
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { boxOf } from '../../../support/secret-box.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 import { makeEndpoint } from './make.ts';
 
 describe('webhooks/endpoint-store: an address', () => {
   const box = boxOf(randomBytes(32));
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   it('written in another way is the same endpoint, also one of an earlier version', async () => {
     const account = newId('acc');

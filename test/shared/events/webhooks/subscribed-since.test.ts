@@ -11,16 +11,11 @@ import {
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { boxOf } from '../../../support/secret-box.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('webhooks/endpoint-store: subscribedSince', () => {
   const box = boxOf(randomBytes(32));
-  let store: TestStore;
-
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   it('an endpoint knows since when it is active and gets all its events', async () => {
     const clock = new ManualClock();

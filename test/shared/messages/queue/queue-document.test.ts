@@ -9,7 +9,7 @@ import {
 } from '../../../../shared/messages/queue/queue-document.ts';
 import { newId, queueId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeMessage } from '../../../support/make.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 const HINDI = 'नमस्ते, आपका OTP 123456 है। 🙏';
 const NOW = new Date('2026-11-21T10:00:00Z');
@@ -59,11 +59,7 @@ describe('lines of a queue document', () => {
   });
 
   describe('in the store', () => {
-    let store: TestStore;
-    before(async () => {
-      store = await openTestStore();
-    });
-    after(() => store.close());
+    const store = useStore();
 
     it('come back as they were, too', async () => {
       const messages = Array.from({ length: 3 }, (_, i) => makeMessage({ text: `${HINDI} ${i}` }));

@@ -20,7 +20,7 @@ import { openGates } from '../../../support/gates.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { enqueue, enqueueWritten, writeOutAll } from '../../../support/queue.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 const DAY_MS = 86_400_000;
 const SENT: SubmitOutcome = { kind: 'sent', parts: [{ state: 'accepted', key: 'c:1' }] };
@@ -28,11 +28,7 @@ const UNKNOWN: SubmitOutcome = { kind: 'unknown', parts: [{ state: 'unknown' }] 
 
 describe('what a dead holder of a lease has claimed', () => {
   const clock = new ManualClock();
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
   beforeEach(async () => {
     for (const name of ['messages', 'queue', 'intents']) await store.db.collection(name).deleteMany({});
   });

@@ -10,7 +10,7 @@ import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 const LEASE = 'carrier:c';
 
@@ -42,13 +42,9 @@ class HeldAnnouncer implements Announcer {
 
 describe('Settler: the follow-up of a group goes on beside the next group', () => {
   const clock = new ManualClock();
-  let store: TestStore;
+  const store = useStore();
   let announcer: HeldAnnouncer;
   let settler: Settler;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(async () => {
     for (const name of ['messages', 'intents']) await store.db.collection(name).deleteMany({});
     announcer = new HeldAnnouncer();

@@ -8,17 +8,13 @@ import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { silentLog } from '../../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 const SENT = { kind: 'sent', parts: [{ state: 'accepted', key: 'c:1' }] } as const;
 
 describe('OutcomeSettler', () => {
   const clock = new ManualClock();
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   const messages = () => store.db.collection<MessageDocument>('messages');
   const put = async (): Promise<MessageDocument> => {

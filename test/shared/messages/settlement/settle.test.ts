@@ -13,7 +13,7 @@ import type { AccountDocument } from '../../../../shared/money/accounts/account.
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeAccount, makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 import { makeEndpoint } from '../../events/webhooks/make.ts';
 
 const LEASE = 'carrier:c';
@@ -68,12 +68,8 @@ function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
 
 describe('Settler', () => {
   const clock = new ManualClock();
-  let store: TestStore;
+  const store = useStore();
   let announcer: TestAnnouncer;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(async () => {
     announcer = new TestAnnouncer();
     for (const name of ['messages', 'intents', 'accounts', 'ledger']) await store.db.collection(name).deleteMany({});

@@ -17,7 +17,7 @@ import { makeAccount, makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { enqueue, writeOutAll } from '../../../support/queue.ts';
 import { silentLog } from '../../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 const LEASE = 'carrier:c';
 const PATH = '@30:c>d';
@@ -28,14 +28,10 @@ const REFUSAL = { code: '0x58', reason: 'too fast' };
 
 describe('Settler: a message of which nothing had become yet', () => {
   const clock = new ManualClock();
-  let store: TestStore;
+  const store = useStore();
   let account: AccountId;
   let told: string[];
   let away: boolean;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(async () => {
     for (const name of ['messages', 'queue', 'intents']) await store.db.collection(name).deleteMany({});
     account = await makeAccount(store.db, 0);

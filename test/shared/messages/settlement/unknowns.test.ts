@@ -8,18 +8,14 @@ import { decideUnknowns, takeOverUnknowns } from '../../../../shared/messages/se
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 const LEASE = 'carrier:c';
 
 describe('unknown submits', () => {
   const clock = new ManualClock();
-  let store: TestStore;
+  const store = useStore();
   let events: string[];
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(async () => {
     events = [];
     for (const name of ['messages', 'queue']) await store.db.collection(name).deleteMany({});

@@ -8,16 +8,12 @@ import {
 } from '../../../../shared/money/accounts/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 const NEW = { name: 'Shop', currency: 'INR', expiryDate: '2027-11-21', senders: 'any' } as const;
 
 describe('accounts store', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   it('makes an active account without credits', async () => {
     const created = await createAccount(store.db, systemClock, NEW);

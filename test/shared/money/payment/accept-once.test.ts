@@ -10,14 +10,10 @@ import { eventually } from '../../../support/eventually.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';
 import { linesOf } from '../../../support/queue.ts';
 import { silentLog as log } from '../../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('a message that is accepted again', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   /** Each call acts as another process. */
   const accept = (account: Awaited<ReturnType<typeof makeAccount>>, draft: ReturnType<typeof makeDraft>) =>

@@ -17,10 +17,10 @@ import { makeAccount, makeDraft } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { linesOf, writeOutAll } from '../../../support/queue.ts';
 import { silentLog } from '../../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('messages/accept', () => {
-  let store: TestStore;
+  const store = useStore();
   let accepter: GroupAccepter;
   const newAccepter = (): GroupAccepter => new GroupAccepter({ db: store.db, clock: systemClock, log: silentLog });
   const messagesOf = (account: AccountId) => linesOf(store.db, account);
@@ -31,10 +31,8 @@ describe('messages/accept', () => {
   };
 
   before(async () => {
-    store = await openTestStore();
     accepter = newAccepter();
   });
-  after(() => store.close());
 
   it('debits one credit and stores the message queued, with its ledger entry', async () => {
     const account = await makeAccount(store.db, 5);

@@ -11,22 +11,11 @@ import { balanceOf } from '../../../support/balance.ts';
 import { makeDraft } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { silentLog } from '../../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 /** A store for a suite of debits. For the body of a `describe`. */
 export function debitWorld() {
-  let opened: TestStore | undefined;
-  before(async () => {
-    opened = await openTestStore();
-  });
-  after(() => opened?.close());
-
-  const store = {
-    get db(): Db {
-      if (opened === undefined) throw new Error('it is opened before the first test');
-      return opened.db;
-    },
-  };
+  const store = useStore();
   return {
     store,
     accounts: () => store.db.collection<AccountDocument>('accounts'),

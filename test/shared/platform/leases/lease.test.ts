@@ -13,14 +13,10 @@ import {
 } from '../../../../shared/platform/runtime/process-identity.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('leases', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   const elsewhere = { machine: 'other@boot', pid: 7, startedAt: '1' };
   const lease = (

@@ -5,21 +5,17 @@ import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { silentLog } from '../../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 const PARTITION_COUNT = 8;
 
 describe('partitions by lease', () => {
-  let store: TestStore;
+  const store = useStore();
   let workers = 1;
   const open: Partitions[] = [];
   /** The machine of each worker that was told that it may work in more partitions. */
   let gained: string[] = [];
 
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   afterEach(async () => {
     for (const partitions of open.splice(0)) await partitions.stop();
     workers = 1;

@@ -3,17 +3,13 @@ import { Binary, BSON, type Db, MongoNetworkError, MongoServerSelectionError } f
 import { commandSlices } from '../../../../shared/platform/mongo/command-slices.ts';
 import { insertNew } from '../../../../shared/platform/mongo/insert-new.ts';
 import { updateEach } from '../../../../shared/platform/mongo/update-each.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 /** mongod refuses a larger command, whatever it is. */
 const COMMAND_BYTES_MAX = 16 * 1024 * 1024;
 
 describe('commands of many documents', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   /** The same store, and the size of each command to it. */
   function weighed(): { readonly db: Db; readonly bytes: number[] } {

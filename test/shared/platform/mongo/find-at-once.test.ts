@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { findAtOnce } from '../../../../shared/platform/mongo/find-at-once.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 interface Thing {
   readonly _id: number;
@@ -9,11 +9,7 @@ interface Thing {
 }
 
 describe('findAtOnce', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   it('gives what find gives: filtered, in order, at most so many, however many more there are', async () => {
     const things = Array.from({ length: 300 }, (_, n): Thing => ({ _id: n, kind: n % 2 === 0 ? 'even' : 'odd' }));

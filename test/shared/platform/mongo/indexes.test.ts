@@ -4,14 +4,10 @@ import type { BatchState } from '../../../../shared/messages/batch.ts';
 import { STATES } from '../../../../shared/messages/document/status.ts';
 import { ensureIndexes, INDEXES } from '../../../../shared/platform/mongo/indexes.ts';
 import { RARE_STATES } from '../../../../shared/platform/mongo/message-indexes.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('the indexes of the product', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   const names = async (): Promise<readonly string[]> =>
     (await store.db.collection('messages').indexes()).map(({ name }) => String(name));

@@ -1,14 +1,10 @@
 import { expect } from 'chai';
 import { MongoServerError } from 'mongodb';
 import { insertNew } from '../../../../shared/platform/mongo/insert-new.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('insertNew', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   const things = () => store.db.collection<{ _id: string; n: number }>('things');
 

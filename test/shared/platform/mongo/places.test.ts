@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isDuplicateKey } from '../../../../shared/platform/mongo/errors.ts';
 import { AllPlacesTaken, type Places, takePlace } from '../../../../shared/platform/mongo/places.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 interface Thing {
   readonly owner: string;
@@ -10,15 +10,13 @@ interface Thing {
 }
 
 describe('mongo/places', () => {
-  let store: TestStore;
+  const store = useStore();
 
   before(async () => {
-    store = await openTestStore();
     const placed = { unique: true, partialFilterExpression: { place: { $exists: true } } };
     await things().createIndex({ owner: 1, place: 1 }, placed);
     await things().createIndex({ name: 1 }, { unique: true, partialFilterExpression: { name: { $exists: true } } });
   });
-  after(() => store.close());
 
   const things = () => store.db.collection<Thing>('things');
   const placesOf = (owner: string, most: number): Places => ({

@@ -1,15 +1,13 @@
 import { expect } from 'chai';
 import { isDuplicateKey } from '../../../../shared/platform/mongo/errors.ts';
 import { updateEach } from '../../../../shared/platform/mongo/update-each.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('updateEach', () => {
-  let store: TestStore;
+  const store = useStore();
   before(async () => {
-    store = await openTestStore();
     await things().createIndex({ name: 1 }, { unique: true, sparse: true });
   });
-  after(() => store.close());
   beforeEach(async () => {
     await things().deleteMany({});
     await things().insertMany([

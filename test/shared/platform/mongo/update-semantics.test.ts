@@ -3,7 +3,7 @@ import type { Collection, Document, Filter, UpdateFilter } from 'mongodb';
 import { isDuplicateKey } from '../../../../shared/platform/mongo/errors.ts';
 import { msAfter, msOf, NOW_MS } from '../../../../shared/platform/mongo/store-time.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 /**
  * Rules that the product's updates depend on, and that readers of MongoDB's manual may overlook. They are tested on every engine
@@ -15,13 +15,11 @@ interface Thing extends Document {
 }
 
 describe('what an update by pipeline means', () => {
-  let store: TestStore;
+  const store = useStore();
   let things: Collection<Thing>;
   before(async () => {
-    store = await openTestStore();
     things = store.db.collection('things');
   });
-  after(() => store.close());
 
   /** Stores a document of these fields, and returns its fields after the update. */
   async function changed(fields: Document, update: Document[]): Promise<Document> {

@@ -8,18 +8,17 @@ import { expect } from 'chai';
 import { builtProduct } from '../../../support/built.ts';
 import { answered, pass } from '../../../support/mongo-wire/faults.ts';
 import { startWireProxy, type WireProxy } from '../../../support/mongo-wire/proxy.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 /** What Microsoft's DocumentDB and others say to a variable that they do not know. */
 const REFUSED = answered({ ok: 0, code: 9, errmsg: 'Use of undefined variable: NOW' });
 
 describe('a start on a server without `$$NOW`', function () {
   this.timeout(60_000);
-  let store: TestStore;
+  const store = useStore();
   let proxy: WireProxy;
   let dir: string;
   before(async () => {
-    store = await openTestStore();
     proxy = await startWireProxy(store.uri);
     proxy.inject({
       times: Number.POSITIVE_INFINITY,
@@ -29,7 +28,6 @@ describe('a start on a server without `$$NOW`', function () {
     dir = mkdtempSync(join(tmpdir(), 'harkara-refused-'));
   });
   after(async () => {
-    await store.close();
     await proxy.close();
     rmSync(dir, { recursive: true, force: true });
   });

@@ -10,14 +10,10 @@ import { eventually } from '../../../support/eventually.ts';
 import { latch } from '../../../support/latch.ts';
 import { held } from '../../../support/mongo-wire/faults.ts';
 import { startWireProxy, type WireProxy } from '../../../support/mongo-wire/proxy.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('reports of processes', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   it('of those that do not work yet, or no more, count as no workers, but as living', async () => {
     const report = (machine: string, app: string, works: boolean): ProcessDocument => {

@@ -8,15 +8,11 @@ import {
   replaceChatTemplates,
 } from '../../../../shared/templates/chat/store.ts';
 import { makeChatTemplate } from '../../../support/chatapp.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('chat-app templates', () => {
-  let store: TestStore;
+  const store = useStore();
   let account: AccountId;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(() => {
     account = newId('acc');
   });

@@ -12,22 +12,18 @@ import {
   TemplateExists,
 } from '../../../../shared/templates/sms/store.ts';
 import { type TemplateText, templateVersion } from '../../../../shared/templates/sms/template.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 import { makeTemplate } from './make.ts';
 
 const A = '1107160000000000001';
 const B = '1107160000000000002';
 
 describe('templates store', () => {
-  let store: TestStore;
+  const store = useStore();
   let account: AccountId;
-  before(async () => {
-    store = await openTestStore();
-  });
   beforeEach(() => {
     account = newId('acc');
   });
-  after(() => store.close());
 
   it('registers a template once per account, and finds it by its DLT id', async () => {
     const created = await createTemplate(store.db, systemClock, account, makeTemplate({ dltId: A, entityId: B }));

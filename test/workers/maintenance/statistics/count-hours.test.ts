@@ -14,20 +14,18 @@ import { type CountDeps, HourCounter } from '../../../../workers/maintenance/sta
 import { Died, dyingDb } from '../../../support/dying-db.ts';
 import { makeAccount, makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 const MINUTE_MS = 60_000;
 
 describe('maintenance: what became of the messages of each hour', () => {
-  let store: TestStore;
+  const store = useStore();
   let db: Db;
   let clock: ManualClock;
   let account: AccountId;
   before(async () => {
-    store = await openTestStore();
     db = store.db;
   });
-  after(() => store.close());
   beforeEach(async () => {
     clock = new ManualClock(new Date('2026-11-21T10:30:00Z'));
     account = newId('acc');

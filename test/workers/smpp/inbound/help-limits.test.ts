@@ -1,21 +1,17 @@
 import { expect } from 'chai';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { type HelpRequest, limitHelp } from '../../../../workers/smpp/inbound/help-limits.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 const T = Date.parse('2026-11-22T10:00:00Z');
 const MINUTE = 60_000;
 
 describe('how often HELP is answered', () => {
-  let store: TestStore;
+  const store = useStore();
   let account: AccountId;
-  before(async () => {
-    store = await openTestStore();
-  });
   beforeEach(() => {
     account = newId('acc');
   });
-  after(() => store.close());
 
   const asked = (minutes: number, more: Partial<HelpRequest> = {}): HelpRequest => ({
     ...{ _id: newId('msg'), account, from: '919876543210', to: '56767', word: 'help' },

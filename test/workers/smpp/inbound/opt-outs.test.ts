@@ -7,22 +7,18 @@ import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.t
 import type { Received } from '../../../../workers/smpp/inbound/opt-out-answers.ts';
 import { InboundOptOuts } from '../../../../workers/smpp/inbound/opt-outs.ts';
 import { makeAccount } from '../../../support/make.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 const CUSTOMER = '919876543210';
 const NUMBER = '56767';
 const T = Date.parse('2026-11-22T10:00:00Z');
 
 describe('what follows from customers’ STOP and START', () => {
-  let store: TestStore;
+  const store = useStore();
   let account: AccountId;
-  before(async () => {
-    store = await openTestStore();
-  });
   beforeEach(async () => {
     account = await makeAccount(store.db, 0);
   });
-  after(() => store.close());
 
   /** Each call is like a new process, which remembers nothing. */
   const apply = (...messages: readonly Received[]): Promise<readonly Received[]> =>

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { MessageDocument, Part } from '../../../../shared/messages/document/message.ts';
 import type { OutcomeSettler } from '../../../../shared/messages/settlement/settle-outcomes.ts';
+import type { AnswersInFlight } from '../../../../workers/smpp/receipts/orphans.ts';
 import type { ReceiptSettler } from '../../../../workers/smpp/receipts/settle-receipts.ts';
 import { openCountingDb } from '../../../support/counting-db.ts';
 import { withCutStore } from '../../../support/mongo-wire/cut-store.ts';
@@ -20,8 +21,14 @@ describe('receipts of answers that are not stored yet', () => {
     world = ReceiptWorld.in(site.store);
     await world.begin();
     outcomes = world.outcomes((message) => receipts.expect(message), site.cut.db);
-    receipts = world.settler(site.store.db, outcomes);
+    receipts = world.settler(site.store.db, answers);
   });
+
+  /** A receipt waits for the answer that is being stored as long as a busy machine needs, not only for the product's 250 ms. */
+  const answers: AnswersInFlight = {
+    join: (...joined) => outcomes.join(...joined),
+    settled: () => outcomes.settled(60_000),
+  };
 
   const submitting = (overrides: Partial<MessageDocument> = {}): Promise<MessageDocument> =>
     world.put({ state: 'submitting', parts: undefined as never, history: [], v: 1, ...overrides });
@@ -74,7 +81,7 @@ describe('receipts of answers that are not stored yet', () => {
   it('a receipt that comes while its answer is being stored is settled right after it, without a look into the store', async () => {
     const message = await submitting();
     const counting = openCountingDb(site.store);
-    receipts = world.settler(counting.db, outcomes);
+    receipts = world.settler(counting.db, answers);
     let told: Promise<string> | undefined;
     site.proxy.inject({
       ...UPDATE,

@@ -9,25 +9,21 @@ import { DEFAULT_SLOT_LIMITS } from '../../../../../shared/templates/sms/slot.ts
 import { createTemplate, decideTemplate } from '../../../../../shared/templates/sms/store.ts';
 import { makeTemplate } from '../../../../shared/templates/sms/make.ts';
 import { ManualClock } from '../../../../support/manual-clock.ts';
-import { openTestStore, type TestStore } from '../../../../support/store.ts';
+import { useStore } from '../../../../support/store.ts';
 
 const A = '1107160000000000001';
 const FRESH_MS = 2_000;
 
 describe('templates/approved-templates', () => {
-  let store: TestStore;
+  const store = useStore();
   let account: AccountId;
   let clock: ManualClock;
   let approved: ApprovedTemplates;
-  before(async () => {
-    store = await openTestStore();
-  });
   beforeEach(() => {
     account = newId('acc');
     clock = new ManualClock();
     approved = new ApprovedTemplates({ db: store.db, clock, limits: DEFAULT_SLOT_LIMITS, freshMs: FRESH_MS });
   });
-  after(() => store.close());
 
   const matched = async (text: string) =>
     matchTemplate(await approved.ofSender({ _id: account }, 'HARKRA', 'transactional'), text)?.dltId;

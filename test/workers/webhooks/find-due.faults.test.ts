@@ -4,10 +4,10 @@ import { deliveriesOf, findDueInRange, findDueOf } from '../../../shared/events/
 import type { EndpointId } from '../../../shared/platform/runtime/ids.ts';
 import { DueFinder } from '../../../workers/webhooks/find-due.ts';
 import { makeDelivery } from '../../shared/events/webhooks/make.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 describe('webhooks worker: find due', () => {
-  let store: TestStore;
+  const store = useStore();
   let reads: number;
   let readOver: number;
   let taken: Map<string, Stored>;
@@ -15,10 +15,6 @@ describe('webhooks worker: find due', () => {
   let foreign: Set<EndpointId>;
   let finder: DueFinder;
 
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(async () => {
     await store.db.collection('deliveries').deleteMany({});
     reads = 0;

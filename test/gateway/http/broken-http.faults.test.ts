@@ -1,22 +1,14 @@
 import { expect } from 'chai';
 import type { ProblemSlug } from '../../../gateway/http/problem.ts';
-import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
+import { makeKey, useGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
 import { expectProblem } from '../../support/problem.ts';
 import { rawRequest } from '../../support/raw-http.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 describe('what is not HTTP', () => {
-  let store: TestStore;
-  let gateway: TestGateway;
-  before(async () => {
-    store = await openTestStore();
-    gateway = await openGateway(store.db);
-  });
-  after(async () => {
-    await gateway.close();
-    await store.close();
-  });
+  const store = useStore();
+  const gateway = useGateway(store);
 
   const rows: readonly [string, string, ProblemSlug][] = [
     ['garbage', 'hello\r\n\r\n', 'malformed_request'],

@@ -8,20 +8,16 @@ import type { HeldPartition } from '../../../workers/chatapp/held-partition.ts';
 import { InboxRotation, type InboxRotationOptions } from '../../../workers/chatapp/inbox-rotation.ts';
 import { createChatMetrics } from '../../../workers/chatapp/metrics.ts';
 import { silentLog } from '../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { type TestStore, useStore } from '../../support/store.ts';
 import { makeItem, makeStatus } from './make.ts';
 
 describe('chatapp worker: rotation at the inbox', () => {
-  let store: TestStore;
+  const store = useStore();
   let accounts: AccountId[];
   let nowMs: number;
   let told: object[];
   /** The groups that were worked off: of each item its account. */
   let groups: AccountId[][];
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
   beforeEach(async () => {
     await store.db.collection('chat_inbox').deleteMany({});
     accounts = Array.from({ length: 7 }, (_, i) => newId('acc', Date.now() + i)); // ids sort by time

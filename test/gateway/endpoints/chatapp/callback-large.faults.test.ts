@@ -4,7 +4,7 @@ import { openGateway } from '../../../support/gateway.ts';
 import { ManyRequests } from '../../../support/many-requests.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { silentLog } from '../../../support/silent-log.ts';
-import { callbackWorld, postSigned } from './callback-world.ts';
+import { callbackWorld, postSigned } from '../chatapp-callbacks/callback-world.ts';
 
 function shuffled<T>(list: readonly T[]): T[] {
   return list

@@ -31,7 +31,8 @@ if (EMBEDDED) {
     });
 
     async function startProcess(fileBlocks?: number): Promise<ChildProcess> {
-      ({ child } = await startStoreProcess(dir, fileBlocks));
+      const started = await startStoreProcess(dir, fileBlocks);
+      child = started.child;
       return child;
     }
 

@@ -4,17 +4,13 @@ import type { AccountDocument } from '../../../../shared/money/accounts/account.
 import { topUp } from '../../../../shared/money/ledger/change.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { makeAccount } from '../../../support/make.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 /** Far longer than a hundred tries without pauses take, and far shorter than a hundred tries with pauses. */
 const REPLACED_FOR_MS = 2_000;
 
 describe('a credit, while plain reads come to a replaced primary', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   /** For `REPLACED_FOR_MS`, plain reads of accounts show `shown`, a change that a majority of the servers does not have. */
   function replacedPrimary(shown: object): { readonly db: Db; readonly reads: () => number } {

@@ -8,14 +8,10 @@ import { eventually } from '../../../support/eventually.ts';
 import { makeKey, openGateway } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
 import { startWireProxy } from '../../../support/mongo-wire/proxy.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 describe('live: callers who go or read late', () => {
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   it('one who goes while the store is asked who it is leaves nothing behind', async () => {
     const key = await makeKey(store.db, await makeAccount(store.db, 10));

@@ -14,24 +14,20 @@ import { OPEN_MAX } from '../../../workers/webhooks/endpoint-queues.ts';
 import { makeMessage } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { boxOf } from '../../support/secret-box.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 import { ended, WorkerProcesses } from '../../support/worker-processes.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 
 describe('webhooks worker: process', () => {
   const key = randomBytes(32);
   const workers = new WorkerProcesses('webhooks');
-  let store: TestStore;
+  const store = useStore();
   let target: Receiver;
 
   before(async () => {
-    store = await openTestStore();
     target = await openReceiver();
   });
-  after(async () => {
-    await target.close();
-    await store.close();
-  });
+  after(() => target.close());
   afterEach(async () => {
     await workers.killAll();
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 import { faultAtEachCommand } from './each-command.ts';
 import { ACCEPTING, MONEY } from './money.ts';
 import { SENDING } from './sending.ts';
@@ -11,11 +11,7 @@ import { WORK } from './work.ts';
  */
 describe('an answer that nobody knows at each command', function () {
   this.timeout(180_000);
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   for (const scenario of [ACCEPTING, ...MONEY, ...SENDING, ...WORK]) {
     it(scenario.name, async () => {

@@ -16,7 +16,7 @@ import { type Actor, everyOrder, someOrders } from '../../../support/every-order
 import { makeAccount } from '../../../support/make.ts';
 import { Prng } from '../../../support/prng.ts';
 import { silentLog } from '../../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 const CREDITS = 100;
 const PRICE = 2;
@@ -32,11 +32,7 @@ type Ids = readonly [MessageId, MessageId, MessageId];
 
 describe('conversations/charge-store: who stands for a conversation', function () {
   this.timeout(300_000);
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   const accepterOn = (db: Db) => createChatAccepter({ db, clock: systemClock, log: silentLog, prices: CHAT_PRICES });
   const messagesOn = (db: Db) => db.collection<ChatMessageDocument>('messages');

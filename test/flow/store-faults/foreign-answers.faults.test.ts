@@ -20,7 +20,7 @@ import { operations } from '../../support/openapi.ts';
 import { writeOutAll } from '../../support/queue.ts';
 import { signedIn } from '../../support/signed-in.ts';
 import { silentLog as log } from '../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 
 const CREDITS = 100_000;
 const SAMPLE = [1, 50_463_173, undefined, 13, 8] as const;
@@ -37,7 +37,7 @@ interface Call {
 /** A gateway whose store answers single commands with codes that are in no list. */
 describe('a request, when the store answers with a code that nobody knows', function () {
   this.timeout(300_000);
-  let store: TestStore;
+  const store = useStore();
   let proxy: WireProxy;
   let faulty: Store;
   let gateway: TestGateway;
@@ -46,7 +46,6 @@ describe('a request, when the store answers with a code that nobody knows', func
   let calls: readonly Call[];
   let key: string;
   before(async () => {
-    store = await openTestStore();
     proxy = await startWireProxy(store.uri);
     faulty = await connectStore({ mongodbUri: proxy.uri, dataDir: '', mongodbDatabase: store.db.databaseName });
     const { db } = store;
@@ -79,7 +78,6 @@ describe('a request, when the store answers with a code that nobody knows', func
     await accepter.settled();
     await faulty.close();
     await proxy.close();
-    await store.close();
   });
 
   /** Every example of the contract that sends. */

@@ -9,7 +9,7 @@ import request from 'supertest';
 import type { ProcessDocument } from '../../shared/platform/processes/report.ts';
 import { builtProduct } from '../support/built.ts';
 import { eventually } from '../support/eventually.ts';
-import { openTestStore, type TestStore } from '../support/store.ts';
+import { useStore } from '../support/store.ts';
 
 interface Running {
   readonly child: ChildProcess;
@@ -23,14 +23,12 @@ const START_MS = 60_000;
 
 describe('the gateway process', function () {
   this.timeout(2 * START_MS);
-  let store: TestStore;
+  const store = useStore();
   let main: string;
   const running: Running[] = [];
   before(async () => {
-    store = await openTestStore();
     main = join(await builtProduct(), 'gateway/main.js');
   });
-  after(() => store.close());
   afterEach(() => {
     for (const { child } of running.splice(0)) child.kill('SIGKILL');
   });

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 import { wrote } from '../../support/wrote.ts';
 
 const CUSTOMER = '919876543210';
@@ -12,17 +12,15 @@ const MESSAGES = 500;
 
 describe('large answers that nobody reads', function () {
   this.timeout(60_000);
-  let store: TestStore;
+  const store = useStore();
   let gateway: TestGateway;
   const unread: Socket[] = [];
   before(async () => {
-    store = await openTestStore();
     gateway = await openGateway(store.db);
   });
   after(async () => {
     for (const socket of unread) socket.destroy();
     await gateway.close();
-    await store.close();
   });
 
   it('keep the lists of their account waiting, and those of no other', async () => {

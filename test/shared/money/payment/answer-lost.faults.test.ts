@@ -9,15 +9,14 @@ import { makeAccount, makeDraft } from '../../../support/make.ts';
 import { startWireProxy, type WireProxy } from '../../../support/mongo-wire/proxy.ts';
 import { linesOf } from '../../../support/queue.ts';
 import { silentLog } from '../../../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
+import { useStore } from '../../../support/store.ts';
 
 /** Only our code repeats a write, never the driver, even when the address asks the driver to (decision 3). */
 describe('a write of an SMS whose answer is lost', () => {
-  let store: TestStore;
+  const store = useStore();
   let proxy: WireProxy;
   let cut: Store;
   before(async () => {
-    store = await openTestStore();
     proxy = await startWireProxy(store.uri);
     const mongodbUri = `${proxy.uri}${proxy.uri.includes('?') ? '&' : '/?'}retryWrites=true`;
     cut = await connectStore({ mongodbUri, dataDir: '', mongodbDatabase: store.db.databaseName });
@@ -25,7 +24,6 @@ describe('a write of an SMS whose answer is lost', () => {
   after(async () => {
     await cut.close();
     await proxy.close();
-    await store.close();
   });
 
   for (const [name, command, collection] of [

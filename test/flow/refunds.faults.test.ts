@@ -16,7 +16,7 @@ import { writeOutAll } from '../support/queue.ts';
 import type { Refunding } from '../support/refunding.ts';
 import { makeBooking } from '../support/schedules.ts';
 import { silentLog } from '../support/silent-log.ts';
-import { openTestStore, type TestStore } from '../support/store.ts';
+import { useStore } from '../support/store.ts';
 
 const EACH = 40;
 const BATCH = 700;
@@ -26,14 +26,10 @@ const IN_FLIGHT = 8;
 const HOUR_MS = 3_600_000;
 
 describe('two processes that refund the same at the same instant', () => {
-  let store: TestStore;
+  const store = useStore();
   const children: ChildProcess[] = [];
-  before(async () => {
-    store = await openTestStore();
-  });
   after(async () => {
     for (const child of children) child.kill('SIGKILL');
-    await store.close();
   });
 
   const accepters = Array.from(

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import request from 'supertest';
-import { builtProduct } from '../../../support/built.ts';
-import { eventually } from '../../../support/eventually.ts';
-import { makeKey } from '../../../support/gateway.ts';
-import { makeAccount } from '../../../support/make.ts';
-import { openTestStore, type TestStore } from '../../../support/store.ts';
-import { ended } from '../../../support/worker-processes.ts';
+import { builtProduct } from '../../support/built.ts';
+import { eventually } from '../../support/eventually.ts';
+import { makeKey } from '../../support/gateway.ts';
+import { makeAccount } from '../../support/make.ts';
+import { useStore } from '../../support/store.ts';
+import { ended } from '../../support/worker-processes.ts';
 
 const FILE_BYTES = 1_048_576;
 const PIECE = 24_000;
@@ -48,12 +48,11 @@ const WORST: readonly [string, Buffer, number][] = [
 
 describe('imports at their limits do not hold the gateway', function () {
   this.timeout(300_000);
-  let store: TestStore;
+  const store = useStore();
   let child: ChildProcess;
   let url = '';
   const dir = mkdtempSync(join(tmpdir(), 'harkara-imports-'));
   before(async () => {
-    store = await openTestStore();
     child = spawn(process.execPath, [join(await builtProduct(), 'gateway/main.js')], {
       env: {
         ...process.env,
@@ -72,7 +71,6 @@ describe('imports at their limits do not hold the gateway', function () {
   after(async () => {
     child.kill('SIGTERM');
     await ended(child);
-    await store.close();
     rmSync(dir, { recursive: true, force: true });
   });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openTestStore, type TestStore } from '../../support/store.ts';
+import { useStore } from '../../support/store.ts';
 import { faultAtEachCommand } from './each-command.ts';
 import { ACCEPTING, MONEY } from './money.ts';
 import { SENDING } from './sending.ts';
@@ -12,11 +12,7 @@ import { WORK } from './work.ts';
  */
 describe('a fault of the store at each command', function () {
   this.timeout(180_000);
-  let store: TestStore;
-  before(async () => {
-    store = await openTestStore();
-  });
-  after(() => store.close());
+  const store = useStore();
 
   it(`${ACCEPTING.name}, with every code`, async () => {
     expect(await faultAtEachCommand(store, ACCEPTING, 'all')).to.be.greaterThan(0);

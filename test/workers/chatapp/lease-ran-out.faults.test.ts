@@ -8,7 +8,7 @@ import type { ChatWorkerOptions } from '../../../workers/chatapp/worker.ts';
 import { makeProvider } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { latch } from '../../support/latch.ts';
-import type { Injected } from '../../support/mongo-wire/faults.ts';
+import { type Injected, refused } from '../../support/mongo-wire/faults.ts';
 import { startWireProxy, type WireProxy } from '../../support/mongo-wire/proxy.ts';
 import { chatWorld } from './world.ts';
 
@@ -45,9 +45,13 @@ describe('chatapp worker: its leases run out, and it renews them', () => {
     closing.push(() => worker.stop());
   }
 
-  /** All leases run out, and none can be renewed until this is ended. */
+  /**
+   * All leases run out, and none can be renewed until this is ended. Renewals are refused, not cut off: a cut connection costs the
+   * driver its whole pool, and renewals come so often that no other command would get a connection.
+   */
   function runOut(): Injected {
-    const renewals = proxy.loseAll('findAndModify', 'leases');
+    const happens = refused('UnknownError');
+    const renewals = proxy.inject({ command: 'findAndModify', collection: 'leases', times: Infinity, happens });
     aheadMs += 60_000;
     return renewals;
   }
@@ -130,6 +134,7 @@ describe('chatapp worker: its leases run out, and it renews them', () => {
 
     const renewals = runOut();
     await noneIsHeld();
+    await eventually(() => renewals.met > 0, 'a renewal has failed');
     answers.open();
     await eventually(() => outcomes.met > 0, 'the answers could not be stored');
     outcomes.end();
