@@ -1,12 +1,12 @@
 import express, { type Express } from 'express';
+import { mount } from './api/mount.ts';
+import { createParts } from './api/parts.ts';
 import { ENDPOINTS } from './endpoints/list.ts';
 import { begin } from './http/begin.ts';
 import type { GatewayDeps } from './http/deps.ts';
 import { routeLive } from './routes/live.ts';
-import { mount } from './routes/mount.ts';
 import { routeOpen } from './routes/open.ts';
 import { routeOverview } from './routes/overview.ts';
-import { createParts } from './routes/parts.ts';
 import { registerOn } from './routes/route.ts';
 import { routeSignIn } from './routes/sign-in.ts';
 import { answerError } from './routes/unanswered.ts';

@@ -1,8 +1,8 @@
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
+import { CostlyRead } from '../api/endpoint.ts';
 import { sendProblem } from '../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../http/context.ts';
-import { CostlyRead } from '../http/endpoint.ts';
 import { FieldProblems, invalidRequest } from '../http/field-problems.ts';
 import { optional, type Values } from '../http/fields/field.ts';
 import { cursorOf as cursorKind, entries, LIMIT_DEFAULT } from '../http/fields/query.ts';

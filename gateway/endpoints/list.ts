@@ -1,4 +1,4 @@
-import type { Endpoint } from '../http/endpoint.ts';
+import type { Endpoint } from '../api/endpoint.ts';
 import { importTemplates } from './account-templates/import.ts';
 import { changeTemplate, removeTemplate, requestTemplate } from './account-templates/requests.ts';
 import { accountTemplates, checkTemplate } from './account-templates/templates.ts';

@@ -1,6 +1,6 @@
+import type { Parts } from '../api/parts.ts';
 import { accountSources, operatorSources } from '../endpoints/live/sources.ts';
 import type { GatewayDeps } from '../http/deps.ts';
-import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 
 /** The streams of live numbers. */

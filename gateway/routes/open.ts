@@ -1,9 +1,9 @@
+import type { Parts } from '../api/parts.ts';
 import { ClientFiles } from '../dashboard/files.ts';
 import { createDashboard } from '../dashboard/serve.ts';
 import { createDocs } from '../endpoints/docs/docs.ts';
 import { createHealthz, createReadyz } from '../endpoints/health/health.ts';
 import type { GatewayDeps } from '../http/deps.ts';
-import type { Parts } from './parts.ts';
 import type { On } from './route.ts';
 
 /** Routes that need no key. */

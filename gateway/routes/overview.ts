@@ -1,7 +1,7 @@
+import type { Parts } from '../api/parts.ts';
 import { createInbox } from '../endpoints/inbox/inbox.ts';
 import { createReceivedSms } from '../endpoints/inbox/received-sms.ts';
 import { createThread } from '../endpoints/inbox/thread.ts';
-import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 
 /** What the account did, and what its customers wrote. */

@@ -1,7 +1,7 @@
 import type { Express } from 'express';
 import { requireScope, type ScopeSet } from '../access/scopes.ts';
+import type { Parts } from '../api/parts.ts';
 import type { Handler, Permission } from '../http/context.ts';
-import type { Parts } from './parts.ts';
 
 const METHODS = ['get', 'delete', 'patch', 'post', 'put'] as const;
 

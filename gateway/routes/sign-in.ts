@@ -1,4 +1,5 @@
 import { requireUser, requireWholeUser } from '../access/require-user.ts';
+import type { Parts } from '../api/parts.ts';
 import { createEndOne, createEndOthers, createOwnSessions } from '../endpoints/profile/own-sessions.ts';
 import { createChangePassword } from '../endpoints/profile/password.ts';
 import { createChangeProfile, createProfile } from '../endpoints/profile/profile.ts';
@@ -14,7 +15,6 @@ import { Passwords } from '../endpoints/sign-in/passwords.ts';
 import { createSignIn } from '../endpoints/sign-in/sign-in.ts';
 import type { GatewayDeps } from '../http/deps.ts';
 import { noQuery } from '../http/no-query.ts';
-import type { Parts } from './parts.ts';
 import type { On } from './route.ts';
 
 /** What people do with their own session and profile; keys cannot. */

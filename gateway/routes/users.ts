@@ -1,4 +1,5 @@
 import { requireConfirmed as confirmed } from '../access/require-user.ts';
+import type { Parts } from '../api/parts.ts';
 import { createChangeUser, createRemoveUser } from '../endpoints/users/change.ts';
 import { createInvite } from '../endpoints/users/invite.ts';
 import { createChangeSignInRules, createSignInRules } from '../endpoints/users/sign-in-rules.ts';
@@ -6,7 +7,6 @@ import { createEndSessions, createRemoveFactor, createUserLink } from '../endpoi
 import { createUser, createUsers } from '../endpoints/users/users.ts';
 import type { GatewayDeps } from '../http/deps.ts';
 import { noQuery } from '../http/no-query.ts';
-import type { Parts } from './parts.ts';
 import { keyHandlers, type On } from './route.ts';
 
 /** The users of an account, by its owners. */

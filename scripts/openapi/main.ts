@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openapiOf } from '../../gateway/api/openapi.ts';
 import { readContract } from '../../gateway/endpoints/docs/contract.ts';
 import { ENDPOINTS } from '../../gateway/endpoints/list.ts';
-import { openapiOf } from '../../gateway/http/openapi.ts';
 import { REQUEST_SCHEMAS } from './request-schemas.ts';
 import { rolesPage } from './roles-page.ts';
 

@@ -6,15 +6,15 @@ import { type ImportedCsv, importTemplateCsv } from '../../../shared/templates/s
 import type { ReadFileJob } from '../../../shared/templates/sms/export/read-file.ts';
 import type { ChangedField } from '../../../shared/templates/sms/template.ts';
 import { ReadQueue } from '../../access/read-queue.ts';
+import { done, endpoint, invalid, type Shown } from '../../api/endpoint.ts';
+import { flag, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { done, endpoint, invalid, type Shown } from '../../http/endpoint.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import { boolean, choice, Fault, list, optional, required, string, withDefault } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
-import { flag, success, text, whole } from '../../http/shapes.ts';
 
 /** The import of an operators' export. Whatever the file says of a template's state, an operator of ours approves it. */
 

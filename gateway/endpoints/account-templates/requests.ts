@@ -22,15 +22,15 @@ import {
 } from '../../../shared/templates/sms/template.ts';
 import { isDltId, NAME_MAX, SENDERS_MAX } from '../../../shared/templates/sms/template-form.ts';
 import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
+import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
+import { flag, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { done, endpoint, invalid, refused } from '../../http/endpoint.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 import { choice, Fault, list, optional, required, string } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Accepted, Refused } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { quotaProblem } from '../../http/quota-problem.ts';
-import { flag, success, text } from '../../http/shapes.ts';
 import { AccountTemplate, contentFaults, type FoundTemplate, findOwnTemplate, templateRecord } from './templates.ts';
 
 /** DLT templates that an account asks for, changes and takes back. Nothing that it can say here makes a text sendable. */

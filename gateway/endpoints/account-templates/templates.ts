@@ -12,12 +12,12 @@ import { findTemplate, listTemplates } from '../../../shared/templates/sms/store
 import { type TemplateDocument, templateVersion } from '../../../shared/templates/sms/template.ts';
 import { isDltId } from '../../../shared/templates/sms/template-form.ts';
 import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
-import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { flag, named, text, time, whole } from '../../api/shapes.ts';
 import { choice, optional, required, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { pageOf } from '../../http/page.ts';
-import { flag, named, text, time, whole } from '../../http/shapes.ts';
 
 /** An account's DLT templates, and the check of a text as it is typed. How they are asked for: requests.ts, import.ts. */
 

@@ -12,8 +12,8 @@ import { countUsers } from '../../../shared/people/users/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import { missingToSend } from '../../../shared/templates/sms/missing-to-send.ts';
-import type { Shown } from '../../http/endpoint.ts';
-import { flag, named, text, time, whole } from '../../http/shapes.ts';
+import type { Shown } from '../../api/endpoint.ts';
+import { flag, named, text, time, whole } from '../../api/shapes.ts';
 import { AccountIdText } from '../operators/fields.ts';
 
 /** An account as operators see it. */

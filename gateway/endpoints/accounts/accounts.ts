@@ -13,15 +13,15 @@ import {
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { isAccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { scopeMissing } from '../../access/scopes.ts';
+import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
+import { pageShape, success } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { done, endpoint, invalid, refused } from '../../http/endpoint.ts';
 import { choice, Fault, list, optional, otherwise, required, string, withDefault } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Accepted } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { pageOfFound } from '../../http/page.ts';
-import { pageShape, success } from '../../http/shapes.ts';
 import { ACCOUNT_IN_PATH, country, currency, entityId, expiryDate, line, reason } from '../operators/fields.ts';
 import {
   accountDetail,

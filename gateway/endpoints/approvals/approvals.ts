@@ -3,14 +3,14 @@ import { findAccounts } from '../../../shared/money/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import { type AgePlace, readTurns, readWaitingOf, type Waiting } from '../../../shared/templates/sms/approval-queue.ts';
+import { endpoint, invalid, type Shown } from '../../api/endpoint.ts';
+import { id, named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
-import { endpoint, invalid, type Shown } from '../../http/endpoint.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import { optional } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import { pageOf, pageOfFound } from '../../http/page.ts';
-import { id, named, pageShape, text, time, whole } from '../../http/shapes.ts';
 import { AccountTemplate, templateRecord } from '../account-templates/templates.ts';
 import { AccountIdText, accountId } from '../operators/fields.ts';
 

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isAuditId } from '../../../shared/platform/runtime/ids.ts';
-import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { named, pageShape, text, whole } from '../../api/shapes.ts';
 import { Fault, type Kind, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
-import { named, pageShape, text, whole } from '../../http/shapes.ts';
 import { AUDIT_KINDS, type AuditActor, listOwnEntries, shownKind } from './own-entries.ts';
 
 /** Who changed what of an account's settings. */

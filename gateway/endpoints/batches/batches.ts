@@ -7,11 +7,11 @@ import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
 import { SHOWN_BATCHES } from '../../../shared/platform/mongo/batch-indexes.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, type BatchId, idTime, isBatchId, lowestId } from '../../../shared/platform/runtime/ids.ts';
-import { Charged, CostlyRead, done, endpoint, type Gateway, refused, type Shown } from '../../http/endpoint.ts';
+import { Charged, CostlyRead, done, endpoint, type Gateway, refused, type Shown } from '../../api/endpoint.ts';
+import { success, text, whole } from '../../api/shapes.ts';
 import { optional } from '../../http/fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
 import { mergePage, pageOf } from '../../http/page.ts';
-import { success, text, whole } from '../../http/shapes.ts';
 import { findPaidBatch, showPaidBatch, showUnmarked } from '../sms/paid-batches.ts';
 import { Batch, BatchId as BatchIdShape, BatchPage, type BatchSummary, IN_PATH } from './shapes.ts';
 

@@ -10,13 +10,13 @@ import {
   isMessageId,
   type MessageId,
 } from '../../../shared/platform/runtime/ids.ts';
+import { CostlyRead, endpoint, refused, type Shown } from '../../api/endpoint.ts';
+import { named, pageShape, text, time } from '../../api/shapes.ts';
 import { csvText } from '../../http/csv.ts';
-import { CostlyRead, endpoint, refused, type Shown } from '../../http/endpoint.ts';
 import { choice, optional, withDefault } from '../../http/fields/field.ts';
 import { cursorOf, entries, LIMIT_DEFAULT } from '../../http/fields/query.ts';
 import type { Rule } from '../../http/fields/request.ts';
 import { pageOf } from '../../http/page.ts';
-import { named, pageShape, text, time } from '../../http/shapes.ts';
 import { explain } from '../messages/explain/explain.ts';
 import { Explanation, MessageId as MessageIdShape } from '../messages/shapes.ts';
 import { showPaidBatch } from '../sms/paid-batches.ts';

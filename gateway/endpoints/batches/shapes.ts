@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
-import { decimal, id, named, pageShape, success, text, time, whole } from '../../http/shapes.ts';
+import { decimal, id, named, pageShape, success, text, time, whole } from '../../api/shapes.ts';
 import { SKIPPED } from '../sms/bulk-order.ts';
 import { CREDITS_USED } from '../sms/message-order.ts';
 

@@ -9,12 +9,12 @@ import type { AnyMessage } from '../../../shared/messages/document/any-message.t
 import { CLAIM_HOLDER } from '../../../shared/messages/document/message.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
+import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
+import { decimal, flag, named, success, text, time, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { isObject, type JsonObject } from '../../http/context.ts';
-import { done, endpoint, invalid, refused, type Shown } from '../../http/endpoint.ts';
 import { choice, optional, required } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import { decimal, flag, named, success, text, time, whole } from '../../http/shapes.ts';
 import { line, matching, reason } from '../operators/fields.ts';
 import { CarrierSetting, readSettings, settingsForm } from './settings-form.ts';
 

@@ -5,10 +5,10 @@ import { leadsPassword } from '../../../shared/carriers/carrier-secrets.ts';
 import { BASICS, REQUIRED } from '../../../shared/carriers/settings/basics.ts';
 import { type Setting, type Settings, type Shape, withDefaults } from '../../../shared/carriers/settings/setting.ts';
 import { GROUP_NAMES, GROUPS } from '../../../shared/carriers/settings/table.ts';
+import type { Shown } from '../../api/endpoint.ts';
+import { flag, named, text } from '../../api/shapes.ts';
 import type { JsonObject } from '../../http/context.ts';
-import type { Shown } from '../../http/endpoint.ts';
 import { type FieldProblems, refuseUnknown, wrongType } from '../../http/field-problems.ts';
-import { flag, named, text } from '../../http/shapes.ts';
 
 export const CarrierSetting = named('CarrierSetting', {
   name: text(undefined, { example: 'windowSize' }),

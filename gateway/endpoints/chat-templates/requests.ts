@@ -4,13 +4,13 @@ import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { chatTemplateId } from '../../../shared/templates/chat/chat-template.ts';
 import { dropRequest, findByRequest, wishChatTemplate } from '../../../shared/templates/chat/request-store.ts';
+import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
+import { flag, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { done, endpoint, refused, type Shown } from '../../http/endpoint.ts';
 import { invalidUrlRequest } from '../../http/fields/public-url.ts';
 import { whole } from '../../http/fields/request.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
-import { flag, success, text } from '../../http/shapes.ts';
 import { checkSample, draftOf, EDIT_CHAT_TEMPLATE, REQUEST_CHAT_TEMPLATE } from './draft.ts';
 import {
   chatTemplateRecord,

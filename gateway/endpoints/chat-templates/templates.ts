@@ -11,11 +11,11 @@ import { findChatTemplateRequests, listChatTemplateRequests } from '../../../sha
 import { findChatTemplate, findChatTemplates, listChatTemplatePage } from '../../../shared/templates/chat/store.ts';
 import { describeParam, paramsOf } from '../../../shared/templates/chat/template-params.ts';
 import type { ChatTemplateRequestDocument, TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
-import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { flag, named, text } from '../../api/shapes.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
-import { flag, named, text } from '../../http/shapes.ts';
 import { HEADERS } from './draft.ts';
 
 /** An account's chat-app templates, as the provider lists them and as the account asked for them. How they are asked for: requests.ts. */

@@ -3,6 +3,7 @@ import type { ProviderDocument } from '../../../shared/carriers/providers/provid
 import { providersByCallback, providersByGraphId } from '../../../shared/carriers/providers/store.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import { type AccountId, type CallbackId, isCallbackId } from '../../../shared/platform/runtime/ids.ts';
+import { perProcess } from '../../api/per-process.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import type { OwnedId } from './read-callback.ts';
 import { sameText } from './same-text.ts';
@@ -16,7 +17,7 @@ export interface CallbackProvider extends Pick<ProviderDocument, '_id' | 'phoneN
 }
 
 /** Finds providers by the id in their callback address, and by their numbers and business accounts. */
-export class CallbackProviders {
+class CallbackProviders {
   readonly #box: GatewayDeps['box'];
   readonly #providers: FreshCache<CallbackId, ProviderDocument>;
   /** By the id of a number or of a business account. */
@@ -73,3 +74,5 @@ export class CallbackProviders {
       .map(({ _id }) => _id);
   }
 }
+
+export const callbackProvidersOf = perProcess((gateway) => new CallbackProviders(gateway));

@@ -1,15 +1,15 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { endpoint, type Gateway } from '../../api/endpoint.ts';
+import { named, text } from '../../api/shapes.ts';
 import { CALLER_GONE } from '../../http/access-log.ts';
 import { sendJson, sendProblem, sendText } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
-import { endpoint, type Gateway } from '../../http/endpoint.ts';
 import { optional, string } from '../../http/fields/field.ts';
 import { LARGE_BYTES } from '../../http/large-bodies.ts';
-import { named, text } from '../../http/shapes.ts';
 import { parseCallbackBody } from './callback-body.ts';
-import type { CallbackProvider } from './callback-providers.ts';
+import { type CallbackProvider, callbackProvidersOf } from './callback-providers.ts';
 import { CallbackStore } from './callback-store.ts';
 import { LogLimit } from './log-limit.ts';
 import { type CallbackPost, type FindOwners, readCallback } from './read-callback.ts';
@@ -57,7 +57,9 @@ export const chatappCallbackVerify = endpoint({
     'store_unavailable',
   ],
   openapi: { responses: { 200: { content: { 'text/plain': { schema: { type: 'string' } } }, headers: undefined } } },
-  respond({ callbackProviders, unauthorized }) {
+  respond(gateway) {
+    const { unauthorized } = gateway;
+    const callbackProviders = callbackProvidersOf(gateway);
     return async (req, res: Reply) => {
       const provider = await callbackProviders.find(req.params.callback);
       if (provider === undefined) return sendProblem(res, 'not_found');
@@ -134,7 +136,8 @@ class Callbacks {
   }
 
   async #receive(req: Request, res: Reply): Promise<void> {
-    const { callbackProviders, clock, largeBodies, unauthorized } = this.#deps;
+    const { clock, largeBodies, unauthorized } = this.#deps;
+    const callbackProviders = callbackProvidersOf(this.#deps);
     const provider = await callbackProviders.find(req.params.callback);
     if (provider === undefined) return sendProblem(res, 'not_found');
     if (req.headers.expect?.toLowerCase() === '100-continue') res.writeContinue();

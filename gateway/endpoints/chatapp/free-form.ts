@@ -1,10 +1,10 @@
 import { type ChatButton, MEDIA_TYPES, type MediaType } from '../../../shared/messages/document/chat-message.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { done, endpoint } from '../../http/endpoint.ts';
+import { done, endpoint } from '../../api/endpoint.ts';
+import { id, success } from '../../api/shapes.ts';
 import { type AddFault, choice, Fault, list, object, optional, required } from '../../http/fields/field.ts';
 import { address } from '../../http/fields/public-url.ts';
 import { type Rule, request } from '../../http/fields/request.ts';
-import { id, success } from '../../http/shapes.ts';
 import { EXTENSIONS, text, to } from './fields.ts';
 import { extensionProblem } from './media-format.ts';
 import { type Asked, answerOr, ChatResult, chatSend, DRY_RUN_EXAMPLE, REFUSALS } from './send.ts';

@@ -12,8 +12,9 @@ import { readPaid } from '../../../shared/money/payment/read-paid.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { type Call, type Gateway, type OnceAction, refused } from '../../api/endpoint.ts';
+import { id, named, success, whole } from '../../api/shapes.ts';
 import type { ProblemAnswer } from '../../http/answer.ts';
-import { type Call, type Gateway, type OnceAction, refused } from '../../http/endpoint.ts';
 import type { Fields } from '../../http/fields/field.ts';
 import { invalidUrlRequest } from '../../http/fields/public-url.ts';
 import { type ReadRequest, whole as wholeOf } from '../../http/fields/request.ts';
@@ -21,7 +22,6 @@ import type { Refused, Verdict } from '../../http/idempotency/action.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
 import type { ProblemSlug } from '../../http/problem.ts';
-import { id, named, success, whole } from '../../http/shapes.ts';
 import { explainCode } from '../messages/explain/explain.ts';
 import type { ChatFields } from './fields.ts';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { countListed, readTemplateStatuses } from '../../../shared/templates/chat/store.ts';
 import { createWholeList } from '../../access/whole-list.ts';
-import { endpoint } from '../../http/endpoint.ts';
+import { endpoint } from '../../api/endpoint.ts';
+import { flag, named, text } from '../../api/shapes.ts';
 import { optional, string } from '../../http/fields/field.ts';
 import { cursorOf } from '../../http/fields/query.ts';
-import { flag, named, text } from '../../http/shapes.ts';
 
 const ChatTemplate = named('ChatTemplate', {
   name: text(undefined, { example: 'order_update' }),

@@ -2,12 +2,12 @@ import { eventsOf } from '../../../shared/events/catalogue.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import { listEndpoints } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { done, endpoint } from '../../http/endpoint.ts';
+import { done, endpoint } from '../../api/endpoint.ts';
+import { success, text } from '../../api/shapes.ts';
 import { choice, list, required } from '../../http/fields/field.ts';
 import { address, invalidUrlRequest } from '../../http/fields/public-url.ts';
 import { request } from '../../http/fields/request.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
-import { success, text } from '../../http/shapes.ts';
 import { registerEndpoint } from '../webhooks/register-endpoint.ts';
 
 const ChatWebhookResult = success('ChatWebhookResult', {

@@ -28,10 +28,11 @@ import { keyViews } from '../../../shared/people/keys/view.ts';
 import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
+import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
+import { named, pageShape, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Caller } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
-import { done, endpoint, invalid, refused, type Shown } from '../../http/endpoint.ts';
 import {
   choice,
   Fault,
@@ -49,7 +50,6 @@ import { laterTime } from '../../http/fields/times.ts';
 import type { Accepted, Problem, Refused } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { pageOf } from '../../http/page.ts';
-import { named, pageShape, success, text, whole } from '../../http/shapes.ts';
 import {
   beyondCaller,
   checkBounds,

@@ -4,12 +4,12 @@ import type { KeyDocument, KeyScope } from '../../../shared/people/keys/key.ts';
 import { KEY_STATES } from '../../../shared/people/keys/store.ts';
 import { isExpired } from '../../../shared/people/keys/view.ts';
 import type { UserDocument } from '../../../shared/people/users/user.ts';
+import type { Shown } from '../../api/endpoint.ts';
+import { named, text } from '../../api/shapes.ts';
 import type { Requester } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
-import type { Shown } from '../../http/endpoint.ts';
 import { choice, optional } from '../../http/fields/field.ts';
 import type { Problem } from '../../http/idempotency/action.ts';
-import { named, text } from '../../http/shapes.ts';
 import { revokeAudited } from './key-changes.ts';
 
 /** The keys that a key or a user made, and what becomes of them. */

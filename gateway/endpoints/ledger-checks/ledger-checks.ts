@@ -2,14 +2,14 @@ import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isLedgerCheckId } from '../../../shared/platform/runtime/ids.ts';
-import { done, endpoint, invalid, refused, type Shown } from '../../http/endpoint.ts';
+import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
+import { named, pageShape, success, text, time, whole } from '../../api/shapes.ts';
 import { optional } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { pageOfFound } from '../../http/page.ts';
-import { named, pageShape, success, text, time, whole } from '../../http/shapes.ts';
 import { accountId, checkAccount } from '../operators/fields.ts';
-import { findCheck, type LedgerCheckDocument, listChecks } from './run.ts';
+import { findCheck, type LedgerCheckDocument, ledgerChecksOf, listChecks } from './run.ts';
 
 /** Walks through the ledgers, begun by operators. */
 
@@ -45,12 +45,14 @@ export const startLedgerCheck = endpoint({
   answer: success('LedgerCheckResult', { ledger_check: LedgerCheck }),
   problems: ['ledger_check_running'],
   examples: { body: { example: {} } },
-  async handle({ db, clock, ledgerChecks }, call) {
+  async handle(gateway, call) {
+    const { db, clock } = gateway;
+    const checks = ledgerChecksOf(gateway);
     await checkAccount(db, call.read);
     if (call.read.problems.count > 0) return invalid(call.read.problems);
-    const { running } = ledgerChecks;
+    const { running } = checks;
     if (running !== undefined) return refused('ledger_check_running', { extra: { ledger_check_id: running._id } });
-    const check = await ledgerChecks.begin(call.body.account_id);
+    const check = await checks.begin(call.body.account_id);
     return done({ ledger_check: checkRecord(check, clock.now()) });
   },
 });

@@ -4,6 +4,7 @@ import { listAccounts } from '../../../shared/money/accounts/store.ts';
 import { type LedgerVerdict, verifyLedger } from '../../../shared/money/ledger/verify.ts';
 import { type AccountId, type LedgerCheckId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { errorFields } from '../../../shared/platform/runtime/log.ts';
+import { perProcess } from '../../api/per-process.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 
 /** A walk through the ledgers of one account or all, begun by an operator. It is stored, so every gateway can tell of it. */
@@ -32,7 +33,7 @@ const NOTE_MS = 500;
 type RunDeps = Pick<GatewayDeps, 'db' | 'clock' | 'log' | 'stopping'>;
 
 /** Runs checks, one at a time in this process, whoever asks: a second one would only make both slower. */
-export class LedgerChecks {
+class LedgerChecks {
   readonly #deps: RunDeps;
   #running: LedgerCheckDocument | undefined;
 
@@ -125,3 +126,5 @@ export async function listChecks(
 function checks(db: Db): Collection<LedgerCheckDocument> {
   return db.collection('ledger_checks');
 }
+
+export const ledgerChecksOf = perProcess((gateway) => new LedgerChecks(gateway));

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { refusesOther } from '../../access/page-user.ts';
+import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { beginStream } from '../../http/answer.ts';
-import { endpoint, type Shown } from '../../http/endpoint.ts';
 import { optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
-import { named, pageShape, text, time, whole } from '../../http/shapes.ts';
 import { ledgerFile } from './ledger-file.ts';
 import { LEDGER_FILTER, listLedger, REASONS } from './ledger-list.ts';
 

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { eventBody, MESSAGE_EVENT_NAMES } from '../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import { type AccountId, type EventId, isMessageId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
-import { endpoint, type Shown } from '../../http/endpoint.ts';
-import { MessageReceivedEvent } from '../../http/event-shapes.ts';
+import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { MessageReceivedEvent } from '../../api/event-shapes.ts';
+import { flag, named, text, time } from '../../api/shapes.ts';
 import { choice, Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
-import { flag, named, text, time } from '../../http/shapes.ts';
 import { cutPage, type EventPlace, type ListedEvent, listEvents } from './event-list.ts';
 import { MessageId as MessageIdShape } from './shapes.ts';
 

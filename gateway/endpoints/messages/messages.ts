@@ -4,7 +4,7 @@ import { customerProblem, isCustomerUserId } from '../../../shared/messages/docu
 import { STATES } from '../../../shared/messages/document/status.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { idTime, isBatchId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
-import { endpoint, refused, type Shown } from '../../http/endpoint.ts';
+import { endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { choice, Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';

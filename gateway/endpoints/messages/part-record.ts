@@ -1,5 +1,5 @@
 import type { Part } from '../../../shared/messages/document/message.ts';
-import type { Shown } from '../../http/endpoint.ts';
+import type { Shown } from '../../api/endpoint.ts';
 import type { Part as PartShape } from './shapes.ts';
 
 /** The segments, each with the carrier's answer. `idOf` extracts the carrier's message id from a part's key. */

@@ -3,7 +3,7 @@ import { MESSAGE_EVENT_NAMES } from '../../../shared/events/catalogue.ts';
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
-import { flag, id, named, text, time, whole } from '../../http/shapes.ts';
+import { flag, id, named, text, time, whole } from '../../api/shapes.ts';
 import { DELIVERY_STATES } from '../webhooks/deliveries.ts';
 
 /** How the API shows messages. */

@@ -3,7 +3,7 @@ import type { AnyMessage } from '../../../shared/messages/document/any-message.t
 import { STATES } from '../../../shared/messages/document/status.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, idTime, isMessageId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
-import { endpoint, refused, type Shown } from '../../http/endpoint.ts';
+import { endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { readAccepted } from './just-accepted.ts';
 import { DeliveryStatus, IN_PATH } from './shapes.ts';
 import { type MessageStatus, STATUS_FIELDS } from './view.ts';

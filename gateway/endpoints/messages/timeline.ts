@@ -1,6 +1,6 @@
 import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import type { Shown } from '../../http/endpoint.ts';
+import type { Shown } from '../../api/endpoint.ts';
 import { partRecords } from './part-record.ts';
 import type { WholeMessage } from './read-whole.ts';
 import type { Happened } from './shapes.ts';

@@ -9,7 +9,7 @@ import type { InboundSmsDocument } from '../../../shared/messages/document/inbou
 import type { MessageDocument, StoredMessage } from '../../../shared/messages/document/message.ts';
 import type { ChangeId } from '../../../shared/money/accounts/account.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import type { Shown } from '../../http/endpoint.ts';
+import type { Shown } from '../../api/endpoint.ts';
 import type { DeliveryStatus, Happened, Message, WholeMessage } from './shapes.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { isNumberKey, type NumberDocument } from '../../../shared/carriers/numbers/number.ts';
 import { listNumbers } from '../../../shared/carriers/numbers/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { named, pageShape, text, time } from '../../api/shapes.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
-import { named, pageShape, text, time } from '../../http/shapes.ts';
 
 const AccountNumber = named('AccountNumber', {
   number: text('A long number with its country code, or a short code.', { example: '919000000001' }),

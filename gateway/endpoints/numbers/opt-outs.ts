@@ -17,9 +17,10 @@ import { countOptOut } from '../../../shared/money/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isOptOutId, newId, type OptOutId, optOutId } from '../../../shared/platform/runtime/ids.ts';
 import { maskNumber } from '../../../shared/platform/runtime/log.ts';
+import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
+import { id, named, pageShape, success, text } from '../../api/shapes.ts';
 import { RETRY_AFTER } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { done, endpoint, invalid, refused, type Shown } from '../../http/endpoint.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import { Fault, optional, required, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
@@ -28,7 +29,6 @@ import type { Accepted } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { pageOf } from '../../http/page.ts';
 import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
-import { id, named, pageShape, success, text } from '../../http/shapes.ts';
 
 /** Customers who want no SMS of the account, or none of one of its numbers. */
 

@@ -4,11 +4,11 @@ import { listEntries } from '../../../shared/people/audit/list-entries.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { isAuditId } from '../../../shared/platform/runtime/ids.ts';
-import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
 import { pageOfFound } from '../../http/page.ts';
-import { named, pageShape, text, time, whole } from '../../http/shapes.ts';
 import { accountId } from './fields.ts';
 
 const Thing = z.record(z.string(), z.unknown());

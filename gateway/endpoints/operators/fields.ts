@@ -5,9 +5,9 @@ import { findAccount } from '../../../shared/money/accounts/store.ts';
 import { isoDate } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import { isDay } from '../../../shared/platform/runtime/iso-time.ts';
+import { text } from '../../api/shapes.ts';
 import { Fault, type Field, type Kind, string } from '../../http/fields/field.ts';
 import type { ReadRequest } from '../../http/fields/request.ts';
-import { text } from '../../http/shapes.ts';
 
 /** Fields that several requests and answers of operators have. */
 

@@ -15,13 +15,13 @@ import {
 } from '../../../shared/carriers/numbers/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { phoneDigits } from '../../../shared/platform/sheets/cell.ts';
+import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
+import { named, pageShape, success, text, time } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { done, endpoint, invalid, refused, type Shown } from '../../http/endpoint.ts';
 import { Fault, optional, required, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { pageOfFound } from '../../http/page.ts';
-import { named, pageShape, success, text, time } from '../../http/shapes.ts';
 import { AccountIdText, accountId, checkAccount, country } from './fields.ts';
 
 /** Numbers that handsets write to, and whose they are. */

@@ -11,13 +11,13 @@ import {
 } from '../../../shared/carriers/providers/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
+import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
+import { named, pageShape, success, text, time, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { done, endpoint, refused, type Shown } from '../../http/endpoint.ts';
 import { choice, optional, required } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { pageOfFound } from '../../http/page.ts';
-import { named, pageShape, success, text, time, whole } from '../../http/shapes.ts';
 import { ACCOUNT_IN_PATH, AccountIdText, reason } from '../operators/fields.ts';
 
 /** The accounts' numbers on the chat-app channel, with what fails. */

@@ -9,8 +9,9 @@ import { laneOf, PRIORITIES, ROUTES } from '../../../shared/messages/document/ro
 import { findAccount } from '../../../shared/money/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
+import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
+import { decimal, flag, named, success, text, time } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { done, endpoint, invalid, refused, type Shown } from '../../http/endpoint.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import {
   choice,
@@ -24,7 +25,6 @@ import {
   withDefault,
 } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import { decimal, flag, named, success, text, time } from '../../http/shapes.ts';
 import { accountId, matching, NO_SUCH_ACCOUNT } from '../operators/fields.ts';
 
 /** Which carriers take which messages. */

@@ -6,12 +6,12 @@ import { cancelSchedule as cancel } from '../../../shared/money/payment/cancel-s
 import { showBooked, showUnstored } from '../../../shared/money/payment/find-booked.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, idTime, isScheduleId, type ScheduleId } from '../../../shared/platform/runtime/ids.ts';
-import { done, endpoint, refused, type Shown } from '../../http/endpoint.ts';
+import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
+import { flag, id, named, success, text, time, whole } from '../../api/shapes.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import type { Rule } from '../../http/fields/request.ts';
 import { mergePage, pageOf } from '../../http/page.ts';
-import { flag, id, named, success, text, time, whole } from '../../http/shapes.ts';
 import { MessageId } from '../messages/shapes.ts';
 import { ScheduledFor } from '../sms/schedule.ts';
 

@@ -13,8 +13,9 @@ import type { Route } from '../../../shared/messages/document/message.ts';
 import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isSenderId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
+import { id, named, pageShape, success, text, time } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { done, endpoint, refused, type Shown } from '../../http/endpoint.ts';
 import { choice, list, required } from '../../http/fields/field.ts';
 import { sender } from '../../http/fields/message-fields.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
@@ -23,7 +24,6 @@ import type { Accepted, Refused } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { pageOf } from '../../http/page.ts';
 import { quotaProblem } from '../../http/quota-problem.ts';
-import { id, named, pageShape, success, text, time } from '../../http/shapes.ts';
 
 /** The senders that an account asked for or was given. */
 

@@ -4,8 +4,8 @@ import { readBalance, type Balance as StoredBalance } from '../../../shared/mone
 import { countApproved, readApprovedTexts } from '../../../shared/templates/sms/approved-store.ts';
 import { isDltId } from '../../../shared/templates/sms/template-form.ts';
 import { pageOfWhole, readWhole } from '../../access/whole-list.ts';
-import { endpoint, type Shown } from '../../http/endpoint.ts';
-import { flag, named, text, whole } from '../../http/shapes.ts';
+import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { flag, named, text, whole } from '../../api/shapes.ts';
 
 /** What an account can send with: its credits and its approved templates. */
 

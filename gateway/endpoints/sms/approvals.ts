@@ -4,12 +4,14 @@ import type { Route } from '../../../shared/messages/document/message.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';
 import { foldLineBreaks, placeBeforeFolding } from '../../../shared/templates/sms/line-breaks.ts';
+import { DEFAULT_SLOT_LIMITS } from '../../../shared/templates/sms/slot.ts';
+import { perProcess } from '../../api/per-process.ts';
 import type { Caller } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import { fieldRefusal } from '../../http/field-problems.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import { PROBLEMS } from '../../http/problem.ts';
-import type { ApprovedTemplates } from './matching/approved-templates.ts';
+import { ApprovedTemplates } from './matching/approved-templates.ts';
 import { matchTemplate } from './matching/match.ts';
 import { explainMismatch, type Mismatch } from './matching/mismatch.ts';
 import type { IndexedTemplate } from './matching/template-index.ts';
@@ -139,3 +141,8 @@ function templateMismatch(mismatch: Mismatch): Refused {
   } as const;
   return { kind: 'refused', problem: ['template_mismatch', answer] };
 }
+
+export const approvalsOf = perProcess(({ db, clock, config }) => {
+  const templates = new ApprovedTemplates({ db, clock, limits: DEFAULT_SLOT_LIMITS, freshMs: config.keyCacheMs });
+  return new Approvals({ db, clock, config, templates });
+});

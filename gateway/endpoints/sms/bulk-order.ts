@@ -5,8 +5,9 @@ import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId, BatchId } from '../../../shared/platform/runtime/ids.ts';
 import { inSlices } from '../../../shared/platform/runtime/turns.ts';
+import type { Gateway, Shown } from '../../api/endpoint.ts';
+import { named, whole as wholeNumber } from '../../api/shapes.ts';
 import type { Caller } from '../../http/context.ts';
-import type { Shown } from '../../http/endpoint.ts';
 import { invalidRequest } from '../../http/field-problems.ts';
 import { boolean, Fault, longList, object, optional, required, string, withDefault } from '../../http/fields/field.ts';
 import {
@@ -24,9 +25,9 @@ import {
 } from '../../http/fields/message-fields.ts';
 import { type ReadRequest, type Rule, whole } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
-import { named, whole as wholeNumber } from '../../http/shapes.ts';
+import { approvalsOf } from './approvals.ts';
 import { type BulkContent, plainContent, planTemplate } from './bulk-content.ts';
-import { DRY_RUN, type Sending } from './message-order.ts';
+import { DRY_RUN } from './message-order.ts';
 import { noRoute } from './no-route.ts';
 import { optedOutEntries, optedOutOf, placeOf } from './opted-out.ts';
 import type { NewBatch } from './unpaid-store.ts';
@@ -119,10 +120,12 @@ export interface BulkOrder {
 
 /** Checks a bulk request. Goes over the entries in slices. */
 export async function orderBulk(
-  { config, db, approvals, routes }: Sending,
+  gateway: Gateway,
   { account }: Caller,
   read: ReadRequest<BulkFields>,
 ): Promise<BulkOrder | Refused> {
+  const { config, db, routes } = gateway;
+  const approvals = approvalsOf(gateway);
   const { given, problems } = read;
   const template = await approvals.findTemplate(account, given);
   const all = given.recipients ?? given.to?.map((to) => ({ to }));

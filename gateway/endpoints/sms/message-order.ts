@@ -10,9 +10,10 @@ import { wouldRefuse } from '../../../shared/money/payment/debit.ts';
 import { isoDate, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { scopeMissing } from '../../access/scopes.ts';
+import type { Gateway, Shown } from '../../api/endpoint.ts';
+import { named, text, whole as wholeNumber } from '../../api/shapes.ts';
 import type { Caller } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
-import type { Gateway, Shown } from '../../http/endpoint.ts';
 import { fieldRefusal, invalidRequest } from '../../http/field-problems.ts';
 import { choice, optional, otherwise, required, withDefault } from '../../http/fields/field.ts';
 import {
@@ -31,13 +32,12 @@ import { type ReadRequest, type Rule, whole } from '../../http/fields/request.ts
 import type { Refused, Verdict } from '../../http/idempotency/action.ts';
 import { type ResultId, refusal } from '../../http/payment-refusal.ts';
 import type { ProblemSlug } from '../../http/problem.ts';
-import { named, text, whole as wholeNumber } from '../../http/shapes.ts';
 import { Encoding } from '../messages/shapes.ts';
+import { approvalsOf } from './approvals.ts';
 import { noRoute } from './no-route.ts';
 import { optedOutOf } from './opted-out.ts';
 
 /** What accepts SMS shares, besides what the gateway is built from. */
-export type Sending = Pick<Gateway, 'config' | 'db' | 'approvals' | 'routes'>;
 
 /** Why SMS can be refused. */
 export const REFUSALS = [
@@ -130,10 +130,12 @@ export interface MessageOrder {
 
 /** Checks a request for one message. */
 export async function orderMessage(
-  { config, db, approvals, routes }: Sending,
+  gateway: Gateway,
   { who, account, scopes }: Caller,
   read: ReadRequest<MessageFields>,
 ): Promise<MessageOrder | Refused> {
+  const { config, db, routes } = gateway;
+  const approvals = approvalsOf(gateway);
   const { given, problems } = read;
   // `params` is undefined only when it could not be read. That is a problem already.
   const template = given.params === undefined ? undefined : await approvals.findTemplate(account, given);

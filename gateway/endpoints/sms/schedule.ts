@@ -10,8 +10,9 @@ import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
 import { findBooked } from '../../../shared/money/payment/find-booked.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { endpoint, type Gateway, type Shown } from '../../api/endpoint.ts';
+import { id, success, text } from '../../api/shapes.ts';
 import type { Caller, JsonObject } from '../../http/context.ts';
-import { endpoint, type Gateway, type Shown } from '../../http/endpoint.ts';
 import { messageOrTemplate } from '../../http/fields/message-fields.ts';
 import { type ReadRequest, readRequest, request, whole as wholeRequest } from '../../http/fields/request.ts';
 import {
@@ -24,7 +25,6 @@ import {
 import type { Accepted, Refused } from '../../http/idempotency/action.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
-import { id, success, text } from '../../http/shapes.ts';
 import {
   BULK_EITHER,
   BULK_FIELDS,

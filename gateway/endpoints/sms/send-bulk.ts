@@ -5,12 +5,12 @@ import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
-import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { id, success, whole } from '../../api/shapes.ts';
 import { request } from '../../http/fields/request.ts';
 import { validUntilFromNow } from '../../http/fields/times.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
-import { id, success, whole } from '../../http/shapes.ts';
 import {
   BULK_EITHER,
   BULK_FIELDS,

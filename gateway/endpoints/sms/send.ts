@@ -9,13 +9,13 @@ import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { readPaid } from '../../../shared/money/payment/read-paid.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { type AccountId, type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
-import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { id, success } from '../../api/shapes.ts';
 import { messageOrTemplate } from '../../http/fields/message-fields.ts';
 import { request } from '../../http/fields/request.ts';
 import { validUntilFromNow } from '../../http/fields/times.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
-import { id, success } from '../../http/shapes.ts';
 import {
   CREDITS_USED,
   DEFERRED_UNTIL,

@@ -4,8 +4,8 @@ import { countedFrom, HOUR_MS, type HourDocument } from '../../../shared/message
 import { readHours, readNewestCount } from '../../../shared/messages/statistics-store.ts';
 import { readBalance } from '../../../shared/money/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { endpoint } from '../../http/endpoint.ts';
-import { decimal, flag, text, whole } from '../../http/shapes.ts';
+import { endpoint } from '../../api/endpoint.ts';
+import { decimal, flag, text, whole } from '../../api/shapes.ts';
 import { countOpenSessions } from '../inbox/inbox-store.ts';
 import { balanceRecord } from '../sms/account.ts';
 import { perDay } from './period.ts';

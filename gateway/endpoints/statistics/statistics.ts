@@ -8,9 +8,9 @@ import {
 } from '../../../shared/messages/statistics-hour.ts';
 import { readHours, readNewestCount } from '../../../shared/messages/statistics-store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { decimal, text, whole } from '../../api/shapes.ts';
 import { choice, withDefault } from '../../http/fields/field.ts';
-import { decimal, text, whole } from '../../http/shapes.ts';
 import { explain } from '../messages/explain/explain.ts';
 import { PERIODS, type PeriodName, perDay, stepsOf } from './period.ts';
 import { quantile } from './quantile.ts';

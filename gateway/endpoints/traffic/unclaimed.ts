@@ -5,11 +5,11 @@ import { listUnassigned, type UnassignedPlace } from '../../../shared/messages/i
 import type { OrphanDocument } from '../../../shared/messages/settlement/orphan.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
-import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { named, pageShape, text, time } from '../../api/shapes.ts';
 import { choice, optional, string, withDefault } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf, pageOfFound } from '../../http/page.ts';
-import { named, pageShape, text, time } from '../../http/shapes.ts';
 
 /** What carriers delivered and nobody can be given: receipts that fit no message, and received SMS of no account. */
 

@@ -5,12 +5,12 @@ import { findDeliveries, replayDelivery } from '../../../shared/events/webhooks/
 import { findOwnEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type EventId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
+import { done, endpoint, refused } from '../../api/endpoint.ts';
+import { named, pageShape, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { done, endpoint, refused } from '../../http/endpoint.ts';
 import { choice, Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
-import { named, pageShape, success, text, whole } from '../../http/shapes.ts';
 import { isPlace, type ListedDelivery as Listed, listDeliveries } from './delivery-list.ts';
 import { attemptRecord, IN_PATH, PostResult, WebhookAttempt } from './webhooks.ts';
 

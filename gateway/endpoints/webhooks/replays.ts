@@ -4,8 +4,9 @@ import type { ReplayDocument } from '../../../shared/events/webhooks/replay.ts';
 import { findReplay, listReplays, ReplayRunning, startReplay } from '../../../shared/events/webhooks/replay-store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { idTime, isReplayId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
+import { decimal, id, named, pageShape, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { done, endpoint, refused, type Shown } from '../../http/endpoint.ts';
 import { required } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
@@ -13,7 +14,6 @@ import { earlierTime } from '../../http/fields/times.ts';
 import type { Accepted, Refused } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { pageOf } from '../../http/page.ts';
-import { decimal, id, named, pageShape, success, text, whole } from '../../http/shapes.ts';
 import { IN_PATH, WebhookId } from './webhooks.ts';
 
 /** Posts again what a webhook did not get since a time. The webhooks worker does it in pages. */

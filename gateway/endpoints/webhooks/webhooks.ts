@@ -22,10 +22,11 @@ import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/events/webhooks/subscrip
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type EndpointId, newId, type RequestId } from '../../../shared/platform/runtime/ids.ts';
+import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
+import { flag, named, pageShape, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Caller } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
-import { done, endpoint, invalid, refused, type Shown } from '../../http/endpoint.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 import { choice, list, optional, required } from '../../http/fields/field.ts';
 import { address, invalidUrlRequest } from '../../http/fields/public-url.ts';
@@ -33,7 +34,6 @@ import { type Given, request } from '../../http/fields/request.ts';
 import type { Accepted } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { pageOf } from '../../http/page.ts';
-import { flag, named, pageShape, success, text, whole } from '../../http/shapes.ts';
 import { registerEndpoint } from './register-endpoint.ts';
 
 /** The addresses that an account's events are posted to. What was posted: deliveries.ts. */

@@ -4,15 +4,15 @@ import { guardOptions } from '../../../../shared/events/webhooks/address-guard.t
 import { failureCode } from '../../../../shared/events/webhooks/posting/failure-code.ts';
 import { isMessageId } from '../../../../shared/platform/runtime/ids.ts';
 import { refusesOther } from '../../../access/page-user.ts';
+import { endpoint } from '../../../api/endpoint.ts';
+import { id } from '../../../api/shapes.ts';
 import { CALLER_GONE } from '../../../http/access-log.ts';
 import { beginStream, sendProblem } from '../../../http/answer.ts';
 import { callerOf, type Handler, type Reply } from '../../../http/context.ts';
 import type { GatewayDeps } from '../../../http/deps.ts';
-import { endpoint } from '../../../http/endpoint.ts';
 import { FieldProblems, invalidRequest } from '../../../http/field-problems.ts';
 import { optional, string } from '../../../http/fields/field.ts';
 import { parseQuery } from '../../../http/query.ts';
-import { id } from '../../../http/shapes.ts';
 import { type ByteRange, readRange } from './byte-range.ts';
 import { disposition, FILE_HEADERS, safeType } from './file-headers.ts';
 import { sendNoFile } from './file-refusal.ts';

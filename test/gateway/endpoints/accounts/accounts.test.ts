@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import type { Call, Gateway } from '../../../../gateway/api/endpoint.ts';
 import { newAccount } from '../../../../gateway/endpoints/accounts/accounts.ts';
-import type { Call, Gateway } from '../../../../gateway/http/endpoint.ts';
 import { findAccount } from '../../../../shared/money/accounts/store.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { createKey } from '../../../../shared/people/keys/store.ts';

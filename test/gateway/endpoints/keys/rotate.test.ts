@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import request from 'supertest';
+import type { Gateway } from '../../../../gateway/api/endpoint.ts';
 import { rotateKey } from '../../../../gateway/endpoints/keys/keys.ts';
 import { newSealedText, openText } from '../../../../gateway/endpoints/keys/sealed-text.ts';
-import type { Gateway } from '../../../../gateway/http/endpoint.ts';
 import { findKey, insertKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { TEST_BOX } from '../../../support/chatapp.ts';

@@ -109,7 +109,7 @@ describe('runtime/log', () => {
     };
     const ofOurs = unexpectedErrorFields(thrownBy(() => maskNumber(undefined as never)));
     expect(ofOurs.error_name).to.equal('TypeError');
-    expect(ofOurs.thrown_at).to.match(/^(Proxy\.)?maskNumber shared\/runtime\/log\.ts:\d+ < /);
+    expect(ofOurs.thrown_at).to.match(/^(Proxy\.)?maskNumber shared\/platform\/runtime\/log\.ts:\d+ < /);
 
     const quoting = unexpectedErrorFields(new Error('first\n    at someone (of a document)\nlast'));
     expect(quoting.thrown_at).to.not.match(/someone|document|first|last/);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import { componentsOf, exampleOf } from '../../../gateway/http/json-schema.ts';
-import { decimal, flag, id, text, time, whole } from '../../../gateway/http/shapes.ts';
+import { componentsOf, exampleOf } from '../../../gateway/api/json-schema.ts';
+import { decimal, flag, id, text, time, whole } from '../../../gateway/api/shapes.ts';
 
 const Status = z.enum(['queued', 'sent']).meta({ id: 'Status', description: 'Where it is.' });
 const Attempt = z.strictObject({ at: time(undefined, '2026-11-22T14:02:00+00:00') }).meta({ id: 'Attempt' });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defined } from '../../shared/platform/runtime/defined.ts';
-import type { Schema } from './fields/field.ts';
+import type { Schema } from '../http/fields/field.ts';
 
 /**
  * The JSON Schemas of shapes that have a name, and of all named ones inside them, by name: `components.schemas` of

@@ -5,7 +5,6 @@ import { guardOptions } from '../../shared/events/webhooks/address-guard.ts';
 import type { BatchCounts, BatchDocument } from '../../shared/messages/batch.ts';
 import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
-import { DEFAULT_SLOT_LIMITS } from '../../shared/templates/sms/slot.ts';
 import { createAuthenticate, createIdentify } from '../access/authenticate.ts';
 import { createCostlyReads } from '../access/costly-reads.ts';
 import { RateCounter } from '../access/counter.ts';
@@ -14,11 +13,7 @@ import { createReadAccount } from '../access/read-account.ts';
 import { ReadQueue } from '../access/read-queue.ts';
 import { Sessions } from '../access/sessions.ts';
 import { createUnauthorized } from '../access/unauthorized.ts';
-import { CallbackProviders } from '../endpoints/chatapp-callbacks/callback-providers.ts';
-import { LedgerChecks } from '../endpoints/ledger-checks/run.ts';
 import { Live } from '../endpoints/live/live.ts';
-import { Approvals } from '../endpoints/sms/approvals.ts';
-import { ApprovedTemplates } from '../endpoints/sms/matching/approved-templates.ts';
 import { createCallerAddress } from '../http/caller-address.ts';
 import type { GatewayDeps } from '../http/deps.ts';
 import { createUrlCheck } from '../http/fields/public-url.ts';
@@ -26,7 +21,7 @@ import { createOnce } from '../http/idempotency/once.ts';
 import { BYTES_PER_REQUEST, jsonBody } from '../http/json-body.ts';
 import { LargeBodies } from '../http/large-bodies.ts';
 import { createNoFields } from '../http/no-fields.ts';
-import { createUnrouted } from './unanswered.ts';
+import { createUnrouted } from '../routes/unanswered.ts';
 
 /** Bodies of those who have not signed in yet, and of requests that say little. They count as one request, so nobody is charged. */
 const SMALL_BYTES_MAX = BYTES_PER_REQUEST;
@@ -60,7 +55,6 @@ export function createParts(deps: GatewayDeps) {
   const largeBodies = new LargeBodies();
   const body = (limitBytes: number) => jsonBody(limitBytes, charge, largeBodies);
   const small = body(SMALL_BYTES_MAX);
-  const templates = new ApprovedTemplates({ db, clock, limits: DEFAULT_SLOT_LIMITS, freshMs: config.keyCacheMs });
   const guard = { ...guardOptions(config), resolve: deps.resolveHost };
   const allowHttp = config.chatMediaAllowHttp === 'yes';
   return {
@@ -78,17 +72,14 @@ export function createParts(deps: GatewayDeps) {
     reading: { ...deps, answerRead: createCostlyReads(charge) },
     /** Batches that are being stopped: each is counted and looked at once for all who wait. */
     stops: { counts: new ReadQueue<BatchCounts>(), looks: new ReadQueue<BatchDocument | undefined>() },
-    approvals: new Approvals({ db, clock, config, templates }),
     routes: new Routes(deps),
     largeBodies,
     small,
     noFields: createNoFields(small),
     message: body(MESSAGE_BYTES_MAX),
     bulk: body(BULK_BYTES_MAX),
-    ledgerChecks: new LedgerChecks(deps),
     live: new Live({ ...deps, identify, sessions }),
     webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),
-    callbackProviders: new CallbackProviders(deps),
     /** Providers of the chat-app channel, read at most once per `keyCacheMs`. */
     chatProviders: new FreshCache<AccountId, ProviderDocument>({
       freshMs: config.keyCacheMs,

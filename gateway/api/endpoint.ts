@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { ScopeSet } from '../access/scopes.ts';
-import type { Parts } from '../routes/parts.ts';
-import type { ProblemAnswer } from './answer.ts';
-import type { Caller, Handler, JsonObject, Permission, Reply, RequestContext, Requester } from './context.ts';
-import type { GatewayDeps } from './deps.ts';
-import { type FieldProblems, invalidRequest } from './field-problems.ts';
-import type { Fields, Values } from './fields/field.ts';
-import type { ReadRequest, RequestTable, Rule } from './fields/request.ts';
-import type { Action, Attempt, Problem, Refused, Verdict } from './idempotency/action.ts';
-import type { ProblemSlug } from './problem.ts';
+import type { ProblemAnswer } from '../http/answer.ts';
+import type { Caller, Handler, JsonObject, Permission, Reply, RequestContext, Requester } from '../http/context.ts';
+import type { GatewayDeps } from '../http/deps.ts';
+import { type FieldProblems, invalidRequest } from '../http/field-problems.ts';
+import type { Fields, Values } from '../http/fields/field.ts';
+import type { ReadRequest, RequestTable, Rule } from '../http/fields/request.ts';
+import type { Action, Attempt, Problem, Refused, Verdict } from '../http/idempotency/action.ts';
+import type { ProblemSlug } from '../http/problem.ts';
+import type { Parts } from './parts.ts';
 
 /**
  * An endpoint is declared once, in the file of its subject. From the list of all declarations (endpoints/list.ts) follow: the routes of

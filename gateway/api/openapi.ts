@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import { API, COMMON_SHAPES, COMPONENTS, capitalised, contentOf, valuesOf } from './api.ts';
+import type { Schema } from '../http/fields/field.ts';
+import { requestSchema } from '../http/fields/request.ts';
+import { PROBLEMS, type ProblemSlug } from '../http/problem.ts';
+import { API, COMMON_SHAPES, COMPONENTS, capitalised, contentOf, valuesOf } from './about.ts';
 import { type Endpoint, hasBody } from './endpoint.ts';
-import type { Schema } from './fields/field.ts';
-import { requestSchema } from './fields/request.ts';
 import { componentsOf, exampleOf, schemaOf } from './json-schema.ts';
-import { PROBLEMS, type ProblemSlug } from './problem.ts';
 
 /** The parts of OpenAPI 3.1 that our contract uses and the page shows. */
 export interface Contract {

@@ -4,6 +4,12 @@ import { requireConfirmed, requireUser, requireWholeUser } from '../access/requi
 import { requireScope } from '../access/scopes.ts';
 import { sendFile, sendJson, sendJsonText, sendProblem } from '../http/answer.ts';
 import { bodyOf, type Caller, callerOf, type Handler, type Reply, type Requester } from '../http/context.ts';
+import { FieldProblems, invalidRequest } from '../http/field-problems.ts';
+import type { Fields } from '../http/fields/field.ts';
+import { readQuery } from '../http/fields/query.ts';
+import { type ReadRequest, readRequest } from '../http/fields/request.ts';
+import { isRefused, type Refused } from '../http/idempotency/action.ts';
+import { noQuery } from '../http/no-query.ts';
 import {
   type Call,
   Charged,
@@ -14,13 +20,7 @@ import {
   type OnceAction,
   type Result,
   WithHeaders,
-} from '../http/endpoint.ts';
-import { FieldProblems, invalidRequest } from '../http/field-problems.ts';
-import type { Fields } from '../http/fields/field.ts';
-import { readQuery } from '../http/fields/query.ts';
-import { type ReadRequest, readRequest } from '../http/fields/request.ts';
-import { isRefused, type Refused } from '../http/idempotency/action.ts';
-import { noQuery } from '../http/no-query.ts';
+} from './endpoint.ts';
 
 const METHODS = ['get', 'delete', 'patch', 'post', 'put'] as const;
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { EVENT_NAMES, EVENTS, type EventName } from '../../shared/events/catalogue.ts';
+import { FIELD_CODES } from '../http/field-codes.ts';
+import { PROBLEMS, type ProblemSlug } from '../http/problem.ts';
 import type { Examples, Tag } from './endpoint.ts';
 import { EVENT_SHAPES } from './event-shapes.ts';
-import { FIELD_CODES } from './field-codes.ts';
 import { exampleOf } from './json-schema.ts';
-import { PROBLEMS, type ProblemSlug } from './problem.ts';
 import { flag, text, whole } from './shapes.ts';
 
 /** What the OpenAPI document says once, of the whole API. */
