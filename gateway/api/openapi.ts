@@ -69,7 +69,7 @@ export interface Reference {
   readonly $ref: string;
 }
 
-/** The OpenAPI document: what is said once of the whole API (api.ts), and what the declarations of the endpoints say. */
+/** The OpenAPI document: what is said once of the whole API (about.ts), and what the declarations of the endpoints say. */
 export function openapiOf(endpoints: readonly Endpoint[]): Contract {
   const shapes = [...COMMON_SHAPES, ...endpoints.flatMap(({ answer }) => answer ?? [])];
   const requests = endpoints.flatMap(formsOf).map(([name, table]) => [name, requestSchema({ ...table, rules: [] })]);

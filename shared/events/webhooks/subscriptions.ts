@@ -9,7 +9,7 @@ export type Subscription = Pick<EndpointDocument, '_id' | 'channel' | 'events' |
 
 /**
  * How long a process uses what it read: a new or changed endpoint gets its events after this time at the latest. The API answers
- * a registration or a change only after that (register-endpoint.ts and endpoints/webhooks/webhooks.ts of gateway/account/webhooks/), so it is
+ * a registration or a change only after that (gateway/endpoints/webhooks/), so it is
  * short. It is long enough that a busy account costs two reads a second, not one per group of events.
  */
 export const SUBSCRIPTIONS_FRESH_MS = 500;
