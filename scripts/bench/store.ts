@@ -13,14 +13,9 @@ import { insertNew } from '../../shared/mongo/insert-new.ts';
 import { MESSAGE_INDEXES } from '../../shared/mongo/message-indexes.ts';
 import { QUEUE_INDEXES } from '../../shared/mongo/queue-indexes.ts';
 import { type SingleUpdate, updateEach } from '../../shared/mongo/update-each.ts';
-import { type QueueDocument, unpackLines } from '../../shared/queue/queue-document.ts';
-import {
-  claimedMessage,
-  claimLines,
-  insertFirst,
-  queueDocuments,
-  removeQueued,
-} from '../../shared/queue/queue-store.ts';
+import { insertFirst } from '../../shared/queue/insert.ts';
+import { type QueueDocument, queueDocuments, unpackLines } from '../../shared/queue/queue-document.ts';
+import { claimedMessage, claimLines, removeQueued } from '../../shared/queue/queue-store.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { embeddedSocketPath, embeddedStoreDir } from '../../shared/runtime/embedded-socket.ts';
 import { type AccountId, newId, type QueueId } from '../../shared/runtime/ids.ts';
@@ -129,7 +124,7 @@ async function messages(db: Db): Promise<void> {
   const sent: MessageDocument[][] = [];
   const of = <T>(all: readonly T[][], round: number): readonly T[] => all[round % all.length] ?? [];
   await measure(db, 'lines: insert, 100 in a document', rounds.length, GROUP, (round) => {
-    const documents = queueDocuments(newId('grp'), of(rounds, round), systemClock.now());
+    const documents = queueDocuments([{ group: newId('grp'), messages: of(rounds, round) }], systemClock.now());
     return insertFirst(db, documents);
   });
   await measure(db, 'lines: read and claim a document', rounds.length, GROUP, async () => {

@@ -5,8 +5,9 @@ import { batchCollection, markMade, readChunk, reserveNext } from '../../shared/
 import { queuedMessage } from '../../shared/messages/draft.ts';
 import type { MessageDocument } from '../../shared/messages/message.ts';
 import { findForSure } from '../../shared/mongo/find-one.ts';
+import { insertEnded, insertFirst } from '../../shared/queue/insert.ts';
 import { type QueueDocument, queueDocument } from '../../shared/queue/queue-document.ts';
-import { insertEnded, insertFirst, readQueued, requeue } from '../../shared/queue/queue-store.ts';
+import { readQueued, requeue } from '../../shared/queue/queue-store.ts';
 import { writeAllOut } from '../../shared/queue/write-out.ts';
 import { placementOf } from '../../shared/routing/placement.ts';
 import { readTable } from '../../shared/routing/routes.ts';

@@ -2,6 +2,9 @@ import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { verifyLedger } from '../../../shared/ledger/verify.ts';
 import type { MessageDocument } from '../../../shared/messages/message.ts';
+import { storePaid } from '../../../shared/payment/follow-up.ts';
+import { insertFirst } from '../../../shared/queue/insert.ts';
+import { MIXED, queueDocuments } from '../../../shared/queue/queue-document.ts';
 import { claimLines, queueOf, takeOverClaims } from '../../../shared/queue/queue-store.ts';
 import { writeOut } from '../../../shared/queue/write-out.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
@@ -124,6 +127,72 @@ const written: Scenario = {
         const { claim } = claimerOf(db, 2, path);
         expect(idsOf(await claim()), 'the others are claimed once').to.deep.equal(idsOf(lines.slice(1)));
         expect(await claim()).to.deep.equal([]);
+      },
+    };
+  },
+};
+
+/** What two accounts have paid for by one command. */
+function makePaid(path: string) {
+  const group = newId('grp');
+  return [newId('acc'), newId('acc')].map((account) => ({ group, messages: makeLines(account, path) }));
+}
+
+const storedTogether: Scenario = {
+  name: 'what accounts have paid for together is stored',
+  async open(db, faulty) {
+    const path = newPath();
+    const paid = makePaid(path);
+    let first = true;
+    return {
+      async act() {
+        await untilDone(async () => {
+          const groups = paid.map((group) => ({ ...group, first }));
+          first = false; // as the follow-up repeats it
+          await storePaid(faulty, groups, clock.now());
+          return true;
+        });
+      },
+      async expectWhole() {
+        const { claim } = claimerOf(db, 1, path);
+        expect(idsOf(await claim()), 'each is claimed once').to.deep.equal(
+          idsOf(paid.flatMap(({ messages }) => messages)),
+        );
+        expect(await claim()).to.deep.equal([]);
+      },
+    };
+  },
+};
+
+const split: Scenario = {
+  name: 'what waits of several accounts in one document is written out, and what was claimed of it',
+  async open(db, faulty) {
+    const path = newPath();
+    const paid = makePaid(path);
+    const lines = paid.flatMap(({ messages }) => messages);
+    const [document] = queueDocuments(paid, new Date(0));
+    if (document === undefined) throw new Error('they share one');
+    await insertFirst(db, [document]);
+    const old = { id: newId('clm'), carrier: 'c', epoch: 1, at: clock.now() };
+    await claimLines(db, old, [{ head: document, to: 1 }]);
+    const later = new ManualClock(new Date());
+    return {
+      async act() {
+        await untilDone(async () => {
+          later.turn(60_000);
+          return (await writeOut(faulty, later.now(), { path })) === 0;
+        });
+      },
+      async expectWhole() {
+        const stored = await db.collection<MessageDocument>('messages').find({ path }).sort({ _id: 1 }).toArray();
+        expect(idsOf(stored)).to.deep.equal(idsOf(lines));
+        expect(stored.filter(({ state }) => state === 'submitting').map(({ claim: stamp }) => stamp?.id)).to.deep.equal(
+          [old.id],
+        );
+        const { claim } = claimerOf(db, 2, path);
+        expect(idsOf(await claim()), 'the others are claimed once').to.deep.equal(idsOf(lines.slice(1)));
+        expect(await claim()).to.deep.equal([]);
+        expect(await queueOf(db).countDocuments({ path, account: MIXED })).to.equal(0);
       },
     };
   },
@@ -262,4 +331,13 @@ async function subscribe(db: Db, account: AccountId): Promise<EndpointDocument['
   return endpoint;
 }
 
-export const SENDING: readonly Scenario[] = [claim, claimStored, written, takeOver, settle, settleUnborn];
+export const SENDING: readonly Scenario[] = [
+  claim,
+  claimStored,
+  storedTogether,
+  written,
+  split,
+  takeOver,
+  settle,
+  settleUnborn,
+];

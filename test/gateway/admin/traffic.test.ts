@@ -5,7 +5,7 @@ import type { InboundDocument } from '../../../shared/inbound/inbound.ts';
 import { insertNew } from '../../../shared/mongo/insert-new.ts';
 import { addNumber } from '../../../shared/numbers/store.ts';
 import { noteTrouble, stopProvider } from '../../../shared/providers/store.ts';
-import { insertFirst, queueDocuments } from '../../../shared/queue/queue-store.ts';
+import { insertFirst } from '../../../shared/queue/insert.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/runtime/ids.ts';
 import { createSender } from '../../../shared/senders/store.ts';
@@ -14,6 +14,7 @@ import { createTemplateRequest } from '../../../shared/templates/request-store.t
 import { findTemplate } from '../../../shared/templates/store.ts';
 import { makeProvider } from '../../support/chatapp.ts';
 import { makeAccount, makeDraft, makeMessage } from '../../support/make.ts';
+import { ownDocuments } from '../../support/queue.ts';
 import { operatorAtGateway } from './world.ts';
 
 describe('what waits and what does not fit, for operators', () => {
@@ -31,7 +32,7 @@ describe('what waits and what does not fit, for operators', () => {
       waiting(early as AccountId, 3, 0),
       waiting(early as AccountId, 3, 1, '@30:airtel>jio'),
     ];
-    await insertFirst(world.db, queueDocuments(newId('grp'), lines, new Date()));
+    await insertFirst(world.db, ownDocuments(newId('grp'), lines, new Date()));
     await insertNew(world.db, 'messages', [{ ...waiting(early as AccountId, 4, 0, 'chatapp'), channel: 'chatapp' }]);
 
     const { queues } = (await world.get('/queues')).body;

@@ -2,10 +2,12 @@ import { expect } from 'chai';
 import { findMessageStatus } from '../../../gateway/messages/find-status.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import { insertNew } from '../../../shared/mongo/insert-new.ts';
-import { claimedMessage, claimLines, insertFirst, queueDocuments } from '../../../shared/queue/queue-store.ts';
+import { insertFirst } from '../../../shared/queue/insert.ts';
+import { claimedMessage, claimLines } from '../../../shared/queue/queue-store.ts';
 import { writeOut } from '../../../shared/queue/write-out.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { makeAccount, makeDraft } from '../../support/make.ts';
+import { ownDocuments } from '../../support/queue.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 describe('findMessageStatus', () => {
@@ -34,7 +36,7 @@ describe('findMessageStatus', () => {
     const group = newId('grp');
     const ids = [newId('msg'), newId('msg'), newId('msg', Date.now() - 86_400_000)] as const;
     const made = ids.map((_id) => queuedMessage(account, group, makeDraft({ _id, text: 'a secret' })));
-    const documents = queueDocuments(group, made, new Date());
+    const documents = ownDocuments(group, made, new Date());
     await insertFirst(store.db, documents);
     const shown = () => Promise.all(ids.map((id) => findMessageStatus(store.db, account, id)));
     const states = async () => (await shown()).map((status) => status?.state);

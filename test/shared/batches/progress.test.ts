@@ -3,11 +3,13 @@ import type { BatchState } from '../../../shared/batches/batch.ts';
 import { countBatch } from '../../../shared/batches/progress.ts';
 import { queuedMessage } from '../../../shared/messages/draft.ts';
 import { insertNew } from '../../../shared/mongo/insert-new.ts';
-import { claimedMessage, claimLines, insertFirst, queueDocuments } from '../../../shared/queue/queue-store.ts';
+import { insertFirst } from '../../../shared/queue/insert.ts';
+import { claimedMessage, claimLines } from '../../../shared/queue/queue-store.ts';
 import { writeOut } from '../../../shared/queue/write-out.ts';
 import { batchMessageIds, newId } from '../../../shared/runtime/ids.ts';
 import { makeBatch } from '../../support/batches.ts';
 import { makeDraft } from '../../support/make.ts';
+import { ownDocuments } from '../../support/queue.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 describe('how far a batch is', () => {
@@ -25,7 +27,7 @@ describe('how far a batch is', () => {
     const made = Array.from({ length: 6 }, (_, i) =>
       queuedMessage(account, group, makeDraft({ _id: idOf(i), batch: batch._id })),
     );
-    const documents = queueDocuments(group, made, new Date());
+    const documents = ownDocuments(group, made, new Date());
     await insertFirst(store.db, documents);
     const counts = async (state: BatchState) => {
       const { queued, sent, rejected, ...others } = await countBatch(store.db, { ...batch, state });

@@ -6,9 +6,10 @@ import { applyCredits } from '../../../shared/ledger/change.ts';
 import { connectStore, type Store } from '../../../shared/mongo/connect.ts';
 import { debitEach } from '../../../shared/payment/debit.ts';
 import { debitAgain } from '../../../shared/payment/debit-again.ts';
-import { insertFirst, queueDocuments } from '../../../shared/queue/queue-store.ts';
+import { insertFirst } from '../../../shared/queue/insert.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { makeAccount } from '../../support/make.ts';
+import { ownDocuments } from '../../support/queue.ts';
 import { openScriptedMongo, type ScriptedMongo } from '../../support/scripted-mongo.ts';
 import { debitWorld } from './world.ts';
 
@@ -45,7 +46,7 @@ describe('what a replaced primary still shows', () => {
   it('hides no line from whoever asks whether its message was accepted', async () => {
     const account = await makeAccount(store.db, 0);
     const { group, messages } = makeRequest(account);
-    await insertFirst(store.db, queueDocuments(group, messages, new Date()));
+    await insertFirst(store.db, ownDocuments(group, messages, new Date()));
     let hidden = 1;
     const old = new Proxy(store.db, {
       get(target, property) {

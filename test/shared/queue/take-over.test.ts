@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { takeQueued } from '../../../shared/claim/take-queued.ts';
 import type { Claim, MessageDocument } from '../../../shared/messages/message.ts';
+import { insertAgain } from '../../../shared/queue/insert.ts';
 import type { QueueDocument } from '../../../shared/queue/queue-document.ts';
-import { claimLines, insertAgain, queueDocuments, queueOf, takeOverClaims } from '../../../shared/queue/queue-store.ts';
+import { claimLines, queueOf, takeOverClaims } from '../../../shared/queue/queue-store.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { decideOutcome } from '../../../shared/settlement/decide-outcome.ts';
 import { Settler } from '../../../shared/settlement/settle.ts';
@@ -13,7 +14,7 @@ import { Claimer } from '../../../workers/smpp/claim/claim.ts';
 import { openGates } from '../../support/gates.ts';
 import { makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { enqueue, enqueueWritten, writeOutAll } from '../../support/queue.ts';
+import { enqueue, enqueueWritten, ownDocuments, writeOutAll } from '../../support/queue.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const DAY_MS = 86_400_000;
@@ -227,7 +228,7 @@ describe('what a dead holder of a lease has claimed', () => {
 
     it('also of lines that were put there again and never written out', async () => {
       const queued = make(2);
-      await insertAgain(store.db, queueDocuments(newId('grp'), queued, clock.now()), clock.now());
+      await insertAgain(store.db, ownDocuments(newId('grp'), queued, clock.now()), clock.now());
       await claim(claimOf(1), 2);
 
       expect(await takeOver(2)).to.equal(0);
@@ -251,7 +252,7 @@ describe('what a dead holder of a lease has claimed', () => {
   });
 
   it('a document that is kept stays for a day, and is no more to be claimed', async () => {
-    const documents = queueDocuments(newId('grp'), make(2), clock.now());
+    const documents = ownDocuments(newId('grp'), make(2), clock.now());
     await insertAgain(store.db, documents, clock.now());
     await writeOutAll(store.db);
     await claim(claimOf(1), 2);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { insertAgain } from '../../../../shared/queue/insert.ts';
 import { queueDocument } from '../../../../shared/queue/queue-document.ts';
-import { insertAgain, queueOf } from '../../../../shared/queue/queue-store.ts';
+import { queueOf } from '../../../../shared/queue/queue-store.ts';
 import { newId, queueId } from '../../../../shared/runtime/ids.ts';
 import { pruneOld } from '../../../../workers/maintenance/prune.ts';
 import { makeMessage } from '../../../support/make.ts';

@@ -5,8 +5,8 @@ import { giveBackRefused } from '../../../../shared/conversations/void.ts';
 import type { AnyMessage } from '../../../../shared/messages/any-message.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/chat-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/message.ts';
+import { insertFirst } from '../../../../shared/queue/insert.ts';
 import { WRITE_OUT_MS } from '../../../../shared/queue/queue-document.ts';
-import { insertFirst, queueDocuments } from '../../../../shared/queue/queue-store.ts';
 import { writeOut } from '../../../../shared/queue/write-out.ts';
 import { type AccountId, newId } from '../../../../shared/runtime/ids.ts';
 import { countedHourCollection, hourCollection, readHours } from '../../../../shared/statistics/store.ts';
@@ -14,6 +14,7 @@ import { type CountDeps, HourCounter } from '../../../../workers/maintenance/sta
 import { Died, dyingDb } from '../../../support/dying-db.ts';
 import { makeAccount, makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
+import { ownDocuments } from '../../../support/queue.ts';
 import { openTestStore, type TestStore } from '../../../support/store.ts';
 
 const MINUTE_MS = 60_000;
@@ -60,7 +61,7 @@ describe('maintenance: what became of the messages of each hour', () => {
   it('waits while accepted messages are lines only, after the maintenance was away, and then counts them all', async () => {
     await put(made(2));
     const lines = [made(70), made(5)];
-    await insertFirst(db, queueDocuments(newId('grp'), lines, clock.now()));
+    await insertFirst(db, ownDocuments(newId('grp'), lines, clock.now()));
     clock.turn(WRITE_OUT_MS + 5_001);
 
     await counter().run();
