@@ -7,14 +7,9 @@ import { Binary, type Db, MongoClient } from 'mongodb';
 import { applyChange, changeUpdate } from '../../shared/messages/document/change.ts';
 import { type MessageDraft, queuedMessage } from '../../shared/messages/document/draft.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
-import { type QueueDocument, unpackLines } from '../../shared/messages/queue/queue-document.ts';
-import {
-  claimedMessage,
-  claimLines,
-  insertFirst,
-  queueDocuments,
-  removeQueued,
-} from '../../shared/messages/queue/queue-store.ts';
+import { insertFirst } from '../../shared/messages/queue/insert.ts';
+import { type QueueDocument, queueDocuments, unpackLines } from '../../shared/messages/queue/queue-document.ts';
+import { claimedMessage, claimLines, removeQueued } from '../../shared/messages/queue/queue-store.ts';
 import { findAtOnce } from '../../shared/platform/mongo/find-at-once.ts';
 import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';
 import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
@@ -129,7 +124,7 @@ async function messages(db: Db): Promise<void> {
   const sent: MessageDocument[][] = [];
   const of = <T>(all: readonly T[][], round: number): readonly T[] => all[round % all.length] ?? [];
   await measure(db, 'lines: insert, 100 in a document', rounds.length, GROUP, (round) => {
-    const documents = queueDocuments(newId('grp'), of(rounds, round), systemClock.now());
+    const documents = queueDocuments([{ group: newId('grp'), messages: of(rounds, round) }], systemClock.now());
     return insertFirst(db, documents);
   });
   await measure(db, 'lines: read and claim a document', rounds.length, GROUP, async () => {

@@ -3,11 +3,14 @@ import { expect } from 'chai';
 import type { Provider } from '../../scripts/simulator/provider.ts';
 import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
 import type { AuditDocument } from '../../shared/people/audit/entry.ts';
+import { createKey } from '../../shared/people/keys/store.ts';
 import type { AppName } from '../../shared/platform/processes/apps.ts';
+import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import type { CrashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { newId } from '../../shared/platform/runtime/ids.ts';
 import { eventually } from './eventually.ts';
-import type { Answer, Product } from './product.ts';
+import { makeAccount } from './make.ts';
+import { type Answer, ask, type Product } from './product.ts';
 
 /** One crash: which process dies where, and how the messages of the case must end all the same. */
 export interface Case {
@@ -204,6 +207,35 @@ export function crashCases(product: () => Product): readonly Case[] {
     },
     ends: sendsFive.ends,
   };
+  /** Lines of several accounts in one document wait until they are written out: no worker of the carrier takes them. */
+  const splits: Pick<Case, 'prepare' | 'act' | 'ends'> = {
+    prepare: othersFinal,
+    async act(numbers) {
+      const { db, pids, url, post: postOne } = product();
+      const keys = await Promise.all(
+        Array.from({ length: 6 }, async () => {
+          const account = await makeAccount(db, 10);
+          return (await createKey(db, systemClock, { account, name: 'Crash', scopes: ['send'] })).key;
+        }),
+      );
+      const [worker, background] = [pids('smpp')[0], pids('background')[0]];
+      assert(worker !== undefined && background !== undefined, 'they run');
+      process.kill(worker, 'SIGSTOP');
+      try {
+        // The debit of the first that comes keeps the others waiting: those are made together.
+        for (const to of numbers(4)) {
+          const others = keys.map((key) => ask(`${url}/v2/send`, key, { to: '919000000001', ...words }));
+          for (const { status } of await Promise.all([postOne('/v2/send', { to, ...words }), ...others])) {
+            expect(status).equal(200);
+          }
+        }
+        await eventually(() => !pids('background').includes(background), 'the maintenance dies', SETTLED_MS);
+      } finally {
+        process.kill(worker, 'SIGCONT');
+      }
+    },
+    ends: [{ count: 4, state: DELIVERED }],
+  };
   /** Refused by the carrier at submit: rejected and given back. */
   const refused: Pick<Case, 'prepare' | 'act' | 'ends'> = {
     prepare: othersFinal,
@@ -226,6 +258,7 @@ export function crashCases(product: () => Product): readonly Case[] {
     { point: 'stop:cancelled', app: 'background', ...stops },
     { point: 'queue:marked', app: 'background', ...writtenOut },
     { point: 'queue:written', app: 'background', ...writtenOut },
+    { point: 'queue:split', app: 'background', ...splits },
     { point: 'release:claimed', app: 'background', ...releases },
     { point: 'release:inserted', app: 'background', ...releases },
     { point: 'claim:taken', app: 'smpp', ...sendsOne(), prepare: othersFinal },

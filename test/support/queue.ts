@@ -1,16 +1,19 @@
-import type { Db } from 'mongodb';
+import type { Db, Filter } from 'mongodb';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import { insertFirst } from '../../shared/messages/queue/insert.ts';
 import {
+  isMixed,
+  MIXED,
   type QueueDocument,
   queueable,
   queueDocument,
   unpackLines,
 } from '../../shared/messages/queue/queue-document.ts';
-import { insertFirst, queueOf, requeue } from '../../shared/messages/queue/queue-store.ts';
+import { queueOf, requeue } from '../../shared/messages/queue/queue-store.ts';
 import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
 import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
-import { type AccountId, queueId } from '../../shared/platform/runtime/ids.ts';
+import { type AccountId, debitQueueId, type GroupId, queueId } from '../../shared/platform/runtime/ids.ts';
 import { Claimer } from '../../workers/smpp/claim/claim.ts';
 import { openGates } from './gates.ts';
 
@@ -25,6 +28,11 @@ export async function enqueue(
   return documents;
 }
 
+/** Queue documents of what a debit has paid for, each of one account, however few lines it has. */
+export function ownDocuments(group: GroupId, messages: readonly MessageDocument[], now: Date): QueueDocument[] {
+  return queueable(messages).map((piece, i) => queueDocument(debitQueueId(group, String(i)), piece, now));
+}
+
 /** Messages that wait in `messages` and have lines, as they are when they were written out or came back from a carrier. */
 export async function enqueueWritten(db: Db, messages: readonly MessageDocument[]): Promise<void> {
   await insertNew(db, 'messages', messages);
@@ -33,8 +41,15 @@ export async function enqueueWritten(db: Db, messages: readonly MessageDocument[
 
 /** What waits of an account, also what is written, by id: every line of every queue document. */
 export async function linesOf(db: Db, account: AccountId): Promise<readonly MessageDocument[]> {
-  const documents = await queueOf(db).find({ account }).toArray();
-  return documents.flatMap(({ lines }) => unpackLines(lines)).sort((a, b) => (a._id < b._id ? -1 : 1));
+  const documents = await queueOf(db).find(mayHave(account)).toArray();
+  return documents
+    .flatMap((document) => unpackLines(document.lines).filter((line) => !isMixed(document) || line.account === account))
+    .sort((a, b) => (a._id < b._id ? -1 : 1));
+}
+
+/** Which documents may have lines of the account. */
+function mayHave(account: AccountId) {
+  return { account: { $in: [account, MIXED] } } satisfies Filter<QueueDocument>;
 }
 
 /** Writes out everything that waits as lines only, so that `messages` has all messages. */
@@ -48,11 +63,11 @@ export async function claimAll(db: Db, account: AccountId): Promise<readonly Mes
   const gates = openGates(db, clock);
   const claimer = new Claimer({ db, clock, carrier: 'all', epoch: 1, gates, held: () => true });
   const waiting = await queueOf(db)
-    .find({ account, open: true }, { projection: { path: 1 } })
+    .find({ ...mayHave(account), open: true }, { projection: { path: 1 } })
     .toArray();
   const paths = [...new Set(waiting.map(({ path }) => path))];
   const claimed: MessageDocument[] = [];
-  while ((await queueOf(db).countDocuments({ account, open: true })) > 0) {
+  while ((await queueOf(db).countDocuments({ ...mayHave(account), open: true })) > 0) {
     claimed.push(...(await claimer.claim({ messages: 1_000, segments: 10_000 }, { paths, fromLane: 0 })));
   }
   return claimed.filter((message) => message.account === account);

@@ -6,8 +6,9 @@ import type { BatchChunkDocument, BatchDocument } from '../../shared/messages/ba
 import { batchCollection, markMade, readChunk, reserveNext } from '../../shared/messages/batch-store.ts';
 import { queuedMessage } from '../../shared/messages/document/draft.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
+import { insertEnded, insertFirst } from '../../shared/messages/queue/insert.ts';
 import { type QueueDocument, queueDocument } from '../../shared/messages/queue/queue-document.ts';
-import { insertEnded, insertFirst, readQueued, requeue } from '../../shared/messages/queue/queue-store.ts';
+import { readQueued, requeue } from '../../shared/messages/queue/queue-store.ts';
 import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
 import { findCommitted } from '../../shared/platform/mongo/find-one.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';

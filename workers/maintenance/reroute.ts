@@ -4,7 +4,7 @@ import { NOWHERE, placementOf } from '../../shared/carriers/routing/placement.ts
 import { readTable } from '../../shared/carriers/routing/routes.ts';
 import type { RouteTable } from '../../shared/carriers/routing/table.ts';
 import type { Claim, MessageDocument } from '../../shared/messages/document/message.ts';
-import { type QueueDocument, unpackLines } from '../../shared/messages/queue/queue-document.ts';
+import { MIXED, type QueueDocument, unpackLines } from '../../shared/messages/queue/queue-document.ts';
 import {
   claimLines,
   closeClaims,
@@ -16,7 +16,7 @@ import {
 import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
 import { findAtOnce } from '../../shared/platform/mongo/find-at-once.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
-import { newId } from '../../shared/platform/runtime/ids.ts';
+import { newId, type QueueId } from '../../shared/platform/runtime/ids.ts';
 
 export interface RerouteDeps {
   readonly db: Db;
@@ -89,8 +89,9 @@ export class Reroute {
 
   async #place(table: RouteTable, path: string): Promise<number> {
     const { db, held } = this.#deps;
+    await this.#split(table, path);
     const cursor = queueOf(db)
-      .find({ path, open: true }, { batchSize: DOCUMENTS_MAX })
+      .find({ path, open: true, account: { $ne: MIXED } }, { batchSize: DOCUMENTS_MAX })
       .sort({ path: 1, lane: 1, account: 1, _id: 1 });
     let moved = 0;
     let some: QueueDocument[] = [];
@@ -105,6 +106,16 @@ export class Reroute {
       if (!held()) return moved;
     }
     return moved + (await this.#placeSome(table, path, some));
+  }
+
+  /** Mixed documents with messages that must move are written out: then their lines are among those of single accounts. */
+  async #split(table: RouteTable, path: string): Promise<void> {
+    const { db, clock } = this.#deps;
+    const stale: QueueId[] = [];
+    for await (const document of queueOf(db).find({ path, open: true, account: MIXED })) {
+      if (linesLeft(document).some((message) => moves(message, placementOf(table, message)))) stale.push(document._id);
+    }
+    await writeAllOut(db, clock.now(), { _id: { $in: stale } });
   }
 
   async #placeSome(table: RouteTable, path: string, documents: readonly QueueDocument[]): Promise<number> {

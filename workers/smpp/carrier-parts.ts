@@ -221,7 +221,7 @@ export class CarrierParts {
   }
 
   #makeDispatch(tokens: CarrierRate): Dispatch {
-    const { db, listen, clock, log, metrics, carrier, serving, departures } = this.#supplies;
+    const { db, listen, clock, log, metrics, carrier, serving, gates, departures } = this.#supplies;
     const { held } = this.#holding;
     const { claimer, outcomes, answers, breaker, submitters } = this;
     const chains = new AccountChains({ db, clock, carrier });
@@ -229,7 +229,7 @@ export class CarrierParts {
     const references = new References(clock.now().getTime() & 0xff, wide ? 65_536 : 256);
     return new Dispatch({
       ...{ carrier, clock, log, metrics, listen, held },
-      ...{ serving, breaker, claimer, departures, chains, references, outcomes, answers, tokens, submitters },
+      ...{ serving, breaker, claimer, gates, departures, chains, references, outcomes, answers, tokens, submitters },
     });
   }
 

@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
 import { readHeldAccounts } from '../../money/accounts/store.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
-import type { AccountId } from '../../platform/runtime/ids.ts';
 import { readPausedTemplates } from '../../templates/sms/store.ts';
 import type { MessageDocument } from '../document/message.ts';
 import { type PromotionalHours, promotionalDeferral } from '../document/promotional-hours.ts';
+import type { QueueDocument } from './queue-document.ts';
 
 export interface ClaimGatesOptions {
   readonly db: Db;
@@ -22,8 +22,8 @@ const FRESH_MS = 2_000;
  */
 export class ClaimGates {
   readonly #options: ClaimGatesOptions;
-  #held: ReadonlySet<AccountId> = new Set();
-  #pausedTemplates: ReadonlyMap<AccountId, readonly string[]> = new Map();
+  #held: ReadonlySet<string> = new Set();
+  #pausedTemplates: ReadonlyMap<string, readonly string[]> = new Map();
   #freshUntilMs = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
@@ -31,16 +31,16 @@ export class ClaimGates {
     this.#options = options;
   }
 
-  get held(): ReadonlySet<AccountId> {
+  get held(): ReadonlySet<string> {
     return this.#held;
   }
 
   /** DLT ids of paused templates, by account. */
-  get pausedTemplates(): ReadonlyMap<AccountId, readonly string[]> {
+  get pausedTemplates(): ReadonlyMap<string, readonly string[]> {
     return this.#pausedTemplates;
   }
 
-  holds({ account, template }: Pick<MessageDocument, 'account' | 'template'>): boolean {
+  holds({ account, template }: Pick<MessageDocument | QueueDocument, 'account' | 'template'>): boolean {
     if (this.#held.has(account)) return true;
     return template !== undefined && this.#pausedTemplates.get(account)?.includes(template) === true;
   }

@@ -1,10 +1,17 @@
 import { Binary, BSON } from 'mongodb';
-import type { AccountId, BatchId, MessageId, QueueId } from '../../platform/runtime/ids.ts';
+import {
+  type AccountId,
+  type BatchId,
+  debitQueueId,
+  type GroupId,
+  type MessageId,
+  type QueueId,
+} from '../../platform/runtime/ids.ts';
 import type { Claim, MessageDocument } from '../document/message.ts';
 
 /**
- * What waits to be sent: SMS of one account, path, lane and template, in the order in which they leave. One is a *line*. A message
- * is inserted into `messages` when something became of it; until then its line is all that there is of it.
+ * What waits to be sent: SMS of one path and lane, in the order in which they leave. One is a *line*. A message is inserted into
+ * `messages` when something became of it; until then its line is all that there is of it.
  *
  *     {
  *       _id: 'que_01kq…_0', account: 'acc_1', path: 'transactional', lane: 1, n: 3, next: 2, open: true,
@@ -17,14 +24,18 @@ import type { Claim, MessageDocument } from '../document/message.ts';
  * (queued → submitting): so they can be cancelled, expired and moved there. A document becomes `written` by an update that names
  * `next` too. Whatever comes back from a carrier comes back as lines of a new document that is `written`.
  *
+ * **Whose they are.** Usually all lines are of one account and template. A *mixed* document (`account: '*'`) has a few lines each of
+ * several accounts, which have paid by one command. It is claimed as the others are. It is never `written` for long: whoever writes it
+ * out gives what waits lines of single accounts, and removes it; meanwhile nobody claims from it.
+ *
  * **Its end.** It is removed when no line is left and all claimed ones are in `messages`.
  */
 export interface QueueDocument {
   readonly _id: QueueId;
-  readonly account: AccountId;
+  readonly account: AccountId | typeof MIXED;
   readonly path: string;
   readonly lane: number;
-  /** DLT id of the template of all lines. */
+  /** DLT id of the template of all lines, if they are of one account. */
   readonly template?: string;
   readonly batch?: BatchId;
   /** Number of lines. */
@@ -62,14 +73,25 @@ export interface QueueClaim extends Claim {
   readonly written?: true;
 }
 
+export const MIXED = '*';
+
+export function isMixed({ account }: Pick<QueueDocument, 'account'>): boolean {
+  return account === MIXED;
+}
+
 /** Most lines of a document, and most bytes of text in it: a claim of some of them rewrites it. */
 const LINES_MAX = 200;
 const TEXT_MAX = 32_000;
+/** Most accounts of a mixed document: those of one debit command. */
+export const ACCOUNTS_MAX = 50;
+/** What each may have in it, so that there is room for all. */
+const FEW_LINES = LINES_MAX / ACCOUNTS_MAX;
+const FEW_TEXT = TEXT_MAX / ACCOUNTS_MAX;
 
 /** How long lines may wait before their messages are inserted, so that lists, searches and counts have them. */
 export const WRITE_OUT_MS = 3_000;
 
-/** Fields in which all messages of a queue document agree. */
+/** Fields in which all messages of a queue document agree that is not mixed. */
 type Kind = Pick<MessageDocument, 'account' | 'path' | 'lane' | 'template' | 'batch'>;
 
 /** Messages that may be in one queue document, in their order, in pieces that it can hold. */
@@ -93,7 +115,51 @@ export function queueable<M extends Kind & Partial<Pick<MessageDocument, 'text'>
   return pieces;
 }
 
-/** A document of messages that nothing became of yet. All of one kind (`queueable`), at least one. */
+/** What a debit has paid for. */
+export interface PaidLines {
+  /** All debits of one command have the same. */
+  readonly group: GroupId;
+  /** All of one account. */
+  readonly messages: readonly MessageDocument[];
+}
+
+/**
+ * The queue documents of what debits have paid for. If an account has only a few on a path and lane, they go into one document with
+ * those of the other accounts of its command. The id of a message's document depends on what its own account has paid for, not on the
+ * others: so whoever stores one debit again finds it.
+ */
+export function queueDocuments(groups: readonly PaidLines[], now: Date): QueueDocument[] {
+  const pieces = new Map<QueueId, MessageDocument[]>();
+  for (const { group, messages } of groups) {
+    for (const [id, piece] of piecesOf(group, messages)) {
+      const others = pieces.get(id);
+      if (others === undefined) pieces.set(id, [...piece]);
+      else others.push(...piece);
+    }
+  }
+  return [...pieces].map(([id, piece]) => queueDocument(id, piece, now));
+}
+
+function piecesOf(group: GroupId, messages: readonly MessageDocument[]): [QueueId, readonly MessageDocument[]][] {
+  const places = new Map<string, MessageDocument[]>();
+  for (const message of messages) {
+    const key = `${message.lane} ${message.path}`;
+    const others = places.get(key);
+    if (others === undefined) places.set(key, [message]);
+    else others.push(message);
+  }
+  return [...places].flatMap(([place, some]): [QueueId, readonly MessageDocument[]][] =>
+    areFew(some)
+      ? [[debitQueueId(group, place), some]]
+      : queueable(some).map((piece, i) => [debitQueueId(group, `${place} ${piece[0]?.account} ${i}`), piece]),
+  );
+}
+
+function areFew(messages: readonly MessageDocument[]): boolean {
+  return messages.length <= FEW_LINES && messages.reduce((sum, { text }) => sum + text.length, 0) <= FEW_TEXT;
+}
+
+/** A document of messages that nothing became of yet. All of one path and lane, at least one. */
 export function queueDocument(_id: QueueId, messages: readonly MessageDocument[], now: Date): QueueDocument {
   return { ...head(_id, messages), writeAt: new Date(now.getTime() + WRITE_OUT_MS), lines: packLines(messages) };
 }
@@ -110,7 +176,8 @@ export function writtenDocument(_id: QueueId, messages: readonly MessageDocument
 function head(_id: QueueId, messages: readonly MessageDocument[]): Omit<QueueDocument, 'lines'> {
   const [one] = messages;
   if (one === undefined) throw new Error('a queue document without lines');
-  const { account, path, lane, template, batch } = one;
+  const { path, lane, account, template, batch } = one;
+  const isOne = messages.every((other) => other.account === account && other.template === template);
   let [first, last, until] = [one._id, one._id, one.validUntil];
   for (const { _id: id, validUntil } of messages) {
     if (id < first) first = id;
@@ -118,8 +185,9 @@ function head(_id: QueueId, messages: readonly MessageDocument[]): Omit<QueueDoc
     if (validUntil > until) until = validUntil;
   }
   return {
-    ...{ _id, account, path, lane, n: messages.length, next: 0, open: true, claims: [], first, last, until },
-    ...(template === undefined ? {} : { template }),
+    ...{ _id, account: isOne ? account : MIXED, path, lane, n: messages.length, next: 0, open: true, claims: [] },
+    ...{ first, last, until },
+    ...(isOne && template !== undefined ? { template } : {}),
     ...(batch === undefined ? {} : { batch }),
   };
 }
@@ -147,6 +215,10 @@ function packLines<M extends object>(messages: readonly M[]): Binary {
 export function unpackLines<M extends object = MessageDocument>(lines: Binary): readonly M[] {
   const { same, each } = BSON.deserialize(lines.buffer) as Packed<M>; // by `packLines`
   return each.map((own) => ({ ...same, ...own }) as M);
+}
+
+export function linesOf({ lines }: Pick<QueueDocument, 'lines'>): readonly MessageDocument[] {
+  return unpackLines(lines);
 }
 
 /** Of values that messages have: texts, numbers, dates, and small documents and lists that are equal when they read the same. */

@@ -6,19 +6,17 @@ import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import {
   type AccountId,
   type ClaimId,
-  type GroupId,
   type MessageId,
   type QueueId,
-  queueId,
   returnedQueueId,
 } from '../../platform/runtime/ids.ts';
 import type { Claim, MessageDocument } from '../document/message.ts';
 import { enter } from '../document/status.ts';
 import {
+  MIXED,
   type QueueClaim,
   type QueueDocument,
   queueable,
-  queueDocument,
   unpackLines,
   writtenDocument,
 } from './queue-document.ts';
@@ -32,45 +30,6 @@ const UNSET = { $exists: false };
 
 export function queueOf(db: Db): Collection<QueueDocument> {
   return db.collection('queue');
-}
-
-/** The queue documents of what a debit paid for. Every call makes the same, except for the time. */
-export function queueDocuments(group: GroupId, messages: readonly MessageDocument[], now: Date): QueueDocument[] {
-  return queueable(messages).map((piece, i) => queueDocument(queueId(group, i), piece, now));
-}
-
-/**
- * Inserts new documents. Only whoever knows that nobody else has tried to may call it, and only once: the lines would be sent
- * again. Everybody else calls `insertAgain`.
- */
-export async function insertFirst(db: Db, documents: readonly QueueDocument[]): Promise<void> {
-  if (documents.length > 0) await insertNew(db, 'queue', documents);
-}
-
-/**
- * The same for a repeat, or when it may be one: after an error, or for a process that died. What was sent is not sent again,
- * because the messages decide (`written`); and a first insert that comes late is refused.
- */
-export async function insertAgain(db: Db, documents: readonly QueueDocument[], now: Date): Promise<void> {
-  if (documents.length === 0) return;
-  await insertNew(
-    db,
-    'queue',
-    documents.map((document) => ({ ...document, written: true, keep: true, writeAt: now })),
-  );
-}
-
-/**
- * Leaves nothing to be claimed in these documents, which may have been inserted before or may yet be: a first insert that comes late
- * is refused. Then write them out (`writeAllOut`), and all their messages are in `messages`; `requeue` gives them lines.
- */
-export async function insertEnded(db: Db, documents: readonly QueueDocument[], now: Date): Promise<void> {
-  const ended = { open: undefined, written: true, keep: true, writeAt: now, removeAt: keptUntil(now) } as const;
-  await insertNew(
-    db,
-    'queue',
-    documents.map((document) => ({ ...document, ...ended, next: document.n })),
-  );
 }
 
 /**
@@ -156,7 +115,8 @@ export async function removeEnded(db: Db, which: Filter<QueueDocument>, now: Dat
   return modifiedCount + deletedCount;
 }
 
-function keptUntil(now: Date): Date {
+/** When a kept document that ends now is removed. */
+export function keptUntil(now: Date): Date {
   return new Date(now.getTime() + KEPT_MS);
 }
 
@@ -245,10 +205,11 @@ export async function findInQueue(
   id: MessageId,
   committed = false,
 ): Promise<MessageDocument | undefined> {
-  const filter = { writeAt: { $exists: true }, account, first: { $lte: id }, last: { $gte: id } };
+  const own = { account: { $in: [account, MIXED] } } satisfies Filter<QueueDocument>;
+  const filter = { writeAt: { $exists: true }, ...own, first: { $lte: id }, last: { $gte: id } };
   const documents = await (committed ? findAllCommitted(queueOf(db), filter) : queueOf(db).find(filter).toArray());
   for (const { lines } of documents) {
-    const message = unpackLines(lines).find(({ _id }) => _id === id);
+    const message = unpackLines(lines).find((line) => line._id === id && line.account === account);
     if (message !== undefined) return message;
   }
   return undefined;

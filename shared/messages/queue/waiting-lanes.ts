@@ -1,8 +1,8 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import { type AccountId, idTime } from '../../platform/runtime/ids.ts';
+import { type AccountId, idTime, type MessageId } from '../../platform/runtime/ids.ts';
 import type { AnyMessage } from '../document/any-message.ts';
 import { CHAT_LANE, CHAT_PATH } from '../document/chat-message.ts';
-import type { QueueDocument } from './queue-document.ts';
+import { MIXED, type QueueDocument, unpackLines } from './queue-document.ts';
 import { queueOf } from './queue-store.ts';
 
 /** The names of the lanes of `MessageDocument.lane`, the most urgent first. */
@@ -30,8 +30,8 @@ export interface WaitingLane {
 
 /**
  * What waits to be claimed, by path and lane. Jumps through the claim's own index (`open`) from path to path, lane to lane and
- * account to account. So it costs a few reads for each account that has something waiting, however many messages that is. A line
- * counts until a worker has looked at it, also when its message has ended meanwhile: it was cancelled, or its validity is over.
+ * account to account; only mixed documents are read. So it costs a few reads for each account that has something waiting, however
+ * many messages that is. A line counts until a worker has looked at it, also when its message has ended meanwhile: it was cancelled, or its validity is over.
  */
 export async function readQueues(db: Db): Promise<readonly WaitingLane[]> {
   const queue = queueOf(db);
@@ -39,14 +39,15 @@ export async function readQueues(db: Db): Promise<readonly WaitingLane[]> {
   for (const path of await pathsOf(queue)) {
     for (const [lane, name] of LANES.entries()) {
       const lines = { open: true, path, lane } as const;
-      found.push(...(await laneOf(queue, 'open', lines, path, name, () => countLines(queue, lines))));
+      const few = await mixedLines(queue, lines);
+      found.push(...(await laneOf(queue, 'open', lines, few, path, name, () => countLines(queue, lines))));
     }
   }
   // Chat-app messages are never lines.
   const messages = db.collection<AnyMessage>('messages');
   const chats = { channel: 'chatapp', state: 'queued' } as const;
   const count = () => messages.countDocuments(chats, { limit: COUNTED_MAX, hint: CHAT_INDEX });
-  found.push(...(await laneOf(messages, CHAT_INDEX, chats, CHAT_PATH, LANES[CHAT_LANE], count)));
+  found.push(...(await laneOf(messages, CHAT_INDEX, chats, [], CHAT_PATH, LANES[CHAT_LANE], count)));
   return found.sort((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)));
 }
 
@@ -65,32 +66,53 @@ async function pathsOf(queue: Collection<QueueDocument>): Promise<readonly strin
   return paths;
 }
 
-/** One, or none when nothing waits there. */
+interface Line {
+  readonly _id: MessageId;
+  readonly account: AccountId;
+}
+
+/** What waits in mixed documents: no line for longer than some seconds. */
+async function mixedLines(queue: Collection<QueueDocument>, which: Filter<QueueDocument>): Promise<readonly Line[]> {
+  const mixed = await queue
+    .find({ ...which, account: MIXED })
+    .sort({ _id: 1 })
+    .limit(SLICE)
+    .toArray();
+  return mixed.flatMap(({ lines, next }) => unpackLines(lines).slice(next));
+}
+
+/** One, or none when nothing waits there. `few`: lines of mixed documents. */
 async function laneOf<T extends QueueDocument | AnyMessage>(
   collection: Collection<T>,
   index: string,
   waits: Filter<T>,
+  few: readonly Line[],
   path: string,
   lane: WaitingLane['lane'],
   count: () => Promise<number>,
 ): Promise<readonly WaitingLane[]> {
-  let accounts = 0;
+  const accounts = new Set<AccountId>();
   let oldest: WaitingLane['oldest'] | undefined;
-  for (let account: AccountId | undefined; accounts < ACCOUNTS_MAX; accounts++) {
+  const look = (account: AccountId, id: MessageId): void => {
+    accounts.add(account);
+    const at = idTime(id);
+    if (oldest === undefined || at < oldest.at) oldest = { at, account };
+  };
+  for (const { account, _id } of few) look(account, _id);
+  for (let behind: string = MIXED, reads = 0; reads < ACCOUNTS_MAX; reads++) {
     const [next] = await collection
-      .find({ ...waits, ...(account && { account: { $gt: account } }) }, { projection: { account: 1, first: 1 } })
+      .find({ ...waits, account: { $gt: behind } } as Filter<T>, { projection: { account: 1, first: 1 } })
       .sort({ account: 1, _id: 1 })
       .hint(index)
       .limit(1)
       .toArray();
-    if (next === undefined) break;
-    account = next.account;
-    const at = idTime('first' in next ? next.first : next._id);
-    if (oldest === undefined || at < oldest.at) oldest = { at, account };
+    if (next === undefined || next.account === MIXED) break;
+    behind = next.account;
+    look(next.account, 'first' in next ? next.first : (next._id as MessageId)); // of a message or a queue document
   }
   if (oldest === undefined) return [];
   const waiting = await count();
-  return [{ path, lane, waiting, more: waiting === COUNTED_MAX, accounts, oldest }];
+  return [{ path, lane, waiting, more: waiting === COUNTED_MAX, accounts: accounts.size, oldest }];
 }
 
 async function countLines(queue: Collection<QueueDocument>, which: Filter<QueueDocument>): Promise<number> {

@@ -2,8 +2,8 @@ import type { Db, Filter } from 'mongodb';
 import { updateEach } from '../../platform/mongo/update-each.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import type { MessageDocument } from '../document/message.ts';
-import { type QueueDocument, unpackLines } from './queue-document.ts';
-import { claimedMessage, insertMissing, queueOf } from './queue-store.ts';
+import { isMixed, linesOf, type QueueDocument } from './queue-document.ts';
+import { claimedMessage, insertMissing, queueOf, readQueued, removeEnded, requeue } from './queue-store.ts';
 
 /** Most documents of one step. */
 const DOCUMENTS_MAX = 200;
@@ -14,8 +14,10 @@ const AGAIN_MS = 10_000;
 
 /**
  * Inserts the messages of queue documents that match, so that everything that reads, cancels or moves messages finds them: what waits
- * is `queued`, what a carrier has claimed and not answered yet is `submitting`. Those that are there stay as they are. Repeats and
- * parallel calls write the same. Returns how many documents it looked at: until that is 0, there may be more.
+ * is `queued`, what a carrier has claimed and not answered yet is `submitting`. Those that are there stay as they are. What waits in
+ * mixed documents gets lines of single accounts, and the mixed ones are removed. Repeats and parallel calls write the same, but for
+ * these lines: of several lines of one message, one finds it queued. Returns how many documents it looked at: until that is 0, there
+ * may be more.
  */
 export async function writeOut(db: Db, now: Date, which: Filter<QueueDocument>): Promise<number> {
   const queue = queueOf(db);
@@ -48,8 +50,21 @@ export async function writeOut(db: Db, now: Date, which: Filter<QueueDocument>):
   const whole = marked.filter(({ written, open }) => written || !open);
   await insertMissing(db, whole.flatMap(messagesOf));
   crashPoint('queue:written');
+  await split(
+    db,
+    whole.filter((document) => isMixed(document) && document.open),
+    now,
+  );
   await queue.updateMany({ _id: { $in: whole.map(({ _id }) => _id) } }, { $unset: { writeAt: '' } });
   return found.length;
+}
+
+/** Nothing is lost with them: also what was claimed is in `messages`, with its claim. */
+async function split(db: Db, mixed: readonly QueueDocument[], now: Date): Promise<void> {
+  if (mixed.length === 0) return;
+  await requeue(db, await readQueued(db, mixed.flatMap(linesOf)));
+  crashPoint('queue:split');
+  await removeEnded(db, { _id: { $in: mixed.map(({ _id }) => _id) } }, now);
 }
 
 /** All of them. */
@@ -58,9 +73,9 @@ export async function writeAllOut(db: Db, now: Date, which: Filter<QueueDocument
 }
 
 /** The messages of its lines, as they are while nothing became of them. */
-function messagesOf({ claims, lines }: QueueDocument): readonly MessageDocument[] {
-  return unpackLines(lines).map((line, i) => {
-    const claim = claims.find(({ from, to }) => from <= i && i < to);
+function messagesOf(document: QueueDocument): readonly MessageDocument[] {
+  return linesOf(document).map((line, i) => {
+    const claim = document.claims.find(({ from, to }) => from <= i && i < to);
     return claim === undefined || claim.written ? line : claimedMessage(line, claim);
   });
 }

@@ -29,6 +29,6 @@ export async function acceptOnce(
   if (debit.kind === 'refused') return debit.why;
   crashPoint('accept:debited');
   // Another process may be doing the same, or may have done it.
-  await within(REPEAT_MS, followUp.store(request, false));
+  await within(REPEAT_MS, followUp.store([{ ...request, first: false }]));
   return { kind: 'accepted', credits: CREDITS_PER_MESSAGE };
 }

@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { type MessageDraft, queuedMessage } from '../../messages/document/draft.ts';
+import { ACCOUNTS_MAX } from '../../messages/queue/queue-document.ts';
 import { type Booking, bookedSchedule, priceOfBooking } from '../../messages/schedule.ts';
 import { storeTrouble } from '../../platform/mongo/errors.ts';
 import { REPEAT_MS } from '../../platform/mongo/until-answered.ts';
@@ -55,8 +56,6 @@ export type AcceptOutcome =
 
 /** Most requests per debit. 100 single messages add about 50 KB to the account document, and a larger group gains nothing. */
 const GROUP_REQUESTS_MAX = 100;
-/** Most accounts per debit command. With a hundred requests each it carries about 3 MB. */
-const GROUP_ACCOUNTS_MAX = 50;
 /** Commands in flight at once: while one repeats a lost answer, the other accounts go on. */
 const GROUPS_MAX = 4;
 /** A group that takes longer than this is slow: on a loaded machine with two cores they take 10 to 20 ms. */
@@ -100,7 +99,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     this.#followUp = new FollowUp(deps);
     this.#grouper = new KeyedGrouper({
       maxItems: GROUP_REQUESTS_MAX,
-      maxKeys: GROUP_ACCOUNTS_MAX,
+      maxKeys: ACCOUNTS_MAX, // with a hundred requests each about 3 MB
       maxGroups: GROUPS_MAX,
       patienceMs: PATIENCE_MS,
       run: (parts) => this.#payForGroup(parts),
@@ -177,7 +176,8 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
 
   async #payOpen(orders: readonly AccountOrder[]): Promise<readonly Answer[]> {
     const today = isoDate(this.#deps.clock.now());
-    const requests = orders.map((one) => debitRequest(one, today, this.#followUp.takeDone(one.account)));
+    const group = newId('grp');
+    const requests = orders.map((one) => debitRequest(one, group, today, this.#followUp.takeDone(one.account)));
     let answers: readonly Answered[] = [];
     try {
       answers = await this.#debit(requests);
@@ -187,7 +187,13 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
         if (answers[i]?.kind !== 'paid') this.#followUp.addDone(account, done);
       });
     }
-    return requests.map((request, i) => this.#answerOf(request, answers[i]));
+    const paid = requests.flatMap((request, i) => {
+      const answer = answers[i];
+      return answer?.kind === 'paid' ? { ...request, first: answer.repeated !== true } : [];
+    });
+    if (paid.length > 0) crashPoint('accept:debited');
+    const stored = this.#followUp.store(paid);
+    return requests.map((request, i) => answerOf(request, answers[i], stored));
   }
 
   /** If not all requests have paid, debit-answers.ts finds out what happened to each. */
@@ -198,18 +204,14 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     if (all === requests.length) return requests.map(() => PAID);
     return debitAnswers(this.#deps, requests, { beganMs, paid });
   }
+}
 
-  #answerOf(request: DebitRequest, debit: Answered | undefined): Answer {
-    if (debit === undefined || debit.kind === 'unknown') return UNKNOWN;
-    if (debit.kind === 'failed') return { failed: debit.error };
-    const repeated = debit.repeated === true;
-    if (debit.kind === 'refused') return { outcome: repeated ? { ...debit.why, mayStillPay: true } : debit.why };
-    crashPoint('accept:debited');
-    return {
-      outcome: { kind: 'accepted', credits: priceOf(request) },
-      stored: this.#followUp.store(request, !repeated),
-    };
-  }
+/** `stored`: resolves when what was paid for is. */
+function answerOf(request: DebitRequest, debit: Answered | undefined, stored: Promise<void>): Answer {
+  if (debit === undefined || debit.kind === 'unknown') return UNKNOWN;
+  if (debit.kind === 'failed') return { failed: debit.error };
+  if (debit.kind === 'paid') return { outcome: { kind: 'accepted', credits: priceOf(request) }, stored };
+  return { outcome: debit.repeated === true ? { ...debit.why, mayStillPay: true } : debit.why };
 }
 
 function outcomeOf(answer: Answer): AcceptOutcome {
@@ -224,8 +226,12 @@ async function storedOutcomeOf(answer: Answer): Promise<AcceptOutcome> {
   return outcome;
 }
 
-function debitRequest({ account, order }: AccountOrder, today: string, done: readonly GroupId[]): DebitRequest {
-  const group = newId('grp');
+function debitRequest(
+  { account, order }: AccountOrder,
+  group: GroupId,
+  today: string,
+  done: readonly GroupId[],
+): DebitRequest {
   return {
     account,
     group,

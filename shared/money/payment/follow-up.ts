@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import { markPaid } from '../../messages/batch-store.ts';
-import { insertAgain, insertFirst, queueDocuments } from '../../messages/queue/queue-store.ts';
+import { insertAgain, insertFirst } from '../../messages/queue/insert.ts';
+import { queueDocuments } from '../../messages/queue/queue-document.ts';
 import { storeBooked } from '../../messages/store-booked-schedules.ts';
 import { isStoreTrouble } from '../../platform/mongo/errors.ts';
 import { pauseMs, REPEAT_MS } from '../../platform/mongo/until-answered.ts';
@@ -24,16 +25,12 @@ export interface PaidGroup extends Partial<Pick<Paid, 'schedules'>>, Pick<Paid, 
 
 /**
  * Stores what debits have paid for, that of many by one insert each for messages, as lines of the queue, and schedules. Doing it
- * twice writes the same, if only the first attempt says that it is that.
+ * twice writes the same, if only the first attempt says that it is that. First attempts for what one command has paid for belong into
+ * one call.
  */
 export async function storePaid(db: Db, groups: readonly PaidGroup[], now: Date): Promise<void> {
-  const documents = (first: boolean) =>
-    groups
-      .filter((group) => (group.first ?? false) === first)
-      .flatMap(({ group, messages }) => queueDocuments(group, messages, now));
   await Promise.all([
-    insertFirst(db, documents(true)),
-    insertAgain(db, documents(false), now),
+    queuePaid(db, groups, now),
     storeBooked(
       db,
       groups.flatMap(({ schedules = [] }) => schedules),
@@ -42,8 +39,19 @@ export async function storePaid(db: Db, groups: readonly PaidGroup[], now: Date)
   ]);
 }
 
-/** Most groups per insert. Debits of many small accounts stay single; their inserts are shared. */
-const GROUPS_MAX = 200;
+async function queuePaid(db: Db, groups: readonly PaidGroup[], now: Date): Promise<void> {
+  const first = groups.filter((group) => group.first);
+  const areNew = await insertFirst(db, queueDocuments(first, now));
+  const again = areNew ? groups.filter((group) => !group.first) : groups;
+  await insertAgain(
+    db,
+    again.flatMap((group) => queueDocuments([group], now)),
+    now,
+  );
+}
+
+/** Most debit commands per insert. */
+const COMMANDS_MAX = 20;
 /**
  * Least time between two inserts. No answer waits for them, only the carrier: on a busy gateway for a part of this, on an idle one
  * not at all.
@@ -58,7 +66,9 @@ const ENTRIES_MAX = 500;
 /** Most accounts for which the groups to be cleared are remembered. */
 const ACCOUNTS_MAX = 10_000;
 
-type Storing = DebitRequest & Pick<PaidGroup, 'first'>;
+export interface PaidDebit extends DebitRequest {
+  readonly first: boolean;
+}
 
 /**
  * Follow-up of a debit: its messages are stored in the queue, then its ledger entry is written, then the account's next debit clears the
@@ -68,7 +78,8 @@ type Storing = DebitRequest & Pick<PaidGroup, 'first'>;
 export class FollowUp {
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #storing: Grouper<Storing, boolean>;
+  /** An item: what one command has paid for. */
+  readonly #storing: Grouper<readonly PaidDebit[], readonly boolean[]>;
   readonly #entering: Grouper<DebitRequest, boolean>;
   readonly #open = new OpenGroups();
   /** By account: groups whose follow-up is complete; the next debit clears them. */
@@ -77,15 +88,21 @@ export class FollowUp {
   constructor({ db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Log }) {
     this.#clock = clock;
     this.#log = log;
-    this.#storing = new Grouper<Storing, boolean>({
-      maxItems: GROUPS_MAX,
+    this.#storing = new Grouper<readonly PaidDebit[], readonly boolean[]>({
+      maxItems: COMMANDS_MAX,
       gatherMs: 0,
       gapMs: STORE_GAP_MS,
-      run: (groups) =>
-        this.#untilTaken(groups, async (some, repeated) => {
+      run: async (commands) => {
+        const stored = await this.#untilTaken(commands.flat(), async (some, repeated) => {
           await storePaid(db, repeated ? some.map((group) => ({ ...group, first: false })) : some, clock.now());
           return some.map(() => true);
-        }),
+        });
+        let begin = 0;
+        return commands.map(({ length }) => {
+          begin += length;
+          return stored.slice(begin - length, begin);
+        });
+      },
     });
     this.#entering = new Grouper<DebitRequest, boolean>({
       maxItems: ENTRIES_MAX,
@@ -115,16 +132,19 @@ export class FollowUp {
   }
 
   /**
-   * Resolves when the messages and the schedules are stored; the ledger entry follows later. Never rejects. `first`: the debit was
-   * made by one attempt, and no other process makes it or stores what it paid for. Then the next debit may clear the pending change
-   * once everything is done.
+   * Resolves when the messages and the schedules of the debits of one command are stored; the ledger entries follow later. Never
+   * rejects. `first`: the debit was made by one attempt, and no other process makes it or stores what it paid for. Then the next debit
+   * may clear the pending change once everything is done.
    */
-  async store(request: DebitRequest, first: boolean): Promise<void> {
-    this.#open.paid(request);
-    const stored = await this.#storing.add({ ...request, first });
-    this.#open.stored(request);
-    if (stored) crashPoint('accept:inserted');
-    void this.#enter(request, stored, first);
+  async store(debits: readonly PaidDebit[]): Promise<void> {
+    if (debits.length === 0) return;
+    for (const debit of debits) this.#open.paid(debit);
+    const stored = await this.#storing.add(debits);
+    debits.forEach((debit, i) => {
+      this.#open.stored(debit);
+      if (stored[i]) crashPoint('accept:inserted');
+      void this.#enter(debit, stored[i] === true, debit.first);
+    });
   }
 
   /** Whether the account may be debited: not while too much that it has paid for waits for the store. */

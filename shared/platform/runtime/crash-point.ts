@@ -21,6 +21,7 @@ export const CRASH_POINTS = {
   'claim:taken': 'Messages are claimed; nothing was written to the carrier.',
   'queue:marked': 'The messages of waiting lines decide from now on; they are not inserted.',
   'queue:written': 'The messages of waiting lines are inserted; the queue does not know it.',
+  'queue:split': 'What waited in mixed documents has lines of single accounts; the mixed ones still exist.',
   'queue:taken_over': 'What a dead worker had claimed is inserted as unknown; the queue still has its claims.',
   'submit:written': 'A submit_sm was written; no answer came.',
   'settle:intended': 'A group of settles is announced in its intent; no message is changed.',

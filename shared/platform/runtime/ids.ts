@@ -13,7 +13,7 @@ export type AccountId = Id<'acc'>;
 export type MessageId = Id<'msg'>;
 export type BatchId = Id<'bat'>;
 export type ScheduleId = Id<'sch'>;
-/** One debit and all that it pays for. */
+/** One debit and all that it pays for. Debits of several accounts that are made by one command have the same. */
 export type GroupId = Id<'grp'>;
 export type EndpointId = Id<'whk'>;
 /** A paid conversation of 24 hours on the chat-app channel. */
@@ -169,9 +169,14 @@ export function optOutAnswerId(asked: MessageId): MessageId {
   return `msg_${time}${hashText(`answer:${asked}`, RANDOM_CHARACTERS)}`;
 }
 
-/** The id of a queue document, from that of what brought its lines, and a number or version. Derived, so that it is inserted once. */
-export function queueId(from: GroupId | MessageId, number: number): QueueId {
-  return `que_${from.slice(4)}_${number}`;
+/** The id of a queue document, from its first message, and a number. Derived, so that it is inserted once. */
+export function queueId(first: MessageId, number: number): QueueId {
+  return `que_${first.slice(4)}_${number}`;
+}
+
+/** The same of what a debit command has paid for. `which` of its documents. */
+export function debitQueueId(group: GroupId, which: string): QueueId {
+  return `que_${group.slice(4)}_${hashText(which, RANDOM_CHARACTERS)}`;
 }
 
 /** A new id for messages that wait again. It has the time of this one: so they leave before what was accepted later. */

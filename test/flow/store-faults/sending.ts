@@ -4,12 +4,15 @@ import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import { deliveriesIn, type Stored } from '../../../shared/events/webhooks/delivery.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import { insertFirst } from '../../../shared/messages/queue/insert.ts';
+import { MIXED, queueDocuments } from '../../../shared/messages/queue/queue-document.ts';
 import { claimLines, queueOf, takeOverClaims } from '../../../shared/messages/queue/queue-store.ts';
 import { writeOut } from '../../../shared/messages/queue/write-out.ts';
 import { Settler } from '../../../shared/messages/settlement/settle.ts';
 import { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
 import type { SubmitOutcome } from '../../../shared/messages/settlement/submit-outcome.ts';
 import { verifyLedger } from '../../../shared/money/ledger/verify.ts';
+import { storePaid } from '../../../shared/money/payment/follow-up.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, eventId, type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { Claimer } from '../../../workers/smpp/claim/claim.ts';
@@ -124,6 +127,72 @@ const written: Scenario = {
         const { claim } = claimerOf(db, 2, path);
         expect(idsOf(await claim()), 'the others are claimed once').to.deep.equal(idsOf(lines.slice(1)));
         expect(await claim()).to.deep.equal([]);
+      },
+    };
+  },
+};
+
+/** What two accounts have paid for by one command. */
+function makePaid(path: string) {
+  const group = newId('grp');
+  return [newId('acc'), newId('acc')].map((account) => ({ group, messages: makeLines(account, path) }));
+}
+
+const storedTogether: Scenario = {
+  name: 'what accounts have paid for together is stored',
+  async open(db, faulty) {
+    const path = newPath();
+    const paid = makePaid(path);
+    let first = true;
+    return {
+      async act() {
+        await untilDone(async () => {
+          const groups = paid.map((group) => ({ ...group, first }));
+          first = false; // as the follow-up repeats it
+          await storePaid(faulty, groups, clock.now());
+          return true;
+        });
+      },
+      async expectWhole() {
+        const { claim } = claimerOf(db, 1, path);
+        expect(idsOf(await claim()), 'each is claimed once').to.deep.equal(
+          idsOf(paid.flatMap(({ messages }) => messages)),
+        );
+        expect(await claim()).to.deep.equal([]);
+      },
+    };
+  },
+};
+
+const split: Scenario = {
+  name: 'what waits of several accounts in one document is written out, and what was claimed of it',
+  async open(db, faulty) {
+    const path = newPath();
+    const paid = makePaid(path);
+    const lines = paid.flatMap(({ messages }) => messages);
+    const [document] = queueDocuments(paid, new Date(0));
+    if (document === undefined) throw new Error('they share one');
+    await insertFirst(db, [document]);
+    const old = { id: newId('clm'), carrier: 'c', epoch: 1, at: clock.now() };
+    await claimLines(db, old, [{ head: document, to: 1 }]);
+    const later = new ManualClock(new Date());
+    return {
+      async act() {
+        await untilDone(async () => {
+          later.turn(60_000);
+          return (await writeOut(faulty, later.now(), { path })) === 0;
+        });
+      },
+      async expectWhole() {
+        const stored = await db.collection<MessageDocument>('messages').find({ path }).sort({ _id: 1 }).toArray();
+        expect(idsOf(stored)).to.deep.equal(idsOf(lines));
+        expect(stored.filter(({ state }) => state === 'submitting').map(({ claim: stamp }) => stamp?.id)).to.deep.equal(
+          [old.id],
+        );
+        const { claim } = claimerOf(db, 2, path);
+        expect(idsOf(await claim()), 'the others are claimed once').to.deep.equal(idsOf(lines.slice(1)));
+        expect(await claim()).to.deep.equal([]);
+        expect(await queueOf(db).countDocuments({ path, account: MIXED })).to.equal(0);
       },
     };
   },
@@ -262,4 +331,13 @@ async function subscribe(db: Db, account: AccountId): Promise<EndpointDocument['
   return endpoint;
 }
 
-export const SENDING: readonly Scenario[] = [claim, claimStored, written, takeOver, settle, settleUnborn];
+export const SENDING: readonly Scenario[] = [
+  claim,
+  claimStored,
+  storedTogether,
+  written,
+  split,
+  takeOver,
+  settle,
+  settleUnborn,
+];

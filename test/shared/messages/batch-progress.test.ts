@@ -2,12 +2,14 @@ import { expect } from 'chai';
 import type { BatchState } from '../../../shared/messages/batch.ts';
 import { countBatch } from '../../../shared/messages/batch-progress.ts';
 import { queuedMessage } from '../../../shared/messages/document/draft.ts';
-import { claimedMessage, claimLines, insertFirst, queueDocuments } from '../../../shared/messages/queue/queue-store.ts';
+import { insertFirst } from '../../../shared/messages/queue/insert.ts';
+import { claimedMessage, claimLines } from '../../../shared/messages/queue/queue-store.ts';
 import { writeOut } from '../../../shared/messages/queue/write-out.ts';
 import { insertNew } from '../../../shared/platform/mongo/insert-new.ts';
 import { batchMessageIds, newId } from '../../../shared/platform/runtime/ids.ts';
 import { makeBatch } from '../../support/batches.ts';
 import { makeDraft } from '../../support/make.ts';
+import { ownDocuments } from '../../support/queue.ts';
 import { useStore } from '../../support/store.ts';
 
 describe('how far a batch is', () => {
@@ -21,7 +23,7 @@ describe('how far a batch is', () => {
     const made = Array.from({ length: 6 }, (_, i) =>
       queuedMessage(account, group, makeDraft({ _id: idOf(i), batch: batch._id })),
     );
-    const documents = queueDocuments(group, made, new Date());
+    const documents = ownDocuments(group, made, new Date());
     await insertFirst(store.db, documents);
     const counts = async (state: BatchState) => {
       const { queued, sent, rejected, ...others } = await countBatch(store.db, { ...batch, state });

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
-import { claimLines, insertFirst, queueDocuments } from '../../../shared/messages/queue/queue-store.ts';
+import { insertFirst } from '../../../shared/messages/queue/insert.ts';
+import { claimLines } from '../../../shared/messages/queue/queue-store.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import { QueueGauges } from '../../../workers/maintenance/queue-gauges.ts';
 import { makeAccount, makeDraft, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { ownDocuments } from '../../support/queue.ts';
 import { useStore } from '../../support/store.ts';
 
 describe('what waits, as metrics', () => {
@@ -20,7 +22,7 @@ describe('what waits, as metrics', () => {
         account,
         _id: newId('msg', clock.now().getTime() - seconds * 1_000),
       });
-    const documents = queueDocuments(
+    const documents = ownDocuments(
       newId('grp'),
       [
         waiting(one, 300, 1, 'transactional'),

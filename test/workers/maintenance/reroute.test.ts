@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import type { RouteDocument } from '../../../shared/carriers/routing/route.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
-import { unpackLines } from '../../../shared/messages/queue/queue-document.ts';
+import { insertFirst } from '../../../shared/messages/queue/insert.ts';
+import { MIXED, queueDocuments, unpackLines } from '../../../shared/messages/queue/queue-document.ts';
 import { claimLines, queueOf } from '../../../shared/messages/queue/queue-store.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { Reroute, type RerouteDeps } from '../../../workers/maintenance/reroute.ts';
@@ -44,6 +45,12 @@ describe('Reroute', () => {
   const make = (): Reroute => new Reroute(deps());
   const some = (count: number, more: Partial<MessageDocument>): MessageDocument[] =>
     Array.from({ length: count }, () => makeMessage({ account: 'acc_1', _id: newId('msg'), ...more }));
+  /** Of several accounts, in one document. */
+  const enqueueMixed = async (accounts: readonly MessageDocument[][]): Promise<void> => {
+    const group = newId('grp');
+    const groups = accounts.map((messages) => ({ group, messages }));
+    expect(await insertFirst(store.db, queueDocuments(groups, clock.now()))).to.equal(true);
+  };
   const put = (count: number, more: Partial<MessageDocument>) => enqueueWritten(store.db, some(count, more));
   /** Each message that is queued has a line on its path, where a carrier finds it. */
   async function expectLines(): Promise<void> {
@@ -98,6 +105,21 @@ describe('Reroute', () => {
     await expectLines();
   });
 
+  it('lines of several accounts in one document are moved, or left alone, as those of one', async () => {
+    await routes().insertMany([route('india', { prefixes: ['91'] }, ['a']), route('rest', {}, ['c'])]);
+    const india = { to: '919876543210', path: 'transactional' };
+    await enqueueMixed([some(2, india), some(2, { ...india, account: 'acc_2' })]);
+    const stays = { to: '447911123456', path: '@30:c', routed: { route: 'rest' } } as const;
+    await enqueueMixed([some(1, stays), some(1, { ...stays, account: 'acc_2' })]);
+
+    expect(await make().run()).to.equal(4);
+
+    expect(await paths()).to.deep.equal({ '@30:a': 4 });
+    expect(await queueOf(store.db).countDocuments({ account: MIXED })).to.equal(1);
+    await writeOutAll(store.db);
+    await expectLines();
+  });
+
   it('what a carrier claims at the same moment stays with it', async () => {
     await routes().insertOne(route('rest', {}, ['c']));
     const [document] = await enqueue(store.db, some(150, { path: 'transactional' }));
@@ -129,6 +151,7 @@ describe('Reroute', () => {
         await queueOf(store.db).deleteMany({});
         await put(3, { path: 'transactional' });
         await enqueue(store.db, some(3, { path: 'transactional' }));
+        await enqueueMixed([some(1, { path: 'transactional' }), some(1, { path: 'transactional', account: 'acc_2' })]);
         const dying = new Reroute({ ...deps(), db: dyingDb(store.db, last, when) });
         died = await dying.run().then(
           () => false,
@@ -139,7 +162,7 @@ describe('Reroute', () => {
         await new Reroute({ ...deps(), holder: () => ({ carrier: '@maintenance', epoch: 2 }) }).run();
 
         await writeOutAll(store.db);
-        expect(await paths()).to.deep.equal({ '@30:c': 6 });
+        expect(await paths()).to.deep.equal({ '@30:c': 8 });
         await expectLines();
       }
     });

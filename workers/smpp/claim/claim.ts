@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { Claim, MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { ClaimGates } from '../../../shared/messages/queue/claim-gates.ts';
+import { isMixed } from '../../../shared/messages/queue/queue-document.ts';
 import {
   claimedMessage,
   claimLines,
@@ -81,6 +82,11 @@ export class Claimer {
   /** Whether a claimed message is not in `messages` yet: its first settle inserts it. */
   isUnborn(id: MessageId): boolean {
     return this.#unborn.has(id);
+  }
+
+  /** Whether it was claimed with a mixed document, in which no gate holds it (waiting.ts). */
+  isOfMixed(id: MessageId): boolean {
+    return this.#unborn.get(id)?.mixed === true;
   }
 
   /** All of them, as their claims left them. */
@@ -166,7 +172,7 @@ export class Claimer {
       again,
     );
     const leaving = await this.#leaving(got.filter(({ head }) => head.document.written !== true));
-    const fresh = leaving.map(({ message, document }) => ({ message: claimedMessage(message, claim), document }));
+    const fresh = leaving.map((line) => ({ ...line, message: claimedMessage(line.message, claim) }));
     this.#uncertain = undefined;
     this.#note(claim, got, fresh);
     return [...fresh.map(({ message }) => message), ...written];
@@ -197,7 +203,7 @@ export class Claimer {
   async #leaving(picked: readonly Picked[]): Promise<readonly Leaving[]> {
     const now = this.#options.clock.now();
     const lines = picked.flatMap(({ head: { document, lines }, to }) =>
-      lines.slice(document.next, to).map((message) => ({ message, document: document._id })),
+      lines.slice(document.next, to).map((message) => ({ message, document: document._id, mixed: isMixed(document) })),
     );
     const over = lines.filter(({ message }) => message.validUntil <= now);
     if (over.length === 0) return lines;
@@ -248,4 +254,5 @@ interface Taking {
 interface Leaving {
   readonly message: MessageDocument;
   readonly document: QueueId;
+  readonly mixed: boolean;
 }

@@ -2,10 +2,10 @@ import type { Db, Filter } from 'mongodb';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { HOURS_LANE } from '../../../shared/messages/document/routing.ts';
 import type { ClaimGates } from '../../../shared/messages/queue/claim-gates.ts';
-import { type QueueDocument, unpackLines } from '../../../shared/messages/queue/queue-document.ts';
+import { isMixed, type QueueDocument, unpackLines } from '../../../shared/messages/queue/queue-document.ts';
 import { findAtOnce } from '../../../shared/platform/mongo/find-at-once.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
-import type { AccountId, QueueId } from '../../../shared/platform/runtime/ids.ts';
+import type { QueueId } from '../../../shared/platform/runtime/ids.ts';
 
 export interface WaitingOptions {
   readonly db: Db;
@@ -60,7 +60,7 @@ const PAUSED_MS = 250;
 const REMEMBERED = 300;
 
 const IN_ORDER = { path: 1, lane: 1, account: 1, _id: 1 } as const;
-const WITHOUT_LINES = { account: 1, template: 1 } as const;
+const WITHOUT_LINES = { account: 1, template: 1, written: 1 } as const;
 
 /**
  * What waits for a carrier, and what is next.
@@ -68,10 +68,12 @@ const WITHOUT_LINES = { account: 1, template: 1 } as const;
  * **In which order.** If there is room for all, all are taken, the most urgent lane first. In a backlog the highest lane with messages
  * gets 90 % of the room, the lanes below it 10 %. Inside a lane the paths take turns, and inside a path the accounts, each with a quota
  * of 5 to 15 messages: next is the account after the one that was served last, and a turn that was cut off is continued. Inside an
- * account the oldest document is first.
+ * account the oldest document is first. Mixed documents have a turn as an account has; it is a whole document, in which none of its
+ * accounts has more than a quota. After three seconds each of these accounts has its own turns.
  *
  * **What it costs.** One read while less than `SHORT` documents wait. In a longer backlog one for each account that gets a turn, at
- * most every 50 ms: so no account waits for the backlog of another. Accounts that a gate holds are passed over.
+ * most every 50 ms: so no account waits for the backlog of another. Accounts that a gate holds are passed over, but not their lines in
+ * mixed documents: whoever claims these gives them back.
  */
 export class Waiting {
   readonly #options: WaitingOptions;
@@ -115,11 +117,11 @@ export class Waiting {
   }
 
   async #read(wanted: number): Promise<void> {
-    const { clock, gates } = this.#options;
+    const { clock } = this.#options;
     if (clock.monotonicMs() >= this.#longUntilMs) {
       const found = await this.#find({ path: { $in: [...this.#from.paths] }, lane: this.#lanes() }, SHORT);
       if (found.length < SHORT) {
-        this.#heads = found.filter(({ document }) => !gates.holds(document));
+        this.#heads = found.filter(({ document }) => this.#isFree(document));
         this.#whole = this.#heads.length === found.length;
         return;
       }
@@ -190,7 +192,7 @@ export class Waiting {
         const open = found.filter(({ document }) => !gates.held.has(document.account));
         if (open.length > 0) reads += 1;
         for (const [owner, all] of byAccount(open)) {
-          const free = all.filter(({ document }) => !gates.holds(document));
+          const free = all.filter(({ document }) => this.#isFree(document));
           const own = free.length > 0 ? free : await this.#readFree(turn, path, lane, owner);
           heads.push(...own);
           lines += Math.min(quota, linesOf(own));
@@ -210,19 +212,19 @@ export class Waiting {
   async #readMore({ document: { path, lane, account, _id } }: Head, lines: number): Promise<readonly Head[]> {
     if (lines <= 0) return [];
     const found = await this.#find({ path, lane, account, _id: { $gt: _id } }, Math.min(lines, PAGE));
-    return found.filter(({ document }) => !this.#options.gates.holds(document));
+    return found.filter(({ document }) => this.#isFree(document));
   }
 
   /** The first document of an account that has some of a paused template. Looks at some at a time, going on where it stopped. */
-  async #readFree(turn: Turn, path: string, lane: number, account: AccountId): Promise<readonly Head[]> {
-    const { gates, clock, db } = this.#options;
+  async #readFree(turn: Turn, path: string, lane: number, account: Account): Promise<readonly Head[]> {
+    const { clock, db } = this.#options;
     const { behind = '', notBeforeMs = 0 } = turn.paused.get(account) ?? {};
     if (clock.monotonicMs() < notBeforeMs) return [];
     const filter = { open: true, path, lane, account, _id: { $gt: behind as QueueId } } as const; // '' sorts before every id
     const page = await findAtOnce<QueueDocument>(db, 'queue', {
       ...{ filter, sort: IN_ORDER, limit: PAGE, projection: WITHOUT_LINES },
     });
-    const free = page.find((document) => !gates.holds(document));
+    const free = page.find((document) => this.#isFree(document));
     const last = page.at(-1);
     if (free === undefined && page.length === PAGE && last !== undefined) {
       turn.paused.set(account, { behind: last._id, notBeforeMs: 0 });
@@ -231,6 +233,11 @@ export class Waiting {
       turn.paused.set(account, { behind: '', notBeforeMs: clock.monotonicMs() + pauseMs });
     }
     return free === undefined ? [] : this.#find({ ...filter, _id: free._id }, 1);
+  }
+
+  /** Whether some of it may leave now. A written mixed document is about to be split (shared/messages/queue/write-out.ts). */
+  #isFree(document: Pick<QueueDocument, 'account' | 'template' | 'written'>): boolean {
+    return isMixed(document) ? document.written !== true : !this.#options.gates.holds(document);
   }
 
   async #find(filter: Filter<QueueDocument>, limit: number): Promise<readonly Head[]> {
@@ -315,23 +322,24 @@ export class Waiting {
     let left = most;
     while (left > 0 && waiting.size > 0 && !picking.full) {
       const accounts = [...waiting.keys()].sort();
-      if (turn.left <= 0 || !waiting.has(turn.account as AccountId)) {
-        turn.account = accounts.find((account) => account > turn.account) ?? accounts[0] ?? '';
-        turn.left = quota;
-      }
-      const own = waiting.get(turn.account as AccountId) ?? [];
+      const isNew = turn.left <= 0 || !waiting.has(turn.account as Account);
+      if (isNew) turn.account = accounts.find((account) => account > turn.account) ?? accounts[0] ?? '';
+      const own = waiting.get(turn.account as Account) ?? [];
       const [head] = own;
       if (head === undefined) return most - left;
+      if (isNew) turn.left = isMixed(head.document) ? head.document.n - head.next : quota;
       const took = picking.take(head, Math.min(turn.left, left));
       turn.left -= took;
       left -= took;
       if (head.next < head.document.n) continue;
       own.shift();
-      if (own.length === 0) waiting.delete(turn.account as AccountId);
+      if (own.length === 0) waiting.delete(turn.account as Account);
     }
     return most - left;
   }
 }
+
+type Account = QueueDocument['account'];
 
 interface Place {
   readonly path: string;
@@ -345,7 +353,7 @@ interface Turn {
   /** How many lines documents lately had: of small ones several are read at once. */
   size: number;
   /** Accounts with a paused template: where the search for their other documents goes on. */
-  readonly paused: Map<AccountId, { readonly behind: string; readonly notBeforeMs: number }>;
+  readonly paused: Map<Account, { readonly behind: string; readonly notBeforeMs: number }>;
 }
 
 /** Lines that are picked for one claim. */
@@ -385,8 +393,8 @@ class Picking {
 }
 
 /** In their order. */
-function byAccount(heads: readonly Head[]): Map<AccountId, Head[]> {
-  const accounts = new Map<AccountId, Head[]>();
+function byAccount(heads: readonly Head[]): Map<Account, Head[]> {
+  const accounts = new Map<Account, Head[]>();
   for (const head of heads) {
     const others = accounts.get(head.document.account);
     if (others === undefined) accounts.set(head.document.account, [head]);

@@ -1,5 +1,6 @@
 import type { CarrierDlt, CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { ClaimGates } from '../../../shared/messages/queue/claim-gates.ts';
 import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
 import type { ListenForChanges } from '../../../shared/platform/runtime/change-signal.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
@@ -28,6 +29,7 @@ export interface DispatchOptions {
   readonly claimer: Claimer;
   readonly serving: Pick<Serving, 'paths'>;
   readonly breaker: Breaker;
+  readonly gates: ClaimGates;
   readonly departures: Departures;
   readonly chains: AccountChains;
   readonly outcomes: OutcomeSettler;
@@ -192,10 +194,15 @@ export class Dispatch {
 
   /**
    * Submits the claimed messages, except those that may not leave any more. Returns false when the store did not answer that
-   * question. Then all messages go back to the queue.
+   * question. Then all messages go back to the queue, and in any case those of mixed documents that a gate holds. There they have lines
+   * of their account, which are passed over.
    */
-  async #depart(messages: readonly MessageDocument[]): Promise<boolean> {
-    const { carrier, departures, chains, answers, log } = this.#options;
+  async #depart(claimed: readonly MessageDocument[]): Promise<boolean> {
+    const { carrier, claimer, gates, departures, chains, answers, log } = this.#options;
+    const messages = claimed.filter((message) => !claimer.isOfMixed(message._id) || !gates.holds(message));
+    if (messages.length < claimed.length) {
+      for (const message of claimed) if (!messages.includes(message)) answers.requeue(message);
+    }
     const asked = await Promise.all([departures.refusals(messages), chains.of(messages)]).catch((error: unknown) => {
       log.warn('departures_unknown', { carrier: carrier._id, messages: messages.length, ...errorFields(error) });
     });

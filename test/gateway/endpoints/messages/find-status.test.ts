@@ -1,16 +1,13 @@
 import { expect } from 'chai';
 import { findMessageStatus } from '../../../../gateway/endpoints/messages/status.ts';
 import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
-import {
-  claimedMessage,
-  claimLines,
-  insertFirst,
-  queueDocuments,
-} from '../../../../shared/messages/queue/queue-store.ts';
+import { insertFirst } from '../../../../shared/messages/queue/insert.ts';
+import { claimedMessage, claimLines } from '../../../../shared/messages/queue/queue-store.ts';
 import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
 import { insertNew } from '../../../../shared/platform/mongo/insert-new.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';
+import { ownDocuments } from '../../../support/queue.ts';
 import { useStore } from '../../../support/store.ts';
 
 describe('findMessageStatus', () => {
@@ -35,7 +32,7 @@ describe('findMessageStatus', () => {
     const group = newId('grp');
     const ids = [newId('msg'), newId('msg'), newId('msg', Date.now() - 86_400_000)] as const;
     const made = ids.map((_id) => queuedMessage(account, group, makeDraft({ _id, text: 'a secret' })));
-    const documents = queueDocuments(group, made, new Date());
+    const documents = ownDocuments(group, made, new Date());
     await insertFirst(store.db, documents);
     const shown = () => Promise.all(ids.map((id) => findMessageStatus(store.db, account, id)));
     const states = async () => (await shown()).map((status) => status?.state);

@@ -5,7 +5,7 @@ import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
 import { noteTrouble, stopProvider } from '../../../../shared/carriers/providers/store.ts';
 import { createSender } from '../../../../shared/carriers/sender-store.ts';
 import type { InboundDocument } from '../../../../shared/messages/inbound.ts';
-import { insertFirst, queueDocuments } from '../../../../shared/messages/queue/queue-store.ts';
+import { insertFirst } from '../../../../shared/messages/queue/insert.ts';
 import type { OrphanDocument } from '../../../../shared/messages/settlement/orphan.ts';
 import { insertNew } from '../../../../shared/platform/mongo/insert-new.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
@@ -14,6 +14,7 @@ import { createTemplateRequest } from '../../../../shared/templates/sms/request-
 import { findTemplate } from '../../../../shared/templates/sms/store.ts';
 import { makeProvider } from '../../../support/chatapp.ts';
 import { makeAccount, makeDraft, makeMessage } from '../../../support/make.ts';
+import { ownDocuments } from '../../../support/queue.ts';
 import { operatorAtGateway } from '../operators-world.ts';
 
 describe('what waits and what does not fit, for operators', () => {
@@ -31,7 +32,7 @@ describe('what waits and what does not fit, for operators', () => {
       waiting(early as AccountId, 3, 0),
       waiting(early as AccountId, 3, 1, '@30:airtel>jio'),
     ];
-    await insertFirst(world.db, queueDocuments(newId('grp'), lines, new Date()));
+    await insertFirst(world.db, ownDocuments(newId('grp'), lines, new Date()));
     await insertNew(world.db, 'messages', [{ ...waiting(early as AccountId, 4, 0, 'chatapp'), channel: 'chatapp' }]);
 
     const { queues } = (await world.get('/queues')).body;

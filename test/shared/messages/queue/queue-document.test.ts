@@ -13,7 +13,7 @@ import { useStore } from '../../../support/store.ts';
 
 const HINDI = 'नमस्ते, आपका OTP 123456 है। 🙏';
 const NOW = new Date('2026-11-21T10:00:00Z');
-const linesOf = (messages: readonly MessageDocument[]) => queueDocument(queueId(newId('grp'), 0), messages, NOW).lines;
+const linesOf = (messages: readonly MessageDocument[]) => queueDocument(queueId(newId('msg'), 0), messages, NOW).lines;
 
 describe('lines of a queue document', () => {
   const cases: readonly (readonly [string, () => readonly Partial<MessageDocument>[]])[] = [
@@ -64,7 +64,7 @@ describe('lines of a queue document', () => {
     it('come back as they were, too', async () => {
       const messages = Array.from({ length: 3 }, (_, i) => makeMessage({ text: `${HINDI} ${i}` }));
       const collection = store.db.collection<ReturnType<typeof writtenDocument>>('queue');
-      const document = queueDocument(queueId(newId('grp'), 0), messages, NOW);
+      const document = queueDocument(queueId(newId('msg'), 0), messages, NOW);
       await collection.insertOne(document);
 
       const found = await collection.findOne({ _id: document._id });
@@ -124,7 +124,7 @@ describe('a queue document', () => {
       makeMessage({ account, _id: low, validUntil: until(2) }),
     ];
 
-    const document = queueDocument(queueId(newId('grp'), 0), messages, NOW);
+    const document = queueDocument(queueId(newId('msg'), 0), messages, NOW);
 
     expect(document).to.deep.include({
       n: 3,
@@ -143,7 +143,7 @@ describe('a queue document', () => {
   it('of messages that are stored has only their ids and segments, and nothing to write out', () => {
     const messages = [makeMessage({ segments: 3 }), makeMessage()];
 
-    const document = writtenDocument(queueId(newId('grp'), 0), messages);
+    const document = writtenDocument(queueId(newId('msg'), 0), messages);
 
     expect(document).to.include({ written: true, open: true });
     expect(document).not.to.have.property('writeAt');

@@ -1,15 +1,8 @@
 import { expect } from 'chai';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { insertAgain, insertFirst } from '../../../../shared/messages/queue/insert.ts';
 import type { QueueDocument } from '../../../../shared/messages/queue/queue-document.ts';
-import {
-  claimLines,
-  findInQueue,
-  insertAgain,
-  insertFirst,
-  queueDocuments,
-  queueOf,
-  requeue,
-} from '../../../../shared/messages/queue/queue-store.ts';
+import { claimLines, findInQueue, queueOf, requeue } from '../../../../shared/messages/queue/queue-store.ts';
 import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
 import { Settler } from '../../../../shared/messages/settlement/settle.ts';
 import { OutcomeSettler } from '../../../../shared/messages/settlement/settle-outcomes.ts';
@@ -23,7 +16,7 @@ import { makeMessage } from '../../../support/make.ts';
 import { withCutStore } from '../../../support/mongo-wire/cut-store.ts';
 import { cutAfter } from '../../../support/mongo-wire/faults.ts';
 import { readsUndone } from '../../../support/mongo-wire/undo.ts';
-import { enqueue, writeOutAll } from '../../../support/queue.ts';
+import { enqueue, ownDocuments, writeOutAll } from '../../../support/queue.ts';
 import { silentLog } from '../../../support/silent-log.ts';
 
 const clock = systemClock;
@@ -39,7 +32,7 @@ describe('lines that are inserted more than once', () => {
     account = newId('acc');
     const path = `path ${account}`;
     lines = Array.from({ length: 5 }, () => makeMessage({ account, path, _id: newId('msg') }));
-    documents = queueDocuments(newId('grp'), lines, clock.now());
+    documents = ownDocuments(newId('grp'), lines, clock.now());
   });
 
   const db = () => site.store.db;

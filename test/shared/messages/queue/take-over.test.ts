@@ -1,14 +1,9 @@
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import type { Claim, MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { insertAgain } from '../../../../shared/messages/queue/insert.ts';
 import type { QueueDocument } from '../../../../shared/messages/queue/queue-document.ts';
-import {
-  claimLines,
-  insertAgain,
-  queueDocuments,
-  queueOf,
-  takeOverClaims,
-} from '../../../../shared/messages/queue/queue-store.ts';
+import { claimLines, queueOf, takeOverClaims } from '../../../../shared/messages/queue/queue-store.ts';
 import { takeQueued } from '../../../../shared/messages/queue/take-queued.ts';
 import { decideOutcome } from '../../../../shared/messages/settlement/decide-outcome.ts';
 import { Settler } from '../../../../shared/messages/settlement/settle.ts';
@@ -19,7 +14,7 @@ import { Claimer } from '../../../../workers/smpp/claim/claim.ts';
 import { openGates } from '../../../support/gates.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
-import { enqueue, enqueueWritten, writeOutAll } from '../../../support/queue.ts';
+import { enqueue, enqueueWritten, ownDocuments, writeOutAll } from '../../../support/queue.ts';
 import { useStore } from '../../../support/store.ts';
 
 const DAY_MS = 86_400_000;
@@ -229,7 +224,7 @@ describe('what a dead holder of a lease has claimed', () => {
 
     it('also of lines that were put there again and never written out', async () => {
       const queued = make(2);
-      await insertAgain(store.db, queueDocuments(newId('grp'), queued, clock.now()), clock.now());
+      await insertAgain(store.db, ownDocuments(newId('grp'), queued, clock.now()), clock.now());
       await claim(claimOf(1), 2);
 
       expect(await takeOver(2)).to.equal(0);
@@ -253,7 +248,7 @@ describe('what a dead holder of a lease has claimed', () => {
   });
 
   it('a document that is kept stays for a day, and is no more to be claimed', async () => {
-    const documents = queueDocuments(newId('grp'), make(2), clock.now());
+    const documents = ownDocuments(newId('grp'), make(2), clock.now());
     await insertAgain(store.db, documents, clock.now());
     await writeOutAll(store.db);
     await claim(claimOf(1), 2);

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { insertAgain } from '../../../../shared/messages/queue/insert.ts';
 import { unpackLines, WRITE_OUT_MS } from '../../../../shared/messages/queue/queue-document.ts';
-import { insertAgain, queueDocuments } from '../../../../shared/messages/queue/queue-store.ts';
 import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
 import { insertNew } from '../../../../shared/platform/mongo/insert-new.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { ClaimWorld, ids, room } from '../../../support/claim-world.ts';
 import { makeMessage } from '../../../support/make.ts';
 import { Prng } from '../../../support/prng.ts';
-import { writeOutAll } from '../../../support/queue.ts';
+import { ownDocuments, writeOutAll } from '../../../support/queue.ts';
 
 describe('writing out what waits', () => {
   let world: ClaimWorld;
@@ -141,7 +141,7 @@ describe('writing out what waits', () => {
   it('lines that were put there again, because their first insert is uncertain, are inserted once', async () => {
     const account = newId('acc');
     const made = Array.from({ length: 3 }, () => makeMessage({ account, _id: newId('msg') }));
-    const documents = queueDocuments(newId('grp'), made, now());
+    const documents = ownDocuments(newId('grp'), made, now());
     await insertAgain(world.store.db, documents, now());
     await insertAgain(world.store.db, documents, now());
 

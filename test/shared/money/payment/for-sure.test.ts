@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Db, type Document, Long, MongoWriteConcernError } from 'mongodb';
 import { findAccepted } from '../../../../gateway/endpoints/sms/send.ts';
-import { insertFirst, queueDocuments } from '../../../../shared/messages/queue/queue-store.ts';
+import { insertFirst } from '../../../../shared/messages/queue/insert.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { applyCredits } from '../../../../shared/money/ledger/change.ts';
 import { debitEach } from '../../../../shared/money/payment/debit.ts';
@@ -9,6 +9,7 @@ import { debitAgain } from '../../../../shared/money/payment/debit-again.ts';
 import { connectStore, type Store } from '../../../../shared/platform/mongo/connect.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { makeAccount } from '../../../support/make.ts';
+import { ownDocuments } from '../../../support/queue.ts';
 import { openScriptedMongo, type ScriptedMongo } from '../../../support/scripted-mongo.ts';
 import { debitWorld } from './world.ts';
 
@@ -45,7 +46,7 @@ describe('what a replaced primary still shows', () => {
   it('hides no line from whoever asks whether its message was accepted', async () => {
     const account = await makeAccount(store.db, 0);
     const { group, messages } = makeRequest(account);
-    await insertFirst(store.db, queueDocuments(group, messages, new Date()));
+    await insertFirst(store.db, ownDocuments(group, messages, new Date()));
     let hidden = 1;
     const old = new Proxy(store.db, {
       get(target, property) {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { insertAgain } from '../../../../shared/messages/queue/insert.ts';
 import { queueDocument } from '../../../../shared/messages/queue/queue-document.ts';
-import { insertAgain, queueOf } from '../../../../shared/messages/queue/queue-store.ts';
+import { queueOf } from '../../../../shared/messages/queue/queue-store.ts';
 import { newId, queueId } from '../../../../shared/platform/runtime/ids.ts';
 import { pruneOld } from '../../../../workers/maintenance/prune.ts';
 import { makeMessage } from '../../../support/make.ts';

@@ -3,8 +3,8 @@ import type { Db } from 'mongodb';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { insertFirst } from '../../../../shared/messages/queue/insert.ts';
 import { WRITE_OUT_MS } from '../../../../shared/messages/queue/queue-document.ts';
-import { insertFirst, queueDocuments } from '../../../../shared/messages/queue/queue-store.ts';
 import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
 import { countedHourCollection, hourCollection, readHours } from '../../../../shared/messages/statistics-store.ts';
 import { giveBackRefused } from '../../../../shared/money/conversations/give-back.ts';
@@ -14,6 +14,7 @@ import { type CountDeps, HourCounter } from '../../../../workers/maintenance/sta
 import { Died, dyingDb } from '../../../support/dying-db.ts';
 import { makeAccount, makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
+import { ownDocuments } from '../../../support/queue.ts';
 import { useStore } from '../../../support/store.ts';
 
 const MINUTE_MS = 60_000;
@@ -58,7 +59,7 @@ describe('maintenance: what became of the messages of each hour', () => {
   it('waits while accepted messages are lines only, after the maintenance was away, and then counts them all', async () => {
     await put(made(2));
     const lines = [made(70), made(5)];
-    await insertFirst(db, queueDocuments(newId('grp'), lines, clock.now()));
+    await insertFirst(db, ownDocuments(newId('grp'), lines, clock.now()));
     clock.turn(WRITE_OUT_MS + 5_001);
 
     await counter().run();
