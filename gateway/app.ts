@@ -7,7 +7,6 @@ import { routeChatapp } from './routes/chatapp.ts';
 import { routeLive } from './routes/live.ts';
 import { mount } from './routes/mount.ts';
 import { routeOpen } from './routes/open.ts';
-import { routeOverview } from './routes/overview.ts';
 import { createParts } from './routes/parts.ts';
 import { registerOn } from './routes/route.ts';
 import { routeSignIn } from './routes/sign-in.ts';
@@ -31,7 +30,6 @@ export function createApp(deps: GatewayDeps): Express {
   routeAccount(on, deps, parts);
   routeSignIn(on, deps, parts);
   routeLive(on, deps, parts);
-  routeOverview(on, parts);
   routeTemplates(on, deps, parts);
   routeUsers(on, deps, parts);
   routeOpen(on, deps, parts);

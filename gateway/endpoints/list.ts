@@ -7,6 +7,8 @@ import { audit } from './audit/audit.ts';
 import { batch, batches, stopBatch } from './batches/batches.ts';
 import { batchFailures } from './batches/failures.ts';
 import { changeCarrier, changeCarrierStatus, listCarriers, showCarrier } from './carriers/carriers.ts';
+import { inbox } from './inbox/inbox.ts';
+import { inboxThread, receivedSms } from './inbox/messages.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { ledger, ledgerCsv } from './ledger/ledger.ts';
 import { listLedgerChecks, showLedgerCheck, startLedgerCheck } from './ledger-checks/ledger-checks.ts';
@@ -68,6 +70,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   cancelSchedule,
   accountOverview,
   accountStatistics,
+  inbox,
+  inboxThread,
+  receivedSms,
   ledger,
   ledgerCsv,
   optOuts,

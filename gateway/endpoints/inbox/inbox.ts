@@ -1,0 +1,162 @@
+import type { Db } from 'mongodb';
+import { z } from 'zod';
+import { type ConversationDocument, conversationKey } from '../../../shared/conversations/conversation.ts';
+import {
+  type ConversationDocuments,
+  documentsOf,
+  namesOf,
+  readCustomers,
+  sessionOf,
+} from '../../../shared/conversations/names.ts';
+import { isSessionOpen, sessionUntil } from '../../../shared/conversations/session.ts';
+import { isCustomerUserId } from '../../../shared/messages/recipient.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import type { AccountId, MessageId } from '../../../shared/runtime/ids.ts';
+import { cursorOf, limit } from '../../fields/query.ts';
+import { endpoint, type Shown } from '../../http/endpoint.ts';
+import { pageOf } from '../../http/page.ts';
+import { flag, named, pageShape, text, time, whole } from '../../http/shapes.ts';
+import { listMessages } from '../messages/message-list.ts';
+import { listInbox } from './inbox-store.ts';
+import { readSaid, WRITTEN } from './texts.ts';
+
+/** The customers who wrote on the chat-app channel, and how long they may be written to freely. */
+
+const PaidConversation = named('PaidConversation', {
+  conversation_id: text(undefined, { example: 'cnv_01m82mzqhr5d8rx0q2c0g7n3za' }),
+  until: time(undefined, '2026-11-23T13:58:00+00:00'),
+  credits: whole(undefined, { example: 1 }),
+  by: z.enum(['user', 'business']),
+});
+
+/** Who a customer is, and how long one may write freely, whichever number it is written to. */
+export const Customer = z.strictObject({
+  customer: text('Digits, country code first.', { example: '919876543210' }),
+  aliases: z.array(text()).meta({
+    description:
+      'Other numbers of the same customer, as the provider told them: in Brazil with and without the ninth digit, for example. Session and conversation hold for all of them, whichever one you write to.',
+  }),
+  last_message_at: time(undefined, '2026-11-22T14:01:00+00:00').nullable(),
+  session_open: flag('Whether any message may be sent now; otherwise templates only.', true),
+  session_until: time(undefined, '2026-11-23T14:01:00+00:00').nullable(),
+  conversation: PaidConversation.nullable().meta({
+    description: 'The conversation that is paid for now: further messages in it cost nothing.',
+    example: {
+      conversation_id: 'cnv_01m82mzqhr5d8rx0q2c0g7n3za',
+      until: '2026-11-23T13:58:00+00:00',
+      credits: 1,
+      by: 'user',
+    },
+  }),
+});
+
+const LastMessage = named('InboxLastMessage', { type: text().optional(), ...WRITTEN });
+
+const InboxCustomer = named('InboxCustomer', {
+  ...Customer.shape,
+  last_message: LastMessage.nullable().meta({
+    description: 'What the customer wrote last; null when it is kept no longer.',
+    example: { type: 'text', body: 'Where is it now?' },
+  }),
+});
+
+/** This many customers of a page count as one request: each takes a look at its last message. */
+const CUSTOMERS_PER_REQUEST = 10;
+
+export const inbox = endpoint({
+  id: 'inbox',
+  method: 'get',
+  path: '/v2/account/inbox',
+  tag: 'Account',
+  summary: 'Customers who wrote',
+  description:
+    'Extension. The customers who wrote on the chat-app channel, the last one first, with the time until which they may be written to freely. A page counts as one request for each 10 of `limit`.',
+  scopes: ['read'],
+  query: { limit, cursor: cursorOf('inbox', isPlace) },
+  reads: ({ limit }) => Math.ceil(limit / CUSTOMERS_PER_REQUEST),
+  answer: pageShape('InboxPage', InboxCustomer),
+  async handle({ db, clock }, { caller, query: { limit, cursor } }) {
+    const account = caller.account._id;
+    const found = await listInbox(db, account, cursor && placeOf(cursor), limit + 1);
+    const page = found.slice(0, limit);
+    const last = await lastMessages(db, account, page);
+    const keys = page.map(({ customer }) => conversationKey(account, customer));
+    const documents = await readCustomers(db, keys);
+    const now = clock.now();
+    const data = page.map(({ customer }) => ({
+      ...customerRecord(documents, account, customer, now),
+      last_message: last.get(customer) ?? null,
+    }));
+    const end = page.at(-1);
+    return pageOf('inbox', data, found.length > limit && end !== undefined ? textOf(end) : undefined);
+  },
+});
+
+export function customerRecord(
+  documents: ConversationDocuments,
+  account: AccountId,
+  customer: string,
+  now: Date,
+): Shown<typeof Customer> {
+  const [, ...aliases] = namesOf(documents, account, customer);
+  const session = sessionOf(documents, account, customer);
+  const until = sessionUntil(session);
+  const [paid] = documentsOf(documents, account, customer)
+    .flatMap(({ current }) => current ?? [])
+    .filter((one) => one.until > now)
+    .sort((a, b) => b.until.getTime() - a.until.getTime());
+  return {
+    customer,
+    aliases,
+    last_message_at: session.lastInboundAt === undefined ? null : isoTimestamp(session.lastInboundAt),
+    session_open: isSessionOpen(session, now),
+    session_until: until === undefined ? null : isoTimestamp(until),
+    conversation:
+      paid === undefined
+        ? null
+        : { conversation_id: paid.id, until: isoTimestamp(paid.until), credits: paid.credits, by: paid.by },
+  };
+}
+
+/** What each customer wrote last. */
+async function lastMessages(
+  db: Db,
+  account: AccountId,
+  customers: readonly ConversationDocument[],
+): Promise<ReadonlyMap<string, Shown<typeof LastMessage>>> {
+  const ids = new Map<string, MessageId>();
+  const types = new Map<string, string | undefined>();
+  for (const { customer, lastInboundAt } of customers) {
+    if (lastInboundAt === undefined) continue;
+    // Ids have the provider's time, as `lastInboundAt` has: one day of the index is enough.
+    const createdFrom = new Date(lastInboundAt.getTime() - 1_000);
+    const filter = { from: customer, channel: 'chatapp', createdFrom } as const;
+    const [last] = (await listMessages(db, account, filter, undefined, 1)).messages;
+    if (last === undefined) continue;
+    ids.set(customer, last._id);
+    types.set(customer, last.inbound?.type);
+  }
+  const said = await readSaid(db, account, [...ids.values()]);
+  return new Map([...ids].map(([customer, id]) => [customer, { type: types.get(customer), ...said.get(id) }]));
+}
+
+type Place = `${number}:${string}`;
+
+function isPlace(text: string): text is Place {
+  const [, customer = ''] = /^\d{1,15}:(.+)$/.exec(text) ?? [];
+  return isCustomerName(customer);
+}
+
+/** Whether this can be the name of a customer: digits, or a user id. */
+export function isCustomerName(text: string): boolean {
+  return /^\d{1,20}$/.test(text) || isCustomerUserId(text);
+}
+
+function placeOf(text: Place): { readonly atMs: number; readonly customer: string } {
+  const colon = text.indexOf(':');
+  return { atMs: Number(text.slice(0, colon)), customer: text.slice(colon + 1) };
+}
+
+function textOf({ lastInboundAt, customer }: ConversationDocument): Place {
+  return `${lastInboundAt?.getTime() ?? 0}:${customer}`;
+}
