@@ -4,7 +4,6 @@ import { begin } from './http/begin.ts';
 import type { GatewayDeps } from './process/deps.ts';
 import { routeAccount } from './routes/account.ts';
 import { routeChatapp } from './routes/chatapp.ts';
-import { routeLive } from './routes/live.ts';
 import { mount } from './routes/mount.ts';
 import { routeOpen } from './routes/open.ts';
 import { createParts } from './routes/parts.ts';
@@ -29,7 +28,6 @@ export function createApp(deps: GatewayDeps): Express {
   routeChatapp(on, deps, parts);
   routeAccount(on, deps, parts);
   routeSignIn(on, deps, parts);
-  routeLive(on, deps, parts);
   routeTemplates(on, deps, parts);
   routeUsers(on, deps, parts);
   routeOpen(on, deps, parts);

@@ -12,6 +12,7 @@ import { inboxThread, receivedSms } from './inbox/messages.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { ledger, ledgerCsv } from './ledger/ledger.ts';
 import { listLedgerChecks, showLedgerCheck, startLedgerCheck } from './ledger-checks/ledger-checks.ts';
+import { accountStream, adminStream } from './live/streams.ts';
 import { events } from './messages/events.ts';
 import { message, messages } from './messages/messages.ts';
 import { status } from './messages/status.ts';
@@ -73,6 +74,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   inbox,
   inboxThread,
   receivedSms,
+  accountStream,
   ledger,
   ledgerCsv,
   optOuts,
@@ -100,6 +102,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   startedReplay,
   showReplay,
   operatorOverview,
+  adminStream,
   operatorQueues,
   orphans,
   strays,

@@ -4,9 +4,9 @@ import { readBalance } from '../../../shared/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/runtime/clock.ts';
 import { countedFrom, HOUR_MS, type HourDocument } from '../../../shared/statistics/hour.ts';
 import { readHours, readNewestCount } from '../../../shared/statistics/store.ts';
-import { countOpenSessions } from '../inbox/inbox-store.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { decimal, flag, text, whole } from '../../http/shapes.ts';
+import { countOpenSessions } from '../inbox/inbox-store.ts';
 import { balanceRecord } from '../sms/account.ts';
 import { perDay } from './period.ts';
 
