@@ -1,4 +1,5 @@
 import express, { type Express } from 'express';
+import { contractOf } from './docs/contract.ts';
 import { ENDPOINTS } from './endpoints/list.ts';
 import { begin } from './http/begin.ts';
 import type { GatewayDeps } from './process/deps.ts';
@@ -18,7 +19,7 @@ export function createApp(deps: GatewayDeps): Express {
   const app = express();
   for (const off of ['x-powered-by', 'etag', 'query parser']) app.disable(off);
   for (const exact of ['case sensitive routing', 'strict routing']) app.enable(exact);
-  const parts = createParts(deps);
+  const parts = createParts(deps, () => contractOf(ENDPOINTS));
   const { notFound, methodNotAllowed, undecodable } = parts.unrouted;
   const on = registerOn(app, methodNotAllowed);
 
@@ -30,7 +31,7 @@ export function createApp(deps: GatewayDeps): Express {
   routeSignIn(on, deps, parts);
   routeTemplates(on, deps, parts);
   routeUsers(on, deps, parts);
-  routeOpen(on, deps, parts);
+  routeOpen(on, parts);
   app.use(notFound);
   app.use(undecodable);
   app.use(answerError(deps.log));

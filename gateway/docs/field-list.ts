@@ -1,6 +1,6 @@
 import type { Schema } from '../fields/field.ts';
+import type { Contract } from '../http/openapi.ts';
 import { constraintsOf, typeOf } from './constraints.ts';
-import type { Contract } from './contract.ts';
 import { code, escapeHtml, prose } from './html.ts';
 import { nameOf, schemaOf } from './resolve.ts';
 

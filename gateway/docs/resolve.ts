@@ -1,5 +1,5 @@
 import type { Schema } from '../fields/field.ts';
-import type { Contract, Parameter, Reference, Response } from './contract.ts';
+import type { Contract, Parameter, Reference, Response } from '../http/openapi.ts';
 
 /** What `$ref`s of the contract lead to. A reference that leads nowhere is an error of the document. */
 

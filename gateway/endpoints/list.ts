@@ -7,6 +7,8 @@ import { audit } from './audit/audit.ts';
 import { batch, batches, stopBatch } from './batches/batches.ts';
 import { batchFailures } from './batches/failures.ts';
 import { changeCarrier, changeCarrierStatus, listCarriers, showCarrier } from './carriers/carriers.ts';
+import { docs, openapi } from './docs/docs.ts';
+import { healthz, readyz } from './health/health.ts';
 import { inbox } from './inbox/inbox.ts';
 import { inboxThread, receivedSms } from './inbox/messages.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
@@ -139,4 +141,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   anyUserLink,
   removeAnyFactor,
   endAnySessions,
+  healthz,
+  readyz,
+  docs,
+  openapi,
 ];

@@ -1,20 +1,11 @@
-import { ClientFiles } from '../dashboard/files.ts';
 import { createDashboard } from '../dashboard/serve.ts';
-import { createDocs } from '../docs/docs.ts';
-import type { GatewayDeps } from '../process/deps.ts';
-import { createHealthz, createReadyz } from './health.ts';
 import type { Parts } from './parts.ts';
 import type { On } from './route.ts';
 
-/** Routes that need no key. */
-export function routeOpen(on: On, deps: GatewayDeps, { sessions }: Pick<Parts, 'sessions'>): void {
-  const files = new ClientFiles();
-  const docs = createDocs(files);
-  on('/healthz', { get: [createHealthz()] });
-  on('/readyz', { get: [createReadyz(deps)] });
-  for (const path of docs.paths) on(path, { get: [docs.page] });
+/** What browsers ask for: pages and their files. None needs a key. */
+export function routeOpen(on: On, { files, docs, sessions }: Pick<Parts, 'files' | 'docs' | 'sessions'>): void {
+  for (const path of docs.below) on(path, { get: [docs.page] });
   on('/errors/:problem', { get: [docs.problem] });
-  on('/openapi.json', { get: [docs.openapi] });
   const dashboard = createDashboard(files, sessions.cookie);
   on('/dashboard/assets/:name', { get: [dashboard.asset] });
   // The client knows its own paths and says of an unknown one that it leads nowhere.

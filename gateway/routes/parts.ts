@@ -9,6 +9,8 @@ import { createCharge, createRateLimit } from '../access/rate-limit.ts';
 import { createReadAccount } from '../access/read-account.ts';
 import { ReadQueue } from '../access/read-queue.ts';
 import { createUnauthorized } from '../access/unauthorized.ts';
+import { ClientFiles } from '../dashboard/files.ts';
+import { createDocs } from '../docs/docs.ts';
 import { LedgerChecks } from '../endpoints/ledger-checks/run.ts';
 import { Approvals } from '../endpoints/sms/approvals.ts';
 import { ApprovedTemplates } from '../endpoints/sms/matching/approved-templates.ts';
@@ -17,6 +19,7 @@ import { createCallerAddress } from '../http/caller-address.ts';
 import { BYTES_PER_REQUEST, jsonBody } from '../http/json-body.ts';
 import { LargeBodies } from '../http/large-bodies.ts';
 import { createNoFields } from '../http/no-fields.ts';
+import type { Contract } from '../http/openapi.ts';
 import { createOnce } from '../idempotency/once.ts';
 import { Live } from '../live/live.ts';
 import type { GatewayDeps } from '../process/deps.ts';
@@ -33,9 +36,9 @@ export type Parts = ReturnType<typeof createParts>;
 
 /**
  * Makes what several endpoints share, once per process. Requests do not pass through this file: app.ts puts the handlers in
- * order.
+ * order. `contract` makes the OpenAPI document.
  */
-export function createParts(deps: GatewayDeps) {
+export function createParts(deps: GatewayDeps, contract: () => Contract) {
   const { db, clock, config } = deps;
   const counter = new RateCounter(deps);
   const addressOf = createCallerAddress(config.trustProxy, (peer) => {
@@ -55,6 +58,7 @@ export function createParts(deps: GatewayDeps) {
   const small = body(SMALL_BYTES_MAX);
   const templates = new ApprovedTemplates({ db, clock, limits: DEFAULT_SLOT_LIMITS, freshMs: config.keyCacheMs });
   const guard = { ...guardOptions(config), resolve: deps.resolveHost };
+  const files = new ClientFiles();
   const allowHttp = config.chatMediaAllowHttp === 'yes';
   return {
     counter,
@@ -79,6 +83,8 @@ export function createParts(deps: GatewayDeps) {
     message: body(MESSAGE_BYTES_MAX),
     bulk: body(BULK_BYTES_MAX),
     ledgerChecks: new LedgerChecks(deps),
+    files,
+    docs: createDocs(files, contract),
     live: new Live({ ...deps, identify, sessions }),
     webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),
     // The provider fetches the file, so our own view of the host is only a hint. A send does not wait long for it.

@@ -1,6 +1,6 @@
 import { ROLE_PERMISSIONS } from '../../gateway/access/roles.ts';
-import type { Contract } from '../../gateway/docs/contract.ts';
 import type { Schema } from '../../gateway/fields/field.ts';
+import type { Contract } from '../../gateway/http/openapi.ts';
 
 const HEAD = `# Who may do what
 

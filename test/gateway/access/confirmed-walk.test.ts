@@ -2,7 +2,7 @@ import { hash } from '@node-rs/argon2';
 import { expect } from 'chai';
 import { generate } from 'otplib';
 import request from 'supertest';
-import type { Operation } from '../../../gateway/docs/contract.ts';
+import type { Operation } from '../../../gateway/http/openapi.ts';
 import { requireConfirmed } from '../../../gateway/sign-in/require-user.ts';
 import type { Role } from '../../../shared/users/user.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
