@@ -1,15 +1,14 @@
 import express, { type Express } from 'express';
 import { mount } from './api/mount.ts';
 import { createParts } from './api/parts.ts';
+import { answerError } from './api/unanswered.ts';
+import { contractOf } from './endpoints/docs/contract.ts';
 import { ENDPOINTS } from './endpoints/list.ts';
 import { begin } from './http/begin.ts';
 import type { GatewayDeps } from './http/deps.ts';
-import { routeLive } from './routes/live.ts';
 import { routeOpen } from './routes/open.ts';
-import { routeOverview } from './routes/overview.ts';
 import { registerOn } from './routes/route.ts';
 import { routeSignIn } from './routes/sign-in.ts';
-import { answerError } from './routes/unanswered.ts';
 import { routeUsers } from './routes/users.ts';
 
 /** The whole API. `routes/` says every path, who may use it, and which handler answers. Builds the app and does not listen. */
@@ -17,18 +16,17 @@ export function createApp(deps: GatewayDeps): Express {
   const app = express();
   for (const off of ['x-powered-by', 'etag', 'query parser']) app.disable(off);
   for (const exact of ['case sensitive routing', 'strict routing']) app.enable(exact);
-  const parts = createParts(deps);
+  const parts = createParts(deps, () => contractOf(ENDPOINTS));
+  const gateway = { ...deps, ...parts };
   const { notFound, methodNotAllowed, undecodable } = parts.unrouted;
   const on = registerOn(app, methodNotAllowed);
 
   app.use(begin(deps));
   // The busiest routes come first, because the router tries them in order.
-  mount(app, ENDPOINTS, { ...deps, ...parts });
+  mount(app, ENDPOINTS, gateway);
   routeSignIn(on, deps, parts);
-  routeLive(on, deps, parts);
-  routeOverview(on, parts);
   routeUsers(on, deps, parts);
-  routeOpen(on, deps, parts);
+  routeOpen(on, gateway);
   app.use(notFound);
   app.use(undecodable);
   app.use(answerError(deps.log));

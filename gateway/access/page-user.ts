@@ -1,6 +1,13 @@
 import { sendProblem } from '../http/answer.ts';
 import { type Reply, requesterOf } from '../http/context.ts';
+import { optional, string } from '../http/fields/field.ts';
 import { CHALLENGE } from './unauthorized.ts';
+
+/** The query parameter of what a page opens without headers of its own: a link, a stream. */
+export function pageUser(what: 'link' | 'stream') {
+  const description = `Only the session of this user (\`user_id\`); otherwise \`other_user\`. A browser cannot send the header \`X-Dashboard-User\` with a ${what}.`;
+  return optional(string({ description }, (id) => id));
+}
 
 /**
  * Refuses a request of a page that was opened by another user, before this one signed in. `user` comes from the query: links and

@@ -13,7 +13,7 @@ import { createReadAccount } from '../access/read-account.ts';
 import { ReadQueue } from '../access/read-queue.ts';
 import { Sessions } from '../access/sessions.ts';
 import { createUnauthorized } from '../access/unauthorized.ts';
-import { Live } from '../endpoints/live/live.ts';
+import { ClientFiles } from '../dashboard/files.ts';
 import { createCallerAddress } from '../http/caller-address.ts';
 import type { GatewayDeps } from '../http/deps.ts';
 import { createUrlCheck } from '../http/fields/public-url.ts';
@@ -21,7 +21,8 @@ import { createOnce } from '../http/idempotency/once.ts';
 import { BYTES_PER_REQUEST, jsonBody } from '../http/json-body.ts';
 import { LargeBodies } from '../http/large-bodies.ts';
 import { createNoFields } from '../http/no-fields.ts';
-import { createUnrouted } from '../routes/unanswered.ts';
+import type { Contract } from './contract.ts';
+import { createUnrouted } from './unanswered.ts';
 
 /** Bodies of those who have not signed in yet, and of requests that say little. They count as one request, so nobody is charged. */
 const SMALL_BYTES_MAX = BYTES_PER_REQUEST;
@@ -35,9 +36,9 @@ export type Parts = ReturnType<typeof createParts>;
 
 /**
  * Makes what several endpoints share, once per process. Requests do not pass through this file: app.ts puts the handlers in
- * order.
+ * order. `contract` makes the OpenAPI document.
  */
-export function createParts(deps: GatewayDeps) {
+export function createParts(deps: GatewayDeps, contract: () => Contract) {
   const { db, clock, config } = deps;
   const counter = new RateCounter(deps);
   const addressOf = createCallerAddress(config.trustProxy, (peer) => {
@@ -56,6 +57,7 @@ export function createParts(deps: GatewayDeps) {
   const body = (limitBytes: number) => jsonBody(limitBytes, charge, largeBodies);
   const small = body(SMALL_BYTES_MAX);
   const guard = { ...guardOptions(config), resolve: deps.resolveHost };
+  const files = new ClientFiles();
   const allowHttp = config.chatMediaAllowHttp === 'yes';
   return {
     counter,
@@ -78,7 +80,9 @@ export function createParts(deps: GatewayDeps) {
     noFields: createNoFields(small),
     message: body(MESSAGE_BYTES_MAX),
     bulk: body(BULK_BYTES_MAX),
-    live: new Live({ ...deps, identify, sessions }),
+    files,
+    contract,
+    identify,
     webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),
     /** Providers of the chat-app channel, read at most once per `keyCacheMs`. */
     chatProviders: new FreshCache<AccountId, ProviderDocument>({

@@ -72,10 +72,13 @@ export function success<Fields extends z.ZodRawShape>(name: string, fields: Fiel
 
 /** A page of a list (page.ts). */
 export function pageShape<Entry extends z.ZodType>(name: string, entry: Entry, description?: string) {
-  const fields = {
-    data: z.array(entry),
+  return named(name, pageFields(z.array(entry)), description);
+}
+
+export function pageFields<Entry extends z.ZodType>(data: z.ZodArray<Entry>) {
+  return {
+    data,
     next_cursor: text('Send it as `cursor` to get the next page; null at the end.').nullable(),
     has_more: flag('Whether there may be more.'),
   };
-  return named(name, fields, description);
 }

@@ -18,9 +18,14 @@ import { chatappSend } from './chatapp/send-template.ts';
 import { chatappTemplates } from './chatapp/templates.ts';
 import { chatappWebhook } from './chatapp/webhook.ts';
 import { chatappCallback, chatappCallbackVerify } from './chatapp-callbacks/callback.ts';
+import { docs, openapi } from './docs/endpoints.ts';
+import { healthz, readyz } from './health/health.ts';
+import { inbox } from './inbox/inbox.ts';
+import { inboxThread, receivedSms } from './inbox/messages.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { ledger, ledgerCsv } from './ledger/ledger.ts';
 import { listLedgerChecks, showLedgerCheck, startLedgerCheck } from './ledger-checks/ledger-checks.ts';
+import { accountStream, adminStream } from './live/streams.ts';
 import { events } from './messages/events.ts';
 import { message, messages } from './messages/messages.ts';
 import { status } from './messages/status.ts';
@@ -80,6 +85,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   cancelSchedule,
   accountOverview,
   accountStatistics,
+  inbox,
+  inboxThread,
+  receivedSms,
+  accountStream,
   ledger,
   ledgerCsv,
   optOuts,
@@ -129,6 +138,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   startedReplay,
   showReplay,
   operatorOverview,
+  adminStream,
   operatorQueues,
   orphans,
   strays,
@@ -165,4 +175,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   anyUserLink,
   removeAnyFactor,
   endAnySessions,
+  healthz,
+  readyz,
+  docs,
+  openapi,
 ];

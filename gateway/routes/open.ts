@@ -1,21 +1,14 @@
-import type { Parts } from '../api/parts.ts';
-import { ClientFiles } from '../dashboard/files.ts';
+import type { Gateway } from '../api/endpoint.ts';
 import { createDashboard } from '../dashboard/serve.ts';
-import { createDocs } from '../endpoints/docs/docs.ts';
-import { createHealthz, createReadyz } from '../endpoints/health/health.ts';
-import type { GatewayDeps } from '../http/deps.ts';
+import { docsOf } from '../endpoints/docs/docs.ts';
 import type { On } from './route.ts';
 
-/** Routes that need no key. */
-export function routeOpen(on: On, deps: GatewayDeps, { sessions }: Pick<Parts, 'sessions'>): void {
-  const files = new ClientFiles();
-  const docs = createDocs(files);
-  on('/healthz', { get: [createHealthz()] });
-  on('/readyz', { get: [createReadyz(deps)] });
-  for (const path of docs.paths) on(path, { get: [docs.page] });
+/** What browsers ask for: pages and their files. None needs a key. */
+export function routeOpen(on: On, gateway: Gateway): void {
+  const docs = docsOf(gateway);
+  for (const path of docs.below) on(path, { get: [docs.page] });
   on('/errors/:problem', { get: [docs.problem] });
-  on('/openapi.json', { get: [docs.openapi] });
-  const dashboard = createDashboard(files, sessions.cookie);
+  const dashboard = createDashboard(gateway.files, gateway.sessions.cookie);
   on('/dashboard/assets/:name', { get: [dashboard.asset] });
   // The client knows its own paths and says of an unknown one that it leads nowhere.
   for (const path of ['/dashboard', '/dashboard/', '/dashboard/*path']) on(path, { get: [dashboard.page] });

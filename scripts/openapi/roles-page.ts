@@ -1,5 +1,5 @@
 import { ROLE_PERMISSIONS } from '../../gateway/access/roles.ts';
-import type { Contract } from '../../gateway/endpoints/docs/contract.ts';
+import type { Contract } from '../../gateway/api/contract.ts';
 import type { Schema } from '../../gateway/http/fields/field.ts';
 
 const HEAD = `# Who may do what

@@ -1,32 +1,41 @@
 import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import type { Contract } from '../../api/contract.ts';
+import { perProcess } from '../../api/per-process.ts';
 import type { ClientFiles } from '../../dashboard/files.ts';
 import { POLICY } from '../../dashboard/policy.ts';
 import { policyHeaders, sendBytes, sendNotModified, sendPage, sendProblem, sendRedirect } from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { PROBLEMS } from '../../http/problem.ts';
 import { takesGzip } from '../../http/takes-gzip.ts';
-import { type Contract, readContract } from './contract.ts';
 import { renderPage } from './page.ts';
-import { pagesOf } from './pages.ts';
+import { PATHS_BELOW } from './pages.ts';
 
 interface Docs {
-  /** The pages: /docs, and those below it. */
-  readonly paths: readonly string[];
+  /** The paths of pages below /docs. */
+  readonly below: readonly string[];
+  /** /docs, and those below it. */
   readonly page: Handler;
   /** Where the `type` of a problem leads. */
   readonly problem: Handler;
   readonly openapi: Handler;
 }
 
-/** The contract for people and for programs. None of it needs a key. */
-export function createDocs(files: ClientFiles): Docs {
-  const { text, contract } = readContract();
+/**
+ * The contract for people and for programs. None of it needs a key. `build` makes the document, when it is first asked for: most
+ * processes are never asked.
+ */
+function createDocs(files: ClientFiles, build: () => Contract): Docs {
+  let built: Contract | undefined;
+  const contract = () => {
+    built ??= build();
+    return built;
+  };
   const headers = [...policyHeaders(POLICY), 'Vary', 'Accept-Encoding'];
   const compressed = [...headers, 'Content-Encoding', 'gzip'];
   const rendered = new RenderedPages(contract);
   return {
-    paths: pagesOf(contract).map(({ path }) => path),
+    below: PATHS_BELOW,
     page: (req, res: Reply) => {
       const { plain, gzip } = rendered.at(req.path, files.docsHead() ?? '');
       if (takesGzip(req)) sendPage(res, gzip, compressed);
@@ -37,26 +46,29 @@ export function createDocs(files: ClientFiles): Docs {
       if (Object.hasOwn(PROBLEMS, slug)) sendRedirect(res, `/docs#problem-${slug}`);
       else sendProblem(res, 'not_found');
     },
-    openapi: openapiOf(text),
+    openapi: createOpenapi(contract),
   };
 }
 
 /**
- * The document is some 900 KB, the same for everybody, and asked for by programs again and again. So it is compressed once, at the
+ * The document is some 500 KB, the same for everybody, and asked for by programs again and again. So it is compressed once, at the
  * first request, and its ETag lets a caller that has it be told so (RFC 9110 §13.1.2). Weak, as the same for both codings.
  */
-function openapiOf(text: string): Handler {
-  const tag = `W/"${hash('sha256', text, 'base64url')}"`;
-  const headers = ['Cache-Control', 'no-cache', 'Vary', 'Accept-Encoding', 'ETag', tag];
-  let made: Compressed | undefined;
+function createOpenapi(contract: () => Contract): Handler {
+  let made: (Compressed & { readonly tag: string }) | undefined;
   return (req, res: Reply) => {
+    made ??= tagged(JSON.stringify(contract()));
+    const { plain, gzip, tag } = made;
+    const headers = ['Cache-Control', 'no-cache', 'Vary', 'Accept-Encoding', 'ETag', tag];
     const known = (req.headers['if-none-match'] ?? '').split(',').map((each) => each.trim());
-    if (known.includes(tag) || known.includes('*')) return sendNotModified(res, headers);
-    made ??= compressedToo(text);
-    const { plain, gzip } = made;
-    if (takesGzip(req)) sendBytes(res, OPENAPI_TYPE, gzip, [...headers, 'Content-Encoding', 'gzip']);
+    if (known.includes(tag) || known.includes('*')) sendNotModified(res, headers);
+    else if (takesGzip(req)) sendBytes(res, OPENAPI_TYPE, gzip, [...headers, 'Content-Encoding', 'gzip']);
     else sendBytes(res, OPENAPI_TYPE, plain, headers);
   };
+}
+
+function tagged(text: string): Compressed & { readonly tag: string } {
+  return { ...compressedToo(text), tag: `W/"${hash('sha256', text, 'base64url')}"` };
 }
 
 const OPENAPI_TYPE = 'application/json; charset=utf-8';
@@ -67,20 +79,20 @@ interface Compressed {
   readonly gzip: Buffer;
 }
 
-/** Each page is made when it is first asked for, and again when the client was built anew: most processes are never asked. */
+/** Each page is made when it is first asked for, and again when the client was built anew. */
 class RenderedPages {
-  readonly #contract: Contract;
+  readonly #contract: () => Contract;
   readonly #pages = new Map<string, Compressed>();
   #head = '';
 
-  constructor(contract: Contract) {
+  constructor(contract: () => Contract) {
     this.#contract = contract;
   }
 
   at(path: string, head: string): Compressed {
     if (head !== this.#head) this.#pages.clear();
     this.#head = head;
-    const made = this.#pages.get(path) ?? compressedToo(renderPage(this.#contract, path, head));
+    const made = this.#pages.get(path) ?? compressedToo(renderPage(this.#contract(), path, head));
     this.#pages.set(path, made);
     return made;
   }
@@ -90,3 +102,5 @@ function compressedToo(text: string): Compressed {
   const plain = Buffer.from(text);
   return { plain, gzip: gzipSync(plain) };
 }
+
+export const docsOf = perProcess(({ files, contract }) => createDocs(files, contract));

@@ -1,5 +1,5 @@
 import { EVENTS } from '../../../shared/events/catalogue.ts';
-import type { Contract } from './contract.ts';
+import type { Contract } from '../../api/contract.ts';
 import { fieldLists } from './field-list.ts';
 import { code, escapeHtml, prose } from './html.ts';
 import { answerSamples } from './operation.ts';

@@ -1,6 +1,6 @@
+import type { Contract } from '../../api/contract.ts';
 import type { Schema } from '../../http/fields/field.ts';
 import { constraintsOf, typeOf } from './constraints.ts';
-import type { Contract } from './contract.ts';
 import { code, escapeHtml, prose } from './html.ts';
 import { nameOf, schemaOf } from './resolve.ts';
 

@@ -1,6 +1,6 @@
+import type { Contract, MediaType, Operation } from '../../api/contract.ts';
 import { PROBLEMS } from '../../http/problem.ts';
 import type { ProblemRule } from '../../http/problem-rule.ts';
-import type { Contract, MediaType, Operation } from './contract.ts';
 import { fieldItem, fieldLists } from './field-list.ts';
 import { code, codeBlock, escapeHtml, link, prose } from './html.ts';
 import type { Placed } from './pages.ts';

@@ -1,8 +1,8 @@
+import type { Contract } from '../../api/contract.ts';
 import { FIELD_CODES } from '../../http/field-codes.ts';
 import { PROBLEMS } from '../../http/problem.ts';
 import type { ProblemRule } from '../../http/problem-rule.ts';
 import { CODE_GROUPS } from '../messages/explain/explain.ts';
-import type { Contract } from './contract.ts';
 import { codeAnchor, errorCodeSection } from './error-codes.ts';
 import { eventAnchor, eventSection } from './event-section.ts';
 import { fieldLists } from './field-list.ts';

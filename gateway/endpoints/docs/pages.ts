@@ -1,4 +1,4 @@
-import type { Contract, Operation } from './contract.ts';
+import type { Contract, Operation } from '../../api/contract.ts';
 
 /** The pages below /docs. Each has the operations of some tags; a tag that no page names is on the first one. */
 export interface DocsPage {
@@ -31,12 +31,12 @@ const OTHERS: readonly DocsPage[] = [
   },
 ];
 
-export function pagesOf(contract: Contract): readonly [DocsPage, ...DocsPage[]] {
-  const elsewhere = OTHERS.flatMap(({ tags }) => tags);
-  const here = contract.tags.map(({ name }) => name).filter((name) => !elsewhere.includes(name));
-  // A document without operators' endpoints has no page for them.
-  const others = OTHERS.filter(({ tags }) => contract.tags.some(({ name }) => tags.includes(name)));
-  return [{ ...ACCOUNT, intro: contract.info.description, tags: here }, ...others];
+export const PATHS_BELOW: readonly string[] = OTHERS.map(({ path }) => path);
+
+export function pagesOf({ info, tags }: Contract): readonly [DocsPage, ...DocsPage[]] {
+  const elsewhere = OTHERS.flatMap((page) => page.tags);
+  const here = tags.map(({ name }) => name).filter((name) => !elsewhere.includes(name));
+  return [{ ...ACCOUNT, intro: info.description, tags: here }, ...OTHERS];
 }
 
 /** An operation with its place in the document. */

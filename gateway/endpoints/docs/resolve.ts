@@ -1,5 +1,5 @@
+import type { Contract, Parameter, Reference, Response } from '../../api/contract.ts';
 import type { Schema } from '../../http/fields/field.ts';
-import type { Contract, Parameter, Reference, Response } from './contract.ts';
 
 /** What `$ref`s of the contract lead to. A reference that leads nowhere is an error of the document. */
 

@@ -1,18 +1,34 @@
 import type { Db } from 'mongodb';
+import { z } from 'zod';
 import { isStoreTrouble } from '../../../shared/platform/mongo/errors.ts';
 import type { ProcessDocument } from '../../../shared/platform/processes/report.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import { within } from '../../../shared/platform/runtime/within.ts';
+import { endpoint } from '../../api/endpoint.ts';
+import { named, text } from '../../api/shapes.ts';
 import { RETRY_AFTER, sendJson, sendProblem } from '../../http/answer.ts';
-import type { Handler, Reply } from '../../http/context.ts';
-import type { GatewayDeps } from '../../http/deps.ts';
 
-/** Endpoints for operators: a supervisor, a load balancer. They need no key and show no secrets. */
+/**
+ * Endpoints for operators: a supervisor, a load balancer. They need no key and show no secrets. Probes may ask with any query: it
+ * is not read.
+ */
 
-/** Answers while the process lives. */
-export function createHealthz(): Handler {
-  return (_req, res: Reply) => sendJson(res, { status: 'ok' });
-}
+const Health = named('Health', {
+  status: z.enum(['ok', 'ready']),
+  detail: text(
+    'What an operator should look at although requests are served: X-Forwarded-For arrives while TRUST_PROXY is not set.',
+  ).optional(),
+});
+
+export const healthz = endpoint({
+  id: 'healthz',
+  method: 'get',
+  path: '/healthz',
+  tag: 'Running it',
+  summary: 'The process lives',
+  answer: Health,
+  respond: () => (_req, res) => sendJson(res, { status: 'ok' }),
+});
 
 /**
  * How long the store may take. Its write waits until a majority has all that was written before it, as a send does: where members
@@ -26,24 +42,34 @@ const READY_MS = 5_000;
 const FRESH_MS = 250;
 
 /** Answers 200 if the store replies in time and accepts writes, so that requests can be served. */
-export function createReadyz({ db, clock, notes }: Pick<GatewayDeps, 'db' | 'clock' | 'notes'>): Handler {
-  const ready = new FreshCache<string, boolean>({
-    freshMs: FRESH_MS,
-    maxEntries: 1,
-    clock,
-    read: () => answersInTime(db),
-  });
-  return async (_req, res: Reply) => {
-    if ((await ready.get('store')) === true) {
-      const detail = notes.ignoredProxy === undefined ? {} : { detail: FORWARDED_FOR_IGNORED };
-      sendJson(res, { status: 'ready', ...detail });
-    } else
-      sendProblem(res, 'store_unavailable', {
-        detail: 'The store does not answer, or takes no writes.',
-        headers: RETRY_AFTER,
-      });
-  };
-}
+export const readyz = endpoint({
+  id: 'readyz',
+  method: 'get',
+  path: '/readyz',
+  tag: 'Running it',
+  summary: 'The store answers',
+  answer: Health,
+  problems: ['store_unavailable'],
+  examples: { answer: { ready: { status: 'ready' } } },
+  respond({ db, clock, notes }) {
+    const ready = new FreshCache<string, boolean>({
+      freshMs: FRESH_MS,
+      maxEntries: 1,
+      clock,
+      read: () => answersInTime(db),
+    });
+    return async (_req, res) => {
+      if ((await ready.get('store')) === true) {
+        const detail = notes.ignoredProxy === undefined ? {} : { detail: FORWARDED_FOR_IGNORED };
+        sendJson(res, { status: 'ready', ...detail });
+      } else
+        sendProblem(res, 'store_unavailable', {
+          detail: 'The store does not answer, or takes no writes.',
+          headers: RETRY_AFTER,
+        });
+    };
+  },
+});
 
 const FORWARDED_FOR_IGNORED =
   'Requests have the header X-Forwarded-For, and TRUST_PROXY is not set: if a proxy stands in front, it counts as the caller of all of them.';

@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import { z } from 'zod';
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import { type ConversationDocument, conversationKey } from '../../../shared/money/conversations/conversation.ts';
 import {
@@ -11,52 +12,92 @@ import {
 import { isSessionOpen, sessionUntil } from '../../../shared/money/conversations/session.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
-import type { ReadingDeps } from '../../access/costly-reads.ts';
-import { sendProblem } from '../../http/answer.ts';
-import { callerOf, type Handler, type Reply } from '../../http/context.ts';
-import { FieldProblems, invalidRequest } from '../../http/field-problems.ts';
-import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
-import { parseQuery } from '../../http/query.ts';
+import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { flag, named, pageShape, text, time, whole } from '../../api/shapes.ts';
+import { cursorOf, limit } from '../../http/fields/query.ts';
+import { pageOf } from '../../http/page.ts';
 import { listMessages } from '../messages/message-list.ts';
 import { listInbox } from './inbox-store.ts';
-import { readSaid, type Said } from './texts.ts';
+import { readSaid, WRITTEN } from './texts.ts';
+
+/** The customers who wrote on the chat-app channel, and how long they may be written to freely. */
+
+const PaidConversation = named('PaidConversation', {
+  conversation_id: text(undefined, { example: 'cnv_01m82mzqhr5d8rx0q2c0g7n3za' }),
+  until: time(undefined, '2026-11-23T13:58:00+00:00'),
+  credits: whole(undefined, { example: 1 }),
+  by: z.enum(['user', 'business']),
+});
+
+/** Who a customer is, and how long one may write freely, whichever number it is written to. */
+export const Customer = z.strictObject({
+  customer: text('Digits, country code first.', { example: '919876543210' }),
+  aliases: z.array(text()).meta({
+    description:
+      'Other numbers of the same customer, as the provider told them: in Brazil with and without the ninth digit, for example. Session and conversation hold for all of them, whichever one you write to.',
+  }),
+  last_message_at: time(undefined, '2026-11-22T14:01:00+00:00').nullable(),
+  session_open: flag('Whether any message may be sent now; otherwise templates only.', true),
+  session_until: time(undefined, '2026-11-23T14:01:00+00:00').nullable(),
+  conversation: PaidConversation.nullable().meta({
+    description: 'The conversation that is paid for now: further messages in it cost nothing.',
+    example: {
+      conversation_id: 'cnv_01m82mzqhr5d8rx0q2c0g7n3za',
+      until: '2026-11-23T13:58:00+00:00',
+      credits: 1,
+      by: 'user',
+    },
+  }),
+});
+
+const LastMessage = named('InboxLastMessage', { type: text().optional(), ...WRITTEN });
+
+const InboxCustomer = named('InboxCustomer', {
+  ...Customer.shape,
+  last_message: LastMessage.nullable().meta({
+    description: 'What the customer wrote last; null when it is kept no longer.',
+    example: { type: 'text', body: 'Where is it now?' },
+  }),
+});
 
 /** This many customers of a page count as one request: each takes a look at its last message. */
 const CUSTOMERS_PER_REQUEST = 10;
 
-/** GET /v2/account/inbox (extension): the customers who wrote on the chat-app channel; who wrote last is first. */
-export function createInbox({ db, clock, answerRead }: ReadingDeps): Handler {
-  return async (req, res: Reply) => {
-    const problems = new FieldProblems();
-    const query = parseQuery(req, ['limit', 'cursor'], problems);
-    const limit = parseLimit(query.limit, problems);
-    const cursor = parseCursor(query.cursor, 'inbox', isPlace, problems);
-    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
-    const account = callerOf(res).account._id;
-    await answerRead(res, Math.ceil(limit / CUSTOMERS_PER_REQUEST), async () => {
-      const found = await listInbox(db, account, cursor && placeOf(cursor), limit + 1);
-      const page = found.slice(0, limit);
-      const last = await lastMessages(db, account, page);
-      const keys = page.map(({ customer }) => conversationKey(account, customer));
-      const documents = await readCustomers(db, keys);
-      const now = clock.now();
-      const data = page.map(({ customer }) => ({
-        ...customerRecord(documents, account, customer, now),
-        last_message: last.get(customer) ?? null,
-      }));
-      const end = page.at(-1);
-      return pageOf('inbox', data, found.length > limit && end !== undefined ? textOf(end) : undefined);
-    });
-  };
-}
+export const inbox = endpoint({
+  id: 'inbox',
+  method: 'get',
+  path: '/v2/account/inbox',
+  tag: 'Account',
+  summary: 'Customers who wrote',
+  description:
+    'Extension. The customers who wrote on the chat-app channel, the last one first, with the time until which they may be written to freely. A page counts as one request for each 10 of `limit`.',
+  scopes: ['read'],
+  query: { limit, cursor: cursorOf('inbox', isPlace) },
+  reads: ({ limit }) => Math.ceil(limit / CUSTOMERS_PER_REQUEST),
+  answer: pageShape('InboxPage', InboxCustomer),
+  async handle({ db, clock }, { caller, query: { limit, cursor } }) {
+    const account = caller.account._id;
+    const found = await listInbox(db, account, cursor && placeOf(cursor), limit + 1);
+    const page = found.slice(0, limit);
+    const last = await lastMessages(db, account, page);
+    const keys = page.map(({ customer }) => conversationKey(account, customer));
+    const documents = await readCustomers(db, keys);
+    const now = clock.now();
+    const data = page.map(({ customer }) => ({
+      ...customerRecord(documents, account, customer, now),
+      last_message: last.get(customer) ?? null,
+    }));
+    const end = page.at(-1);
+    return pageOf('inbox', data, found.length > limit && end !== undefined ? textOf(end) : undefined);
+  },
+});
 
-/** Who a customer is, and how long one may write freely, whichever number it is written to. */
 export function customerRecord(
   documents: ConversationDocuments,
   account: AccountId,
   customer: string,
   now: Date,
-): object {
+): Shown<typeof Customer> {
   const [, ...aliases] = namesOf(documents, account, customer);
   const session = sessionOf(documents, account, customer);
   const until = sessionUntil(session);
@@ -70,7 +111,6 @@ export function customerRecord(
     last_message_at: session.lastInboundAt === undefined ? null : isoTimestamp(session.lastInboundAt),
     session_open: isSessionOpen(session, now),
     session_until: until === undefined ? null : isoTimestamp(until),
-    /** The conversation that is paid for now: further messages in it cost nothing. */
     conversation:
       paid === undefined
         ? null
@@ -83,7 +123,7 @@ async function lastMessages(
   db: Db,
   account: AccountId,
   customers: readonly ConversationDocument[],
-): Promise<ReadonlyMap<string, object>> {
+): Promise<ReadonlyMap<string, Shown<typeof LastMessage>>> {
   const ids = new Map<string, MessageId>();
   const types = new Map<string, string | undefined>();
   for (const { customer, lastInboundAt } of customers) {
@@ -96,7 +136,7 @@ async function lastMessages(
     ids.set(customer, last._id);
     types.set(customer, last.inbound?.type);
   }
-  const said: ReadonlyMap<MessageId, Said> = await readSaid(db, account, [...ids.values()]);
+  const said = await readSaid(db, account, [...ids.values()]);
   return new Map([...ids].map(([customer, id]) => [customer, { type: types.get(customer), ...said.get(id) }]));
 }
 

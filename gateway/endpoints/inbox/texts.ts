@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import type { InboundContent } from '../../../shared/messages/document/chat-message.ts';
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { flag, text } from '../../api/shapes.ts';
 import { beginning } from '../../http/fields/beginning.ts';
 
 /** Characters of a text that are shown. Webhooks and `GET /v2/events` have all of it. */
@@ -9,11 +10,20 @@ const SHOWN_MAX = 4_096;
 /** Messages of one read. A text may have 64 KB: 500 of them at once held the event loop for 100 ms. */
 const TOGETHER = 32;
 
+/** What is shown of what a customer wrote. */
+export const WRITTEN = {
+  body: text().optional(),
+  body_cut: flag().optional(),
+  group_id: text(
+    'Chat-app: the group that it was written in. An answer goes to its author alone, and needs a session with the author.',
+  ).optional(),
+};
+
 /**
  * What a customer wrote, and in which group, or which template was sent. Other texts of ours are not shown by the API
  * (gateway/README.md).
  */
-export type Said =
+type Said =
   | { readonly body: string; readonly body_cut?: true; readonly group_id?: string }
   | { readonly template: string; readonly language: string };
 

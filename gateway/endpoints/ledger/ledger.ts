@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import { z } from 'zod';
 import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { refusesOther } from '../../access/page-user.ts';
+import { pageUser, refusesOther } from '../../access/page-user.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { beginStream } from '../../http/answer.ts';
-import { optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
 import { ledgerFile } from './ledger-file.ts';
@@ -89,18 +88,7 @@ export const ledgerCsv = endpoint({
   description:
     'Extension. The statement as CSV (RFC 4180), newest first, some 100,000 entries at most. Where older ones were left out, the first cell of the last line says so, with the `until` to ask for them with; its other cells are empty. Texts that a spreadsheet would take for a formula begin with an apostrophe. Counts as 20 requests.',
   scopes: ['read'],
-  query: {
-    ...LEDGER_FILTER,
-    user: optional(
-      string(
-        {
-          description:
-            'Only the session of this user (`user_id`); otherwise `other_user`. A browser cannot send the header `X-Dashboard-User` with a link.',
-        },
-        (id) => id,
-      ),
-    ),
-  },
+  query: { ...LEDGER_FILTER, user: pageUser('link') },
   openapi: {
     responses: {
       200: {

@@ -4,13 +4,12 @@ import type { Log } from '../../../shared/platform/runtime/log.ts';
 import type { Identify } from '../../access/authenticate.ts';
 import { refusesOther } from '../../access/page-user.ts';
 import type { Sessions } from '../../access/sessions.ts';
+import { perProcess } from '../../api/per-process.ts';
 import { beginStream, sendProblem } from '../../http/answer.ts';
-import { callerOf, type Handler, type Reply, type Requester, requesterOf } from '../../http/context.ts';
-import { FieldProblems, invalidRequest } from '../../http/field-problems.ts';
+import { type Reply, type Requester, requesterOf } from '../../http/context.ts';
 import type { ProblemSlug } from '../../http/problem.ts';
-import { parseQuery } from '../../http/query.ts';
 import { LiveHub } from './hub.ts';
-import type { AccountSource, OperatorSource, Reading } from './source.ts';
+import type { Reading } from './source.ts';
 import { LiveStream } from './stream.ts';
 
 /** How often a stream shows that it lives, and its caller is looked at again. Common proxies wait for 60 s. */
@@ -27,8 +26,8 @@ interface LiveDeps {
   readonly beatMs?: number;
 }
 
-/** `GET /v2/account/stream` and `GET /v2/admin/stream`: one hub for all of them, made once per process. */
-export class Live {
+/** The streams of live numbers: one hub for all of them, made once per process. */
+class Live {
   readonly #identify: Identify;
   readonly #sessions: LiveDeps['sessions'];
   readonly #beatMs: number;
@@ -43,38 +42,19 @@ export class Live {
     this.#open = new OpenStreams(stopping);
   }
 
-  ofAccount(sources: readonly AccountSource[]): Handler {
-    return this.#handler(sources, ({ name, read }, res) => {
-      const { _id } = callerOf(res).account;
-      return { name, key: `${name} ${_id}`, read: () => read(_id) };
-    });
-  }
-
-  ofOperators(sources: readonly OperatorSource[]): Handler {
-    return this.#handler(sources, ({ name, read }) => ({ name, key: name, read }));
-  }
-
-  #handler<S extends { readonly name: string }>(
-    sources: readonly S[],
-    readingOf: (source: S, res: Reply) => Reading,
-  ): Handler {
-    return (req, res: Reply) => {
-      const problems = new FieldProblems();
-      const { events, user } = parseQuery(req, ['events', 'user'], problems);
-      const wanted = events === undefined ? sources : named(events, sources, problems);
-      if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
-      if (refusesOther(res, user)) return;
-      if (!this.#open.hasRoomFor(requesterOf(res))) {
-        return sendProblem(res, 'too_many_streams', { headers: RETRY_AFTER });
-      }
-      // The caller left while the store was asked who it is: `close` will not come a second time.
-      if (res.closed) return;
-      const readings = wanted.map((source) => readingOf(source, res));
-      // Without the first header nginx keeps events until its buffer is full.
-      beginStream(res, 'text/event-stream; charset=utf-8', ['X-Accel-Buffering', 'no', 'Connection', 'close']);
-      if (req.method === 'HEAD') res.end();
-      else this.#begin(req, res, readings);
-    };
+  /** Answers with a stream of these readings, unless it is refused. `user`: the only one whose session may listen. */
+  open(res: Reply, readings: readonly Reading[], user: string | undefined): void {
+    if (refusesOther(res, user)) return;
+    if (!this.#open.hasRoomFor(requesterOf(res))) {
+      sendProblem(res, 'too_many_streams', { headers: RETRY_AFTER });
+      return;
+    }
+    // The caller left while the store was asked who it is: `close` will not come a second time.
+    if (res.closed) return;
+    // Without the first header nginx keeps events until its buffer is full.
+    beginStream(res, 'text/event-stream; charset=utf-8', ['X-Accel-Buffering', 'no', 'Connection', 'close']);
+    if (res.req.method === 'HEAD') res.end();
+    else this.#begin(res.req, res, readings);
   }
 
   #begin(req: Request, res: Reply, readings: readonly Reading[]): void {
@@ -148,17 +128,4 @@ class OpenStreams {
   }
 }
 
-/** `events=balance,messages`: the sources that the caller wants. */
-function named<S extends { readonly name: string }>(
-  events: string,
-  sources: readonly S[],
-  problems: FieldProblems,
-): readonly S[] {
-  const names = [...new Set(events.split(','))];
-  const found = names.flatMap((name) => sources.find((source) => source.name === name) ?? []);
-  if (found.length < names.length) {
-    const all = sources.map(({ name }) => name).join(', ');
-    problems.add('events', 'invalid_value', `It must be a list of these, with commas: ${all}.`);
-  }
-  return found;
-}
+export const liveOf = perProcess((gateway) => new Live(gateway));

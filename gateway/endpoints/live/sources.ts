@@ -1,9 +1,7 @@
-import type { Db } from 'mongodb';
 import { listNewestReplays } from '../../../shared/events/webhooks/replay-store.ts';
 import { HOUR_MS } from '../../../shared/messages/statistics-hour.ts';
 import { readHours } from '../../../shared/messages/statistics-store.ts';
 import { readBalance } from '../../../shared/money/accounts/store.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { readCarriers } from '../carriers/carriers.ts';
 import { countChatTemplates } from '../chat-templates/templates.ts';
 import { readLedgerChecks } from '../ledger-checks/ledger-checks.ts';
@@ -17,50 +15,46 @@ import type { AccountSource, OperatorSource } from './source.ts';
 /** As many as a page shows without scrolling. */
 const NEWEST = 20;
 
-/** What `GET /v2/account/stream` can tell. A new kind of event is an entry here, and its line in docs/openapi.json. */
-export function accountSources(db: Db, clock: Clock): readonly AccountSource[] {
-  return [
-    {
-      name: 'balance',
-      read: async (account) => balanceRecord(await readBalance(db, account)),
+/** What `GET /v2/account/stream` can tell. A new kind of event is an entry here, and its sentence in endpoints/live/streams.ts. */
+export const ACCOUNT_SOURCES: readonly AccountSource[] = [
+  {
+    name: 'balance',
+    read: async ({ db }, account) => balanceRecord(await readBalance(db, account)),
+  },
+  {
+    name: 'messages',
+    read: async ({ db }, account) => {
+      const { messages } = await listMessages(db, account, {}, undefined, NEWEST);
+      return { data: messages.map(messageRecord) };
     },
-    {
-      name: 'messages',
-      read: async (account) => {
-        const { messages } = await listMessages(db, account, {}, undefined, NEWEST);
-        return { data: messages.map(messageRecord) };
-      },
+  },
+  {
+    // What the running hour and the one before have by now: the page of statistics reads them again when this changes.
+    name: 'statistics',
+    read: async ({ db, clock }, account) => {
+      const hours = await readHours(db, account, new Date(clock.now().getTime() - HOUR_MS));
+      return {
+        hours: hours.map(({ _id, states, credits }) => ({ at: _id.slice(account.length + 1), states, credits })),
+      };
     },
-    {
-      // What the running hour and the one before have by now: the page of statistics reads them again when this changes.
-      name: 'statistics',
-      read: async (account) => {
-        const hours = await readHours(db, account, new Date(clock.now().getTime() - HOUR_MS));
-        return {
-          hours: hours.map(({ _id, states, credits }) => ({ at: _id.slice(account.length + 1), states, credits })),
-        };
-      },
+  },
+  {
+    name: 'inbox',
+    read: async ({ db }, account) => {
+      const { messages } = await listMessages(db, account, { direction: 'in' }, undefined, 1);
+      return { message_id: messages[0]?._id ?? null };
     },
-    {
-      name: 'inbox',
-      read: async (account) => {
-        const { messages } = await listMessages(db, account, { direction: 'in' }, undefined, 1);
-        return { message_id: messages[0]?._id ?? null };
-      },
-    },
-    {
-      name: 'replays',
-      read: async (account) => ({ data: (await listNewestReplays(db, account, NEWEST)).map(replayRecord) }),
-    },
-    { name: 'chat_templates', read: (account) => countChatTemplates(db, account) },
-  ];
-}
+  },
+  {
+    name: 'replays',
+    read: async ({ db }, account) => ({ data: (await listNewestReplays(db, account, NEWEST)).map(replayRecord) }),
+  },
+  { name: 'chat_templates', read: ({ db }, account) => countChatTemplates(db, account) },
+];
 
 /** What `GET /v2/admin/stream` can tell. */
-export function operatorSources(db: Db, clock: Clock): readonly OperatorSource[] {
-  return [
-    { name: 'overview', read: () => readOverview(db, clock) },
-    { name: 'carriers', read: async () => ({ carriers: await readCarriers(db, clock.now()) }) },
-    { name: 'ledger_checks', read: () => readLedgerChecks(db, clock) },
-  ];
-}
+export const OPERATOR_SOURCES: readonly OperatorSource[] = [
+  { name: 'overview', read: ({ db, clock }) => readOverview(db, clock) },
+  { name: 'carriers', read: async ({ db, clock }) => ({ carriers: await readCarriers(db, clock.now()) }) },
+  { name: 'ledger_checks', read: ({ db, clock }) => readLedgerChecks(db, clock) },
+];

@@ -89,6 +89,9 @@ export const DeliveryStatus = z
 const SMS_MEMBERS = ['sender', 'route', 'segments'];
 const OTHER_MEMBERS = ['direction', 'type'];
 
+/** Every message has the members of its kind: an SMS that was sent, or any other. */
+export const OF_ITS_KIND = [{ oneOf: [{ required: SMS_MEMBERS }, { required: OTHER_MEMBERS }] }];
+
 export const Message = z
   .strictObject({
     ...COMMON,
@@ -110,7 +113,7 @@ export const Message = z
       .meta({ description: 'Why a `sent` message will not change again.' })
       .optional(),
   })
-  .meta({ id: 'Message', allOf: [{ oneOf: [{ required: SMS_MEMBERS }, { required: OTHER_MEMBERS }] }] });
+  .meta({ id: 'Message', allOf: OF_ITS_KIND });
 
 export const MessagePage = named(
   'MessagePage',

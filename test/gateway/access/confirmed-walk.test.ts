@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { generate } from 'otplib';
 import request from 'supertest';
 import { requireConfirmed } from '../../../gateway/access/require-user.ts';
-import type { Operation } from '../../../gateway/endpoints/docs/contract.ts';
+import type { Operation } from '../../../gateway/api/contract.ts';
 import type { Role } from '../../../shared/people/users/user.ts';
 import { makeKey, type UsedGateway, useGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';

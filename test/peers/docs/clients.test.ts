@@ -7,11 +7,12 @@ import { expect } from 'chai';
 import { debianProgram } from '../../support/debian.ts';
 import { makeKey, openGateway, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
+import { contractText } from '../../support/openapi.ts';
 import { ROOT } from '../../support/sources.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
 
 const execute = promisify(execFile);
-const CONTRACT = join(ROOT, 'docs/openapi.json');
+const CONTRACT = 'openapi.json';
 
 /** openapi-typescript needs the API of TypeScript 5, which is why it is no dependency of ours. */
 const NPM = ['typescript@5.9.3', 'openapi-typescript@7.13.0', 'openapi-fetch@0.17.0'];
@@ -25,6 +26,7 @@ describe('clients that generators make of docs/openapi.json', function () {
   let env: Record<string, string>;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'harkara-clients-'));
+    writeFileSync(join(folder, CONTRACT), contractText);
     store = await openTestStore();
     gateway = await openGateway(store.db);
     const key = await makeKey(store.db, await makeAccount(store.db, 5));

@@ -1,27 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
+import type { Operation } from '../../../../gateway/api/contract.ts';
+import type { Schema } from '../../../../gateway/http/fields/field.ts';
+import { contract } from '../../../support/openapi.ts';
 
-interface Schema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-}
-interface Parameter {
-  readonly $ref?: string;
-  readonly name?: string;
-}
-interface Operation {
-  readonly parameters?: readonly Parameter[];
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { schema?: Schema }>> }>>;
-}
-
-const { paths, components } = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../../../../docs/openapi.json'), 'utf8'),
-) as {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: Readonly<Record<'schemas' | 'parameters', Readonly<Record<string, Schema & Parameter>>>>;
-};
+const { paths, components } = contract;
 
 /** Answers that have a list and are no pages, with what bounds them. */
 const WHOLE: Readonly<Record<string, string>> = {
@@ -50,19 +32,21 @@ function resolved({ $ref, ...schema }: Schema): Schema {
 /** Whether an answer has a list of things, which may grow. Lists of words, like the scopes of a key, are no such lists. */
 function hasList(schema: Schema): boolean {
   return Object.values(resolved(schema).properties ?? {}).some((property) => {
-    const { type, ...rest } = resolved(property);
-    const items = (rest as { readonly items?: Schema }).items;
+    const { type, items } = resolved(property);
     return type === 'array' && items !== undefined && resolved(items).type === 'object';
   });
 }
 
 function namesOf({ parameters = [] }: Operation): readonly string[] {
-  return parameters.map(({ $ref, name }) => name ?? components.parameters[$ref?.split('/').at(-1) ?? '']?.name ?? '');
+  return parameters.map((one) =>
+    '$ref' in one ? (components.parameters[one.$ref.split('/').at(-1) ?? '']?.name ?? '') : one.name,
+  );
 }
 
 describe('lists in docs/openapi.json', () => {
   const lists = Object.entries(paths).flatMap(([path, { get }]) => {
-    const schema = get?.responses['200']?.content?.['application/json']?.schema;
+    const answer = get?.responses['200'];
+    const schema = answer && 'content' in answer ? answer.content?.['application/json']?.schema : undefined;
     return get !== undefined && schema !== undefined && hasList(schema)
       ? [{ path, get, schema: resolved(schema) }]
       : [];

@@ -1,0 +1,151 @@
+import type { Db } from 'mongodb';
+import { z } from 'zod';
+import { conversationKey } from '../../../shared/money/conversations/conversation.ts';
+import { namesOf, readCustomers } from '../../../shared/money/conversations/names.ts';
+import { type AccountId, isMessageId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { CostlyRead, endpoint, refused, type Shown } from '../../api/endpoint.ts';
+import { named, pageFields, text } from '../../api/shapes.ts';
+import { Fault, optional, string } from '../../http/fields/field.ts';
+import { cursorOf, limit } from '../../http/fields/query.ts';
+import { pageOf } from '../../http/page.ts';
+import { listMessages, type MessagePage } from '../messages/message-list.ts';
+import { messageRecord } from '../messages/messages.ts';
+import { Message, OF_ITS_KIND } from '../messages/shapes.ts';
+import type { MessageSummary } from '../messages/view.ts';
+import { Customer, customerRecord, isCustomerName } from './inbox.ts';
+import { readSaid, WRITTEN } from './texts.ts';
+
+/** Messages from customers, with what they wrote. */
+
+const InboxMessage = z
+  .strictObject({ ...Message.shape, ...WRITTEN, template: text().optional(), language: text().optional() })
+  .meta({
+    id: 'InboxMessage',
+    description:
+      'As `GET /v2/messages` shows it, with what a customer wrote (`body`, 4,096 characters at most, else `body_cut`), or the template that was sent. Other texts of yours are not shown.',
+    allOf: OF_ITS_KIND,
+  });
+
+/** What examples show. */
+const RECEIVED = {
+  message_id: 'msg_01m82n0a4c6g1yzr3k8w5qv2hx',
+  to: '918000000001',
+  status: 'received',
+  delivered_at: null,
+  operator: null,
+  channel: 'chatapp',
+  direction: 'in',
+  from: '919876543210',
+  type: 'text',
+  created_at: '2026-11-22T14:01:00+00:00',
+  body: 'Where is it now?',
+};
+
+/** Two walks for each number of the customer, and the contents. */
+const THREAD_PER_REQUEST = 50;
+
+/**
+ * If the customer has several numbers, it has the messages of all of them (conversations/names.ts). A customer who is unknown to
+ * the account is answered like one who does not exist.
+ */
+export const inboxThread = endpoint({
+  id: 'inboxThread',
+  method: 'get',
+  path: '/v2/account/inbox/{customer}',
+  tag: 'Account',
+  summary: 'Messages with a customer',
+  description:
+    'Extension. The chat-app messages to and from one customer, newest first. Texts of yours are not shown. A page counts as one request for each 50 of `limit`.',
+  scopes: ['read'],
+  params: { customer: text("The customer's number: digits, country code first.", { example: '919876543210' }) },
+  query: { limit, cursor: cursorOf('thread', isMessageId) },
+  answer: named('InboxThread', {
+    ...Customer.shape,
+    ...pageFields(z.array(InboxMessage).meta({ example: [RECEIVED] })),
+  }),
+  problems: ['customer_not_found'],
+  handle({ db, clock }, { caller, params: { customer }, query: { limit, cursor } }) {
+    if (!isCustomerName(customer)) return refused('customer_not_found');
+    const account = caller.account._id;
+    return new CostlyRead(Math.ceil(limit / THREAD_PER_REQUEST), async () => {
+      const key = conversationKey(account, customer);
+      const documents = await readCustomers(db, [key]);
+      if (!documents.has(key)) return refused('customer_not_found');
+      const names = namesOf(documents, account, customer);
+      const { messages, next } = await readThread(db, account, names, cursor, limit);
+      const data = await withTexts(db, account, messages);
+      return { ...customerRecord(documents, account, customer, clock.now()), ...pageOf('thread', data, next) };
+    });
+  },
+});
+
+/** What was written to a customer, and what the customer wrote, as one list. Each of the lists is found by an index. */
+async function readThread(
+  db: Db,
+  account: AccountId,
+  names: readonly string[],
+  after: MessageId | undefined,
+  limit: number,
+): Promise<MessagePage> {
+  const lists = await Promise.all(
+    names.flatMap((name) => [
+      listMessages(db, account, { channel: 'chatapp', from: name }, after, limit),
+      listMessages(db, account, { channel: 'chatapp', to: name, direction: 'out' }, after, limit),
+    ]),
+  );
+  // Where one of the lists ends and may go on, the others must not go further.
+  const ends = lists.flatMap(({ next }) => next ?? []).sort();
+  const cut = ends.at(-1);
+  const all = lists
+    .flatMap(({ messages }) => messages)
+    .filter(({ _id }) => cut === undefined || _id >= cut)
+    .sort((a, b) => (a._id < b._id ? 1 : -1));
+  const messages = all.slice(0, limit);
+  return { messages, next: all.length > limit ? messages.at(-1)?._id : cut };
+}
+
+/** Messages as lists show them, with their texts. */
+async function withTexts(
+  db: Db,
+  account: AccountId,
+  messages: readonly MessageSummary[],
+): Promise<Shown<typeof InboxMessage>[]> {
+  const ids = messages.map(({ _id }) => _id);
+  const said = await readSaid(db, account, ids);
+  return messages.map((message) => ({ ...messageRecord(message), ...said.get(message._id) }));
+}
+
+const SMS_PER_REQUEST = 100;
+
+export const receivedSms = endpoint({
+  id: 'receivedSms',
+  method: 'get',
+  path: '/v2/account/received-sms',
+  tag: 'Account',
+  summary: 'Received SMS',
+  description:
+    "Extension. What was written to the account's numbers, newest first. A page counts as one request for each 100 of `limit`.",
+  scopes: ['read'],
+  query: {
+    number: optional(
+      string({ description: 'Only what was written to this number of the account.' }, (number) =>
+        /^\d{3,15}$/.test(number)
+          ? number
+          : new Fault('invalid_phone', 'It must be a number of the account, 3 to 15 digits.'),
+      ),
+    ),
+    limit,
+    cursor: cursorOf('received-sms', isMessageId),
+  },
+  reads: ({ limit }) => Math.ceil(limit / SMS_PER_REQUEST),
+  answer: named(
+    'ReceivedSmsPage',
+    pageFields(z.array(InboxMessage).meta({ example: [{ ...RECEIVED, to: '919000000001', channel: 'sms' }] })),
+  ),
+  async handle({ db }, { caller, query: { number, limit, cursor } }) {
+    const account = caller.account._id;
+    const filter = { channel: 'sms', direction: 'in', to: number } as const;
+    const { messages, next } = await listMessages(db, account, filter, cursor, limit);
+    return pageOf('received-sms', await withTexts(db, account, messages), next);
+  },
+});
