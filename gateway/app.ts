@@ -16,7 +16,6 @@ import { routeSignIn } from './routes/sign-in.ts';
 import { routeSms } from './routes/sms.ts';
 import { routeTemplates } from './routes/templates.ts';
 import { answerError } from './routes/unanswered.ts';
-import { routeUsers } from './routes/users.ts';
 
 /** The whole API. `routes/` says every path, who may use it, and which handler answers. Builds the app and does not listen. */
 export function createApp(deps: GatewayDeps): Express {
@@ -38,7 +37,6 @@ export function createApp(deps: GatewayDeps): Express {
   routeOverview(on, parts);
   routeTemplates(on, deps, parts);
   mount(app, ENDPOINTS, { ...deps, ...parts });
-  routeUsers(on, deps, parts);
   routeAdmin(on, deps, parts);
   routeOpen(on, deps, parts);
   app.use(notFound);

@@ -4,6 +4,16 @@ import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/k
 import { ledger, ledgerCsv } from './ledger/ledger.ts';
 import { numbers } from './numbers/numbers.ts';
 import { addOptOut, optOuts, removeOptOut } from './numbers/opt-outs.ts';
+import {
+  changeUser,
+  endUserSessions,
+  removeUser,
+  removeUserSecondFactor,
+  showUser,
+  userLink,
+} from './users/change-user.ts';
+import { changeSignInRules, signInRules } from './users/sign-in-rules.ts';
+import { invite, users } from './users/users.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
 import { replays, showReplay, startedReplay } from './webhooks/replays.ts';
 import {
@@ -44,4 +54,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
   replays,
   startedReplay,
   showReplay,
+  users,
+  invite,
+  showUser,
+  changeUser,
+  removeUser,
+  userLink,
+  removeUserSecondFactor,
+  endUserSessions,
+  signInRules,
+  changeSignInRules,
 ];

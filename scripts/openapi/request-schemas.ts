@@ -3,9 +3,6 @@ import { REQUEST_SENDER } from '../../gateway/account/senders/request.ts';
 import { CHECK_TEMPLATE } from '../../gateway/account/templates/check.ts';
 import { CHANGE_TEMPLATE, REQUEST_TEMPLATE } from '../../gateway/account/templates/fields.ts';
 import { IMPORT_TEMPLATES } from '../../gateway/account/templates/import.ts';
-import { CHANGE_USER } from '../../gateway/account/users/change.ts';
-import { INVITE_USER } from '../../gateway/account/users/invite.ts';
-import { CHANGE_SIGN_IN_RULES } from '../../gateway/account/users/sign-in-rules.ts';
 import { SEND_BUTTONS } from '../../gateway/chatapp/send-buttons.ts';
 import { SEND_MEDIA } from '../../gateway/chatapp/send-media.ts';
 import { SEND_TEMPLATE } from '../../gateway/chatapp/send-template.ts';
@@ -56,9 +53,6 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   SecondFactorConfirmRequest: requestSchema(CONFIRM_SECOND_FACTOR),
   SecondFactorRemoveRequest: requestSchema(REMOVE_SECOND_FACTOR),
   RecoveryCodesRequest: requestSchema(NEW_RECOVERY_CODES),
-  InviteUserRequest: requestSchema(INVITE_USER),
-  ChangeUserRequest: requestSchema(CHANGE_USER),
-  SignInRulesRequest: requestSchema(CHANGE_SIGN_IN_RULES),
   ChatWebhookRequest: requestSchema(REGISTER_WEBHOOK),
   ...OPERATOR_SCHEMAS,
 };

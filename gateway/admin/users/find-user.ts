@@ -4,8 +4,7 @@ import { isUserId } from '../../../shared/runtime/ids.ts';
 import { auditedUser } from '../../../shared/users/audited-user.ts';
 import { findUser } from '../../../shared/users/store.ts';
 import { type UserDocument, whereOf } from '../../../shared/users/user.ts';
-import { userRecord } from '../../account/users/record.ts';
-import type { UsersDeps } from '../../account/users/users.ts';
+import { type Deps, userRecord } from '../../endpoints/users/users.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { type Reply, requesterOf } from '../../http/context.ts';
 
@@ -17,7 +16,7 @@ export async function userInPath(db: Db, { params }: Request): Promise<UserDocum
 
 /** Makes a change of a user and records it in the audit of the user's account. Undefined when it was not made. */
 export function changeUserAudited(
-  deps: UsersDeps,
+  deps: Deps,
   res: Reply,
   { action, user }: { readonly action: string; readonly user: UserDocument },
   make: () => Promise<UserDocument | undefined>,
@@ -37,5 +36,5 @@ export function changeUserAudited(
 
 /** A user as operators see one. */
 export function anyUserRecord(user: UserDocument): object {
-  return { ...userRecord(user), account_id: user.account ?? null };
+  return { ...userRecord(user), role: user.role, account_id: user.account ?? null };
 }

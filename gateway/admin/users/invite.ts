@@ -2,8 +2,7 @@ import { findAccount } from '../../../shared/accounts/store.ts';
 import { newId } from '../../../shared/runtime/ids.ts';
 import { auditedUser } from '../../../shared/users/audited-user.ts';
 import { inviteUser } from '../../../shared/users/store.ts';
-import { INVITE_USER, linkMembers, notInvited } from '../../account/users/invite.ts';
-import type { UsersDeps } from '../../account/users/users.ts';
+import { type Deps, INVITE_USER, linkRecord, notInvited } from '../../endpoints/users/users.ts';
 import { required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
@@ -16,7 +15,7 @@ import { anyUserRecord } from './find-user.ts';
 export const INVITE_TO_ACCOUNT = request({ ...INVITE_USER.fields, account_id: required(accountId) });
 
 /** POST /v2/admin/users (extension): a user of an account, usually its first owner, with the link to set a password. */
-export function createInviteToAccount(deps: UsersDeps): Handler {
+export function createInviteToAccount(deps: Deps): Handler {
   const { db, clock, config } = deps;
   return async (_req, res: Reply) => {
     const read = await readRequest(INVITE_TO_ACCOUNT, bodyOf(res), { account: {}, now: clock.now(), config });
@@ -38,7 +37,7 @@ export function createInviteToAccount(deps: UsersDeps): Handler {
         madeOf: (made) => auditedUser(made.user) ?? {},
         isRefusal: (error) => notInvited(error) !== undefined,
       });
-      sendJson(res, { ...anyUserRecord(user), ...linkMembers(config, user, token) });
+      sendJson(res, { ...linkRecord(deps, user, token), ...anyUserRecord(user) });
     } catch (error) {
       const refusal = notInvited(error);
       if (refusal === undefined) throw error;

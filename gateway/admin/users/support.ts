@@ -8,9 +8,8 @@ import {
 import { isOperatorRole, type UserDocument } from '../../../shared/users/user.ts';
 import { ROLE_PERMISSIONS } from '../../access/roles.ts';
 import { scopeMissing } from '../../access/scopes.ts';
-import { linkMembers } from '../../account/users/invite.ts';
-import type { UsersDeps } from '../../account/users/users.ts';
 import { askAboutKeys, keysOfTheUser, settleKeys } from '../../endpoints/keys/made-keys.ts';
+import { type Deps, linkRecord } from '../../endpoints/users/users.ts';
 import { choice, required } from '../../fields/field.ts';
 import { readRequest, request, whole } from '../../fields/request.ts';
 import { sendJson, sendProblem } from '../../http/answer.ts';
@@ -29,7 +28,7 @@ export const USER_STATUS = request({
 });
 
 /** POST /v2/admin/users/{user_id}/status (extension): lets somebody in, or not any more. */
-export function createUserStatus(deps: UsersDeps): Handler {
+export function createUserStatus(deps: Deps): Handler {
   const { db, clock, config } = deps;
   return async (req, res: Reply) => {
     const read = await readRequest(USER_STATUS, bodyOf(res), { account: {}, now: clock.now(), config });
@@ -59,7 +58,7 @@ function refusesColleague(res: Reply, { role }: UserDocument): boolean {
 }
 
 /** DELETE /v2/admin/users/{user_id}/sessions (extension): signs somebody out everywhere. */
-export function createEndAnySessions(deps: UsersDeps): Handler {
+export function createEndAnySessions(deps: Deps): Handler {
   return async (req, res: Reply) => {
     const user = await userInPath(deps.db, req);
     if (user === undefined) return sendProblem(res, 'user_not_found', NO_SUCH);
@@ -70,7 +69,7 @@ export function createEndAnySessions(deps: UsersDeps): Handler {
 }
 
 /** DELETE /v2/admin/users/{user_id}/second-factor (extension): for a lost app without recovery codes. All sessions end. */
-export function createRemoveAnyFactor(deps: UsersDeps): Handler {
+export function createRemoveAnyFactor(deps: Deps): Handler {
   return async (req, res: Reply) => {
     const user = await userInPath(deps.db, req);
     if (user === undefined) return sendProblem(res, 'user_not_found', NO_SUCH);
@@ -81,8 +80,8 @@ export function createRemoveAnyFactor(deps: UsersDeps): Handler {
 }
 
 /** POST /v2/admin/users/{user_id}/link (extension): a new link to set a password. Earlier ones are void. */
-export function createAnyUserLink(deps: UsersDeps): Handler {
-  const { db, clock, config } = deps;
+export function createAnyUserLink(deps: Deps): Handler {
+  const { db, clock } = deps;
   return async (req, res: Reply) => {
     const user = await userInPath(db, req);
     if (user === undefined) return sendProblem(res, 'user_not_found', NO_SUCH);
@@ -94,7 +93,7 @@ export function createAnyUserLink(deps: UsersDeps): Handler {
       return link?.user;
     });
     if (made === undefined) sendProblem(res, 'user_disabled');
-    else sendJson(res, { ...anyUserRecord(made), ...linkMembers(config, made, token) });
+    else sendJson(res, { ...linkRecord(deps, made, token), ...anyUserRecord(made) });
   };
 }
 

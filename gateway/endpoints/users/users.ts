@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { z } from 'zod';
+import { AllPlacesTaken } from '../../../shared/mongo/places.ts';
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { isUserId, newId } from '../../../shared/runtime/ids.ts';
+import { auditedUser } from '../../../shared/users/audited-user.ts';
+import { linkUrl } from '../../../shared/users/link.ts';
+import { findUser, inviteUser, listUsers, makeLink, UsernameTaken } from '../../../shared/users/store.ts';
+import { ACCOUNT_ROLES, type AccountRole, canonicalUsername, type UserDocument } from '../../../shared/users/user.ts';
+import { choice, Fault, optional, required, string } from '../../fields/field.ts';
+import { cursorOf, limit } from '../../fields/query.ts';
+import { request } from '../../fields/request.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { endpoint, refused, type Shown } from '../../http/endpoint.ts';
+import { pageOf } from '../../http/page.ts';
+import { flag, named, pageShape, text } from '../../http/shapes.ts';
+import type { Accepted } from '../../idempotency/action.ts';
+import { refusedLate } from '../../idempotency/refused-late.ts';
+import type { GatewayDeps } from '../../process/deps.ts';
+import { personName } from '../../sign-in/person-name.ts';
+import { MadeKey } from '../keys/made-keys.ts';
+
+/** Who may sign in to an account, and as what. Changes of users: change-user.ts. */
+
+export type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
+
+export const UserIdText = text(undefined, { example: 'usr_01m7znjn7hdb5pft3awkb6pgvz' });
+const Time = text(undefined, { format: 'date-time', example: '2026-11-22T10:00:00+00:00' });
+
+const COMMON = {
+  user_id: UserIdText,
+  username: text('What the user signs in with.', { example: 'ravi@example.com' }),
+  name: text(undefined, { example: 'Ravi' }).nullable(),
+  role: z.enum(ACCOUNT_ROLES).meta({ example: 'developer' }),
+  status: z.enum(['invited', 'active', 'disabled']).meta({ description: 'invited: has set no password yet.' }),
+  second_factor: flag('Whether an authenticator app is set up.'),
+  last_sign_in_at: text(undefined, { format: 'date-time' }).nullable(),
+  link_expires_at: Time.describe('Until when the link that was made last can be used; null when none can.').nullable(),
+  created_at: Time,
+};
+
+/** What a change says of the keys that the user made. */
+export const LeftKeysShape = z
+  .array(MadeKey)
+  .meta({
+    description:
+      'Only where a change takes the right to make keys from a user who made some: those keys, revoked or kept.',
+  })
+  .optional();
+
+export const User = named('User', { ...COMMON, keys: LeftKeysShape });
+
+export const UserLink = named('UserLink', {
+  ...COMMON,
+  link: text('Give it to the user; whoever has it can set the password. It is shown only here and works once.', {
+    example: 'https://sms.example.com/dashboard/link#q1Zb0nQ5s6mJ8y3xw2f9dK4tR7uVcAeLpXhGiNoTzBY',
+  }),
+  purpose: z.enum(['invitation', 'reset']).meta({ description: 'invitation: 7 days. reset: one hour.' }),
+});
+
+/** This many entries of a page count as one request. */
+const ENTRIES_PER_REQUEST = 100;
+
+export const users = endpoint({
+  id: 'users',
+  method: 'get',
+  path: '/v2/account/users',
+  tag: 'Users',
+  summary: 'Users of the account',
+  description: 'Extension. Newest first. A page counts as one request for each 100 of `limit`.',
+  scopes: ['owner'],
+  query: { limit, cursor: cursorOf('users', isUserId) },
+  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  answer: pageShape('UserPage', User),
+  async handle({ db }, { caller, query: { limit, cursor } }) {
+    const found = await listUsers(db, caller.account._id, { after: cursor, limit: limit + 1 });
+    const shown = found.slice(0, limit);
+    return pageOf('users', shown.map(userRecord), found.length > limit ? shown.at(-1)?._id : undefined);
+  },
+});
+
+export const ROLE = choice(
+  ACCOUNT_ROLES,
+  'viewer reads, sender also sends, developer also changes settings, owner also manages users.',
+);
+
+export const INVITE_USER = request({
+  username: required(
+    string(
+      {
+        description: 'What the user signs in with: an e-mail address, or a name. Case makes no difference.',
+        minLength: 3,
+        maxLength: 254,
+      },
+      (text) =>
+        canonicalUsername(text) ??
+        new Fault('invalid_value', 'It must have 3 to 254 letters, digits and the signs . _ % + - @.'),
+    ),
+  ),
+  role: required(ROLE),
+  name: optional(personName),
+});
+
+export const invite = endpoint({
+  id: 'inviteUser',
+  method: 'post',
+  path: '/v2/account/users',
+  tag: 'Users',
+  summary: 'Invite a user',
+  description:
+    'Extension. The answer has a link with which the user sets a password within 7 days. Send it to the user; nothing is mailed. An account may have 200 users. No two of them have the same sign-in name; users of other accounts may have it too.',
+  scopes: ['owner'],
+  confirmed: true,
+  body: INVITE_USER,
+  answer: UserLink,
+  problems: ['too_many_users', 'username_taken'],
+  examples: { body: { example: { username: 'ravi@example.com', role: 'developer', name: 'Ravi' } } },
+  newId: ({ clock }) => newId('usr', clock.now().getTime()),
+  action: (deps) => ({
+    async act({ caller, body }, { id, payBy }) {
+      const { db, clock } = deps;
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
+      try {
+        const made = await changeAudited(deps, caller, {
+          action: 'user.invite',
+          subject: { kind: 'user', id: body.username },
+          apart: body.role,
+          read: async () => undefined,
+          make: () => inviteUser(db, clock.now(), { ...body, account: caller.account._id }, id),
+          madeOf: ({ user }) => auditedUser(user) ?? {},
+          isRefusal: (error) => notInvited(error) !== undefined,
+        });
+        return invited(deps, made.user, made.token);
+      } catch (error) {
+        const refusal = notInvited(error);
+        if (refusal === undefined) throw error;
+        return refused(refusal);
+      }
+    },
+    /** The link is stored nowhere, so the answer has a new one. */
+    async recover(_account, id) {
+      const user = await findUser(deps.db, id);
+      const made = user && (await makeLink(deps.db, deps.clock.now(), user));
+      return made && invited(deps, made.user, made.token);
+    },
+  }),
+});
+
+function invited(deps: Deps, user: UserDocument, token: string): Accepted {
+  return { kind: 'accepted', sealed: true, body: linkRecord(deps, user, token) };
+}
+
+/** Why nobody was invited, if that is what the error says. */
+export function notInvited(error: unknown): 'username_taken' | 'too_many_users' | undefined {
+  if (error instanceof UsernameTaken) return 'username_taken';
+  return error instanceof AllPlacesTaken ? 'too_many_users' : undefined;
+}
+
+/** A user as owners see one. */
+export function userRecord(user: UserDocument): Shown<typeof User> {
+  const { link, lastSignInAt } = user;
+  return {
+    user_id: user._id,
+    username: user.username,
+    name: user.name ?? null,
+    role: user.role as AccountRole, // users of an account have no other
+    status: user.status,
+    second_factor: user.totp !== undefined,
+    last_sign_in_at: lastSignInAt === undefined ? null : isoTimestamp(lastSignInAt),
+    link_expires_at: link === undefined ? null : isoTimestamp(link.expiresAt),
+    created_at: isoTimestamp(user.createdAt),
+  };
+}
+
+/** A user with a new link: who has it may sign in once, until it expires. */
+export function linkRecord(
+  { config }: Pick<Deps, 'config'>,
+  user: UserDocument,
+  token: string,
+): Shown<typeof UserLink> {
+  const { link } = user;
+  assert(link !== undefined, 'no link was made');
+  const { keys: _none, ...record } = userRecord(user);
+  return { ...record, link: linkUrl(config, token), purpose: link.purpose };
+}
