@@ -12,7 +12,6 @@ import { routeOpen } from './routes/open.ts';
 import { routeOverview } from './routes/overview.ts';
 import { createParts } from './routes/parts.ts';
 import { registerOn } from './routes/route.ts';
-import { routeSignIn } from './routes/sign-in.ts';
 import { routeSms } from './routes/sms.ts';
 import { routeTemplates } from './routes/templates.ts';
 import { answerError } from './routes/unanswered.ts';
@@ -32,7 +31,6 @@ export function createApp(deps: GatewayDeps): Express {
   routeChatapp(on, deps, parts);
   routeAccount(on, deps, parts);
   routeBatches(on, deps, parts);
-  routeSignIn(on, deps, parts);
   routeLive(on, deps, parts);
   routeOverview(on, parts);
   routeTemplates(on, deps, parts);

@@ -4,6 +4,17 @@ import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/k
 import { ledger, ledgerCsv } from './ledger/ledger.ts';
 import { numbers } from './numbers/numbers.ts';
 import { addOptOut, optOuts, removeOptOut } from './numbers/opt-outs.ts';
+import { confirmSession } from './sign-in/confirm.ts';
+import { lookAtLink, useLink } from './sign-in/link.ts';
+import { endOtherSessions, endOwnSession, ownSessions } from './sign-in/own-sessions.ts';
+import { changePassword, changeProfile, profile } from './sign-in/profile.ts';
+import {
+  beginSecondFactor,
+  confirmSecondFactor,
+  newRecoveryCodes,
+  removeSecondFactor,
+} from './sign-in/second-factor.ts';
+import { ownSession, signIn, signOut } from './sign-in/session.ts';
 import {
   changeUser,
   endUserSessions,
@@ -64,4 +75,20 @@ export const ENDPOINTS: readonly Endpoint[] = [
   endUserSessions,
   signInRules,
   changeSignInRules,
+  signIn,
+  ownSession,
+  signOut,
+  confirmSession,
+  lookAtLink,
+  useLink,
+  profile,
+  changeProfile,
+  changePassword,
+  beginSecondFactor,
+  confirmSecondFactor,
+  removeSecondFactor,
+  newRecoveryCodes,
+  ownSessions,
+  endOtherSessions,
+  endOwnSession,
 ];

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import type { AccountId } from '../../shared/runtime/ids.ts';
 import type { ScopeSet } from '../access/scopes.ts';
@@ -108,6 +109,8 @@ export interface Call<Query extends Fields = Fields, Body extends Fields = Field
   readonly body: Values<Body>;
   /** The body as far as it could be read, with its problems. */
   readonly read: ReadRequest<Body>;
+  /** For what is about the connection: the cookie, the address, the origin. */
+  readonly req: IncomingMessage;
   /** The header; undefined when there is none. */
   header(name: string): string | undefined;
   /** For the access log. */

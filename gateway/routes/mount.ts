@@ -119,6 +119,7 @@ async function readCall(one: Endpoint, { clock, config }: Gateway, req: Request,
     query: query.given,
     body: read.given,
     read,
+    req,
     header(name) {
       const value = req.headers[name];
       return value === undefined ? undefined : String(value);

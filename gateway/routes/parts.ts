@@ -15,6 +15,10 @@ import { createNoFields } from '../http/no-fields.ts';
 import { createOnce } from '../idempotency/once.ts';
 import { Live } from '../live/live.ts';
 import type { GatewayDeps } from '../process/deps.ts';
+import { Attempts } from '../sign-in/attempts.ts';
+import { Factors } from '../sign-in/factors.ts';
+import { HashQueue } from '../sign-in/hash-queue.ts';
+import { Passwords } from '../sign-in/passwords.ts';
 import { Sessions } from '../sign-in/sessions.ts';
 import { Approvals } from '../sms/approvals.ts';
 import { ApprovedTemplates } from '../templates/approved-templates.ts';
@@ -42,6 +46,8 @@ export function createParts(deps: GatewayDeps) {
   const unauthorized = createUnauthorized(deps, counter, addressOf);
   const readAccount = createReadAccount(deps);
   const sessions = new Sessions(deps, { addressOf, readAccount });
+  const attempts = new Attempts(db, clock, counter);
+  const passwords = new Passwords(new HashQueue(clock));
   const identify = createIdentify(deps, addressOf, readAccount, (req) => sessions.identify(req));
   const authenticate = createAuthenticate(identify, unauthorized);
   const authenticateUser = createAuthenticate(identify, unauthorized, 'session_missing');
@@ -58,6 +64,9 @@ export function createParts(deps: GatewayDeps) {
     unauthorized,
     addressOf,
     sessions,
+    attempts,
+    passwords,
+    factors: new Factors({ ...deps, attempts, passwords }),
     readAccount,
     unrouted: createUnrouted(identify, unauthorized, rateLimit),
     authenticate,

@@ -2,8 +2,9 @@ import { errorFields } from '../../shared/runtime/log.ts';
 import { SecretUnreadable } from '../../shared/runtime/secret-box.ts';
 import type { SessionDocument } from '../../shared/users/session.ts';
 import type { UserDocument } from '../../shared/users/user.ts';
-import { type ProblemAnswer, sendProblem } from '../http/answer.ts';
-import type { Reply } from '../http/context.ts';
+import type { ProblemAnswer } from '../http/answer.ts';
+import { refused } from '../http/endpoint.ts';
+import type { Refused } from '../idempotency/action.ts';
 import type { GatewayDeps } from '../process/deps.ts';
 import type { Attempts, Taken, Trier } from './attempts.ts';
 import type { Lane } from './hash-queue.ts';
@@ -68,19 +69,19 @@ export class Factors {
       attempts.beginEach(trier),
       passwords.matching(lane, shown.password, stored),
     ]);
-    const refused = (slug: RefusalSlug, isFailure: boolean, of: readonly Taken[] = []): Proof => ({
+    const unproved = (slug: RefusalSlug, isFailure: boolean, of: readonly Taken[] = []): Proof => ({
       ...{ kind: 'refused', slug, isFailure, guesses: of },
     });
-    if (right === undefined) return refused('sign_in_busy', false, [...guesses.values()].flat());
+    if (right === undefined) return unproved('sign_in_busy', false, [...guesses.values()].flat());
     const users = trier.users.filter(({ _id, password = '' }) => guesses.has(_id) && right.has(password));
     const own = users.flatMap(({ _id }) => guesses.get(_id) ?? []);
     const [user, another] = users;
-    if (user === undefined) return refused('sign_in_failed', true);
+    if (user === undefined) return unproved('sign_in_failed', true);
     if (another !== undefined) {
       return { kind: 'refused', slug: 'account_needed', isFailure: false, guesses: own, users };
     }
     const factor = await this.#factorOf(user, shown);
-    if ('slug' in factor) return refused(factor.slug, factor.slug === 'second_factor_wrong', own);
+    if ('slug' in factor) return unproved(factor.slug, factor.slug === 'second_factor_wrong', own);
     return { kind: 'good', user, factor: factor.shown, guesses: own };
   }
 
@@ -124,8 +125,8 @@ export class Factors {
   }
 }
 
-export function sendRefusal(res: Reply, slug: RefusalSlug | 'password_wrong', more: ProblemAnswer = {}): void {
-  sendProblem(res, slug, slug === 'sign_in_busy' ? BUSY : more);
+export function refusalOf(slug: RefusalSlug | 'password_wrong', more: ProblemAnswer = {}): Refused {
+  return refused(slug, slug === 'sign_in_busy' ? BUSY : more);
 }
 
-export const BUSY = { headers: ['Retry-After', '1'] } as const;
+const BUSY = { headers: ['Retry-After', '1'] } as const;

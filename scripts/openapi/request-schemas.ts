@@ -10,17 +10,6 @@ import { SEND_TEXT } from '../../gateway/chatapp/send-text.ts';
 import { REGISTER_WEBHOOK } from '../../gateway/chatapp/webhook.ts';
 import type { Schema } from '../../gateway/fields/field.ts';
 import { requestSchema } from '../../gateway/fields/request.ts';
-import { CONFIRM_SESSION } from '../../gateway/sign-in/confirm.ts';
-import { LOOK_AT_LINK, USE_LINK } from '../../gateway/sign-in/link.ts';
-import { CHANGE_PASSWORD } from '../../gateway/sign-in/profile/password.ts';
-import { CHANGE_PROFILE } from '../../gateway/sign-in/profile/profile.ts';
-import { NEW_RECOVERY_CODES } from '../../gateway/sign-in/profile/recovery-codes.ts';
-import {
-  BEGIN_SECOND_FACTOR,
-  CONFIRM_SECOND_FACTOR,
-  REMOVE_SECOND_FACTOR,
-} from '../../gateway/sign-in/profile/second-factor.ts';
-import { SIGN_IN } from '../../gateway/sign-in/sign-in.ts';
 import { SCHEDULE_BULK, SCHEDULE_MESSAGE } from '../../gateway/sms/schedule.ts';
 import { SEND } from '../../gateway/sms/send.ts';
 import { SEND_BULK } from '../../gateway/sms/send-bulk.ts';
@@ -36,8 +25,6 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   ChatTextRequest: requestSchema(SEND_TEXT),
   ChatMediaRequest: requestSchema(SEND_MEDIA),
   ChatButtonsRequest: requestSchema(SEND_BUTTONS),
-  SignInRequest: requestSchema(SIGN_IN),
-  ConfirmSessionRequest: requestSchema(CONFIRM_SESSION),
   ChatTemplateDraftRequest: requestSchema(REQUEST_CHAT_TEMPLATE),
   ChatTemplateEditRequest: requestSchema(EDIT_CHAT_TEMPLATE),
   SenderRequest: requestSchema(REQUEST_SENDER),
@@ -45,14 +32,6 @@ export const REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
   TemplateChangeRequest: requestSchema(CHANGE_TEMPLATE),
   TemplateCheckRequest: requestSchema(CHECK_TEMPLATE),
   TemplateImportRequest: requestSchema(IMPORT_TEMPLATES),
-  LinkRequest: requestSchema(LOOK_AT_LINK),
-  LinkPasswordRequest: requestSchema(USE_LINK),
-  ProfileRequest: requestSchema(CHANGE_PROFILE),
-  PasswordRequest: requestSchema(CHANGE_PASSWORD),
-  SecondFactorRequest: requestSchema(BEGIN_SECOND_FACTOR),
-  SecondFactorConfirmRequest: requestSchema(CONFIRM_SECOND_FACTOR),
-  SecondFactorRemoveRequest: requestSchema(REMOVE_SECOND_FACTOR),
-  RecoveryCodesRequest: requestSchema(NEW_RECOVERY_CODES),
   ChatWebhookRequest: requestSchema(REGISTER_WEBHOOK),
   ...OPERATOR_SCHEMAS,
 };

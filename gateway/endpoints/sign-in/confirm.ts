@@ -1,0 +1,119 @@
+import { isoTimestamp } from '../../../shared/runtime/clock.ts';
+import { confirmSession as confirm } from '../../../shared/users/session-store.ts';
+import { type UserDocument, whereOf } from '../../../shared/users/user.ts';
+import { required } from '../../fields/field.ts';
+import { request } from '../../fields/request.ts';
+import { callerNetwork } from '../../http/caller-address.ts';
+import { done, endpoint, type Gateway, isRefused, refused } from '../../http/endpoint.ts';
+import { success, text } from '../../http/shapes.ts';
+import type { Refused } from '../../idempotency/action.ts';
+import { refusalOf } from '../../sign-in/factors.ts';
+import type { Lane } from '../../sign-in/hash-queue.ts';
+import { CONFIRMED_MS, isConfirmed } from '../../sign-in/session-limits.ts';
+import type { SignedIn } from '../../sign-in/sessions.ts';
+import { boundedText, CODES, PASSWORD_TEXT_MAX } from './fields.ts';
+import { type Asked, ownOf } from './own.ts';
+
+/** Showing the password again. */
+
+const Confirmed = success(
+  'Confirmed',
+  { confirmed_until: text(undefined, { format: 'date-time', example: '2026-11-21T10:10:00+00:00' }) },
+  'Until when the session may do what needs the password again.',
+);
+
+/**
+ * Who has signed in shows everything once more that signing in takes. For some minutes the session may then also do what would
+ * outlive it (`requireConfirmed`).
+ */
+export const confirmSession = endpoint({
+  id: 'confirmSession',
+  method: 'post',
+  path: '/v2/session/confirm',
+  tag: 'Sign-in',
+  summary: 'Show the password again',
+  description:
+    'Extension. What would outlive a stolen session (users, keys, webhook secrets, rules of sign-in, credits, …) needs the password shown within the last 10 minutes, at sign-in or here; otherwise it is answered with 403 `confirmation_required`. Users who have an authenticator app also send its code, as at sign-in: 401 `second_factor_missing` asks for it. Counts as an attempt to sign in.',
+  signedIn: 'incomplete',
+  bodyMax: 'small',
+  body: request({
+    password: required(boundedText('The password that you sign in with.', PASSWORD_TEXT_MAX)),
+    ...CODES,
+  }),
+  answer: Confirmed,
+  problems: [
+    'password_wrong',
+    'second_factor_missing',
+    'second_factor_wrong',
+    'second_factor_unreadable',
+    'sign_in_limited',
+    'sign_in_busy',
+  ],
+  examples: { body: { example: { password: 'correct horse battery staple', code: '123456' } } },
+  async handle(gateway, call) {
+    const { db, clock, log, attempts, factors } = gateway;
+    const found = await ownOf(gateway, call);
+    if (isRefused(found)) return found;
+    const own = await beginOwn(gateway, call, found.user);
+    if (isRefused(own)) return own;
+    const { attempt, trier, told } = own;
+    const proof = await factors.check(trier, attempt.lane, call.body);
+    if (proof.kind === 'good' || !proof.isFailure) await attempts.takeBack(attempt.taken);
+    if (proof.kind === 'refused') {
+      const { slug } = proof;
+      log.info('sign_in_refused', { ...told, reason: slug });
+      return refusalOf(slug === 'sign_in_failed' ? 'password_wrong' : slug);
+    }
+    const now = clock.now();
+    await confirm(db, found.session._id, now);
+    log.info('session_confirmed', { ...told, session_id: found.session._id });
+    return done({ confirmed_until: isoTimestamp(new Date(now.getTime() + CONFIRMED_MS)) });
+  },
+});
+
+/**
+ * What changes how a user signs in needs the password in the same request; of whoever has an app also a code, shown within the last
+ * minutes. Otherwise the password alone, which a browser fills in, would give recovery codes or another app. Attempts are limited
+ * as at sign-in. Resolves to the lane of further hashes.
+ */
+export async function confirmPassword(
+  gateway: Gateway,
+  call: Asked,
+  { user, session }: SignedIn,
+  password: string,
+): Promise<Lane | Refused> {
+  const { clock, log, attempts, passwords } = gateway;
+  if (user.totp !== undefined && !isConfirmed(session, clock.now())) return refused('confirmation_required');
+  const own = await beginOwn(gateway, call, user);
+  if (isRefused(own)) return own;
+  const { attempt, told } = own;
+  const stored = user.password === undefined ? [] : [user.password];
+  const right = await passwords.matching(attempt.lane, password, stored);
+  if (right?.size !== 0) await attempts.takeBack(attempt.taken);
+  else log.info('sign_in_refused', { ...told, reason: 'password_wrong' });
+  if (right === undefined) return refusalOf('sign_in_busy');
+  return right.size > 0 ? attempt.lane : refused('password_wrong');
+}
+
+/** Counts what a signed-in user tries that is no guess. The refusal, when there were too many attempts. */
+export async function countTry(gateway: Gateway, call: Asked, user: UserDocument): Promise<Refused | undefined> {
+  const own = await beginOwn(gateway, call, user);
+  if (isRefused(own)) return own;
+  await gateway.attempts.takeBack(own.attempt.taken);
+  return undefined;
+}
+
+/** Counts an attempt of somebody who has signed in. */
+async function beginOwn(
+  { log, attempts, addressOf }: Gateway,
+  { req, told: { requestId } }: Asked,
+  user: UserDocument,
+) {
+  const told = { address: addressOf(req), user_id: user._id, request_id: requestId };
+  const network = callerNetwork(told.address);
+  const trier = { network, users: [user], name: user.username, where: whereOf(user), isProved: true };
+  const attempt = await attempts.begin(trier);
+  if (attempt.kind === 'go') return { attempt, trier, told };
+  log.info('sign_in_limited', { ...told, seconds: attempt.seconds });
+  return refused('sign_in_limited', { headers: ['Retry-After', String(attempt.seconds)] });
+}
