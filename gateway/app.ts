@@ -1,22 +1,20 @@
 import express, { type Express } from 'express';
 import { mount } from './api/mount.ts';
+import { openapiOf } from './api/openapi.ts';
 import { createParts } from './api/parts.ts';
 import { answerError } from './api/unanswered.ts';
-import { contractOf } from './endpoints/docs/contract.ts';
 import { ENDPOINTS } from './endpoints/list.ts';
 import { begin } from './http/begin.ts';
 import type { GatewayDeps } from './http/deps.ts';
 import { routeOpen } from './routes/open.ts';
 import { registerOn } from './routes/route.ts';
-import { routeSignIn } from './routes/sign-in.ts';
-import { routeUsers } from './routes/users.ts';
 
 /** The whole API. `routes/` says every path, who may use it, and which handler answers. Builds the app and does not listen. */
 export function createApp(deps: GatewayDeps): Express {
   const app = express();
   for (const off of ['x-powered-by', 'etag', 'query parser']) app.disable(off);
   for (const exact of ['case sensitive routing', 'strict routing']) app.enable(exact);
-  const parts = createParts(deps, () => contractOf(ENDPOINTS));
+  const parts = createParts(deps, () => openapiOf(ENDPOINTS));
   const gateway = { ...deps, ...parts };
   const { notFound, methodNotAllowed, undecodable } = parts.unrouted;
   const on = registerOn(app, methodNotAllowed);
@@ -24,8 +22,6 @@ export function createApp(deps: GatewayDeps): Express {
   app.use(begin(deps));
   // The busiest routes come first, because the router tries them in order.
   mount(app, ENDPOINTS, gateway);
-  routeSignIn(on, deps, parts);
-  routeUsers(on, deps, parts);
   routeOpen(on, gateway);
   app.use(notFound);
   app.use(undecodable);

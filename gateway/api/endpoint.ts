@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { ScopeSet } from '../access/scopes.ts';
@@ -116,6 +117,8 @@ export interface Call<Query extends Fields = Fields, Body extends Fields = Field
   readonly read: ReadRequest<Body>;
   /** The body as it came. */
   readonly json: JsonObject;
+  /** For what is about the connection: the cookie, the address, the origin. */
+  readonly req: IncomingMessage;
   /** The header; undefined when there is none. */
   header(name: string): string | undefined;
   /** For the access log. */

@@ -123,6 +123,7 @@ async function readCall(one: Endpoint, { clock, config }: Gateway, req: Request,
     body: read.given,
     read,
     json: res.locals.body ?? {},
+    req,
     header(name) {
       const value = req.headers[name];
       return value === undefined ? undefined : String(value);

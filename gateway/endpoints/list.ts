@@ -45,6 +45,17 @@ import { changeProviderStatus, providers } from './providers/providers.ts';
 import { explain, putRoute, routes, takeRoute } from './routing/routes.ts';
 import { cancelSchedule, scheduleState, schedules } from './schedules/schedules.ts';
 import { removeSender, requestSender, senders } from './senders/senders.ts';
+import { confirmSession } from './sign-in/confirm.ts';
+import { lookAtLink, useLink } from './sign-in/link.ts';
+import { endOtherSessions, endOwnSession, ownSessions } from './sign-in/own-sessions.ts';
+import { changePassword, changeProfile, profile } from './sign-in/profile.ts';
+import {
+  beginSecondFactor,
+  confirmSecondFactor,
+  newRecoveryCodes,
+  removeSecondFactor,
+} from './sign-in/second-factor.ts';
+import { ownSession, signIn, signOut } from './sign-in/session.ts';
 import { balance, templates } from './sms/account.ts';
 import { schedule } from './sms/schedule.ts';
 import { send } from './sms/send.ts';
@@ -53,6 +64,16 @@ import { accountOverview } from './statistics/overview.ts';
 import { accountStatistics } from './statistics/statistics.ts';
 import { operatorOverview, operatorQueues } from './traffic/overview.ts';
 import { orphans, strays } from './traffic/unclaimed.ts';
+import {
+  changeUser,
+  endUserSessions,
+  removeUser,
+  removeUserSecondFactor,
+  showUser,
+  userLink,
+} from './users/change-user.ts';
+import { changeSignInRules, signInRules } from './users/sign-in-rules.ts';
+import { invite, users } from './users/users.ts';
 import { deliveries, replayOne, showDelivery } from './webhooks/deliveries.ts';
 import { replays, showReplay, startedReplay } from './webhooks/replays.ts';
 import {
@@ -179,4 +200,30 @@ export const ENDPOINTS: readonly Endpoint[] = [
   readyz,
   docs,
   openapi,
+  users,
+  invite,
+  showUser,
+  changeUser,
+  removeUser,
+  userLink,
+  removeUserSecondFactor,
+  endUserSessions,
+  signInRules,
+  changeSignInRules,
+  signIn,
+  ownSession,
+  signOut,
+  confirmSession,
+  lookAtLink,
+  useLink,
+  profile,
+  changeProfile,
+  changePassword,
+  beginSecondFactor,
+  confirmSecondFactor,
+  removeSecondFactor,
+  newRecoveryCodes,
+  ownSessions,
+  endOtherSessions,
+  endOwnSession,
 ];

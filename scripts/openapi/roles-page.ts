@@ -4,7 +4,7 @@ import type { Schema } from '../../gateway/http/fields/field.ts';
 
 const HEAD = `# Who may do what
 
-Made by \`npm run openapi\` from [openapi.json](openapi.json); do not edit. A test asks every route as every role
+Made by \`npm run openapi\` from the declarations of the endpoints; do not edit. A test asks every route as every role
 (\`test/gateway/access/roles-walk.test.ts\`), another for every id of another account (\`strangers.test.ts\`).
 
 A role gives the scopes that an API key would need. \`owner\` is given to no key. A caller acts in its own account only: ids of another are answered like

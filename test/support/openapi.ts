@@ -1,11 +1,11 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Contract, Operation } from '../../gateway/api/contract.ts';
-import { contractOf } from '../../gateway/endpoints/docs/contract.ts';
+import { openapiOf } from '../../gateway/api/openapi.ts';
 import { ENDPOINTS } from '../../gateway/endpoints/list.ts';
 
 /** The document that every gateway serves, indented. */
-export const contractText = JSON.stringify(contractOf(ENDPOINTS), null, 2);
+export const contractText = JSON.stringify(openapiOf(ENDPOINTS), null, 2);
 export const contract: Contract = JSON.parse(contractText);
 
 /** Strict, so that a misspelt keyword of the contract is an error and not a rule that nobody checks. */

@@ -34,8 +34,7 @@ import { request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import { pageOfFound } from '../../http/page.ts';
 import { askAboutKeys, keysOfTheUser, MadeKey, settleKeys } from '../keys/made-keys.ts';
-import { INVITE_USER, notInvited } from '../users/invite.ts';
-import { userRecord } from '../users/record.ts';
+import { INVITE_USER, notInvited, userRecord } from '../users/users.ts';
 import { accountId, checkAccount } from './fields.ts';
 
 /**

@@ -1,123 +1,118 @@
-import type { Request } from 'express';
-import { confirmSession } from '../../../shared/people/users/session-store.ts';
+import { confirmSession as confirm } from '../../../shared/people/users/session-store.ts';
 import { type UserDocument, whereOf } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { CONFIRMED_MS, isConfirmed } from '../../access/session-limits.ts';
-import type { Sessions, SignedIn } from '../../access/sessions.ts';
-import { sendJson, sendProblem } from '../../http/answer.ts';
-import { type CallerAddress, callerNetwork } from '../../http/caller-address.ts';
-import { bodyOf, type Handler, type Reply } from '../../http/context.ts';
-import type { GatewayDeps } from '../../http/deps.ts';
-import { invalidRequest } from '../../http/field-problems.ts';
+import type { SignedIn } from '../../access/sessions.ts';
+import { done, endpoint, type Gateway, refused } from '../../api/endpoint.ts';
+import { success, text } from '../../api/shapes.ts';
+import { callerNetwork } from '../../http/caller-address.ts';
 import { required } from '../../http/fields/field.ts';
-import { readRequest, request, whole } from '../../http/fields/request.ts';
-import type { Attempts } from './attempts.ts';
-import { BUSY, type Factors, sendRefusal } from './factors.ts';
+import { request } from '../../http/fields/request.ts';
+import { isRefused, type Refused } from '../../http/idempotency/action.ts';
+import { proofsOf, refusalOf } from './factors.ts';
+import { boundedText, CODES, PASSWORD_TEXT_MAX } from './fields.ts';
 import type { Lane } from './hash-queue.ts';
-import type { Passwords } from './passwords.ts';
-import { SIGN_IN } from './sign-in.ts';
-import { PASSWORD_TEXT_MAX, text } from './text-field.ts';
+import { type Asked, ownOf } from './own.ts';
 
-/** Whether a signed-in user has shown the password again: the lane of further hashes. Otherwise the answer is sent. */
-export type ConfirmPassword = (req: Request, res: Reply, own: SignedIn, password: string) => Promise<Lane | undefined>;
+/** Showing the password again. */
 
-export interface ConfirmParts {
-  readonly attempts: Attempts;
-  readonly passwords: Passwords;
-  readonly factors: Factors;
-  readonly addressOf: CallerAddress;
-}
+const Confirmed = success(
+  'Confirmed',
+  { confirmed_until: text(undefined, { format: 'date-time', example: '2026-11-21T10:10:00+00:00' }) },
+  'Until when the session may do what needs the password again.',
+);
+
+/**
+ * Who has signed in shows everything once more that signing in takes. For some minutes the session may then also do what would
+ * outlive it (`requireConfirmed`).
+ */
+export const confirmSession = endpoint({
+  id: 'confirmSession',
+  method: 'post',
+  path: '/v2/session/confirm',
+  tag: 'Sign-in',
+  summary: 'Show the password again',
+  description:
+    'Extension. What would outlive a stolen session (users, keys, webhook secrets, rules of sign-in, credits, …) needs the password shown within the last 10 minutes, at sign-in or here; otherwise it is answered with 403 `confirmation_required`. Users who have an authenticator app also send its code, as at sign-in: 401 `second_factor_missing` asks for it. Counts as an attempt to sign in.',
+  signedIn: 'incomplete',
+  bodyMax: 'small',
+  body: request({
+    password: required(boundedText('The password that you sign in with.', PASSWORD_TEXT_MAX)),
+    ...CODES,
+  }),
+  answer: Confirmed,
+  problems: [
+    'password_wrong',
+    'second_factor_missing',
+    'second_factor_wrong',
+    'second_factor_unreadable',
+    'sign_in_limited',
+    'sign_in_busy',
+  ],
+  examples: { body: { example: { password: 'correct horse battery staple', code: '123456' } } },
+  async handle(gateway, call) {
+    const { db, clock, log } = gateway;
+    const { attempts, factors } = proofsOf(gateway);
+    const found = await ownOf(gateway, call);
+    if (isRefused(found)) return found;
+    const own = await beginOwn(gateway, call, found.user);
+    if (isRefused(own)) return own;
+    const { attempt, trier, told } = own;
+    const proof = await factors.check(trier, attempt.lane, call.body);
+    if (proof.kind === 'good' || !proof.isFailure) await attempts.takeBack(attempt.taken);
+    if (proof.kind === 'refused') {
+      const { slug } = proof;
+      log.info('sign_in_refused', { ...told, reason: slug });
+      return refusalOf(slug === 'sign_in_failed' ? 'password_wrong' : slug);
+    }
+    const now = clock.now();
+    await confirm(db, found.session._id, now);
+    log.info('session_confirmed', { ...told, session_id: found.session._id });
+    return done({ confirmed_until: isoTimestamp(new Date(now.getTime() + CONFIRMED_MS)) });
+  },
+});
 
 /**
  * What changes how a user signs in needs the password in the same request; of whoever has an app also a code, shown within the last
  * minutes. Otherwise the password alone, which a browser fills in, would give recovery codes or another app. Attempts are limited
- * as at sign-in.
+ * as at sign-in. Resolves to the lane of further hashes.
  */
-export function createConfirmPassword(deps: Pick<GatewayDeps, 'log' | 'clock'>, parts: ConfirmParts): ConfirmPassword {
-  return async (req, res, { user, session }, password) => {
-    if (user.totp !== undefined && !isConfirmed(session, deps.clock.now())) {
-      sendProblem(res, 'confirmation_required');
-      return undefined;
-    }
-    const own = await beginOwn(deps, parts, req, res, user);
-    if (own === undefined) return undefined;
-    const { attempt, told } = own;
-    const right = await parts.passwords.matching(
-      attempt.lane,
-      password,
-      [user.password].flatMap((one) => one ?? []),
-    );
-    if (right?.size !== 0) await parts.attempts.takeBack(attempt.taken);
-    else deps.log.info('sign_in_refused', { ...told, reason: 'password_wrong' });
-    if (right !== undefined && right.size > 0) return attempt.lane;
-    if (right === undefined) sendProblem(res, 'sign_in_busy', BUSY);
-    else sendProblem(res, 'password_wrong');
-    return undefined;
-  };
+export async function confirmPassword(
+  gateway: Gateway,
+  call: Asked,
+  { user, session }: SignedIn,
+  password: string,
+): Promise<Lane | Refused> {
+  const { clock, log } = gateway;
+  const { attempts, passwords } = proofsOf(gateway);
+  if (user.totp !== undefined && !isConfirmed(session, clock.now())) return refused('confirmation_required');
+  const own = await beginOwn(gateway, call, user);
+  if (isRefused(own)) return own;
+  const { attempt, told } = own;
+  const stored = user.password === undefined ? [] : [user.password];
+  const right = await passwords.matching(attempt.lane, password, stored);
+  if (right?.size !== 0) await attempts.takeBack(attempt.taken);
+  else log.info('sign_in_refused', { ...told, reason: 'password_wrong' });
+  if (right === undefined) return refusalOf('sign_in_busy');
+  return right.size > 0 ? attempt.lane : refused('password_wrong');
 }
 
-export const CONFIRM_SESSION = request({
-  password: required(text('The password that you sign in with.', PASSWORD_TEXT_MAX)),
-  code: SIGN_IN.fields.code,
-  recovery_code: SIGN_IN.fields.recovery_code,
-});
-
-/**
- * POST /v2/session/confirm (extension): who has signed in shows everything once more that signing in takes. For some minutes the
- * session may then also do what would outlive it (`requireConfirmed`).
- */
-export function createConfirmSession(
-  deps: Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'log'>,
-  { sessions, ...parts }: ConfirmParts & { readonly sessions: Sessions },
-): Handler {
-  const { db, clock, config, log } = deps;
-  return async (req, res: Reply) => {
-    const found = await sessions.find(req);
-    if (typeof found === 'string') return sendProblem(res, 'session_ended');
-    const read = await readRequest(CONFIRM_SESSION, bodyOf(res), { account: {}, now: clock.now(), config });
-    if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
-    const own = await beginOwn(deps, parts, req, res, found.user);
-    if (own === undefined) return;
-    const { attempt, trier, told } = own;
-    const proof = await parts.factors.check(trier, attempt.lane, whole(read));
-    if (proof.kind === 'good' || !proof.isFailure) await parts.attempts.takeBack(attempt.taken);
-    if (proof.kind === 'refused') {
-      const { slug } = proof;
-      log.info('sign_in_refused', { ...told, reason: slug });
-      return sendRefusal(res, slug === 'sign_in_failed' ? 'password_wrong' : slug);
-    }
-    const now = clock.now();
-    await confirmSession(db, found.session._id, now);
-    log.info('session_confirmed', { ...told, session_id: found.session._id });
-    sendJson(res, { status: 'success', confirmed_until: isoTimestamp(new Date(now.getTime() + CONFIRMED_MS)) });
-  };
+/** Counts what a signed-in user tries that is no guess. The refusal, when there were too many attempts. */
+export async function countTry(gateway: Gateway, call: Asked, user: UserDocument): Promise<Refused | undefined> {
+  const own = await beginOwn(gateway, call, user);
+  if (isRefused(own)) return own;
+  await proofsOf(gateway).attempts.takeBack(own.attempt.taken);
+  return undefined;
 }
 
-/** Counts what a signed-in user tries that is no guess. False when there were too many attempts, which is answered. */
-export type MayTry = (req: Request, res: Reply, user: UserDocument) => Promise<boolean>;
-
-export function createMayTry(deps: Pick<GatewayDeps, 'log'>, parts: ConfirmParts): MayTry {
-  return async (req, res, user) => {
-    const own = await beginOwn(deps, parts, req, res, user);
-    await parts.attempts.takeBack(own?.attempt.taken ?? []);
-    return own !== undefined;
-  };
-}
-
-/** Counts an attempt of somebody who has signed in. Undefined when there were too many, which is answered. */
-async function beginOwn(
-  { log }: Pick<GatewayDeps, 'log'>,
-  { attempts, addressOf }: Pick<ConfirmParts, 'attempts' | 'addressOf'>,
-  req: Request,
-  res: Reply,
-  user: UserDocument,
-) {
-  const told = { address: addressOf(req), user_id: user._id, request_id: res.locals.requestId };
+/** Counts an attempt of somebody who has signed in. */
+async function beginOwn(gateway: Gateway, { req, told: { requestId } }: Asked, user: UserDocument) {
+  const { log, addressOf } = gateway;
+  const told = { address: addressOf(req), user_id: user._id, request_id: requestId };
   const network = callerNetwork(told.address);
   const trier = { network, users: [user], name: user.username, where: whereOf(user), isProved: true };
-  const attempt = await attempts.begin(trier);
+  const attempt = await proofsOf(gateway).attempts.begin(trier);
   if (attempt.kind === 'go') return { attempt, trier, told };
   log.info('sign_in_limited', { ...told, seconds: attempt.seconds });
-  sendProblem(res, 'sign_in_limited', { headers: ['Retry-After', String(attempt.seconds)] });
-  return undefined;
+  return refused('sign_in_limited', { headers: ['Retry-After', String(attempt.seconds)] });
 }

@@ -2,13 +2,16 @@ import type { SessionDocument } from '../../../shared/people/users/session.ts';
 import type { UserDocument } from '../../../shared/people/users/user.ts';
 import { errorFields } from '../../../shared/platform/runtime/log.ts';
 import { SecretUnreadable } from '../../../shared/platform/runtime/secret-box.ts';
-import { type ProblemAnswer, sendProblem } from '../../http/answer.ts';
-import type { Reply } from '../../http/context.ts';
+import { refused } from '../../api/endpoint.ts';
+import { perProcess } from '../../api/per-process.ts';
+import type { ProblemAnswer } from '../../http/answer.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
-import type { Attempts, Taken, Trier } from './attempts.ts';
+import type { Refused } from '../../http/idempotency/action.ts';
+import { Attempts, type Taken, type Trier } from './attempts.ts';
 import type { Lane } from './hash-queue.ts';
+import { HashQueue } from './hash-queue.ts';
 import { takeRecoveryCode, takeStep } from './own-store.ts';
-import type { Passwords } from './passwords.ts';
+import { Passwords } from './passwords.ts';
 import { hashRecoveryCode } from './recovery-codes.ts';
 import { stepOf } from './totp.ts';
 
@@ -53,7 +56,7 @@ type Proof =
 type WithApp = UserDocument & Required<Pick<UserDocument, 'totp'>>;
 
 /** Checks a password and the second factor. A code that is right is used up by the check. */
-export class Factors {
+class Factors {
   readonly #deps: FactorDeps;
 
   constructor(deps: FactorDeps) {
@@ -68,19 +71,19 @@ export class Factors {
       attempts.beginEach(trier),
       passwords.matching(lane, shown.password, stored),
     ]);
-    const refused = (slug: RefusalSlug, isFailure: boolean, of: readonly Taken[] = []): Proof => ({
+    const unproved = (slug: RefusalSlug, isFailure: boolean, of: readonly Taken[] = []): Proof => ({
       ...{ kind: 'refused', slug, isFailure, guesses: of },
     });
-    if (right === undefined) return refused('sign_in_busy', false, [...guesses.values()].flat());
+    if (right === undefined) return unproved('sign_in_busy', false, [...guesses.values()].flat());
     const users = trier.users.filter(({ _id, password = '' }) => guesses.has(_id) && right.has(password));
     const own = users.flatMap(({ _id }) => guesses.get(_id) ?? []);
     const [user, another] = users;
-    if (user === undefined) return refused('sign_in_failed', true);
+    if (user === undefined) return unproved('sign_in_failed', true);
     if (another !== undefined) {
       return { kind: 'refused', slug: 'account_needed', isFailure: false, guesses: own, users };
     }
     const factor = await this.#factorOf(user, shown);
-    if ('slug' in factor) return refused(factor.slug, factor.slug === 'second_factor_wrong', own);
+    if ('slug' in factor) return unproved(factor.slug, factor.slug === 'second_factor_wrong', own);
     return { kind: 'good', user, factor: factor.shown, guesses: own };
   }
 
@@ -124,8 +127,15 @@ export class Factors {
   }
 }
 
-export function sendRefusal(res: Reply, slug: RefusalSlug | 'password_wrong', more: ProblemAnswer = {}): void {
-  sendProblem(res, slug, slug === 'sign_in_busy' ? BUSY : more);
+export function refusalOf(slug: RefusalSlug | 'password_wrong', more: ProblemAnswer = {}): Refused {
+  return refused(slug, slug === 'sign_in_busy' ? BUSY : more);
 }
 
-export const BUSY = { headers: ['Retry-After', '1'] } as const;
+const BUSY = { headers: ['Retry-After', '1'] } as const;
+
+/** What signing in takes, made once per process: hashes wait in one queue, attempts count together. */
+export const proofsOf = perProcess((gateway) => {
+  const attempts = new Attempts(gateway.db, gateway.clock, gateway.counter);
+  const passwords = new Passwords(new HashQueue(gateway.clock));
+  return { attempts, passwords, factors: new Factors({ ...gateway, attempts, passwords }) };
+});

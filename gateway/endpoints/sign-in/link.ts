@@ -1,23 +1,24 @@
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
 import { hashToken } from '../../../shared/people/users/link.ts';
 import { endSessions } from '../../../shared/people/users/session-store.ts';
 import { findUserByLink } from '../../../shared/people/users/store.ts';
 import type { OneTimeLink, UserDocument } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import type { ReadAccount } from '../../access/read-account.ts';
 import { isSameOrigin } from '../../access/same-origin.ts';
-import { sendJson, sendProblem } from '../../http/answer.ts';
-import { type CallerAddress, callerNetwork } from '../../http/caller-address.ts';
-import { bodyOf, type Handler, type Reply } from '../../http/context.ts';
-import type { GatewayDeps } from '../../http/deps.ts';
-import { invalidRequest } from '../../http/field-problems.ts';
+import { done, endpoint, type Gateway, invalid, refused } from '../../api/endpoint.ts';
+import { named, success, text } from '../../api/shapes.ts';
+import { callerNetwork } from '../../http/caller-address.ts';
 import { Fault, required, string } from '../../http/fields/field.ts';
-import { readRequest, request, whole } from '../../http/fields/request.ts';
-import type { Attempts } from './attempts.ts';
-import { BUSY } from './factors.ts';
+import { request } from '../../http/fields/request.ts';
+import { isRefused, type Refused } from '../../http/idempotency/action.ts';
+import { proofsOf, refusalOf } from './factors.ts';
 import type { Lane } from './hash-queue.ts';
 import { noteNetwork, passwordLike, spendLink } from './own-store.ts';
 import { newPassword, refuseCommon } from './password-rules.ts';
-import type { Passwords } from './passwords.ts';
+import { accountRecord, Role, SessionAccount } from './session.ts';
+
+/** One-time links, with which users set a password. A link is spent only by the POST that sets it: previews spend nothing. */
 
 const TOKEN = /^[\w-]{43}$/;
 const token = required(
@@ -25,92 +26,101 @@ const token = required(
     TOKEN.test(text) ? text : new Fault('invalid_value', 'It must be the 43 characters behind `#` in the link.'),
   ),
 );
+const TOKEN_EXAMPLE = 'q1Zb0nQ5s6mJ8y3xw2f9dK4tR7uVcAeLpXhGiNoTzBY';
 
-export const LOOK_AT_LINK = request({ token });
-export const USE_LINK = request({ token, password: newPassword });
+const LinkLook = named('LinkLook', {
+  username: text(undefined, { example: 'ravi@example.com' }),
+  name: text(undefined, { example: 'Ravi' }).nullable(),
+  role: Role.meta({ example: 'developer' }),
+  purpose: z.enum(['invitation', 'reset']),
+  account: SessionAccount,
+  expires_at: text(undefined, { format: 'date-time', example: '2026-11-22T10:00:00+00:00' }),
+});
 
-interface LinkParts {
-  readonly readAccount: ReadAccount;
-  readonly addressOf: CallerAddress;
-  readonly attempts: Attempts;
-  readonly passwords: Passwords;
-}
-
-/** One-time links, with which users set a password. A link is spent only by the POST that sets it: previews spend nothing. */
-export class Links {
-  readonly #deps: Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'log'>;
-  readonly #parts: LinkParts;
-
-  constructor(deps: Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'log'>, parts: LinkParts) {
-    this.#deps = deps;
-    this.#parts = parts;
-  }
-
-  /** POST /v2/session/link (extension): whose link it is, and what for. */
-  readonly look: Handler = async (req, res: Reply) => {
-    const { clock, config } = this.#deps;
-    if (!isSameOrigin(req, config.publicUrl)) return sendProblem(res, 'origin_refused');
-    const read = await readRequest(LOOK_AT_LINK, bodyOf(res), { account: {}, now: clock.now(), config });
-    if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
-    const found = await this.#limited(req, res, hashToken(whole(read).token));
-    if (found === undefined) return;
+export const lookAtLink = endpoint({
+  id: 'lookAtLink',
+  method: 'post',
+  path: '/v2/session/link',
+  tag: 'Sign-in',
+  summary: 'Whose one-time link it is',
+  description:
+    'Extension. Changes nothing, so that the page of the link can greet the user before a password is chosen.',
+  needs: 'the link',
+  bodyMax: 'small',
+  body: request({ token }),
+  ownProblems: true,
+  answer: LinkLook,
+  problems: ['link_invalid', 'origin_refused', 'sign_in_limited'],
+  examples: { body: { example: { token: TOKEN_EXAMPLE } } },
+  async handle(gateway, { req, read, body }) {
+    if (!isSameOrigin(req, gateway.config.publicUrl)) return refused('origin_refused');
+    if (read.problems.count > 0) return invalid(read.problems);
+    const found = await findLimited(gateway, req, hashToken(body.token));
+    if (isRefused(found)) return found;
     const { user, link } = found;
-    const account = user.account && (await this.#parts.readAccount(user.account));
-    sendJson(res, {
+    return {
       ...{ username: user.username, name: user.name ?? null, role: user.role, purpose: link.purpose },
-      account: account === undefined ? null : { account_id: account._id, name: account.name },
+      account: accountRecord(user.account && (await gateway.readAccount(user.account))),
       expires_at: isoTimestamp(link.expiresAt),
-    });
-  };
+    };
+  },
+});
 
-  /** POST /v2/session/link/password (extension): sets the password. All sessions end, and the user signs in. */
-  readonly use: Handler = async (req, res: Reply) => {
-    const { db, clock, config, log } = this.#deps;
-    if (!isSameOrigin(req, config.publicUrl)) return sendProblem(res, 'origin_refused');
-    const read = await readRequest(USE_LINK, bodyOf(res), { account: {}, now: clock.now(), config });
-    if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
-    const { token, password } = whole(read);
+export const useLink = endpoint({
+  id: 'useLink',
+  method: 'post',
+  path: '/v2/session/link/password',
+  tag: 'Sign-in',
+  summary: 'Set a password with a one-time link',
+  description:
+    'Extension. Spends the link. All sessions of the user end, and the user signs in with the new password, and the second factor if one is set up.',
+  needs: 'the link',
+  bodyMax: 'small',
+  body: request({ token, password: newPassword }),
+  ownProblems: true,
+  answer: success('PasswordSet', {
+    username: text(undefined, { example: 'ravi@example.com' }),
+    message: text(undefined, { example: 'The password is set. Sign in with it.' }),
+  }),
+  problems: ['link_invalid', 'origin_refused', 'sign_in_limited', 'sign_in_busy'],
+  examples: { body: { example: { token: TOKEN_EXAMPLE, password: 'correct horse battery staple' } } },
+  async handle(gateway, { req, read, body: { token, password }, told }) {
+    const { db, clock, config, log } = gateway;
+    const { passwords, attempts } = proofsOf(gateway);
+    if (!isSameOrigin(req, config.publicUrl)) return refused('origin_refused');
+    if (read.problems.count > 0) return invalid(read.problems);
     const hashed = hashToken(token);
-    const found = await this.#limited(req, res, hashed);
-    if (found === undefined || (await refuseCommon(res, password, [found.user.username, found.user.name]))) return;
-    const { passwords, attempts, addressOf } = this.#parts;
+    const found = await findLimited(gateway, req, hashed);
+    if (isRefused(found)) return found;
+    const common = await refuseCommon(password, [found.user.username, found.user.name]);
+    if (common !== undefined) return common;
     const stored = await passwords.hash(found.lane, password, await passwordLike(db, found.user.username));
-    if (stored === undefined) return sendProblem(res, 'sign_in_busy', BUSY);
+    if (stored === undefined) return refusalOf('sign_in_busy');
     const user = await spendLink(db, hashed, stored, clock.now());
-    if (user === undefined) return sendProblem(res, 'link_invalid');
+    if (user === undefined) return refused('link_invalid');
     await endSessions(db, user._id);
     await attempts.forgetUser(user);
-    const address = addressOf(req);
+    const address = gateway.addressOf(req);
     // The user signs in next, from there.
     await noteNetwork(db, user._id, callerNetwork(address));
-    log.info('password_set', { user_id: user._id, address, request_id: res.locals.requestId });
-    sendJson(res, {
-      status: 'success',
-      username: user.username,
-      message: 'The password is set. Sign in with it.',
-    });
-  };
+    log.info('password_set', { user_id: user._id, address, request_id: told.requestId });
+    return done({ username: user.username, message: 'The password is set. Sign in with it.' });
+  },
+});
 
-  /** Attempts are counted as at sign-in, and links that are none as wrong passwords. Answers when there is no user. */
-  async #limited(
-    req: Parameters<Handler>[0],
-    res: Reply,
-    hashed: string,
-  ): Promise<{ readonly user: UserDocument; readonly link: OneTimeLink; readonly lane: Lane } | undefined> {
-    const { attempts, addressOf } = this.#parts;
-    const user = await findUserByLink(this.#deps.db, hashed, this.#deps.clock.now());
-    const users = user === undefined ? [] : [user];
-    const attempt = await attempts.begin({
-      network: callerNetwork(addressOf(req)),
-      users,
-      isProved: user !== undefined,
-    });
-    if (attempt.kind === 'wait') {
-      sendProblem(res, 'sign_in_limited', { headers: ['Retry-After', String(attempt.seconds)] });
-      return undefined;
-    }
-    if (user?.link !== undefined) return { user, link: user.link, lane: attempt.lane };
-    sendProblem(res, 'link_invalid');
-    return undefined;
+/** The user of a link. Attempts are counted as at sign-in, and links that are none as wrong passwords. */
+async function findLimited(
+  gateway: Gateway,
+  req: IncomingMessage,
+  hashed: string,
+): Promise<{ readonly user: UserDocument; readonly link: OneTimeLink; readonly lane: Lane } | Refused> {
+  const { db, clock, addressOf } = gateway;
+  const user = await findUserByLink(db, hashed, clock.now());
+  const users = user === undefined ? [] : [user];
+  const network = callerNetwork(addressOf(req));
+  const attempt = await proofsOf(gateway).attempts.begin({ network, users, isProved: user !== undefined });
+  if (attempt.kind === 'wait') {
+    return refused('sign_in_limited', { headers: ['Retry-After', String(attempt.seconds)] });
   }
+  return user?.link === undefined ? refused('link_invalid') : { user, link: user.link, lane: attempt.lane };
 }

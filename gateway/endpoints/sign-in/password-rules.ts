@@ -1,7 +1,7 @@
-import { sendProblem } from '../../http/answer.ts';
-import type { Reply } from '../../http/context.ts';
-import { FieldProblems, invalidRequest } from '../../http/field-problems.ts';
+import { invalid } from '../../api/endpoint.ts';
+import { FieldProblems } from '../../http/field-problems.ts';
 import { Fault, type Reading, required, string } from '../../http/fields/field.ts';
+import type { Refused } from '../../http/idempotency/action.ts';
 
 const MIN = 8;
 const MAX = 128;
@@ -25,17 +25,15 @@ export const newPassword = required(
 /** What somebody who knows the user or the product would try first. */
 const PRODUCT = ['harkara', 'gateway', 'dashboard'];
 
-/** Whether a password is too easy to guess. Answers with 400 then. */
+/** The refusal of a password that is too easy to guess. */
 export async function refuseCommon(
-  res: Reply,
   password: string,
   own: readonly (string | undefined)[],
-): Promise<boolean> {
-  if (!(await isCommon(password, own))) return false;
+): Promise<Refused | undefined> {
+  if (!(await isCommon(password, own))) return undefined;
   const problems = new FieldProblems();
   problems.add('password', 'invalid_value', 'Others guess it easily. Take several words that do not belong together.');
-  sendProblem(res, ...invalidRequest(problems));
-  return true;
+  return invalid(problems);
 }
 
 async function isCommon(password: string, own: readonly (string | undefined)[]): Promise<boolean> {

@@ -1,35 +1,55 @@
+import type { Db } from 'mongodb';
+import { z } from 'zod';
 import { findAccount, setSecondFactor } from '../../../shared/money/accounts/store.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import { sendJson, sendProblem } from '../../http/answer.ts';
+import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { named } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { bodyOf, callerOf, type Handler, type Reply } from '../../http/context.ts';
-import { invalidRequest } from '../../http/field-problems.ts';
 import { choice, required } from '../../http/fields/field.ts';
-import { readRequest, request, whole } from '../../http/fields/request.ts';
-import type { UsersDeps } from './users.ts';
+import { request } from '../../http/fields/request.ts';
 
-export const CHANGE_SIGN_IN_RULES = request({
-  second_factor: required(
-    choice(['owners', 'all'], 'Who needs an authenticator app. Owners always do; `all`: the other users too.'),
-  ),
+/** What an account asks of its users. */
+
+const SignInRules = named('SignInRules', {
+  second_factor: z.enum(['none', 'owners', 'all']).meta({
+    description: 'Who needs an authenticator app. none: only the demo account of `npm start`.',
+    example: 'owners',
+  }),
 });
 
-/** GET /v2/account/sign-in (extension): what the account asks of its users. */
-export function createSignInRules({ db }: UsersDeps): Handler {
-  return async (_req, res: Reply) => {
-    sendJson(res, await rulesOf(db, callerOf(res).account._id));
-  };
-}
+export const signInRules = endpoint({
+  id: 'signInRules',
+  method: 'get',
+  path: '/v2/account/sign-in',
+  tag: 'Users',
+  summary: 'What sign-in asks for',
+  description: 'Extension.',
+  scopes: ['owner'],
+  answer: SignInRules,
+  handle: ({ db }, { caller }) => rulesOf(db, caller.account._id),
+});
 
-/** PATCH /v2/account/sign-in (extension). Within seconds, users without a required second factor can only set one up. */
-export function createChangeSignInRules(deps: UsersDeps): Handler {
-  const { db, clock, config } = deps;
-  return async (_req, res: Reply) => {
-    const read = await readRequest(CHANGE_SIGN_IN_RULES, bodyOf(res), { account: {}, now: clock.now(), config });
-    if (read.problems.count > 0) return sendProblem(res, ...invalidRequest(read.problems));
-    const caller = callerOf(res);
+/** It counts within seconds. */
+export const changeSignInRules = endpoint({
+  id: 'changeSignInRules',
+  method: 'patch',
+  path: '/v2/account/sign-in',
+  tag: 'Users',
+  summary: 'Change what sign-in asks for',
+  description: 'Extension. Users without an authenticator app may then do nothing but set one up.',
+  scopes: ['owner'],
+  confirmed: true,
+  body: request({
+    second_factor: required(
+      choice(['owners', 'all'], 'Who needs an authenticator app. Owners always do; `all`: the other users too.'),
+    ),
+  }),
+  answer: SignInRules,
+  examples: { body: { example: { second_factor: 'all' } }, answer: { example: { second_factor: 'all' } } },
+  async handle(deps, { caller, body }) {
+    const { db } = deps;
     const id = caller.account._id;
-    const { second_factor } = whole(read);
+    const { second_factor } = body;
     await changeAudited(deps, caller, {
       action: 'account.sign-in',
       apart: second_factor,
@@ -42,11 +62,11 @@ export function createChangeSignInRules(deps: UsersDeps): Handler {
       madeOf: (made) => made,
       isRefusal: () => false,
     });
-    sendJson(res, await rulesOf(db, id));
-  };
-}
+    return rulesOf(db, id);
+  },
+});
 
-async function rulesOf(db: UsersDeps['db'], id: AccountId): Promise<object> {
+async function rulesOf(db: Db, id: AccountId): Promise<Shown<typeof SignInRules>> {
   const account = await findAccount(db, id);
   // `none` is for the demo account of `npm start`, until somebody changes the setting.
   return {

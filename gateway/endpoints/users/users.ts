@@ -1,101 +1,191 @@
-import type { Request } from 'express';
+import assert from 'node:assert/strict';
+import { z } from 'zod';
 import { auditedUser } from '../../../shared/people/users/audited-user.ts';
-import { findUser, listUsers } from '../../../shared/people/users/store.ts';
-import type { UserDocument } from '../../../shared/people/users/user.ts';
-import { type AccountId, isUserId, type UserId } from '../../../shared/platform/runtime/ids.ts';
-import type { ReadingDeps } from '../../access/costly-reads.ts';
-import { sendJson, sendProblem } from '../../http/answer.ts';
+import { linkUrl } from '../../../shared/people/users/link.ts';
+import { findUser, inviteUser, listUsers, makeLink, UsernameTaken } from '../../../shared/people/users/store.ts';
+import {
+  ACCOUNT_ROLES,
+  type AccountRole,
+  canonicalUsername,
+  type UserDocument,
+} from '../../../shared/people/users/user.ts';
+import { AllPlacesTaken } from '../../../shared/platform/mongo/places.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { isUserId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { endpoint, refused, type Shown } from '../../api/endpoint.ts';
+import { flag, named, pageShape, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { callerOf, type Handler, type Reply } from '../../http/context.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
-import { FieldProblems, invalidRequest } from '../../http/field-problems.ts';
-import { pageOf, parseCursor, parseLimit } from '../../http/page.ts';
-import { parseQuery } from '../../http/query.ts';
-import { LastOwner } from './last-owner.ts';
-import { userRecord } from './record.ts';
+import { choice, Fault, optional, required, string } from '../../http/fields/field.ts';
+import { cursorOf, limit } from '../../http/fields/query.ts';
+import { request } from '../../http/fields/request.ts';
+import type { Accepted } from '../../http/idempotency/action.ts';
+import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { pageOf } from '../../http/page.ts';
+import { MadeKey } from '../keys/made-keys.ts';
+import { personName } from '../sign-in/person-name.ts';
 
-export type UsersDeps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
+/** Who may sign in to an account, and as what. Changes of users: change-user.ts. */
+
+export type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
+
+export const UserIdText = text(undefined, { example: 'usr_01m7znjn7hdb5pft3awkb6pgvz' });
+const Time = text(undefined, { format: 'date-time', example: '2026-11-22T10:00:00+00:00' });
+
+const COMMON = {
+  user_id: UserIdText,
+  username: text('What the user signs in with.', { example: 'ravi@example.com' }),
+  name: text(undefined, { example: 'Ravi' }).nullable(),
+  role: z.enum(ACCOUNT_ROLES).meta({ example: 'developer' }),
+  status: z.enum(['invited', 'active', 'disabled']).meta({ description: 'invited: has set no password yet.' }),
+  second_factor: flag('Whether an authenticator app is set up.'),
+  last_sign_in_at: text(undefined, { format: 'date-time' }).nullable(),
+  link_expires_at: Time.describe('Until when the link that was made last can be used; null when none can.').nullable(),
+  created_at: Time,
+};
+
+/** What a change says of the keys that the user made. */
+export const LeftKeysShape = z
+  .array(MadeKey)
+  .meta({
+    description:
+      'Only where a change takes the right to make keys from a user who made some: those keys, revoked or kept.',
+  })
+  .optional();
+
+export const User = named('User', { ...COMMON, keys: LeftKeysShape });
+
+export const UserLink = named('UserLink', {
+  ...COMMON,
+  link: text('Give it to the user; whoever has it can set the password. It is shown only here and works once.', {
+    example: 'https://sms.example.com/dashboard/link#q1Zb0nQ5s6mJ8y3xw2f9dK4tR7uVcAeLpXhGiNoTzBY',
+  }),
+  purpose: z.enum(['invitation', 'reset']).meta({ description: 'invitation: 7 days. reset: one hour.' }),
+});
 
 /** This many entries of a page count as one request. */
 const ENTRIES_PER_REQUEST = 100;
 
-/** GET /v2/account/users (extension): who may sign in, newest first. */
-export function createUsers(deps: ReadingDeps): Handler {
-  return async (req, res: Reply) => {
-    const problems = new FieldProblems();
-    const page = parseUsersPage(parseQuery(req, ['limit', 'cursor'], problems), problems);
-    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
-    await answerUsers(deps, res, callerOf(res).account._id, page, userRecord);
-  };
-}
-
-interface UsersPage {
-  readonly limit: number;
-  readonly after: UserId | undefined;
-}
-
-export function parseUsersPage(
-  { limit, cursor }: { readonly limit?: string; readonly cursor?: string },
-  problems: FieldProblems,
-): UsersPage {
-  return { limit: parseLimit(limit, problems), after: parseCursor(cursor, 'users', isUserId, problems) };
-}
-
-/** Answers with a page of an account's users, or of the operators. */
-export async function answerUsers(
-  { db, answerRead }: ReadingDeps,
-  res: Reply,
-  account: AccountId | undefined,
-  { limit, after }: UsersPage,
-  record: (user: UserDocument) => object,
-): Promise<void> {
-  await answerRead(res, Math.ceil(limit / ENTRIES_PER_REQUEST), async () => {
-    const found = await listUsers(db, account, { after, limit: limit + 1 });
+export const users = endpoint({
+  id: 'users',
+  method: 'get',
+  path: '/v2/account/users',
+  tag: 'Users',
+  summary: 'Users of the account',
+  description: 'Extension. Newest first. A page counts as one request for each 100 of `limit`.',
+  scopes: ['owner'],
+  query: { limit, cursor: cursorOf('users', isUserId) },
+  reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
+  answer: pageShape('UserPage', User),
+  async handle({ db }, { caller, query: { limit, cursor } }) {
+    const found = await listUsers(db, caller.account._id, { after: cursor, limit: limit + 1 });
     const shown = found.slice(0, limit);
-    return pageOf('users', shown.map(record), found.length > limit ? shown.at(-1)?._id : undefined);
-  });
+    return pageOf('users', shown.map(userRecord), found.length > limit ? shown.at(-1)?._id : undefined);
+  },
+});
+
+export const ROLE = choice(
+  ACCOUNT_ROLES,
+  'viewer reads, sender also sends, developer also changes settings, owner also manages users.',
+);
+
+export const INVITE_USER = request({
+  username: required(
+    string(
+      {
+        description: 'What the user signs in with: an e-mail address, or a name. Case makes no difference.',
+        minLength: 3,
+        maxLength: 254,
+      },
+      (text) =>
+        canonicalUsername(text) ??
+        new Fault('invalid_value', 'It must have 3 to 254 letters, digits and the signs . _ % + - @.'),
+    ),
+  ),
+  role: required(ROLE),
+  name: optional(personName),
+});
+
+export const invite = endpoint({
+  id: 'inviteUser',
+  method: 'post',
+  path: '/v2/account/users',
+  tag: 'Users',
+  summary: 'Invite a user',
+  description:
+    'Extension. The answer has a link with which the user sets a password within 7 days. Send it to the user; nothing is mailed. An account may have 200 users. No two of them have the same sign-in name; users of other accounts may have it too.',
+  scopes: ['owner'],
+  confirmed: true,
+  body: INVITE_USER,
+  answer: UserLink,
+  problems: ['too_many_users', 'username_taken'],
+  examples: { body: { example: { username: 'ravi@example.com', role: 'developer', name: 'Ravi' } } },
+  newId: ({ clock }) => newId('usr', clock.now().getTime()),
+  action: (deps) => ({
+    async act({ caller, body }, { id, payBy }) {
+      const { db, clock } = deps;
+      const late = refusedLate(clock, payBy);
+      if (late !== undefined) return late;
+      try {
+        const made = await changeAudited(deps, caller, {
+          action: 'user.invite',
+          subject: { kind: 'user', id: body.username },
+          apart: body.role,
+          read: async () => undefined,
+          make: () => inviteUser(db, clock.now(), { ...body, account: caller.account._id }, id),
+          madeOf: ({ user }) => auditedUser(user) ?? {},
+          isRefusal: (error) => notInvited(error) !== undefined,
+        });
+        return invited(deps, made.user, made.token);
+      } catch (error) {
+        const refusal = notInvited(error);
+        if (refusal === undefined) throw error;
+        return refused(refusal);
+      }
+    },
+    /** The link is stored nowhere, so the answer has a new one. */
+    async recover(_account, id) {
+      const user = await findUser(deps.db, id);
+      const made = user && (await makeLink(deps.db, deps.clock.now(), user));
+      return made && invited(deps, made.user, made.token);
+    },
+  }),
+});
+
+function invited(deps: Deps, user: UserDocument, token: string): Accepted {
+  return { kind: 'accepted', sealed: true, body: linkRecord(deps, user, token) };
 }
 
-/** GET /v2/account/users/{user_id} (extension). */
-export function createUser({ db }: UsersDeps): Handler {
-  return async (req, res: Reply) => {
-    const user = await userOf(db, req, res);
-    if (user !== undefined) sendJson(res, userRecord(user));
+/** Why nobody was invited, if that is what the error says. */
+export function notInvited(error: unknown): 'username_taken' | 'too_many_users' | undefined {
+  if (error instanceof UsernameTaken) return 'username_taken';
+  return error instanceof AllPlacesTaken ? 'too_many_users' : undefined;
+}
+
+/** A user as owners see one. */
+export function userRecord(user: UserDocument): Shown<typeof User> {
+  const { link, lastSignInAt } = user;
+  return {
+    user_id: user._id,
+    username: user.username,
+    name: user.name ?? null,
+    role: user.role as AccountRole, // users of an account have no other
+    status: user.status,
+    second_factor: user.totp !== undefined,
+    last_sign_in_at: lastSignInAt === undefined ? null : isoTimestamp(lastSignInAt),
+    link_expires_at: link === undefined ? null : isoTimestamp(link.expiresAt),
+    created_at: isoTimestamp(user.createdAt),
   };
 }
 
-/** The user that the path names, if the caller's account has it; otherwise the answer is sent. */
-export async function userOf(db: UsersDeps['db'], req: Request, res: Reply): Promise<UserDocument | undefined> {
-  const { user_id: id } = req.params;
-  const user = typeof id === 'string' && isUserId(id) ? await findUser(db, id) : undefined;
-  if (user !== undefined && user.account === callerOf(res).account._id) return user;
-  sendProblem(res, 'user_not_found');
-  return undefined;
-}
-
-interface UserChange {
-  readonly action: string;
-  readonly user: UserDocument;
-  /** As for `changeAudited`. */
-  readonly apart?: string;
-  /** The state after the change for the audit. Undefined if nothing was changed. Default: the user that `make` returns. */
-  madeOf?(made: UserDocument | undefined): object | undefined;
-}
-
-/** Makes a change of a user and records it in the audit. Resolves as `make` does. */
-export function changeOf(
-  deps: UsersDeps,
-  res: Reply,
-  { action, user, apart = '', madeOf = auditedUser }: UserChange,
-  make: () => Promise<UserDocument | undefined>,
-): Promise<UserDocument | undefined> {
-  return changeAudited(deps, callerOf(res), {
-    action,
-    apart,
-    subject: { kind: 'user', id: user.username },
-    read: async () => auditedUser(await findUser(deps.db, user._id)),
-    make,
-    madeOf,
-    isRefusal: (error) => error instanceof LastOwner,
-  });
+/** A user with a new link: who has it may sign in once, until it expires. */
+export function linkRecord(
+  { config }: Pick<Deps, 'config'>,
+  user: UserDocument,
+  token: string,
+): Shown<typeof UserLink> {
+  const { link } = user;
+  assert(link !== undefined, 'no link was made');
+  const { keys: _none, ...record } = userRecord(user);
+  return { ...record, link: linkUrl(config, token), purpose: link.purpose };
 }

@@ -38,7 +38,7 @@ export function SignInForm({ username, send, submit = 'Sign in', onCancel }: Sig
       if (!(error instanceof ApiProblem)) throw error;
       if (error.code === 'second_factor_missing') setNeedsCode(true);
       else if (error.code === 'account_needed')
-        setPlaces(error.body.accounts as readonly Place[]); // as gateway/endpoints/sign-in/sign-in.ts answers
+        setPlaces(error.body.accounts as readonly Place[]); // as gateway/endpoints/sign-in/session.ts answers
       else throw error;
     }
   };
