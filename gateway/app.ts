@@ -6,23 +6,21 @@ import { answerError } from './api/unanswered.ts';
 import { ENDPOINTS } from './endpoints/list.ts';
 import { begin } from './http/begin.ts';
 import type { GatewayDeps } from './http/deps.ts';
-import { routeOpen } from './routes/open.ts';
-import { registerOn } from './routes/route.ts';
+import { mountPages } from './pages.ts';
 
-/** The whole API. `routes/` says every path, who may use it, and which handler answers. Builds the app and does not listen. */
+/** The whole API: the endpoints of endpoints/list.ts, and pages. Builds the app and does not listen. */
 export function createApp(deps: GatewayDeps): Express {
   const app = express();
   for (const off of ['x-powered-by', 'etag', 'query parser']) app.disable(off);
   for (const exact of ['case sensitive routing', 'strict routing']) app.enable(exact);
   const parts = createParts(deps, () => openapiOf(ENDPOINTS));
   const gateway = { ...deps, ...parts };
-  const { notFound, methodNotAllowed, undecodable } = parts.unrouted;
-  const on = registerOn(app, methodNotAllowed);
+  const { notFound, undecodable } = parts.unrouted;
 
   app.use(begin(deps));
   // The busiest routes come first, because the router tries them in order.
   mount(app, ENDPOINTS, gateway);
-  routeOpen(on, gateway);
+  mountPages(app, gateway);
   app.use(notFound);
   app.use(undecodable);
   app.use(answerError(deps.log));

@@ -75,16 +75,10 @@ const subjectOf = (path: string): string => (/^shared\/[a-z]+\/[^/]+$/.test(path
 
 /** Values that are exported though no file of the product imports them, and why. */
 const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
-  'queries as tables of fields, which no endpoint declares yet': [
-    'gateway/fields/query-fields.ts readQuery',
-    'gateway/fields/query-fields.ts limit',
-    'gateway/fields/query-fields.ts cursorOf',
-    'gateway/fields/query-fields.ts queryTime',
-  ],
   'a bound that its tests fill to the brim': [
-    'gateway/account/deliveries/delivery-list.ts DELIVERY_WALK_MAX',
+    'gateway/endpoints/webhooks/delivery-list.ts DELIVERY_WALK_MAX',
     'gateway/endpoints/messages/message-list.ts WALK_MAX',
-    'gateway/endpoints/sms/pay-for-batch.ts UNPAID_BYTES_MAX',
+    'gateway/endpoints/sms/unpaid-store.ts UNPAID_BYTES_MAX',
     'shared/messages/queue/queue-document.ts WRITE_OUT_MS',
     'workers/maintenance/decide-due.ts RECEIPT_WAIT_MS',
     'shared/events/webhooks/announce.ts GROUP_MAX',
@@ -114,6 +108,12 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'gateway/metrics.ts createMetricsServer',
     'gateway/endpoints/messages/status.ts findMessageStatus',
     'gateway/endpoints/sms/send.ts findAccepted',
+    'gateway/endpoints/account-templates/requests.ts removeUnapproved',
+    'gateway/endpoints/chatapp/send.ts endChatAttempt',
+    'gateway/endpoints/chatapp/send.ts findAcceptedChat',
+    'gateway/endpoints/ledger-checks/run.ts insertCheck',
+    'gateway/endpoints/traffic/unclaimed.ts findOrphans',
+    'gateway/endpoints/traffic/unclaimed.ts orphanPlace',
     'scripts/bench/app-process.ts logTail',
     'shared/platform/mongo/connect.ts storeUri',
   ],

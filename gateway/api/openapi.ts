@@ -65,7 +65,7 @@ function needsNothing(one: Endpoint): boolean {
 }
 
 /** `send and read, or manage`; `none: the session itself`. */
-export function scopeOf({ scopes, signedIn, needs }: Endpoint): string | undefined {
+function scopeOf({ scopes, signedIn, needs }: Endpoint): string | undefined {
   if (scopes !== undefined) {
     return scopes.map((scope) => (typeof scope === 'string' ? scope : scope.join(' and '))).join(', or ');
   }
@@ -113,7 +113,7 @@ function successOf(one: Endpoint): Response {
 }
 
 /** The problems of an endpoint: its own, and those of what it goes through. */
-export function problemsOf(one: Endpoint): readonly ProblemSlug[] {
+function problemsOf(one: Endpoint): readonly ProblemSlug[] {
   const { problems = [], scopes, signedIn, confirmed, action } = one;
   const takesBody = hasBody(one) || (one.method === 'post' && one.respond === undefined);
   const of = (isSo: boolean, ...slugs: readonly ProblemSlug[]) => (isSo ? slugs : []);

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { countListed, readTemplateStatuses } from '../../../shared/templates/chat/store.ts';
-import { createWholeList } from '../../access/whole-list.ts';
 import { endpoint } from '../../api/endpoint.ts';
 import { flag, named, text } from '../../api/shapes.ts';
-import { optional, string } from '../../http/fields/field.ts';
-import { cursorOf } from '../../http/fields/query.ts';
+import { pageOfWhole, readWhole } from '../../api/whole-list.ts';
 
 const ChatTemplate = named('ChatTemplate', {
   name: text(undefined, { example: 'order_update' }),
@@ -45,26 +43,11 @@ export const chatappTemplates = endpoint({
   description:
     'All of them. Counts as one request for each 500 templates. Extension: with `limit` or `cursor` it answers a page, which has `next_cursor` and `has_more` too.',
   scopes: ['read'],
-  query: {
-    limit: optional(
-      string(
-        {
-          type: 'integer',
-          description: 'Most entries of a page. Without it and without `cursor`: all.',
-          minimum: 1,
-          maximum: 500,
-        },
-        (text) => text,
-      ),
-    ),
-    cursor: cursorOf(LIST, isPlace),
-  },
+  query: pageOfWhole(LIST, isPlace),
   answer: ChatTemplates,
-  // The list is written in slices, as it may have thousands of entries.
-  respond: ({ db, reading }) =>
-    createWholeList<z.infer<typeof ChatTemplate>>(reading.answerRead, {
+  handle: ({ db }, { caller, query }) =>
+    readWhole<z.infer<typeof ChatTemplate>>(caller.account._id, query, {
       list: LIST,
-      isPlace,
       placeOf: ({ name, language }) => `${name}:${language}`,
       count: (account) => countListed(db, account),
       read: (account, after, limit) => readTemplateStatuses(db, account, after, limit),

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { readBalance, type Balance as StoredBalance } from '../../../shared/money/accounts/store.ts';
 import { countApproved, readApprovedTexts } from '../../../shared/templates/sms/approved-store.ts';
 import { isDltId } from '../../../shared/templates/sms/template-form.ts';
-import { pageOfWhole, readWhole } from '../../access/whole-list.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { flag, named, text, whole } from '../../api/shapes.ts';
+import { pageOfWhole, readWhole } from '../../api/whole-list.ts';
 
 /** What an account can send with: its credits and its approved templates. */
 

@@ -42,7 +42,7 @@ type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'box' | 'config'>;
 
 export const WebhookId = text(undefined, { pattern: '^whk_[0-9a-f]{26}$', example: 'whk_3fa85f6457174562b3fc2c963f' });
 export const IN_PATH = { webhook_id: WebhookId.describe('Id of the webhook, from the list.') };
-export const Events = z.array(z.enum(EVENT_NAMES)).meta({ example: ['message.delivered', 'message.failed'] });
+const Events = z.array(z.enum(EVENT_NAMES)).meta({ example: ['message.delivered', 'message.failed'] });
 const Time = text(undefined, { format: 'date-time', example: '2026-11-22T10:00:00+00:00' });
 export const PostResult = z.union([whole(), text()]).meta({
   description: 'HTTP status of the answer, or a word for why there was none, such as `timeout`.',

@@ -5,14 +5,13 @@ import { failureCode } from '../../../../shared/events/webhooks/posting/failure-
 import { isMessageId } from '../../../../shared/platform/runtime/ids.ts';
 import { refusesOther } from '../../../access/page-user.ts';
 import { endpoint } from '../../../api/endpoint.ts';
+import { perProcess } from '../../../api/per-process.ts';
 import { id } from '../../../api/shapes.ts';
 import { CALLER_GONE } from '../../../http/access-log.ts';
 import { beginStream, sendProblem } from '../../../http/answer.ts';
-import { callerOf, type Handler, type Reply } from '../../../http/context.ts';
+import { callerOf, type Reply } from '../../../http/context.ts';
 import type { GatewayDeps } from '../../../http/deps.ts';
-import { FieldProblems, invalidRequest } from '../../../http/field-problems.ts';
 import { optional, string } from '../../../http/fields/field.ts';
-import { parseQuery } from '../../../http/query.ts';
 import { type ByteRange, readRange } from './byte-range.ts';
 import { disposition, FILE_HEADERS, safeType } from './file-headers.ts';
 import { sendNoFile } from './file-refusal.ts';
@@ -105,8 +104,13 @@ export const chatappMedia = endpoint({
       },
     },
   },
-  respond: (gateway) => new Media(gateway).get,
+  stream: (gateway, call, res) => mediaOf(gateway).answer(res, call),
 });
+
+interface Asked {
+  readonly params: { readonly message_id: string };
+  readonly query: { readonly user?: string };
+}
 
 /** Hands files on from the account's provider while they come. */
 class Media {
@@ -123,13 +127,9 @@ class Media {
     this.#times = deps.fileTimes ?? TIMES;
   }
 
-  readonly get: Handler = async (req, res: Reply) => {
-    const problems = new FieldProblems();
-    const { user } = parseQuery(req, ['user'], problems);
-    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
-    if (refusesOther(res, user)) return;
-    const { message_id: message } = req.params;
-    if (typeof message !== 'string' || !isMessageId(message)) return sendProblem(res, 'message_not_found');
+  async answer(res: Reply, { params: { message_id: message }, query }: Asked): Promise<void> {
+    if (refusesOther(res, query.user)) return;
+    if (!isMessageId(message)) return sendProblem(res, 'message_not_found');
     res.locals.messageId = message;
     const { db } = this.#deps;
     const account = callerOf(res).account._id;
@@ -152,7 +152,7 @@ class Media {
       release();
       this.#report.inFlight(this.#slots.taken);
     }
-  };
+  }
 
   async #fetch(res: Reply, stored: StoredFile, provider: ProviderDocument, limits: TimeLimits): Promise<void> {
     limits.allow(provider.timeoutMs);
@@ -229,3 +229,5 @@ function askedRange({ req }: Reply, bytes: number): ByteRange | undefined {
   const { range, 'if-range': version } = req.headers;
   return req.method === 'GET' && version === undefined ? readRange(range, bytes) : undefined;
 }
+
+const mediaOf = perProcess((gateway) => new Media(gateway));

@@ -1,23 +1,17 @@
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
-import { CostlyRead } from '../api/endpoint.ts';
-import { sendProblem } from '../http/answer.ts';
-import { callerOf, type Handler, type Reply } from '../http/context.ts';
-import { FieldProblems, invalidRequest } from '../http/field-problems.ts';
 import { optional, type Values } from '../http/fields/field.ts';
 import { cursorOf as cursorKind, entries, LIMIT_DEFAULT } from '../http/fields/query.ts';
-import { cursorOf, parseCursor, parseLimit } from '../http/page.ts';
-import { parseQuery } from '../http/query.ts';
-import type { AnswerRead } from './costly-reads.ts';
+import { cursorOf } from '../http/page.ts';
+import { CostlyRead } from './endpoint.ts';
 
 /** This many entries count as one request. */
 const ENTRIES_PER_REQUEST = 500;
 
 /** A list that the specification answers whole: `{"templates": [ … ]}`. With `limit` or `cursor` a page of it (extension). */
-export interface WholeList<Entry extends object> {
+interface WholeList<Entry extends object> {
   /** In the cursor. */
   readonly list: string;
-  readonly isPlace: (text: string) => text is string;
   readonly placeOf: (entry: Entry) => string;
   /** How many entries it has: a whole list counts as many requests as it is long. */
   readonly count: (account: AccountId) => Promise<number>;
@@ -35,7 +29,7 @@ export function pageOfWhole(list: string, isPlace: (text: string) => text is str
 export async function readWhole<Entry extends object>(
   account: AccountId,
   { limit, cursor }: Values<ReturnType<typeof pageOfWhole>>,
-  whole: Omit<WholeList<Entry>, 'isPlace'>,
+  whole: WholeList<Entry>,
 ): Promise<CostlyRead<never>> {
   const most = limit ?? (cursor === undefined ? undefined : LIMIT_DEFAULT);
   const shown = most ?? (await whole.count(account));
@@ -43,24 +37,9 @@ export async function readWhole<Entry extends object>(
   return new CostlyRead<never>(cost, () => listJson(whole, whole.read(account, cursor, most && most + 1), most));
 }
 
-export function createWholeList<Entry extends object>(answerRead: AnswerRead, whole: WholeList<Entry>): Handler {
-  return async (req, res: Reply) => {
-    const problems = new FieldProblems();
-    const query = parseQuery(req, ['limit', 'cursor'], problems);
-    const limit =
-      query.limit === undefined && query.cursor === undefined ? undefined : parseLimit(query.limit, problems);
-    const after = parseCursor(query.cursor, whole.list, whole.isPlace, problems);
-    if (problems.count > 0) return sendProblem(res, ...invalidRequest(problems));
-    const account = callerOf(res).account._id;
-    const entries = limit ?? (await whole.count(account));
-    const cost = Math.max(1, Math.ceil(entries / ENTRIES_PER_REQUEST));
-    await answerRead(res, cost, () => listJson(whole, whole.read(account, after, limit && limit + 1), limit));
-  };
-}
-
 /** The list as text, because it may have thousands of entries. Built in slices as the entries are read. */
 async function listJson<Entry extends object>(
-  { list, placeOf }: Omit<WholeList<Entry>, 'isPlace'>,
+  { list, placeOf }: WholeList<Entry>,
   entries: AsyncIterable<Entry>,
   limit = Number.POSITIVE_INFINITY,
 ): Promise<string> {
