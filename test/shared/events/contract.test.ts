@@ -99,7 +99,7 @@ describe('the contract’s events are those of the catalogue', () => {
   it('GET /v2/events filters by each of those, and a chat-app webhook registers for those of its channel', () => {
     const { parameters = [] } = operations.find(({ path }) => path === '/v2/events')?.operation ?? {};
     const filter = parameters.find((one) => 'name' in one && one.name === 'event');
-    const { events } = contract.components.schemas.ChatWebhookRequest?.properties ?? {};
+    const { events } = contract.components.schemas.ChatappWebhookRequest?.properties ?? {};
 
     expect(filter).to.have.nested.property('schema.enum').that.deep.equals(MESSAGE_EVENT_NAMES);
     expect(events?.items?.enum).to.deep.equal(eventsOf('chatapp'));
