@@ -15,7 +15,7 @@ import type { Parts } from './parts.ts';
 /**
  * An endpoint is declared once, in the file of its subject. From the list of all declarations (endpoints/list.ts) follow: the routes of
  * Express with their checks (mount.ts), the OpenAPI document and the pages of /docs (openapi.ts), docs/roles.md, and the walks of the
- * contract tests.
+ * tests.
  */
 export interface Endpoint<
   Query extends Fields = Fields,

@@ -16,14 +16,14 @@ export interface StateChange {
 interface EventKind {
   /** The channels whose webhooks may subscribe to it. */
   readonly channels: readonly ChannelName[];
-  /** When it happens, in words for customers; docs/openapi.json shows it under `webhooks`. */
+  /** When it happens, in words for customers; the API's document shows it under `webhooks`. */
   readonly when: string;
 }
 
 interface MessageEventKind extends EventKind {
   /** The event happens when a message reaches this state, shown by a new entry of its history. */
   readonly state: HistoryEntry['state'];
-  /** The posted body, its members in order; `undefined` members are left out. docs/openapi.json has its schema. */
+  /** The posted body, its members in order; `undefined` members are left out. Its shape: gateway/api/event-shapes.ts. */
   body(event: string, change: StateChange): object;
 }
 
@@ -32,7 +32,7 @@ const ALL = ['sms', 'chatapp'] as const satisfies readonly ChannelName[];
 /**
  * The events of messages ("Event kinds"), in the order of lists. Only these tables decide name, channel, time and body of an
  * event. Subscriptions, the filter of GET /v2/events and the names accepted for webhooks follow from them; a test compares
- * docs/openapi.json with them. How to add one: docs/extending.md.
+ * the API's document with them. How to add one: docs/extending.md.
  */
 const MESSAGE_EVENTS = {
   'message.received': {

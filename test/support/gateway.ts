@@ -22,7 +22,7 @@ import { watchAnswers } from './openapi.ts';
 import { opened } from './opened.ts';
 import { silentLog } from './silent-log.ts';
 
-/** A gateway on a free port of 127.0.0.1, in this process. Every answer of it is held against docs/openapi.json. */
+/** A gateway on a free port of 127.0.0.1, in this process. Every answer of it is held against the API's document. */
 export interface TestGateway {
   readonly url: string;
   readonly port: number;

@@ -77,7 +77,7 @@ export const chatappCallbackVerify = endpoint({
 
 /**
  * A post is stored, and the customers' sessions are open, before it is answered. The worker does everything else
- * (docs/decisions/0013). Requests without a valid signature are limited like requests without a good key. Providers are not limited.
+ * (docs/decisions/0016). Requests without a valid signature are limited like requests without a good key. Providers are not limited.
  */
 export const chatappCallback = endpoint({
   id: 'chatappCallback',

@@ -1,7 +1,7 @@
 import { endpoint } from '../../api/endpoint.ts';
 import { docsOf } from './docs.ts';
 
-/** The contract, for people and for programs. Pages below `/docs` are no endpoints of the API (routes/open.ts). */
+/** The contract, for people and for programs. Pages below `/docs` are no endpoints of the API (pages.ts). */
 
 export const docs = endpoint({
   id: 'docs',

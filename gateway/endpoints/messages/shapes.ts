@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MESSAGE_EVENT_NAMES } from '../../../shared/events/catalogue.ts';
+import { MESSAGE_EVENT_NAMES, stateOf } from '../../../shared/events/catalogue.ts';
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
@@ -22,7 +22,7 @@ const Status = z.enum(SHOWN_STATES).meta({
     'Status of a message: queued → sent → delivered | failed | expired | rejected. Chat-app messages can become read after that; messages from customers are received.',
 });
 
-const ReachedStatus = z.enum([...SHOWN_STATES, 'opted_out', 'opted_in']).meta({
+const ReachedStatus = z.enum([...new Set([...SHOWN_STATES, ...MESSAGE_EVENT_NAMES.map(stateOf)])]).meta({
   id: 'ReachedStatus',
   description:
     "A status that the message had. A customer's SMS that put the customer on the list of opt-outs, or took the customer off it, has `opted_out` or `opted_in` too.",

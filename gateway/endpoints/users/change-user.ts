@@ -252,14 +252,14 @@ type Wanted = Given<(typeof CHANGE_USER)['fields']>;
 async function apply(db: Db, user: UserDocument, wanted: Wanted): Promise<UserDocument> {
   const { role = 'owner', status, name } = wanted;
   const leaves = role !== 'owner' || status === 'disabled';
-  const move = () => applyChange(db, user, wanted);
+  const move = () => applyRoleAndStatus(db, user, wanted);
   // First, because it may be refused.
   const moved = leaves ? await keepingAnOwner(db, user, move) : await move();
   if (name === undefined) return moved;
   return (await change(db, { _id: user._id }, { $set: { name } })) ?? moved;
 }
 
-async function applyChange(db: Db, user: UserDocument, { role, status }: Wanted): Promise<UserDocument> {
+async function applyRoleAndStatus(db: Db, user: UserDocument, { role, status }: Wanted): Promise<UserDocument> {
   let changed = user;
   if (role !== undefined) changed = (await setRole(db, user._id, role)) ?? changed;
   if (status === 'disabled') changed = (await disableUser(db, user._id)) ?? changed;

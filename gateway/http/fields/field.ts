@@ -7,7 +7,7 @@ import type { FieldProblem } from '../field-codes.ts';
 import { type FieldProblems, refuseUnknown, wrongType } from '../field-problems.ts';
 
 /**
- * A request field is declared once, as a schema of zod. Its kind says how JSON becomes a value and what docs/openapi.json shows.
+ * A request field is declared once, as a schema of zod. Its kind says how JSON becomes a value and what the API's document shows.
  * `required`, `optional` and `withDefault` say what happens when the field is left out. A table of fields makes a request
  * (request.ts). Codes and texts of all problems are made here.
  */

@@ -5,7 +5,7 @@ import { FieldProblems, refuseUnknown } from '../field-problems.ts';
 import { type Fields, type Reading, readField, type Schema, schemaOf, Unread, type Values } from './field.ts';
 
 /**
- * The fields that an endpoint accepts. The list of known names, the checks and the schema in docs/openapi.json follow
+ * The fields that an endpoint accepts. The list of known names, the checks and the schema in the API's document follow
  * from this table. A new field is one entry here, and its use.
  */
 export interface RequestTable<T extends Fields> {

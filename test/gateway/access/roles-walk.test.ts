@@ -8,7 +8,7 @@ import { signedIn } from '../../support/signed-in.ts';
 import { useStore } from '../../support/store.ts';
 
 /**
- * Asks for every operation of docs/openapi.json as every role. Who may use it is what its `x-scope` says; which buttons the
+ * Asks for every operation of the API's document as every role. Who may use it is what its `x-scope` says; which buttons the
  * dashboard hides makes no difference.
  */
 describe('8.2.1 (ASVS): every route asks for the permission that the document names', () => {

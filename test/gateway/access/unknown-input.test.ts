@@ -8,7 +8,7 @@ import { signedIn } from '../../support/signed-in.ts';
 import { useStore } from '../../support/store.ts';
 
 const OF_V2 = operations.filter(({ path }) => path.startsWith('/v2/'));
-describe('what a request says beyond what docs/openapi.json names is refused, on every route', () => {
+describe('what a request says beyond what the document names is refused, on every route', () => {
   const store = useStore();
   const gateway = useGateway(store);
   let ids: Ids;

@@ -11,7 +11,7 @@ import { operations } from '../../support/openapi.ts';
 import { signedIn } from '../../support/signed-in.ts';
 import { ROOT } from '../../support/sources.ts';
 
-/** The operations of docs/openapi.json below /v2/admin/. test/gateway/endpoints/docs/contract.test.ts proves that they are exactly the routes. */
+/** The operations of the API's document below /v2/admin/; routes and document are made of the same list. */
 const OPERATORS = operations.filter(({ path }) => path.startsWith('/v2/admin/'));
 const METHODS = ['get', 'delete', 'patch', 'post', 'put'] as const;
 

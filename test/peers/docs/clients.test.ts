@@ -18,7 +18,7 @@ const CONTRACT = 'openapi.json';
 const NPM = ['typescript@5.9.3', 'openapi-typescript@7.13.0', 'openapi-fetch@0.17.0'];
 const PIP = ['openapi-python-client==0.29.1'];
 
-describe('clients that generators make of docs/openapi.json', function () {
+describe('clients that generators make of /openapi.json', function () {
   this.timeout(300_000); // Two registries and a virtual environment.
   let folder: string;
   let store: TestStore;

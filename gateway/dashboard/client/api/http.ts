@@ -78,7 +78,7 @@ async function call<T>(
     answer = await reach(path, init);
   }
   if (answer.value?.code === 'confirmation_required' && (await confirmAgain())) answer = await reach(path, init);
-  if (answer.ok) return answer.value as T; // docs/openapi.json says what each path answers.
+  if (answer.ok) return answer.value as T; // /openapi.json says what each path answers.
   throw new ApiProblem(answer.status, answer.value ?? {});
 }
 

@@ -31,7 +31,7 @@ let againMs = AGAIN_MS;
 let againTimer: ReturnType<typeof setTimeout> | undefined;
 let silentTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** The newest value of an event, such as `balance`; undefined until the first one has come. docs/openapi.json lists the events. */
+/** The newest value of an event, such as `balance`; undefined until the first one has come. /openapi.json lists the events. */
 export function useLive<T>(name: string): T | undefined {
   const [value, setValue] = useState<T | undefined>(known.get(name) as T | undefined); // what the event has is in the document
   useEffect(() => {

@@ -24,7 +24,7 @@ import { useStore } from '../../../support/store.ts';
 const DELIVERIES = '/v2/account/webhooks/{webhook_id}/deliveries';
 const RULES: Readonly<Record<string, ProblemRule>> = PROBLEMS;
 
-describe('the contract, docs/openapi.json', () => {
+describe('the contract, /openapi.json', () => {
   const store = useStore();
   const gateway = useGateway(store);
   /** Headers of users who may do everything: an owner in an account, an operator below /v2/admin/. */

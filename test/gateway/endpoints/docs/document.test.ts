@@ -3,7 +3,7 @@ import type { Schema } from '../../../../gateway/http/fields/field.ts';
 import { contract, contractText, operations } from '../../../support/openapi.ts';
 
 /** What documentation pages and client generators need of every operation (test/peers/docs/clients.test.ts runs two generators). */
-describe('docs/openapi.json, operation by operation', () => {
+describe('the document of the API, operation by operation', () => {
   const tags = contract.tags.map(({ name }) => name);
 
   it('gives each an id of its own in camelCase, webhooks included', () => {

@@ -53,7 +53,7 @@ describe('what the documents show can be sent as it stands', () => {
     for (const [name, { value }] of Object.entries(
       operation.requestBody?.content?.['application/json']?.examples ?? {},
     )) {
-      it(`docs/openapi.json: ${method} ${path}, ${name}`, async () => {
+      it(`the document: ${method} ${path}, ${name}`, async () => {
         const answer = await ask(method, path, moved(value));
 
         expect(answer.status, answer.text).to.equal(200);

@@ -43,7 +43,7 @@ function namesOf({ parameters = [] }: Operation): readonly string[] {
   );
 }
 
-describe('lists in docs/openapi.json', () => {
+describe('lists in the document of the API', () => {
   const lists = Object.entries(paths).flatMap(([path, { get }]) => {
     const answer = get?.responses['200'];
     const schema = answer && 'content' in answer ? answer.content?.['application/json']?.schema : undefined;

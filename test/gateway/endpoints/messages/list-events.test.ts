@@ -3,7 +3,7 @@ import request from 'supertest';
 import { reachedBetween } from '../../../../gateway/endpoints/messages/event-list.ts';
 import { eventBody, MESSAGE_EVENT_NAMES, type MessageEventName } from '../../../../shared/events/catalogue.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
-import type { HistoryEntry, MessageDocument } from '../../../../shared/messages/document/message.ts';
+import type { HistoryEntry, MessageDocument, MessageState } from '../../../../shared/messages/document/message.ts';
 import { eventId, idDay, lowestId, type MessageId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { makeKey } from '../../../support/gateway.ts';
@@ -12,7 +12,7 @@ import { expectProblem } from '../../../support/problem.ts';
 
 type Query = Readonly<Record<string, string>>;
 /** A message to a customer has no opt-outs and opt-ins in its history. */
-type ToldState = Exclude<HistoryEntry['state'], 'opted_out' | 'opted_in'>;
+type ToldState = Extract<HistoryEntry['state'], MessageState>;
 type Told = readonly (readonly [state: ToldState, at: Date])[];
 
 describe('GET /v2/events', () => {
