@@ -35,13 +35,10 @@ export const CREDITS_COMMANDS: readonly Command[] = [
     about: 'Puts a mistake right: adds credits, or takes them away, once for each --id.',
     args: {
       account: required(accountId, 'the account'),
-      amount: required(
-        integer('AMOUNT', -AMOUNT_MAX, AMOUNT_MAX),
-        'credits to add, or after `--` a negative amount to take',
-      ),
+      amount: required(integer('AMOUNT', -AMOUNT_MAX, AMOUNT_MAX), 'credits to add, or a negative amount to take'),
     },
     options: { id: optional(topUpId, ID_ABOUT), reason: required(line, REASON_ABOUT) },
-    notes: `${AGAIN} Example: credits correct --reason 'booked twice' -- acc_… -500`,
+    notes: `${AGAIN} Example: credits correct acc_… -500 --reason 'booked twice'`,
     async run({ account, amount, id, reason }, context) {
       if (amount === 0) throw new Failure('Nothing to correct: the amount is 0.');
       return credited({ verb: 'correct', account, amount, id, reason }, context);

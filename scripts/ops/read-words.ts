@@ -1,9 +1,11 @@
-import { parseArgs } from 'node:util';
+import assert from 'node:assert/strict';
+import { CommanderError, Help, Option, Command as Program } from 'commander';
 import { type Command, UsageError } from './command.ts';
+import { flag, type Parameter } from './parameters.ts';
 
 /** The parsed command line. */
 export type Request =
-  | { readonly kind: 'help'; readonly noun?: string; readonly command?: Command }
+  | { readonly kind: 'help'; readonly text: string }
   | {
       readonly kind: 'run';
       readonly command: Command;
@@ -11,91 +13,144 @@ export type Request =
       readonly json: boolean;
     };
 
-/** Finds the command and reads its parameters. Throws a `UsageError` with all problems, one sentence per line. */
+/** Finds the command and reads its parameters. Throws a `UsageError` with all problems of them, one sentence per line. */
 export function readWords(commands: readonly Command[], words: readonly string[]): Request {
-  const [noun, verb, ...rest] = words;
-  if (noun === undefined || isHelp(noun)) return { kind: 'help' };
-  const ofNoun = commands.filter((command) => command.noun === noun);
-  if (ofNoun.length === 0) {
-    throw new UsageError(`There is no "${noun}": say ${alternatives(commands.map((command) => command.noun))}.`);
-  }
-  // A noun with one empty verb (`env-example`) is followed directly by its options.
-  const command = ofNoun.find((one) => one.verb === '') ?? ofNoun.find((one) => one.verb === verb);
-  if (command === undefined) {
-    if (verb === undefined || isHelp(verb)) return { kind: 'help', noun };
-    throw new UsageError(`There is no "${noun} ${verb}": say ${alternatives(ofNoun.map((one) => one.verb))}.`);
-  }
-  const tail = command.verb === '' ? words.slice(1) : rest;
-  // `help` may be a value (`--keyword help`), so as a word it is asked for only alone.
-  if (tail.some(isHelpOption) || (tail.length === 1 && tail.every(isHelp))) return { kind: 'help', command };
-  return { kind: 'run', command, ...readParameters(command, tail) };
-}
-
-function readParameters(
-  command: Command,
-  words: readonly string[],
-): { readonly values: Readonly<Record<string, unknown>>; readonly json: boolean } {
-  const options = Object.fromEntries(
-    Object.entries(command.options).map(([name, { value }]) => [
-      optionName(name),
-      { type: value === '' ? ('boolean' as const) : ('string' as const) },
-    ]),
-  );
-  const parsed = parsedWords(command, words, { ...options, json: { type: 'boolean' } });
-
-  // Of an option that is given twice only the last would count.
-  const problems = repeated(parsed.tokens).map((name) => `--${name} is given more than once: give it once.`);
-  const values: Record<string, unknown> = {};
-  const take = (label: string, name: string, text: string | undefined): void => {
-    const parameter = command.args[name] ?? command.options[name];
-    const value = parameter?.read(text);
-    if (value !== undefined) values[name] = value.value;
-    else if (text === undefined) problems.push(`${label} is missing: ${parameter?.about} (${parameter?.form})`);
-    else problems.push(`${label} must be ${parameter?.form}, not ${JSON.stringify(text)}.`);
-  };
-  const names = Object.keys(command.args);
-  names.forEach((name, i) => {
-    take(`<${name}>`, name, parsed.positionals[i]);
+  let said = '';
+  let request: Request | undefined;
+  const root = rootProgram((text) => {
+    said += text;
   });
-  for (const extra of parsed.positionals.slice(names.length)) problems.push(`"${extra}" is one word too many.`);
-  for (const name of Object.keys(command.options)) {
-    const given = parsed.values[optionName(name)];
-    take(`--${optionName(name)}`, name, given === true ? '' : typeof given === 'string' ? given : undefined);
+  for (const command of commands) {
+    declare(root, command, words, (values, json) => {
+      request = { kind: 'run', command, values, json };
+    });
   }
-  if (problems.length > 0) throw new UsageError(`${problems.join('\n')}\nSee \`${call(command)} --help\`.`);
-  return { values, json: parsed.values.json === true };
-}
-
-function parsedWords(
-  command: Command,
-  words: readonly string[],
-  options: Readonly<Record<string, { readonly type: 'boolean' | 'string' }>>,
-) {
   try {
-    return parseArgs({ args: [...words], options, allowPositionals: true, tokens: true });
+    root.parse(words, { from: 'user' });
   } catch (error) {
-    const why = /^Unknown option '-\d/.test(messageOf(error)) ? NEGATIVE : firstSentence(messageOf(error));
-    throw new UsageError(`${why}. See \`${call(command)} --help\`.`);
+    if (!(error instanceof CommanderError)) throw error;
+    // Of a noun alone commander shows the help, too.
+    if (!error.code.startsWith('commander.help')) throw new UsageError(said.trimEnd());
+    request = { kind: 'help', text: said.trimEnd() };
   }
+  assert(request !== undefined, 'words are wrong, ask for help, or run a command');
+  return request;
 }
 
-type Tokens = ReturnType<typeof parsedWords>['tokens'];
+const CALL = 'npm run ops --';
 
-function repeated(tokens: Tokens): readonly string[] {
-  const names = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
-  return [...new Set(names.filter((name, i) => names.indexOf(name) < i))];
+function rootProgram(say: (text: string) => void): Program {
+  return new Program(CALL)
+    .usage('<what> <do> [arguments] [--options]')
+    .description('Operates Harkara. After any command, --help shows its arguments and options.')
+    .exitOverride()
+    .enablePositionalOptions()
+    .showHelpAfterError(`See \`${CALL} --help\`.`)
+    .configureOutput({
+      writeOut: say,
+      writeErr: say,
+      // What is given to a misspelt option may be a secret.
+      outputError: (text, write) => write(text.replace(/(unknown option '[^=']+)=.*'/s, "$1'")),
+    })
+    .configureHelp({
+      subcommandTerm: (program) => `${program.name()} ${isNoun(program) ? '' : program.usage()}`,
+      subcommandDescription: (program) =>
+        isNoun(program) ? program.commands.map((one) => one.name()).join(', ') : program.description(),
+      padWidth: () => COLUMN,
+      // If a term is too wide for its column, the explanation is in the next line.
+      formatItem: (term, width, about, helper) => {
+        const item = (left: string, right: string): string =>
+          Help.prototype.formatItem.call(helper, left, width, right, helper);
+        return term.length > width ? `${item(term, '')}\n${item('', about)}` : item(term, about);
+      },
+    })
+    .addHelpText('beforeAll', ({ command }) => {
+      // Otherwise the help of what is not there would be the help of all.
+      const [word = 'help'] = command.args;
+      const isUnknown = isNoun(command) && word !== 'help' && !word.startsWith('-');
+      return isUnknown ? command.error(`error: unknown command '${word}'`) : '';
+    })
+    .addHelpText(
+      'after',
+      '\nExit code: 0 done, 1 not done, 2 wrong usage. Settings come from the environment or .env (see .env.example).',
+    );
 }
 
-/** Without `--`, a word that begins with a dash is an option. */
-const NEGATIVE = 'Give a negative number at the end, after --, like `-- -100`';
+/** Wide enough for most terms; beside it, 80 characters have room for explanations. */
+const COLUMN = 36;
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** Tells commander the words of a command. What they mean is read here, so that all problems are told at once. */
+function declare(
+  root: Program,
+  { noun, verb, about, args, options, notes }: Command,
+  words: readonly string[],
+  run: (values: Readonly<Record<string, unknown>>, json: boolean) => void,
+): void {
+  // A noun with an empty verb (`env-example`) is followed directly by its options.
+  const program = verb === '' ? root.command(noun) : ofNoun(root, noun).command(verb);
+  const must = Object.entries(options).filter(([, { required }]) => required);
+  const usage = [
+    ...Object.entries(args).map(([name, { required }]) => (required ? `<${name}>` : `[${name}]`)),
+    ...must.map(([name, parameter]) => termOf(name, parameter)),
+  ];
+  program
+    .description(about)
+    .usage(usage.join(' ') || '[--options]')
+    .showHelpAfterError(`See \`${[CALL, noun, verb].join(' ').trimEnd()} --help\`.`)
+    .addHelpText('after', notes === undefined ? '' : `\n${notes}`);
+  for (const [name, { about, form }] of Object.entries(args)) program.argument(`[${name}]`, `${about} (${form})`);
+
+  const problems: string[] = [];
+  const given: Record<string, string | undefined> = {};
+  for (const [name, parameter] of Object.entries({ ...options, json: flag('answer as JSON, for programs') })) {
+    const label = `--${optionName(name)}`;
+    program.addOption(new Option(termOf(name, parameter), explanation(parameter)));
+    program.on(`option:${optionName(name)}`, (text: string | null) => {
+      // Of an option that is given twice only the last would count.
+      if (name in given) problems.push(`${label} is given more than once: give it once.`);
+      // In `--name --json` the value was forgotten.
+      if (text?.startsWith('-') && words.some((word, i) => word === text && words[i - 1] === label)) {
+        problems.push(`${label} has no value. If it is ${text}, which begins with a dash, give ${label}=${text}.`);
+      }
+      given[name] = text ?? '';
+    });
+  }
+
+  program.action(() => {
+    // `help` may be a value (`--keyword help`), so as a word it is asked for only alone.
+    if (program.args.join() === 'help' && Object.keys(given).length === 0) program.help();
+    for (const [i, name] of Object.keys(args).entries()) given[name] = program.args[i];
+    const values: Record<string, unknown> = {};
+    for (const [name, parameter] of Object.entries({ ...args, ...options })) {
+      const label = name in args ? `<${name}>` : `--${optionName(name)}`;
+      const text = given[name];
+      const value = parameter.read(text);
+      if (value !== undefined) values[name] = value.value;
+      else if (text === undefined) problems.push(`${label} is missing: ${parameter.about} (${parameter.form})`);
+      else problems.push(`${label} must be ${parameter.form}, not ${JSON.stringify(text)}.`);
+    }
+    if (problems.length > 0) program.error(problems.join('\n'));
+    run(values, 'json' in given);
+  });
 }
 
-/** The first sentence of Node's message: "Unknown option '--nmae'. To specify a positional argument …" */
-function firstSentence(words: string): string {
-  return (words.split('. ')[0] ?? words).replaceAll('\n', ' ').replace(/\.$/, '');
+function ofNoun(root: Program, noun: string): Program {
+  const known = root.commands.find((one) => one.name() === noun);
+  return known ?? root.command(noun).usage('<do> …').showHelpAfterError(`See \`${CALL} ${noun} --help\`.`);
+}
+
+/** A noun has verbs, and so has the root, whose verbs are the nouns. */
+function isNoun(program: Program): boolean {
+  return program.commands.length > 0;
+}
+
+/** `--name <NAME>`; of a switch `--name`. */
+function termOf(name: string, { value }: Parameter<unknown>): string {
+  return value === '' ? `--${optionName(name)}` : `--${optionName(name)} <${value}>`;
+}
+
+function explanation({ about, required, standard }: Parameter<unknown>): string {
+  return `${about}${required ? ' (required)' : ''}${standard === undefined ? '' : ` [${standard || 'none'}]`}`;
 }
 
 /** `expiresAt` becomes `--expires-at`. */
@@ -112,23 +167,4 @@ export function givenOptions(values: Readonly<Record<string, unknown>>): string 
 /** Problems that each begin with the stored field (`links.receiverHosts: …`), with the option that sets it instead. */
 export function optionProblems(problems: readonly string[]): string {
   return problems.map((one) => one.replace(/^(?:\w+\.)?(\w+):/, (_, name) => `--${optionName(name)}:`)).join(' ');
-}
-
-/** How a person runs it. */
-export function call(command: Command): string {
-  return ['npm run ops --', command.noun, command.verb].filter((word) => word !== '').join(' ');
-}
-
-function isHelp(word: string): boolean {
-  return word === 'help' || isHelpOption(word);
-}
-
-function isHelpOption(word: string): boolean {
-  return word === '--help' || word === '-h';
-}
-
-function alternatives(words: readonly string[]): string {
-  const distinct = [...new Set(words)];
-  const last = distinct.pop() ?? '';
-  return distinct.length === 0 ? last : `${distinct.join(', ')} or ${last}`;
 }

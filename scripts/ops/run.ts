@@ -16,7 +16,6 @@ import { openContext } from './context.ts';
 import { CRASH_POINTS_COMMANDS } from './crash-points.ts';
 import { CREDITS_COMMANDS } from './credits.ts';
 import { ENV_EXAMPLE_COMMANDS } from './env-example.ts';
-import { helpForAll, helpForOne } from './help.ts';
 import { INBOUND_COMMANDS } from './inbound.ts';
 import { KEY_COMMANDS } from './key.ts';
 import { LEDGER_COMMANDS } from './ledger.ts';
@@ -86,7 +85,7 @@ export async function runOps(
   try {
     const request = readWords(COMMANDS, words);
     if (request.kind === 'help') {
-      terminal.out(request.command === undefined ? helpForAll(COMMANDS, request.noun) : helpForOne(request.command));
+      terminal.out(request.text);
       return 0;
     }
     const context = openContext(readConfig(), terminal);

@@ -91,7 +91,7 @@ describe('npm run ops: the ledger, and as a program', () => {
       expect(listed).to.include({ code: 0, err: '' });
       expect(JSON.parse(listed.out)).to.be.an('array');
       expect(typo).to.include({ code: 2, out: '' });
-      expect(typo.err).to.include('There is no "acount"');
+      expect(typo.err).to.include("unknown command 'acount'\n(Did you mean account?)");
     });
 
     it('takes a password from stdin', async () => {

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { type Command, defineCommand, UsageError } from '../../../scripts/ops/command.ts';
-import { helpForAll, helpForOne } from '../../../scripts/ops/help.ts';
 import {
   accountId,
   choice,
@@ -18,6 +17,12 @@ import {
 import { readWords } from '../../../scripts/ops/read-words.ts';
 
 const ACCOUNT = 'acc_01kamzz0000000000000000000';
+
+/** The help that these words ask for. */
+function help(of: readonly Command[], ...words: string[]): string {
+  const request = readWords(of, words);
+  return request.kind === 'help' ? request.text : expect.fail(`${words.join(' ')} runs a command`);
+}
 
 const commands: readonly Command[] = [
   defineCommand({
@@ -75,7 +80,7 @@ describe('words of npm run ops', () => {
 
     expect(request.kind === 'run' && request.values.name).to.equal('help');
     for (const tail of [['help'], ['--help'], ['-h'], [ACCOUNT, '3', '--help']]) {
-      expect(readWords(commands, ['thing', 'create', ...tail]), tail.join(' ')).to.include({ kind: 'help' });
+      expect(help(commands, 'thing', 'create', ...tail), tail.join(' ')).to.include('Creates a thing.');
     }
   });
 
@@ -92,30 +97,50 @@ describe('words of npm run ops', () => {
     expect(readWords(commands, ['alone', '--json'])).to.include({ kind: 'run', json: true });
   });
 
-  it('a negative number stands at the end, after --', () => {
+  it('a negative number is an argument, also after --, where any word is one', () => {
     const debt = defineCommand({
       ...{ noun: 'debt', verb: 'set', about: 'Sets a debt.' },
-      args: { amount: required(integer('AMOUNT', -100, 100), 'how much') },
+      args: { amount: required(integer('AMOUNT', -100, 100), 'how much'), why: optional(name, 'why') },
       options: { loud: flag('make a noise') },
       run: async () => ({ text: '', json: null }),
     });
+    const read = (...words: string[]) => {
+      const request = readWords([debt], ['debt', 'set', ...words]);
+      return request.kind === 'run' && request.values;
+    };
 
-    const read = readWords([debt], ['debt', 'set', '--loud', '--', '-100']);
-
-    expect(read.kind === 'run' && read.values).to.deep.equal({ amount: -100, loud: true });
+    expect(read('-100', '--loud')).to.deep.equal({ amount: -100, why: undefined, loud: true });
+    expect(read('--loud', '--', '-100', '--loud')).to.deep.equal({ amount: -100, why: '--loud', loud: true });
+    expect(read('--', '-100')).to.deep.equal({ amount: -100, why: undefined, loud: false });
   });
 
   const wrong: readonly [what: string, words: string, says: string][] = [
-    ['an unknown noun', 'thng list', 'There is no "thng": say thing or alone.'],
-    ['an unknown verb', 'thing make', 'There is no "thing make": say create or list.'],
-    ['an unknown option', 'thing list --colour red', "Unknown option '--colour'"],
-    ['a negative number', `thing create ${ACCOUNT} -12 --name x`, 'Give a negative number at the end, after --, like'],
+    ['an unknown noun', 'thng list', "unknown command 'thng'\n(Did you mean thing?)\nSee `npm run ops -- --help`."],
+    ['an unknown verb', 'thing lst', "unknown command 'lst'\n(Did you mean list?)\nSee `npm run ops -- thing --help`."],
+    ['help of an unknown noun', 'thng --help', "unknown command 'thng'"],
+    ['help of an unknown verb', 'thing make --help', "unknown command 'make'"],
+    [
+      'an unknown option',
+      `thing create ${ACCOUNT} 3 --name x --colour red`,
+      "unknown option '--colour'\n(Did you mean --color?)\nSee `npm run ops -- thing create --help`.",
+    ],
+    [
+      'an unknown option, without its value',
+      "thing list --pasword=it's",
+      "unknown option '--pasword'\nSee `npm run ops -- thing",
+    ],
+    ['an option without its value', `thing create ${ACCOUNT} 3 --name`, "option '--name <NAME>' argument missing"],
+    [
+      'a negative number',
+      `thing create ${ACCOUNT} -12 --name x`,
+      '<amount> must be a whole number from 1 to 10, not "-12".',
+    ],
     [
       'a value with a dash',
       `thing create ${ACCOUNT} 3 --name -x`,
-      "a dash use '--name=-XYZ'. See `npm run ops -- thing create",
+      '--name has no value. If it is -x, which begins with a dash, give --name=-x.\nSee `npm run ops -- thing create',
     ],
-    ['a word too many', 'thing list more', '"more" is one word too many.'],
+    ['a word too many', 'thing list more', 'Expected 0 arguments but got 1'],
     [
       'a missing argument',
       `thing create ${ACCOUNT} --name x`,
@@ -158,12 +183,20 @@ describe('words of npm run ops', () => {
     expect(read).to.throw(UsageError, /<account> must be[\s\S]*<amount> must be[\s\S]*--name is missing/);
   });
 
+  it('a value may begin with a dash after =', () => {
+    const request = readWords(commands, ['thing', 'create', ACCOUNT, '3', '--name=-x']);
+
+    expect(request.kind === 'run' && request.values.name).to.equal('-x');
+  });
+
   it('--help is understood at every level', () => {
-    expect(readWords(commands, [])).to.deep.equal({ kind: 'help' });
-    expect(readWords(commands, ['--help'])).to.deep.equal({ kind: 'help' });
-    expect(readWords(commands, ['thing'])).to.deep.equal({ kind: 'help', noun: 'thing' });
-    expect(readWords(commands, ['thing', '--help'])).to.deep.equal({ kind: 'help', noun: 'thing' });
-    expect(readWords(commands, ['thing', 'create', '--help'])).to.include({ kind: 'help', command: commands[0] });
+    const all = help(commands, '--help');
+    const ofThing = help(commands, 'thing', '--help');
+
+    expect(help(commands)).to.equal(all);
+    expect(help(commands, 'help')).to.equal(all);
+    expect(help(commands, 'thing')).to.equal(ofThing).and.not.to.equal(all);
+    expect(help(commands, 'thing', 'create', '--help')).not.to.equal(ofThing);
   });
 
   it('an option with many words does not push the others to the right', () => {
@@ -172,10 +205,10 @@ describe('words of npm run ops', () => {
     const options = { ...command.options, wide: { ...(command.options.color as Parameter<unknown>), value } };
     const line = (lines: string, option: string): string | undefined =>
       lines.split('\n').find((one) => one.includes(option));
-    const wide = helpForOne({ ...command, options });
+    const wide = help([{ ...command, options }], 'thing', 'create', '--help');
 
-    expect(line(wide, '--loud')).to.equal(line(helpForOne(command), '--loud'));
-    expect(line(wide, '--wide')).to.equal(`  --wide ${value}`);
+    expect(line(wide, '--loud')).to.equal(line(help(commands, 'thing', 'create', '--help'), '--loud'));
+    expect(line(wide, '--wide')).to.equal(`  --wide <${value}>`);
   });
 
   it('help shows which arguments may be left out', () => {
@@ -185,22 +218,24 @@ describe('words of npm run ops', () => {
       run: async () => ({ text: '', json: null }),
     });
 
-    expect(helpForAll([command])).to.include('thing move <amount> [<to>]');
-    expect(helpForOne(command)).to.match(/^npm run ops -- thing move <amount> \[<to>\]\n/);
+    expect(help([command], 'thing')).to.include('  move <amount> [to] ');
+    expect(help([command], 'thing', 'move', '--help')).to.match(/^Usage: npm run ops -- thing move <amount> \[to\]\n/);
   });
 
   it('help names every command, argument and option', () => {
-    const all = helpForAll(commands);
-    const one = helpForOne(commands[0] as Command); // defined above
+    const all = help(commands);
+    const one = help(commands, 'thing', 'create', '--help');
 
-    expect(all).to.include('thing create <account> <amount> --name NAME').and.to.include('alone');
-    expect(helpForAll(commands, 'thing')).not.to.include('alone');
+    expect(all)
+      .to.match(/^ {2}thing +create, list$/m)
+      .and.to.match(/^ {2}alone /m);
+    expect(help(commands, 'thing')).to.include('create <account> <amount> --name <NAME>').and.not.to.include('alone');
     for (const word of [
       '<account>',
       '<amount>',
-      '--name NAME',
-      '--color red|blue',
-      '--expires-at TIME',
+      '--name <NAME>',
+      '--color <red|blue>',
+      '--expires-at <TIME>',
       '--loud',
       '[red]',
     ]) {
