@@ -104,6 +104,9 @@ function webhookOf(name: EventName) {
 /** Shapes that no endpoint answers with. */
 export const COMMON_SHAPES: readonly z.ZodType[] = [Problem, ...Object.values(EVENT_SHAPES).map(({ shape }) => shape)];
 
+/** Bare, or as a structured-field string (RFC 9651 §3.3.3). */
+const IDEMPOTENCY_KEY = '^([!#-~][!-~]{0,254}|"([!#-\\[\\]-~]|\\\\["\\\\]){1,255}")$';
+
 export const COMPONENTS = {
   securitySchemes: {
     key: {
@@ -124,8 +127,8 @@ export const COMPONENTS = {
       name: 'Idempotency-Key',
       in: 'header',
       description:
-        'Extension: 1 to 255 visible characters. The request is done only once: if it is repeated within a day, it gets the same answer with the header `Idempotency-Replayed: true`.',
-      schema: { type: 'string' },
+        'Extension: 1 to 255 visible characters of ASCII, in quotes or not. The request is done only once: if it is repeated within a day, it gets the same answer with the header `Idempotency-Replayed: true`.',
+      schema: { type: 'string', pattern: IDEMPOTENCY_KEY },
       example: 'order-7-first',
     },
   },

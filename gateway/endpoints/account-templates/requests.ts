@@ -1,5 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import { isSenderForm } from '../../../shared/carriers/sender-form.ts';
+import { isSenderForm, SENDER_FORM } from '../../../shared/carriers/sender-form.ts';
 import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
@@ -27,6 +27,7 @@ import { flag, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
 import { choice, Fault, list, optional, required, string } from '../../http/fields/field.ts';
+import { NO_CONTROLS } from '../../http/fields/message-fields.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Accepted, Refused } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
@@ -41,15 +42,19 @@ const SENDER_FAULT = new Fault(
 );
 const DLT_ID_FAULT = new Fault('invalid_value', 'It must be 10 to 20 digits, as the DLT platform shows it.');
 
-const name = string({ description: 'A name for people.', minLength: 1, maxLength: NAME_MAX }, (text) => {
-  if (text === '' || text.length > NAME_MAX) return new Fault('too_long', `It must have 1 to ${NAME_MAX} characters.`);
-  return /\p{Cc}|\p{Surrogate}/u.test(text)
-    ? new Fault('invalid_text', 'It must not contain control characters.')
-    : text;
-});
+const name = string(
+  { description: 'A name for people.', minLength: 1, maxLength: NAME_MAX, pattern: NO_CONTROLS },
+  (text) => {
+    if (text === '' || text.length > NAME_MAX)
+      return new Fault('too_long', `It must have 1 to ${NAME_MAX} characters.`);
+    return /\p{Cc}|\p{Surrogate}/u.test(text)
+      ? new Fault('invalid_text', 'It must not contain control characters.')
+      : text;
+  },
+);
 
 const senders = list(
-  string({ minLength: 1, maxLength: 15 }, (text) => (isSenderForm(text) ? text : SENDER_FAULT)),
+  string({ pattern: SENDER_FORM.source }, (text) => (isSenderForm(text) ? text : SENDER_FAULT)),
   { description: 'The headers (senders) that may send it.', minItems: 1, maxItems: SENDERS_MAX },
 );
 

@@ -49,6 +49,7 @@ export const senderDecision = endpoint({
           {
             description:
               'The `sender_id` that was read. One that the account has asked for since is not decided then. Needed to approve what the account asked for itself.',
+            pattern: '^snd_[0-9a-hjkmnp-tv-z]{26}$',
           },
           (text) => (isSenderId(text) ? text : new Fault('invalid_value', 'It must be a sender_id as GET shows it.')),
         ),

@@ -53,7 +53,10 @@ const AuditEntry = named('AuditEntry', {
 });
 
 const actor: Kind<AuditActor> = string(
-  { description: 'Who: `ops`, `key`, `user`, or one of them, such as `key:01kam…`.' },
+  {
+    description: 'Who: `ops`, `key`, `user`, or one of them, such as `key:01kam…`.',
+    pattern: '^(ops|(key|user)(:[^:].*)?)$',
+  },
   (text) => {
     const [name = '', id] = text.split(':', 2);
     const kind = ACTOR_KINDS.find((one) => one === name);
@@ -62,7 +65,12 @@ const actor: Kind<AuditActor> = string(
   },
 );
 
-const subject = string({ description: 'What: a kind, a colon and an id, such as `webhook:whk_…`.' }, (text) => {
+const SUBJECT = {
+  description: 'What: a kind, a colon and an id, such as `webhook:whk_…`.',
+  pattern: `^(${AUDIT_KINDS.join('|')}):.+$`,
+};
+
+const subject = string(SUBJECT, (text) => {
   const colon = text.indexOf(':');
   const kind = AUDIT_KINDS.find((one) => one === text.slice(0, colon));
   const id = text.slice(colon + 1);

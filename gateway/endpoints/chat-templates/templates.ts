@@ -82,7 +82,7 @@ const ENTRIES_PER_REQUEST = 100;
 
 const word = (description: string) =>
   optional(
-    string({ description }, (text) =>
+    string({ description, pattern: '^[A-Za-z0-9_-]{1,64}$' }, (text) =>
       /^[\w-]{1,64}$/.test(text) ? text : new Fault('invalid_value', 'It must be one word.'),
     ),
   );

@@ -128,10 +128,12 @@ export const receivedSms = endpoint({
   scopes: ['read'],
   query: {
     number: optional(
-      string({ description: 'Only what was written to this number of the account.' }, (number) =>
-        /^\d{3,15}$/.test(number)
-          ? number
-          : new Fault('invalid_phone', 'It must be a number of the account, 3 to 15 digits.'),
+      string(
+        { description: 'Only what was written to this number of the account.', pattern: '^[0-9]{3,15}$' },
+        (number) =>
+          /^\d{3,15}$/.test(number)
+            ? number
+            : new Fault('invalid_phone', 'It must be a number of the account, 3 to 15 digits.'),
       ),
     ),
     limit,

@@ -44,6 +44,7 @@ import {
   string,
   withDefault,
 } from '../../http/fields/field.ts';
+import { ONE_LINE } from '../../http/fields/message-fields.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { type Given, request } from '../../http/fields/request.ts';
 import { laterTime } from '../../http/fields/times.ts';
@@ -181,7 +182,7 @@ const NAME_MAX = 100;
 
 /** As `ops key create --name` takes it. */
 const name: Kind<string> = string(
-  { description: 'A name for people, to tell keys apart.', minLength: 1, maxLength: NAME_MAX },
+  { description: 'A name for people, to tell keys apart.', minLength: 1, maxLength: NAME_MAX, pattern: ONE_LINE },
   (text) => {
     if (text.trim() === '') return new Fault('too_short', 'It must have at least one character that is not a space.');
     if (text.length > NAME_MAX) return new Fault('too_long', `It may have at most ${NAME_MAX} characters.`);

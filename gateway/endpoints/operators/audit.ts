@@ -37,6 +37,8 @@ const OperatorAuditEntry = named('OperatorAuditEntry', {
 });
 
 /** Every filter uses an index: by account, by thing, or by time. */
+const SUBJECT = /^([a-z-]+):(.{1,200})$/;
+
 export const auditOfAll = endpoint({
   id: 'operatorAudit',
   method: 'get',
@@ -49,8 +51,8 @@ export const auditOfAll = endpoint({
   query: {
     account_id: optional(accountId('Only of this account and its things.')),
     subject: optional(
-      string({ description: 'Only of this thing: `carrier:airtel`.' }, (text) => {
-        const [, kind, id] = /^([a-z-]+):(.{1,200})$/.exec(text) ?? [];
+      string({ description: 'Only of this thing: `carrier:airtel`.', pattern: SUBJECT.source }, (text) => {
+        const [, kind, id] = SUBJECT.exec(text) ?? [];
         if (kind !== undefined && id !== undefined) return { kind, id };
         return new Fault('invalid_value', 'It must be a kind and an id, like carrier:airtel or key:01kam….');
       }),

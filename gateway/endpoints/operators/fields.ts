@@ -7,6 +7,7 @@ import { type AccountId, isAccountId } from '../../../shared/platform/runtime/id
 import { isDay } from '../../../shared/platform/runtime/iso-time.ts';
 import { text } from '../../api/shapes.ts';
 import { Fault, type Field, type Kind, string } from '../../http/fields/field.ts';
+import { ONE_LINE } from '../../http/fields/message-fields.ts';
 import type { ReadRequest } from '../../http/fields/request.ts';
 
 /** Fields that several requests and answers of operators have. */
@@ -17,7 +18,9 @@ export const ACCOUNT_IN_PATH = { account_id: AccountIdText.describe('The account
 /** One line for people. */
 export function line(description: string, most: number): Kind<string> {
   const fault = new Fault('invalid_text', `It must be one line of 1 to ${most} characters.`);
-  return string({ description, minLength: 1, maxLength: most }, (text) => (isLine(text, most) ? text.trim() : fault));
+  return string({ description, minLength: 1, maxLength: most, pattern: ONE_LINE }, (text) =>
+    isLine(text, most) ? text.trim() : fault,
+  );
 }
 
 export function matching(description: string, pattern: RegExp, form: string): Kind<string> {
@@ -25,9 +28,11 @@ export function matching(description: string, pattern: RegExp, form: string): Ki
   return string({ description, pattern: pattern.source }, (text) => (pattern.test(text) ? text : fault));
 }
 
+const ACCOUNT_ID = '^acc_[0-9a-hjkmnp-tv-z]{26}$';
+
 export function accountId(description: string, example?: string): Kind<AccountId> {
   const fault = new Fault('invalid_value', 'It must be an account id like acc_01kam….');
-  return string({ description, ...(example !== undefined && { example }) }, (text) =>
+  return string({ description, pattern: ACCOUNT_ID, ...(example !== undefined && { example }) }, (text) =>
     isAccountId(text) ? text : fault,
   );
 }
@@ -43,12 +48,17 @@ export async function checkAccount(
   problems.add('account_id', 'invalid_value', NO_SUCH_ACCOUNT);
 }
 
-export const currency = string({ description: 'The ISO 4217 code of the price of its credits.' }, (text) =>
-  isCurrency(text) ? text : new Fault('invalid_value', 'It must be a currency code of ISO 4217, like INR or EUR.'),
+export const currency = string(
+  { description: 'The ISO 4217 code of the price of its credits.', pattern: '^[A-Z]{3}$' },
+  (text) =>
+    isCurrency(text) ? text : new Fault('invalid_value', 'It must be a currency code of ISO 4217, like INR or EUR.'),
 );
 
 export const country = string(
-  { description: 'Two letters (ISO 3166-1). Recipients without a country code are taken to be from here.' },
+  {
+    description: 'Two letters (ISO 3166-1). Recipients without a country code are taken to be from here.',
+    pattern: '^[A-Z]{2}$',
+  },
   (text) => (isCountry(text) ? text : new Fault('invalid_value', 'It must be a country in two letters, like IN.')),
 );
 

@@ -29,7 +29,7 @@ import { accountId, matching, NO_SUCH_ACCOUNT } from '../operators/fields.ts';
 
 /** Which carriers take which messages. */
 
-const RouteId = text(undefined, { example: 'india' });
+const RouteId = text(undefined, { pattern: '^[a-z0-9-]{1,32}$', example: 'india' });
 const IN_PATH = { route_id: RouteId.describe('The route.') };
 const Texts = z.array(text());
 
@@ -88,13 +88,13 @@ export const explain = endpoint({
   scopes: ['admin:read'],
   query: {
     to: required(
-      string({ description: 'The recipient.', example: '919876543210' }, (text) =>
+      string({ description: 'The recipient.', pattern: RECIPIENT.source, example: '919876543210' }, (text) =>
         RECIPIENT.test(text) ? text : new Fault('invalid_phone', 'It must be 8 to 15 digits, country code first.'),
       ),
     ),
     account_id: required(accountId('The account.', 'acc_01m7znjn7hdb5pft3awkb6pgvz')),
     sender: withDefault(
-      string({ description: 'Its sender.' }, (text) =>
+      string({ description: 'Its sender.', pattern: SENDER.source }, (text) =>
         SENDER.test(text) ? text : new Fault('invalid_sender', 'It must have 1 to 15 characters.'),
       ),
       'HARKRA',
@@ -184,7 +184,12 @@ export const putRoute = endpoint({
     ),
     order: withDefault(number({ description: 'A higher one is looked at first.', minimum: -1_000, maximum: 1_000 }), 0),
     wait_seconds: withDefault(
-      number({ description: 'The next carrier helps when messages have waited so long.', minimum: 1, maximum: 86_400 }),
+      number({
+        type: 'integer',
+        description: 'The next carrier helps when messages have waited so long.',
+        minimum: 1,
+        maximum: 86_400,
+      }),
       DEFAULT_WAIT_SECONDS,
     ),
     price: optional(PRICE),

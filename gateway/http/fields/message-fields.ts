@@ -1,4 +1,4 @@
-import { isSenderForm } from '../../../shared/carriers/sender-form.ts';
+import { isSenderForm, SENDER_FORM } from '../../../shared/carriers/sender-form.ts';
 import {
   CUSTOMER_FORM,
   customerProblem,
@@ -63,6 +63,11 @@ export function hasHalfCharacter(text: string): boolean {
   return /\p{Surrogate}/u.test(text);
 }
 
+/** Patterns of texts without control characters, and of one line: without U+2028 and U+2029, and not blank. */
+export const NO_CONTROLS = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$';
+const IN_LINE = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029';
+export const ONE_LINE = `^[^${IN_LINE}]*[^${IN_LINE}\\s][^${IN_LINE}]*$`;
+
 export const HALF_CHARACTER = 'It contains half of a character, perhaps of an emoji that was cut.';
 
 /**
@@ -92,13 +97,12 @@ export function renderText(
 export const sender: Kind<string> = string(
   {
     description: 'Sender id: 1 to 11 GSM characters with at least one letter, or 3 to 15 digits.',
-    minLength: 1,
-    maxLength: 15,
+    pattern: SENDER_FORM.source,
   },
-  (text) => (isSenderForm(text) ? text : new Fault('invalid_sender', SENDER_FORM)),
+  (text) => (isSenderForm(text) ? text : new Fault('invalid_sender', NO_SENDER)),
 );
 
-const SENDER_FORM =
+const NO_SENDER =
   'It must be 3 to 15 digits, or 1 to 11 characters with at least one letter: letters, digits, spaces and common signs.';
 
 export const route = withDefault(choice(ROUTES, 'Kind of traffic.'), 'transactional');
@@ -124,6 +128,7 @@ export const reference = optional(
       description: 'Extension: your own name for the message, repeated in its status and events.',
       minLength: 1,
       maxLength: REFERENCE_MAX,
+      pattern: NO_CONTROLS,
     },
     (text) => {
       if (text === '') return new Fault('too_short', 'It must have at least one character. Or leave it out.');

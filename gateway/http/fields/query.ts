@@ -14,6 +14,7 @@ import {
   string,
 } from './field.ts';
 import type { Given, ReadRequest, Rule } from './request.ts';
+import { TIME_WITH_OFFSET } from './times.ts';
 
 /**
  * The only reader of query strings; Express's own is off. As strict as bodies: unknown parameters, repeated
@@ -67,7 +68,7 @@ export function entries(description: string, shown?: number): Kind<number> {
  */
 export function cursorOf<Place extends string>(list: string, isPlace: (value: string) => value is Place) {
   return optional(
-    string({ description: 'The `next_cursor` of the page before.' }, (text) => {
+    string({ description: 'The `next_cursor` of the page before.', pattern: '^[A-Za-z0-9_-]+$' }, (text) => {
       const place = Buffer.from(text, 'base64url')
         .toString('utf8')
         .slice(list.length + 1);
@@ -79,8 +80,7 @@ export function cursorOf<Place extends string>(list: string, isPlace: (value: st
 
 /** An ISO 8601 time with an offset, since 1970. Ids have no earlier times, and nothing of ours is older. */
 export function queryTime(description: string): Kind<Date> {
-  const pattern = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$';
-  return string({ description, format: 'date-time', pattern }, (text) => {
+  return string({ description, format: 'date-time', pattern: TIME_WITH_OFFSET }, (text) => {
     const time = parseOffsetTime(text);
     if (time !== undefined) return time.at.getTime() < 0 ? new Date(0) : time.at;
     const hint = text.includes(' ') ? ' Write + as %2B in a query.' : '';

@@ -18,8 +18,10 @@ const NOT_A_TIME = new Fault(
 
 const NO_SUCH_TIME = new Fault('invalid_time', 'There is no such day, time of day or offset.');
 
-export const TIME_WITH_OFFSET = '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)$';
-const WELL_FORMED = new RegExp(TIME_WITH_OFFSET);
+const TIME_OF_DAY = '([01][0-9]|2[0-3]):[0-5][0-9]';
+/** All that a pattern can say: months have different lengths. */
+export const TIME_WITH_OFFSET = `^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T${TIME_OF_DAY}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]${TIME_OF_DAY})$`;
+const WELL_FORMED = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
 function dateTime<Value>(description: string, parse: (time: OffsetTime, now: Date) => Value | Fault): Kind<Value> {
   return string({ description, format: 'date-time', pattern: TIME_WITH_OFFSET }, (text, { now }) => {
