@@ -96,6 +96,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'a rule whose cases are too many to be told apart from outside': [
     'gateway/endpoints/messages/event-list.ts reachedBetween',
+    'shared/platform/runtime/grouper.ts WindowSeen',
     'shared/platform/runtime/log.ts clean',
     'shared/platform/runtime/own-file.ts openness',
   ],
@@ -115,6 +116,8 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'gateway/endpoints/traffic/unclaimed.ts findOrphans',
     'gateway/endpoints/traffic/unclaimed.ts orphanPlace',
     'scripts/bench/app-process.ts logTail',
+    'shared/platform/mongo/connect.ts OneSessionClient',
+    'shared/platform/mongo/connect.ts repairDriver',
     'shared/platform/mongo/connect.ts storeUri',
   ],
   'named by a text, to a thread': [
