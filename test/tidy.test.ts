@@ -99,6 +99,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'shared/platform/runtime/grouper.ts WindowSeen',
     'shared/platform/runtime/log.ts clean',
     'shared/platform/runtime/own-file.ts openness',
+    'workers/batches/worker.ts roomInQueue',
   ],
   'a page that is compared with the file in the repository': [
     'scripts/ops/carrier-page.ts carrierPage',
