@@ -85,7 +85,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'workers/webhooks/endpoint-queues.ts HOSTS_PER_ACCOUNT',
     'workers/webhooks/endpoint-queues.ts IN_FLIGHT_MAX',
     'workers/webhooks/endpoint-queues.ts OPEN_MAX',
-    'workers/webhooks/retry-schedule.ts RETRY_PAUSES_MS',
+    'workers/webhooks/judge.ts RETRY_PAUSES_MS',
   ],
   'a table that its tests walk entry by entry': [
     'scripts/chaos/options.ts CHAOS_DEFAULTS',
@@ -100,6 +100,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'shared/platform/runtime/log.ts clean',
     'shared/platform/runtime/own-file.ts openness',
     'workers/batches/worker.ts roomInQueue',
+    'workers/webhooks/judge.ts nextTry',
   ],
   'a page that is compared with the file in the repository': [
     'scripts/ops/carrier-page.ts carrierPage',
