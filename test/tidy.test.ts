@@ -96,6 +96,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'a rule whose cases are too many to be told apart from outside': [
     'gateway/endpoints/messages/event-list.ts reachedBetween',
+    'shared/messages/settlement/unknowns.ts decideByPolicy',
     'shared/platform/runtime/grouper.ts WindowSeen',
     'shared/platform/runtime/log.ts clean',
     'shared/platform/runtime/own-file.ts openness',
