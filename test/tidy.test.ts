@@ -101,6 +101,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'shared/platform/runtime/log.ts clean',
     'shared/platform/runtime/own-file.ts openness',
     'workers/batches/worker.ts roomInQueue',
+    'workers/chatapp/inbox.ts inboundMessage',
     'workers/webhooks/judge.ts nextTry',
   ],
   'a page that is compared with the file in the repository': [
