@@ -102,6 +102,9 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'shared/platform/runtime/own-file.ts openness',
     'workers/batches/worker.ts roomInQueue',
     'workers/chatapp/inbox.ts inboundMessage',
+    'workers/smpp/submit/encode.ts dltTlvs',
+    'workers/smpp/submit/encode.ts validityPeriod',
+    'workers/smpp/submit/split.ts packSeptets',
     'workers/webhooks/judge.ts nextTry',
   ],
   'a page that is compared with the file in the repository': [
