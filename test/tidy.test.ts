@@ -86,7 +86,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'workers/webhooks/endpoint-queues.ts HOSTS_PER_ACCOUNT',
     'workers/webhooks/endpoint-queues.ts IN_FLIGHT_MAX',
     'workers/webhooks/endpoint-queues.ts OPEN_MAX',
-    'workers/webhooks/retry-schedule.ts RETRY_PAUSES_MS',
+    'workers/webhooks/judge.ts RETRY_PAUSES_MS',
   ],
   'a table that its tests walk entry by entry': [
     'scripts/chaos/options.ts CHAOS_DEFAULTS',
@@ -97,8 +97,16 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'a rule whose cases are too many to be told apart from outside': [
     'gateway/endpoints/messages/event-list.ts reachedBetween',
+    'shared/messages/settlement/unknowns.ts decideByPolicy',
+    'shared/platform/runtime/grouper.ts WindowSeen',
     'shared/platform/runtime/log.ts clean',
     'shared/platform/runtime/own-file.ts openness',
+    'workers/batches/worker.ts roomInQueue',
+    'workers/chatapp/inbox.ts inboundMessage',
+    'workers/smpp/submit/encode.ts dltTlvs',
+    'workers/smpp/submit/encode.ts validityPeriod',
+    'workers/smpp/submit/split.ts packSeptets',
+    'workers/webhooks/judge.ts nextTry',
   ],
   'a page that is compared with the file in the repository': [
     'scripts/ops/carrier-page.ts carrierPage',
@@ -116,7 +124,10 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'gateway/endpoints/traffic/unclaimed.ts findOrphans',
     'gateway/endpoints/traffic/unclaimed.ts orphanPlace',
     'scripts/bench/app-process.ts logTail',
+    'shared/platform/mongo/connect.ts OneSessionClient',
+    'shared/platform/mongo/connect.ts repairDriver',
     'shared/platform/mongo/connect.ts storeUri',
+    'workers/embedded-db/server.ts DroppedRemover',
   ],
   'named by a text, to a thread': [
     'gateway/http/in-thread.ts readTemplates',

@@ -10,7 +10,7 @@ export interface ChainDocument {
   readonly carrier: string;
   /**
    * The telemarketers after the entity, from the first to the delivering one. They are hashed after the message's entity id
-   * (workers/smpp/submit/dlt.ts).
+   * (workers/smpp/submit/encode.ts).
    */
   readonly telemarketers: readonly string[];
 }

@@ -1,16 +1,18 @@
 import type { Db } from 'mongodb';
+import { optedInOf } from '../../shared/carriers/chat-opt-in-store.ts';
 import type { ProviderDocument, ProviderDuty } from '../../shared/carriers/providers/provider.ts';
 import { noteTrouble, stopProvider } from '../../shared/carriers/providers/store.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { MessageId } from '../../shared/platform/runtime/ids.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
 import { noteChatTemplate, replaceChatTemplates } from '../../shared/templates/chat/store.ts';
 import type { Aliases } from './aliases.ts';
 import { ChatClaimer } from './claim.ts';
+import type { Departure } from './depart.ts';
 import type { HeldPartition } from './held-partition.ts';
 import type { ChatMetrics } from './metrics.ts';
-import { refusedByOptIn } from './opt-ins.ts';
 import { ProviderClient } from './provider/client.ts';
 import type { HeaderSamples } from './samples/header-samples.ts';
 import { SendLoop, type SendLoopOptions } from './send-loop.ts';
@@ -160,4 +162,29 @@ async function markTemplateOf(
 ): Promise<void> {
   if (content.kind !== 'template') return;
   await noteChatTemplate(db, account, content.name, content.language, { status }, now);
+}
+
+const NOT_OPTED_IN: Departure = {
+  kind: 'refuse',
+  code: 'recipient_not_opted_in',
+  reason: 'The customer was not on the opt-in list any more when the message could leave.',
+};
+
+/**
+ * Refuses templates to customers who are not on the account's opt-in list, where the provider's settings ask for one.
+ * They were on it when the messages were accepted, which may be days ago. Reads the list each time.
+ */
+async function refusedByOptIn(
+  db: Db,
+  { _id: account, optIn }: Pick<ProviderDocument, '_id' | 'optIn'>,
+  messages: readonly ChatMessageDocument[],
+): Promise<ReadonlyMap<MessageId, Departure>> {
+  const templates = optIn === 'list' ? messages.filter(({ content }) => content.kind === 'template') : [];
+  if (templates.length === 0) return new Map();
+  const optedIn = await optedInOf(
+    db,
+    account,
+    templates.map(({ to }) => to),
+  );
+  return new Map(templates.flatMap(({ _id, to }) => (optedIn.has(to) ? [] : [[_id, NOT_OPTED_IN]])));
 }

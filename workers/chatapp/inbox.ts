@@ -1,20 +1,25 @@
 import type { Db } from 'mongodb';
 import { errorRule, isAccountWide } from '../../shared/carriers/providers/error-table.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
-import type { InboxItemDocument } from '../../shared/messages/chat-inbox-item.ts';
-import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import {
+  type InboundItem,
+  type InboxItemDocument,
+  itemId,
+  type StatusItem,
+} from '../../shared/messages/chat-inbox-item.ts';
+import { openItems } from '../../shared/messages/chat-inbox-store.ts';
+import type { ChatMessageDocument, InboundMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import { isNext } from '../../shared/messages/document/status.ts';
 import { LeaseLostError } from '../../shared/messages/settlement/intents.ts';
 import type { Settler } from '../../shared/messages/settlement/settle.ts';
 import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
 import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
-import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { type AccountId, idDay, inboundMessageId } from '../../shared/platform/runtime/ids.ts';
 import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
 import { noteChatTemplate } from '../../shared/templates/chat/store.ts';
 import { type Aliases, aliasPairs } from './aliases.ts';
-import { addEarlyDeliveries } from './early-deliveries.ts';
-import { inboundMessage } from './inbound.ts';
 import { type MatchedMessage, matchStatuses } from './match-statuses.ts';
 import type { ChatMetrics } from './metrics.ts';
 import type { News } from './send-health.ts';
@@ -187,4 +192,64 @@ export class Inbox {
 
 function retryPause(tries: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 16), LONGEST_RETRY_MS);
+}
+
+/**
+ * Adds to a `read` the `delivered` that still waits in the inbox. A `delivered` fits no message, and waits as long as
+ * the answer to its send is not stored. A `read` that comes a moment later may find the message. Since a message that was read
+ * never becomes delivered, nobody would be told of the delivery. Asks the store only about messages that have a `read` and no
+ * `delivered`.
+ */
+async function addEarlyDeliveries(db: Db, matched: readonly MatchedMessage[]): Promise<void> {
+  const missing = new Map(matched.flatMap((one) => missingOf(one).map((id) => [id, one])));
+  if (missing.size === 0) return;
+  for (const item of await openItems(db, [...missing.keys()])) {
+    const one = missing.get(item._id);
+    if (one === undefined || item.what.kind !== 'status') continue;
+    one.statuses.push(item.what);
+    one.items.push(item);
+  }
+}
+
+/** The items that may wait: of each `read` whose `delivered` is neither here nor in the message. */
+function missingOf({ message, statuses }: MatchedMessage): readonly string[] {
+  if (!isNext(message.state, 'delivered')) return [];
+  const of = (wanted: StatusItem['status']): readonly string[] =>
+    statuses.flatMap(({ status, upstreamId }) => (status === wanted ? [upstreamId] : []));
+  const delivered = of('delivered');
+  return of('read').flatMap((id) => (delivered.includes(id) ? [] : [itemId(message.account, 'delivered', id)]));
+}
+
+/** A provider may deliver a message late, but not later than this. Older and future times come from a wrong clock. */
+const OLDEST_MS = 30 * 86_400_000;
+
+/**
+ * A customer's message as it is stored. Everything derives from the item, and its id from the provider's id, so
+ * repeating it writes the same. `to` is the business's number. Pure.
+ */
+export function inboundMessage(
+  account: AccountId,
+  to: string,
+  { upstreamId, from, sentAt, type, body, more }: InboundItem,
+  receivedAt: Date,
+): InboundMessageDocument {
+  const receivedMs = receivedAt.getTime();
+  const at = new Date(Math.min(Math.max(sentAt.getTime(), receivedMs - OLDEST_MS), receivedMs));
+  const _id = inboundMessageId(account, upstreamId, at);
+  return {
+    _id,
+    channel: 'chatapp',
+    direction: 'in',
+    account,
+    day: idDay(_id),
+    from,
+    to,
+    upstreamId,
+    inbound: { type, body, ...(more === undefined ? {} : { more }) },
+    state: 'received',
+    v: 0,
+    tries: 0,
+    validUntil: at,
+    history: [{ state: 'received', at }],
+  };
 }

@@ -1,4 +1,5 @@
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { MessageId } from '../../shared/platform/runtime/ids.ts';
 import { errorFields, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
 import { AccountHealth, SEND_KINDS } from './account-health.ts';
@@ -8,7 +9,6 @@ import type { Departure } from './depart.ts';
 import { Pacing } from './pacing.ts';
 import type { News } from './send-health.ts';
 import { MessageSender, type SendContext } from './send-message.ts';
-import { WakeTimer } from './wake-timer.ts';
 
 export interface SendLoopOptions extends SendContext {
   readonly claimer: ChatClaimer;
@@ -250,5 +250,46 @@ export class SendLoop {
       this.wake();
     });
     this.#running.add(running);
+  }
+}
+
+/** Wakes a loop after a time. During a rest no other call can wake the loop. */
+class WakeTimer {
+  readonly #clock: Clock;
+  readonly #wake: () => void;
+  #notBeforeMs = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(clock: Clock, wake: () => void) {
+    this.#clock = clock;
+    this.#wake = wake;
+  }
+
+  get resting(): boolean {
+    return this.#clock.monotonicMs() < this.#notBeforeMs;
+  }
+
+  /** Rests for this time, then wakes. */
+  rest(ms: number): void {
+    this.#notBeforeMs = this.#clock.monotonicMs() + ms;
+    this.wakeIn(ms);
+  }
+
+  /** Wakes at the end of the rest. */
+  wakeAfterRest(): void {
+    this.wakeIn(this.#notBeforeMs - this.#clock.monotonicMs());
+  }
+
+  /** Wakes after this time. Replaces the time that was set before. */
+  wakeIn(ms: number): void {
+    clearTimeout(this.#timer);
+    // One millisecond more, because a timer can fire slightly early.
+    if (!this.#closed) this.#timer = setTimeout(this.#wake, Math.ceil(ms) + 1);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
   }
 }

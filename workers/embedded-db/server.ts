@@ -11,12 +11,12 @@ import { beginEffort } from './bson/effort.ts';
 import { StoreError } from './bson/errors.ts';
 import { MAX_DEPTH } from './bson/path.ts';
 import { Command } from './commands/command.ts';
+import { removeGarbage } from './commands/garbage.ts';
 import { handlerOf } from './commands/registry.ts';
 import { errorReply } from './commands/reply.ts';
 import { Store } from './commands/store.ts';
 import { type DiskEvents, GroupCommit } from './group-commit.ts';
 import { beginPatterns } from './query/regex.ts';
-import { DroppedRemover } from './remove-dropped.ts';
 import type { Durability } from './storage/database.ts';
 import type { Recovery } from './storage/read-log.ts';
 import { narrowModes, takeStore, tellDamage } from './storage/store-files.ts';
@@ -147,5 +147,37 @@ async function allGone(sockets: ReadonlySet<Socket>, timeoutMs: number): Promise
   const deadline = performance.now() + timeoutMs;
   while (sockets.size > 0 && performance.now() < deadline) {
     await new Promise((wake) => setTimeout(wake, 50));
+  }
+}
+
+const DROPPED_EVERY_MS = 1_000;
+
+/** Removes what large drops, ended builds or an earlier process left, slice by slice between other work. */
+export class DroppedRemover {
+  private readonly store: Store;
+  private readonly commits: GroupCommit;
+  private readonly timer: NodeJS.Timeout;
+  private removing = false;
+
+  constructor(store: Store, commits: GroupCommit) {
+    this.store = store;
+    this.commits = commits;
+    this.timer = setInterval(() => this.look(), DROPPED_EVERY_MS);
+    this.timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private look(): void {
+    if (this.removing || !this.store.garbage.waits) return;
+    this.removing = true;
+    this.commits.add(
+      () => removeGarbage(this.store),
+      () => {
+        this.removing = false; // On a full disk some of it is left. The next call goes on.
+      },
+    );
   }
 }

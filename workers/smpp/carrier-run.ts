@@ -3,11 +3,11 @@ import { takeOverClaims } from '../../shared/messages/queue/queue-store.ts';
 import { oldestUnannounced, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
 import { decideUnknowns, takeOverUnknowns } from '../../shared/messages/settlement/unknowns.ts';
 import type { Lease } from '../../shared/platform/leases/lease.ts';
+import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
 import { CarrierParts, type CarrierSupplies } from './carrier-parts.ts';
 import type { AnswerSender } from './inbound/answer-sender.ts';
 import { BindReporter } from './monitoring/bind-reporter.ts';
 import type { SmppMetrics } from './monitoring/metrics.ts';
-import { Rounds } from './rounds.ts';
 import type { BindState } from './session/bind-states.ts';
 
 export interface CarrierRunOptions extends CarrierSupplies {
@@ -268,4 +268,45 @@ function measured({ measurements, rate, submitters }: CarrierParts): CarrierMeas
 
 function total(counts: readonly number[]): number {
   return counts.reduce((sum, count) => sum + count, 0);
+}
+
+interface RoundsOptions {
+  /** The work of these rounds, in words for the log. */
+  readonly name: string;
+  readonly log: Log;
+}
+
+/** Runs work again and again, with a pause in between. The next round of a work begins only after the last one has ended. */
+class Rounds {
+  readonly #options: RoundsOptions;
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #busy = new Set<string>();
+
+  constructor(options: RoundsOptions) {
+    this.#options = options;
+  }
+
+  every(ms: number, what: string, work: () => Promise<void>): void {
+    this.#timers.push(
+      setInterval(() => {
+        if (this.#busy.has(what)) return;
+        this.#busy.add(what);
+        void this.guarded(what, work).then(() => this.#busy.delete(what));
+      }, ms),
+    );
+  }
+
+  /** Never rejects. A failure is logged, and the next round tries again. */
+  async guarded(what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const { log, name } = this.#options;
+      log.warn('round_failed', { loop: `${what}:${name}`, ...unexpectedErrorFields(error) });
+    }
+  }
+
+  end(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
 }

@@ -2,7 +2,6 @@ import { type DeliveryDocument, triesMade } from '../../shared/events/webhooks/d
 import type { Outcome } from '../../shared/events/webhooks/delivery-store.ts';
 import type { PostResult } from '../../shared/events/webhooks/posting/post.ts';
 import { isAcknowledged } from '../../shared/events/webhooks/result-words.ts';
-import { nextTry } from './retry-schedule.ts';
 
 /**
  * Decides what happens to a delivery after a post: one update, or a part of its group's. The post took place between `startedAt` and `now`.
@@ -25,4 +24,62 @@ export function judge(
   if (result === 410) return { ...base, state: 'discarded' };
   const retryAt = nextTry({ tries: triesMade(delivery) + 1, retryAfter, now, random });
   return retryAt === undefined ? { ...base, state: 'exhausted' } : { ...base, state: 'waiting', retryAt };
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/**
+ * The pause before try 1, 2, 3 … (docs/specification/decisions.md, Webhooks). When the last try fails, about 28 hours after the
+ * event, the delivery is exhausted.
+ */
+export const RETRY_PAUSES_MS: readonly number[] = [
+  0,
+  5 * SECOND,
+  MINUTE,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  10 * HOUR,
+];
+/**
+ * The part of a pause that is random, in both directions. Posts that failed together are then not repeated together.
+ */
+const JITTER = 0.2;
+
+interface FailedTry {
+  /** Tries so far, this one included. */
+  readonly tries: number;
+  /** The value of the answer's `Retry-After` header. */
+  readonly retryAfter?: string | undefined;
+  readonly now: Date;
+  /** From 0 to 1, drawn by the caller. */
+  readonly random: number;
+}
+
+/**
+ * The time of the next try. Undefined when the schedule is exhausted. `Retry-After` is followed if it is between the
+ * schedule's own pause and twice that. An endpoint may ask for more time, but it cannot shorten the pause or delay
+ * its backlog for days.
+ */
+export function nextTry({ tries, retryAfter, now, random }: FailedTry): Date | undefined {
+  const baseMs = RETRY_PAUSES_MS[tries];
+  if (baseMs === undefined) return undefined;
+  const askedMs = retryAfter === undefined ? undefined : retryAfterMs(retryAfter, now);
+  const pauseMs =
+    askedMs === undefined
+      ? baseMs * (1 - JITTER + 2 * JITTER * random)
+      : Math.min(Math.max(askedMs, baseMs), 2 * baseMs);
+  return new Date(now.getTime() + Math.round(pauseMs));
+}
+
+/** RFC 9110 §10.2.3: seconds, or an HTTP-date. Undefined when it is neither. */
+function retryAfterMs(value: string, now: Date): number | undefined {
+  const text = value.trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND;
+  const at = /^[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : at - now.getTime();
 }

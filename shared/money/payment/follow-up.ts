@@ -4,16 +4,18 @@ import { insertAgain, insertFirst } from '../../messages/queue/insert.ts';
 import { queueDocuments } from '../../messages/queue/queue-document.ts';
 import { storeBooked } from '../../messages/store-booked-schedules.ts';
 import { isStoreTrouble } from '../../platform/mongo/errors.ts';
+import { findAtOnce } from '../../platform/mongo/find-at-once.ts';
 import { pauseMs, REPEAT_MS } from '../../platform/mongo/until-answered.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import { Grouper } from '../../platform/runtime/grouper.ts';
 import type { AccountId, BatchId, GroupId } from '../../platform/runtime/ids.ts';
 import { errorFields, type Log } from '../../platform/runtime/log.ts';
+import type { AccountDocument } from '../accounts/account.ts';
+import { enterInLedger, ledgerEntryOf } from '../ledger/store.ts';
 import type { DebitRequest } from './debit.ts';
-import { enterDebits } from './enter-debits.ts';
 import { OpenGroups } from './open-groups.ts';
-import type { Paid } from './pending.ts';
+import { DECIDED, type Paid, purchaseEntry } from './pending.ts';
 
 /** What a debit of SMS has paid for. */
 export interface PaidGroup extends Partial<Pick<Paid, 'schedules'>>, Pick<Paid, 'messages'> {
@@ -200,4 +202,41 @@ export class FollowUp {
       }
     }
   }
+}
+
+/**
+ * Enters paid debits in the ledger, with the number and the balance that the store gave each of them. False for a debit that is
+ * not pending: the maintenance has entered it, or the account was read from an old view. Either way the maintenance clears what is left.
+ * Repeating it writes the same.
+ */
+async function enterDebits(db: Db, debits: readonly DebitRequest[]): Promise<readonly boolean[]> {
+  const accounts = await readPending(db, debits);
+  const entries = debits.map((debit) => {
+    const pending = accounts.get(debit.account)?.pending?.[debit.group];
+    return pending && ledgerEntryOf(debit.account, debit.group, { ...pending, ...purchaseEntry(debit) });
+  });
+  await enterInLedger(
+    db,
+    entries.filter((entry) => entry !== undefined),
+  );
+  return entries.map((entry) => entry !== undefined);
+}
+
+/** Of `pending` only what the store decided (`DECIDED`). */
+type WithPending = Pick<AccountDocument, '_id' | 'pending'>;
+
+async function readPending(
+  db: Db,
+  debits: readonly DebitRequest[],
+): Promise<ReadonlyMap<AccountDocument['_id'], WithPending>> {
+  const projection: Record<string, 1> = {};
+  for (const { group } of debits) for (const name of DECIDED) projection[`pending.${group}.${name}`] = 1;
+  const accounts = [...new Set(debits.map(({ account }) => account))];
+  const found = await findAtOnce<AccountDocument>(db, 'accounts', {
+    filter: { _id: { $in: accounts } },
+    projection,
+    sort: { _id: 1 },
+    limit: accounts.length,
+  });
+  return new Map(found.map((account) => [account._id, account]));
 }

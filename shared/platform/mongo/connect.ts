@@ -1,11 +1,17 @@
-import { type Db, type DbOptions, type MongoClient, ReadConcern } from 'mongodb';
+import {
+  type ClientSession,
+  type ClientSessionOptions,
+  type Db,
+  type DbOptions,
+  MongoClient,
+  ReadConcern,
+} from 'mongodb';
+import { Connection } from 'mongodb/lib/cmap/connection.js';
 import type { Config } from '../config/settings.ts';
 import { embeddedSocketPath, embeddedStoreDir } from '../runtime/embedded-socket.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 import { connectFailure, Unfit } from './connect-failure.ts';
 import { judgeDeployment, readHello } from './deployment.ts';
-import { repairDriver } from './driver-repair.ts';
-import { OneSessionClient } from './one-session-client.ts';
 
 /** An open connection pool to the store and the product's database in it. */
 export interface Store {
@@ -92,7 +98,7 @@ function newClient(uri: string): MongoClient {
       appName: 'harkara',
       // The driver's own retry of a write fails with "no server" when it finds none the second time, although the first write may
       // be done. Nobody could tell that from a write that was never sent. until-answered.ts repeats writes itself. It would also
-      // need a session for each write (one-session-client.ts).
+      // need a session for each write (`OneSessionClient`).
       retryWrites: false,
       ignoreUndefined: true,
       serverSelectionTimeoutMS: SERVER_SELECTION_MS,
@@ -106,5 +112,61 @@ function newClient(uri: string): MongoClient {
     return client;
   } catch (error) {
     throw new StartError(`MONGODB_URI is not a MongoDB address: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+let repaired = false;
+
+/**
+ * Repairs a hang of the driver (7.9.0, lib/cmap/connection.js `writeCommand`) after the store was killed. A command that meets a
+ * closing socket waits for `drain`, which a destroyed socket never emits. Such an operation never ends, and no timeout helps. If
+ * the operation is the monitor's `hello`, the client never finds the server again. This happens because a broken pool connection
+ * triggers an immediate check while the monitor's own connection is breaking too. Of six processes, one was lost like that in
+ * about one of five kills of the store, until its restart.
+ *
+ * With the repair, a closed connection reports its reason to everyone waiting on its socket and refuses later writes. The driver
+ * treats both as the network error that they are.
+ */
+export function repairDriver(): void {
+  if (repaired) return;
+  repaired = true;
+  const { cleanup } = Connection.prototype;
+  Connection.prototype.cleanup = function repaired(this: Connection, error: Error): void {
+    const closes = !this.closed;
+    cleanup.call(this, error);
+    if (!closes) return;
+    this.socket.write = () => {
+      throw error;
+    };
+    // The connection listens too, but does nothing more once it is closed.
+    this.socket.emit('error', error);
+  };
+}
+
+/**
+ * A client whose operations share one session. The driver makes a session for every operation that is given none, with its
+ * listeners, its transaction and a place in a pool: 17 of 182 µs of a command (docs/performance.md). A session of its own is of
+ * use to an operation only for transactions, the driver's retries of writes and causal reads, and the product has none of them
+ * (`newClient`, docs/mongodb.md). A server takes many commands of one session at a time.
+ */
+export class OneSessionClient extends MongoClient {
+  #shared: ClientSession | undefined;
+
+  override startSession(options?: ClientSessionOptions & { readonly explicit?: boolean }): ClientSession {
+    // The driver asks for a session of its own by `explicit: false`, which its types leave out.
+    if (options?.explicit !== false) return super.startSession(options);
+    if (this.#shared === undefined || this.#shared.hasEnded) {
+      this.#shared = super.startSession({ explicit: false } as ClientSessionOptions);
+      // `bulkWrite` ends the session that it was given, and would end it for every command on its way.
+      this.#shared.endSession = async () => {};
+    }
+    return this.#shared;
+  }
+
+  /** Ends the session too. */
+  override close(force?: boolean): Promise<void> {
+    // Without its own method it has that of its class again, which the driver calls for every session.
+    if (this.#shared !== undefined) Reflect.deleteProperty(this.#shared, 'endSession');
+    return super.close(force);
   }
 }

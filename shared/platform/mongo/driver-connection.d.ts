@@ -1,4 +1,4 @@
-/** The part of the driver's connection that driver-repair.ts repairs; the driver's own types leave it out. Version 7.9.0. */
+/** The part of the driver's connection that connect.ts repairs; the driver's own types leave it out. Version 7.9.0. */
 declare module 'mongodb/lib/cmap/connection.js' {
   import type { Duplex } from 'node:stream';
 

@@ -1,5 +1,4 @@
 import { systemClock } from './clock.ts';
-import { WindowSeen } from './window-seen.ts';
 
 /**
  * Collects items that arrive while a group is in flight into the next group, so that one round trip and one commit serve many.
@@ -20,7 +19,7 @@ export interface GrouperOptions<Item, Result> {
   readonly gapMs?: number;
   /**
    * The items come from a sender that has a window: it sends no more until some of them have their results. A group then waits no
-   * longer once it has as many items as the sender lately had without a result (window-seen.ts): probably no more will come.
+   * longer once it has as many items as the sender lately had without a result (`WindowSeen`): probably no more will come.
    */
   readonly windowed?: boolean;
   /** Handles one group; the results are in the items' order. A rejection rejects every item of the group. */
@@ -119,5 +118,32 @@ export class Grouper<Item, Result> {
     const { gapMs = 0 } = this.#options;
     // Timers take whole milliseconds and truncate fractions.
     return gapMs === 0 ? 0 : Math.max(Math.ceil(this.#beganMs + gapMs - systemClock.monotonicMs()), 0);
+  }
+}
+
+const WINDOW_PERIOD_MS = 5_000;
+
+/**
+ * Learns the window of a sender that does not tell it: the most items that it had without a result at once, in the last 5 to 10
+ * seconds in which any came.
+ */
+export class WindowSeen {
+  #most = 0;
+  #mostBefore = 0;
+  #sinceMs = Number.NEGATIVE_INFINITY;
+
+  /** 0 when nothing was noted yet. */
+  get most(): number {
+    return Math.max(this.#most, this.#mostBefore);
+  }
+
+  /** `count`: how many items are without a result, with the one that has just come. */
+  note(count: number, nowMs: number): void {
+    if (nowMs - this.#sinceMs >= WINDOW_PERIOD_MS) {
+      this.#mostBefore = this.#most;
+      this.#most = 0;
+      this.#sinceMs = nowMs;
+    }
+    this.#most = Math.max(this.#most, count);
   }
 }

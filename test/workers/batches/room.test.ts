@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { WRITE_OUT_MS } from '../../../shared/messages/queue/queue-document.ts';
 import { type BatchId, newId } from '../../../shared/platform/runtime/ids.ts';
-import { roomInQueue } from '../../../workers/batches/room.ts';
+import { roomInQueue } from '../../../workers/batches/worker.ts';
 import { makeBatch } from '../../support/batches.ts';
 import { makeMessage } from '../../support/make.ts';
 import { enqueue } from '../../support/queue.ts';

@@ -6,7 +6,7 @@ import type { ChatMessageDocument } from '../../../shared/messages/document/chat
 import type { Claim } from '../../../shared/messages/document/message.ts';
 import { decideOutcome } from '../../../shared/messages/settlement/decide-outcome.ts';
 import type { SubmitOutcome } from '../../../shared/messages/settlement/submit-outcome.ts';
-import { decideByPolicy } from '../../../shared/messages/settlement/unknown-policy.ts';
+import { decideByPolicy } from '../../../shared/messages/settlement/unknowns.ts';
 import { fateOf } from '../../../shared/money/conversations/charge.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { decideStatuses } from '../../../workers/chatapp/status-outcome.ts';

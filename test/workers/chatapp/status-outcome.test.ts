@@ -5,7 +5,7 @@ import type { StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
 import { applyChange } from '../../../shared/messages/document/change.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import { mayHaveLeft } from '../../../shared/messages/document/copies.ts';
-import { decideByPolicy } from '../../../shared/messages/settlement/unknown-policy.ts';
+import { decideByPolicy } from '../../../shared/messages/settlement/unknowns.ts';
 import { fateOf } from '../../../shared/money/conversations/charge.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { decideStatuses } from '../../../workers/chatapp/status-outcome.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DroppedRemover } from '../../../workers/embedded-db/remove-dropped.ts';
+import { DroppedRemover } from '../../../workers/embedded-db/server.ts';
 import { eventually } from '../../support/eventually.ts';
 import { problemsOf, type Reply, StoreInGroups } from './store-in-groups.ts';
 

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { isAcknowledged } from '../../../shared/events/webhooks/result-words.ts';
-import { judge } from '../../../workers/webhooks/judge.ts';
-import { RETRY_PAUSES_MS } from '../../../workers/webhooks/retry-schedule.ts';
+import { judge, RETRY_PAUSES_MS } from '../../../workers/webhooks/judge.ts';
 import { makeDelivery } from '../../shared/events/webhooks/make.ts';
 
 const startedAt = new Date('2026-11-21T10:00:00Z');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { nextTry, RETRY_PAUSES_MS } from '../../../workers/webhooks/retry-schedule.ts';
+import { nextTry, RETRY_PAUSES_MS } from '../../../workers/webhooks/judge.ts';
 
 const NOW = new Date('2026-11-21T10:00:00Z');
 

@@ -1,12 +1,13 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { createHostResolver, type ResolveHost } from '../../../shared/events/webhooks/resolve-host.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { Exchange } from './answer.ts';
-import { unpack } from './unpack.ts';
 import { Wire } from './wire.ts';
 
 /**
@@ -80,7 +81,7 @@ export class ProviderClient {
       proxy: false,
       maxRedirects: 0,
       responseType: 'arraybuffer',
-      // unpack.ts decompresses the complete body.
+      // `unpack` decompresses the complete body.
       decompress: false,
       validateStatus: () => true,
       transformRequest: [(body: unknown) => body],
@@ -246,4 +247,17 @@ function lookupBy(resolve: ResolveHost): LookupFunction {
       (error: NodeJS.ErrnoException) => callback(error, '', 0),
     );
   };
+}
+
+const gunzipAsync = promisify(gunzip);
+
+/**
+ * Decompresses a body. We do not ask for compressed answers, but some proxies send them, and without this an accepted
+ * send would be unknown. Works on the complete body, in a thread, up to `bytesMax`. Decompressing piece by piece cost
+ * the event loop a round trip to the thread and a buffer for every few bytes. Other codings are left as they are and
+ * cannot be read. Rejects when the body is broken or too long.
+ */
+async function unpack(body: Buffer, coding: unknown, bytesMax: number): Promise<Buffer> {
+  if (coding !== 'gzip' && coding !== 'x-gzip') return body;
+  return await gunzipAsync(body, { maxOutputLength: bytesMax });
 }

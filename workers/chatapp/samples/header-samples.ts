@@ -4,7 +4,6 @@ import type { MediaHeader } from '../../../shared/templates/chat/chat-template.t
 import type { ProviderClient } from '../provider/client.ts';
 import { judgeUpload, type UploadVerdict } from '../provider/upload-answer.ts';
 import { download } from './download.ts';
-import { SAMPLE_RULES, sampleType } from './sample-type.ts';
 
 /** The file that an account gave as an example of a template's header. */
 interface GivenSample {
@@ -86,4 +85,40 @@ export class HeaderSamples {
     if (session.kind !== 'done') return session;
     return judgeUpload(await client.upload(session.value, read.bytes, signal), 'h');
   }
+}
+
+/** A type of file that the provider's upload takes (Graph API, "Resumable Upload API"). */
+interface SampleType {
+  readonly mime: string;
+  /** The name that the file gets there. */
+  readonly name: string;
+}
+
+interface SampleRule {
+  /** In words, for who gave the file. */
+  readonly takes: string;
+  readonly bytesMax: number;
+  readonly types: readonly (SampleType & { readonly begins: Buffer; readonly at?: number })[];
+}
+
+const MB = 1_048_576;
+const JPEG = { mime: 'image/jpeg', name: 'sample.jpg', begins: Buffer.from('ffd8ff', 'hex') };
+const PNG = { mime: 'image/png', name: 'sample.png', begins: Buffer.from('89504e470d0a1a0a', 'hex') };
+/** ISO/IEC 14496-12 §4.3: a size of four bytes stands before it. */
+const MP4 = { mime: 'video/mp4', name: 'sample.mp4', begins: Buffer.from('ftyp'), at: 4 };
+const PDF = { mime: 'application/pdf', name: 'sample.pdf', begins: Buffer.from('%PDF-') };
+
+/**
+ * What may stand in a header (WhatsApp Cloud API, "Supported media types"). The provider takes documents of 100 MB; a sample of
+ * one needs not be that large, and it is held in memory.
+ */
+const SAMPLE_RULES: Readonly<Record<MediaHeader, SampleRule>> = {
+  image: { takes: 'a JPEG or PNG image', bytesMax: 5 * MB, types: [JPEG, PNG] },
+  video: { takes: 'an MP4 video', bytesMax: 16 * MB, types: [MP4] },
+  document: { takes: 'a PDF document', bytesMax: 16 * MB, types: [PDF] },
+};
+
+/** The type of a file by its first bytes, because servers often name another one. Undefined when it fits no such header. */
+function sampleType(format: MediaHeader, bytes: Buffer): SampleType | undefined {
+  return SAMPLE_RULES[format].types.find(({ begins, at = 0 }) => bytes.subarray(at, at + begins.length).equals(begins));
 }

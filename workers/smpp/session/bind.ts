@@ -1,12 +1,11 @@
-import type { BindTrouble } from '../../../shared/carriers/bind-report.ts';
+import { type BindTrouble, endedBind, refusedBind } from '../../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS, statusReason } from '../../../shared/carriers/command-status.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import type { Log } from '../../../shared/platform/runtime/log.ts';
-import { FRESH, pauseAfter, type Streak } from './backoff.ts';
+import { type BindEnd, FRESH, pauseAfter, type Streak } from './backoff.ts';
 import { BIND_COMMANDS, bindFields, hostOf, turnsOf } from './bind-request.ts';
 import { type BindState, mayBecome } from './bind-states.ts';
-import { ConnectionEnd, SESSION_REFUSED } from './connection-end.ts';
 import type { DeliverTaker } from './deliver-taker.ts';
 import type { BindCommand } from './pdu.ts';
 import { Session, type Submit, type SubmitAnswer } from './session.ts';
@@ -228,4 +227,48 @@ export class Bind<Context extends Submit> {
 
 function tick(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, DRAIN_TICK_MS));
+}
+
+/** The reason of a session that we closed because the carrier's answer to a submit says that it is not usable. */
+const SESSION_REFUSED = 'session_refused';
+
+/**
+ * Records what became of one connection of a bind. Only the first reason for its end counts, because the others follow from it.
+ */
+class ConnectionEnd {
+  #boundAtMs: number | undefined;
+  #refusedStatus: number | undefined;
+  #reason: string | undefined;
+
+  bound(nowMs: number): void {
+    this.#boundAtMs = nowMs;
+  }
+
+  /** The carrier refused the bind with this command_status. */
+  refused(status: number): void {
+    this.#refusedStatus = status;
+  }
+
+  /** A session of the connection has ended. */
+  ended(reason: string): void {
+    this.#reason ??= reason;
+  }
+
+  /**
+   * How the connection ended, as backoff.ts needs it. A session that the carrier called unusable does not count as one that
+   * worked.
+   */
+  end(nowMs: number): BindEnd {
+    if (this.#refusedStatus !== undefined) return { kind: 'refused', status: this.#refusedStatus };
+    if (this.#boundAtMs === undefined || this.#reason === SESSION_REFUSED) return { kind: 'failed' };
+    return { kind: 'worked', boundMs: nowMs - this.#boundAtMs };
+  }
+
+  /** How the connection ended, as the bind's report tells it to people. */
+  trouble(state: BindState): BindTrouble {
+    if (this.#refusedStatus !== undefined) return refusedBind(this.#refusedStatus);
+    const reason = this.#reason ?? '';
+    if (this.#boundAtMs !== undefined) return endedBind('lost', reason);
+    return endedBind(state === 'connecting' ? 'unreachable' : 'unanswered', reason);
+  }
 }

@@ -1,15 +1,14 @@
+import { createHash } from 'node:crypto';
 import type { CarrierDlt } from '../../../shared/carriers/carrier.ts';
 import type { SubmitSettings } from '../../../shared/carriers/settings/submits.ts';
 import type { TextSettings } from '../../../shared/carriers/settings/texts.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { type Encoding, planSegments, withoutMark } from '../../../shared/messages/sms-plan.ts';
-import type { SubmitFields } from '../session/submit-sm.ts';
+import type { SubmitFields, Tlv } from '../session/submit-sm.ts';
 import { destinationAddress, sourceAddress } from './address-forms.ts';
 import type { CarrierForm } from './carrier-form.ts';
-import { dltTlvs } from './dlt.ts';
 import { splitText, textForm } from './split.ts';
 import { substituted } from './substitutes.ts';
-import { validityPeriod } from './validity.ts';
 
 /**
  * Turns a message into submit_sm, one for each segment. Alphabet, octets, header and addresses are all set here;
@@ -118,4 +117,49 @@ function wantsReceipt({ receiptsFor }: SubmitSettings, index: number, total: num
     case 'none':
       return false;
   }
+}
+
+/** The TLVs for India's DLT that the carrier wants: entity, template and hash, as far as the message has them. */
+export function dltTlvs(
+  { entityId, template }: Pick<MessageDocument, 'entityId' | 'template'>,
+  { entityTag, templateTag, hashTag, chain, form }: CarrierDlt,
+): readonly Tlv[] {
+  const end = form === 'cstring' ? '\0' : '';
+  const tlv = (tag: number, text: string): Tlv => ({ tag, value: Buffer.from(`${text}${end}`, 'latin1') });
+  const tlvs: Tlv[] = [];
+  if (entityId !== undefined) tlvs.push(tlv(entityTag, entityId));
+  if (template !== undefined) tlvs.push(tlv(templateTag, template));
+  if (entityId !== undefined && hashTag !== undefined && chain !== undefined) {
+    tlvs.push(tlv(hashTag, chainHash([entityId, ...chain])));
+  }
+  return tlvs;
+}
+
+/**
+ * The PE-TM chain hash that the last telemarketer before the operator sends with a message: SHA-256 over the ids from the
+ * principal entity to the delivering telemarketer, joined by commas without spaces, as 64 lower-case hexadecimal digits
+ * (BSNL, "PE TM Mapping Chain Hash Logic"; enforced since December 2024).
+ */
+function chainHash(ids: readonly string[]): string {
+  return createHash('sha256').update(ids.join(',')).digest('hex');
+}
+
+const MINUTE_MS = 60_000;
+/** The relative form has two digits for days. The allowed validity is far shorter than this. */
+const LONGEST_VALIDITY_MS = 30 * 86_400_000;
+
+/**
+ * The remaining validity (SMPP 3.4 §7.1.1), at least one minute. `relative`: `YYMMDDhhmmss000R`, which no time zone can make
+ * wrong. `absolute`: `YYMMDDhhmmss000+`, in UTC. Otherwise empty, and the carrier uses its own validity.
+ */
+export function validityPeriod(form: SubmitSettings['validity'], validUntil: Date, now: Date): string {
+  if (form === 'none') return '';
+  const leftMs = Math.min(Math.max(validUntil.getTime() - now.getTime(), MINUTE_MS), LONGEST_VALIDITY_MS);
+  if (form === 'absolute') {
+    const end = new Date(now.getTime() + leftMs);
+    return `${end.toISOString().replaceAll(/\D/g, '').slice(2, 14)}000+`;
+  }
+  const minutes = Math.floor(leftMs / MINUTE_MS);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `0000${two(Math.floor(minutes / 1_440))}${two(Math.floor(minutes / 60) % 24)}${two(minutes % 60)}00000R`;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { expect } from 'chai';
 import { eventBody } from '../../../../shared/events/catalogue.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
-import { inboundMessage } from '../../../../workers/chatapp/inbound.ts';
+import { inboundMessage } from '../../../../workers/chatapp/inbox.ts';
 import { callbackPost } from '../../../support/chat-callback.ts';
 import { mergeParts, readAlone } from '../../../support/read-callback.ts';
 

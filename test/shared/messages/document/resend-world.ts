@@ -3,7 +3,7 @@ import { applyChange, type Change } from '../../../../shared/messages/document/c
 import type { Claim, MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { decideOutcome } from '../../../../shared/messages/settlement/decide-outcome.ts';
 import { MAX_TRIES, type SubmitOutcome } from '../../../../shared/messages/settlement/submit-outcome.ts';
-import { decideByPolicy } from '../../../../shared/messages/settlement/unknown-policy.ts';
+import { decideByPolicy } from '../../../../shared/messages/settlement/unknowns.ts';
 import { isRefundable } from '../../../../shared/money/ledger/refund.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { decideDue } from '../../../../workers/maintenance/decide-due.ts';

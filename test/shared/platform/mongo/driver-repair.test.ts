@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { Connection } from 'mongodb/lib/cmap/connection.js';
-import { repairDriver } from '../../../../shared/platform/mongo/driver-repair.ts';
+import { repairDriver } from '../../../../shared/platform/mongo/connect.ts';
 
 describe('a command of the driver whose connection closes before it is written', () => {
   let server: Server;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { OneSessionClient } from '../../../../shared/platform/mongo/one-session-client.ts';
+import { OneSessionClient } from '../../../../shared/platform/mongo/connect.ts';
 import { startEmbeddedStore } from '../../../../workers/embedded-db/server.ts';
 
 describe('OneSessionClient', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { WindowSeen } from '../../../../shared/platform/runtime/window-seen.ts';
+import { WindowSeen } from '../../../../shared/platform/runtime/grouper.ts';
 
 describe('WindowSeen', () => {
   it('is the most that was without a result at once', () => {

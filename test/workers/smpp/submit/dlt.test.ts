@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { setChain } from '../../../../shared/carriers/chain-store.ts';
 import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
-import { dltTlvs } from '../../../../workers/smpp/submit/dlt.ts';
+import { dltTlvs } from '../../../../workers/smpp/submit/encode.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';
 import { enqueue } from '../../../support/queue.ts';
 import { CARRIER, openWorld, type World } from '../../../support/smpp-world.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { packSeptets } from '../../../../workers/smpp/submit/packed.ts';
+import { packSeptets } from '../../../../workers/smpp/submit/split.ts';
 
 const septets = (text: string): Buffer => Buffer.from(text, 'ascii');
 

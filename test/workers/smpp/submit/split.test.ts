@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { withDefaults } from '../../../../shared/carriers/settings/setting.ts';
 import { TEXTS, type TextSettings } from '../../../../shared/carriers/settings/texts.ts';
+import { validityPeriod } from '../../../../workers/smpp/submit/encode.ts';
 import { splitText } from '../../../../workers/smpp/submit/split.ts';
 import { substituted } from '../../../../workers/smpp/submit/substitutes.ts';
-import { validityPeriod } from '../../../../workers/smpp/submit/validity.ts';
 
 const split = (text: string, changes: Partial<TextSettings> = {}) =>
   splitText(text, withDefaults(TEXTS, changes), () => 0x1234);

@@ -10,7 +10,7 @@ import type { ProviderChange } from '../../../../../shared/carriers/providers/st
 import type { InboundMessageDocument } from '../../../../../shared/messages/document/chat-message.ts';
 import { type AccountId, type MessageId, newId } from '../../../../../shared/platform/runtime/ids.ts';
 import { Metrics } from '../../../../../shared/platform/runtime/metrics.ts';
-import { inboundMessage } from '../../../../../workers/chatapp/inbound.ts';
+import { inboundMessage } from '../../../../../workers/chatapp/inbox.ts';
 import { makeProvider } from '../../../../support/chatapp.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../../../../support/gateway.ts';
 import { keepLines } from '../../../../support/log-lines.ts';
