@@ -127,6 +127,7 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
     'shared/platform/mongo/connect.ts OneSessionClient',
     'shared/platform/mongo/connect.ts repairDriver',
     'shared/platform/mongo/connect.ts storeUri',
+    'workers/chatapp/held-partition.ts takePartition',
     'workers/embedded-db/server.ts DroppedRemover',
   ],
   'named by a text, to a thread': [

@@ -11,7 +11,7 @@ import { dueChatTemplateRequests } from '../../shared/templates/chat/request-sto
 import { AccountRuns, type KnownProvider } from './account-runs.ts';
 import { Aliases } from './aliases.ts';
 import { accountsWithWork } from './claim.ts';
-import { HeldPartitions } from './held-partitions.ts';
+import { HeldPartitions } from './held-partition.ts';
 import { Inbox } from './inbox.ts';
 import { InboxRotation } from './inbox-rotation.ts';
 import { type ChatMetrics, createChatMetrics } from './metrics.ts';
