@@ -1,12 +1,15 @@
 import express, { type Express } from 'express';
+import type { Gateway } from './api/endpoint.ts';
 import { mount } from './api/mount.ts';
 import { openapiOf } from './api/openapi.ts';
 import { createParts } from './api/parts.ts';
 import { answerError } from './api/unanswered.ts';
+import { createDashboard } from './dashboard/serve.ts';
+import { docsOf } from './endpoints/docs/docs.ts';
 import { ENDPOINTS } from './endpoints/list.ts';
 import { begin } from './http/begin.ts';
+import type { Handler } from './http/context.ts';
 import type { GatewayDeps } from './http/deps.ts';
-import { mountPages } from './pages.ts';
 
 /** The whole API: the endpoints of endpoints/list.ts, and pages. Builds the app and does not listen. */
 export function createApp(deps: GatewayDeps): Express {
@@ -25,4 +28,17 @@ export function createApp(deps: GatewayDeps): Express {
   app.use(undecodable);
   app.use(answerError(deps.log));
   return app;
+}
+
+/** What browsers ask for: pages and their files. None needs a key. */
+function mountPages(app: Express, gateway: Gateway): void {
+  const docs = docsOf(gateway);
+  const dashboard = createDashboard(gateway.files, gateway.sessions.cookie);
+  const other = gateway.unrouted.methodNotAllowed('GET, HEAD');
+  const on = (path: string, page: Handler) => app.route(path).get(page).all(other);
+  for (const path of docs.below) on(path, docs.page);
+  on('/errors/:problem', docs.problem);
+  on('/dashboard/assets/:name', dashboard.asset);
+  // The client knows its own paths and says of an unknown one that it leads nowhere.
+  for (const path of ['/dashboard', '/dashboard/', '/dashboard/*path']) on(path, dashboard.page);
 }

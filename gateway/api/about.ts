@@ -3,7 +3,7 @@ import { EVENT_NAMES, EVENTS, type EventName } from '../../shared/events/catalog
 import { FIELD_CODES } from '../http/field-codes.ts';
 import { PROBLEMS, type ProblemSlug } from '../http/problem.ts';
 import type { Examples, Tag } from './endpoint.ts';
-import { EVENT_SHAPES } from './event-shapes.ts';
+import { EVENT_EXAMPLES, EVENT_SHAPES } from './event-shapes.ts';
 import { exampleOf } from './json-schema.ts';
 import { flag, text, whole } from './shapes.ts';
 
@@ -92,17 +92,19 @@ export const API = {
 };
 
 function webhookOf(name: EventName) {
-  const { shape, examples } = EVENT_SHAPES[name];
   return {
     operationId: `on${name.split(/[._]/).map(capitalised).join('')}`,
     summary: EVENTS[name].when,
-    requestBody: { required: true, content: { 'application/json': contentOf(shape, examples) } },
+    requestBody: {
+      required: true,
+      content: { 'application/json': contentOf(EVENT_SHAPES[name], EVENT_EXAMPLES[name]) },
+    },
     responses: { '2XX': { description: 'You received it. It is not posted again.' } },
   };
 }
 
 /** Shapes that no endpoint answers with. */
-export const COMMON_SHAPES: readonly z.ZodType[] = [Problem, ...Object.values(EVENT_SHAPES).map(({ shape }) => shape)];
+export const COMMON_SHAPES: readonly z.ZodType[] = [Problem, ...Object.values(EVENT_SHAPES)];
 
 /** Bare, or as a structured-field string (RFC 9651 §3.3.3). */
 const IDEMPOTENCY_KEY = '^([!#-~][!-~]{0,254}|"([!#-\\[\\]-~]|\\\\["\\\\]){1,255}")$';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EventName } from '../../shared/events/catalogue.ts';
 import type { Examples } from './endpoint.ts';
-import { id, text, time, whole } from './shapes.ts';
+import { id, named, text, time, whole } from './shapes.ts';
 
 /** What is posted to customers ("Event kinds"); shared/events/catalogue.ts makes the bodies. */
 
@@ -70,385 +70,191 @@ export const MessageReceivedEvent = z
       "An SMS has `to` and `channel` too. On the chat-app channel, types other than `text` have one more member, named like the type, with the details. The file of an `image`, `video`, `audio`, `document` or `sticker` is at `GET /v2/chatapp/media/{message_id}`, for some days. A quick reply of a template has the type `button`: `body` and `button.text` are its label, `button.payload` is the payload that you gave it. A button of `send-buttons` has the type `interactive`, with `interactive.button_reply.id`. Answers also have a `context`, whose `id` is the provider's id of the message that they answer.",
   });
 
-const RecipientOptedOutEvent = z
-  .strictObject({
-    event: z.literal('recipient.opted_out'),
+/** `word`: what the example's customer wrote. */
+function wordEvent(component: string, event: EventName, word: string) {
+  return named(component, {
+    event: z.literal(event),
     message_id: id('msg', "Id of the customer's message that said it.", 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
     recipient: text("The customer's number.", { example: '919876543210' }),
     number: text('Your number that the customer wrote to.', { example: '56161' }),
-    word: text('What the customer wrote.', { example: 'STOP' }),
+    word: text('What the customer wrote.', { example: word }),
     timestamp: time('When it happened.', '2026-11-21T04:30:01+00:00'),
     channel: z.literal('sms'),
-  })
-  .meta({ id: 'RecipientOptedOutEvent' });
+  });
+}
 
-const RecipientOptedInEvent = z
-  .strictObject({
-    event: z.literal('recipient.opted_in'),
-    message_id: id('msg', "Id of the customer's message that said it.", 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
-    recipient: text("The customer's number.", { example: '919876543210' }),
-    number: text('Your number that the customer wrote to.', { example: '56161' }),
-    word: text('What the customer wrote.', { example: 'START' }),
-    timestamp: time('When it happened.', '2026-11-21T04:30:01+00:00'),
-    channel: z.literal('sms'),
-  })
-  .meta({ id: 'RecipientOptedInEvent' });
-
-const MessageReadEvent = z
-  .strictObject({
-    event: z.literal('message.read'),
+/** `more`: what events of this status have besides, or in place of what the others have. */
+function statusEvent(component: string, status: string, more: z.ZodRawShape) {
+  return named(component, {
+    event: z.literal(`message.${status}`),
     message_id: id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
     to: text('Recipient.', { example: '919876543210' }),
-    status: z.literal('read'),
-    operator: text('Network or carrier that delivered; `chatapp` on the chat-app channel.', { example: 'chatapp' }),
+    status: z.literal(status),
+    operator: text('Network or carrier; null while it is unknown.').nullable(),
     timestamp: time('When it happened.', '2026-11-21T04:30:01+00:00'),
+    reference: text('Your own name for the message, if you gave one.', { example: 'order 7' }).optional(),
+    conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.').optional(),
+    ...more,
+  });
+}
+
+function deliveredBy(example: string) {
+  return text('Network or carrier that delivered; `chatapp` on the chat-app channel.', { example });
+}
+
+/** Why a message did not arrive. The example has no reason where none is given here. */
+function why(example: { readonly code?: string; readonly reason?: string } = {}) {
+  const { code, reason } = example;
+  return {
+    error_code: text('The reason, as a code.', code === undefined ? {} : { example: code }).nullable(),
+    error_reason: text('The reason, in words.', reason === undefined ? {} : { example: reason }).nullable(),
+  };
+}
+
+const REASON = 'Why, in the words of whoever decided. `null` when nobody gave a reason.';
+
+function decisionEvent(component: string, status: string, reason: z.ZodString) {
+  return named(component, {
+    event: z.literal(`template.${status}`),
+    template_id: text('Of a DLT template: its id, or `tpr_…` while it has none.', {
+      example: '1107160000000012345',
+    }).optional(),
+    name: text('Its name.', { example: 'Login code' }),
+    language: text('Of a chat-app template: its language.').optional(),
+    category: text('Of a chat-app template: its category.').optional(),
+    status: z.literal(status),
+    reason: reason.nullable(),
+    timestamp: time('When it was decided.', '2026-11-22T10:00:00+00:00'),
+    channel: z.enum(['sms', 'chatapp']),
+  });
+}
+
+const TemplateStoppedEvent = named('TemplateStoppedEvent', {
+  event: z.literal('template.stopped'),
+  name: text('Its name.', { example: 'order_update' }),
+  language: text('Of a chat-app template: its language.', { example: 'en_US' }),
+  category: text('Of a chat-app template: its category.', { example: 'utility' }),
+  status: text(
+    "The provider's status: `paused` (for some hours), `disabled` (for good), `archived`, `limit_exceeded`, `pending_deletion`, `deleted`, or another word of the provider.",
+    { example: 'paused' },
+  ),
+  reason: text(REASON, { example: 'FIRST_PAUSE' }).nullable(),
+  timestamp: time('When it was decided.', '2026-11-22T10:00:00+00:00'),
+  channel: z.literal('chatapp'),
+});
+
+export const EVENT_SHAPES: Readonly<Record<EventName, z.ZodType<object>>> = {
+  'message.received': MessageReceivedEvent,
+  'recipient.opted_out': wordEvent('RecipientOptedOutEvent', 'recipient.opted_out', 'STOP'),
+  'recipient.opted_in': wordEvent('RecipientOptedInEvent', 'recipient.opted_in', 'START'),
+  'message.read': statusEvent('MessageReadEvent', 'read', {
+    operator: deliveredBy('chatapp'),
     reference: text('Your own name for the message, if you gave one.').optional(),
     conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.', 'cnv_01m7znjn7hdb5pft3awkb6pgvz'),
-  })
-  .meta({ id: 'MessageReadEvent' });
-
-const MessageSentEvent = z
-  .strictObject({
-    event: z.literal('message.sent'),
-    message_id: id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
-    to: text('Recipient.', { example: '919876543210' }),
-    status: z.literal('sent'),
-    operator: text('Network or carrier; null while it is unknown.').nullable(),
-    timestamp: time('When it happened.', '2026-11-21T04:30:01+00:00'),
-    reference: text('Your own name for the message, if you gave one.', { example: 'order 7' }).optional(),
-    conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.').optional(),
-  })
-  .meta({ id: 'MessageSentEvent' });
-
-const MessageDeliveredEvent = z
-  .strictObject({
-    event: z.literal('message.delivered'),
-    message_id: id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
-    to: text('Recipient.', { example: '919876543210' }),
-    status: z.literal('delivered'),
-    operator: text('Network or carrier that delivered; `chatapp` on the chat-app channel.', { example: 'Jio' }),
+  }),
+  'message.sent': statusEvent('MessageSentEvent', 'sent', {}),
+  'message.delivered': statusEvent('MessageDeliveredEvent', 'delivered', {
+    operator: deliveredBy('Jio'),
     delivered_at: time('When it was delivered.', '2026-11-21T04:30:00+00:00'),
-    timestamp: time('When it happened.', '2026-11-21T04:30:01+00:00'),
-    reference: text('Your own name for the message, if you gave one.', { example: 'order 7' }).optional(),
-    conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.').optional(),
-  })
-  .meta({ id: 'MessageDeliveredEvent' });
+  }),
+  'message.failed': statusEvent('MessageFailedEvent', 'failed', why({ code: '1', reason: 'Unknown subscriber' })),
+  'message.expired': statusEvent('MessageExpiredEvent', 'expired', why()),
+  'message.rejected': statusEvent('MessageRejectedEvent', 'rejected', why({ code: '69', reason: 'submit failed' })),
+  'template.approved': decisionEvent('TemplateApprovedEvent', 'approved', text(REASON)),
+  'template.rejected': decisionEvent(
+    'TemplateRejectedEvent',
+    'rejected',
+    text(REASON, { example: 'The header is not yours.' }),
+  ),
+  'template.stopped': TemplateStoppedEvent,
+};
 
-const MessageFailedEvent = z
-  .strictObject({
-    event: z.literal('message.failed'),
-    message_id: id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
-    to: text('Recipient.', { example: '919876543210' }),
-    status: z.literal('failed'),
-    operator: text('Network or carrier; null while it is unknown.').nullable(),
-    timestamp: time('When it happened.', '2026-11-21T04:30:01+00:00'),
-    error_code: text('The reason, as a code.', { example: '1' }).nullable(),
-    error_reason: text('The reason, in words.', { example: 'Unknown subscriber' }).nullable(),
-    reference: text('Your own name for the message, if you gave one.', { example: 'order 7' }).optional(),
-    conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.').optional(),
-  })
-  .meta({ id: 'MessageFailedEvent' });
-
-const MessageExpiredEvent = z
-  .strictObject({
-    event: z.literal('message.expired'),
-    message_id: id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
-    to: text('Recipient.', { example: '919876543210' }),
-    status: z.literal('expired'),
-    operator: text('Network or carrier; null while it is unknown.').nullable(),
-    timestamp: time('When it happened.', '2026-11-21T04:30:01+00:00'),
-    error_code: text('The reason, as a code.').nullable(),
-    error_reason: text('The reason, in words.').nullable(),
-    reference: text('Your own name for the message, if you gave one.', { example: 'order 7' }).optional(),
-    conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.').optional(),
-  })
-  .meta({ id: 'MessageExpiredEvent' });
-
-const MessageRejectedEvent = z
-  .strictObject({
-    event: z.literal('message.rejected'),
-    message_id: id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
-    to: text('Recipient.', { example: '919876543210' }),
-    status: z.literal('rejected'),
-    operator: text('Network or carrier; null while it is unknown.').nullable(),
-    timestamp: time('When it happened.', '2026-11-21T04:30:01+00:00'),
-    error_code: text('The reason, as a code.', { example: '69' }).nullable(),
-    error_reason: text('The reason, in words.', { example: 'submit failed' }).nullable(),
-    reference: text('Your own name for the message, if you gave one.', { example: 'order 7' }).optional(),
-    conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.').optional(),
-  })
-  .meta({ id: 'MessageRejectedEvent' });
-
-const TemplateApprovedEvent = z
-  .strictObject({
-    event: z.literal('template.approved'),
-    template_id: text('Of a DLT template: its id, or `tpr_…` while it has none.', {
-      example: '1107160000000012345',
-    }).optional(),
-    name: text('Its name.', { example: 'Login code' }),
-    language: text('Of a chat-app template: its language.').optional(),
-    category: text('Of a chat-app template: its category.').optional(),
-    status: z.literal('approved'),
-    reason: text('Why, in the words of whoever decided. `null` when nobody gave a reason.').nullable(),
-    timestamp: time('When it was decided.', '2026-11-22T10:00:00+00:00'),
-    channel: z.enum(['sms', 'chatapp']),
-  })
-  .meta({ id: 'TemplateApprovedEvent' });
-
-const TemplateRejectedEvent = z
-  .strictObject({
-    event: z.literal('template.rejected'),
-    template_id: text('Of a DLT template: its id, or `tpr_…` while it has none.', {
-      example: '1107160000000012345',
-    }).optional(),
-    name: text('Its name.', { example: 'Login code' }),
-    language: text('Of a chat-app template: its language.').optional(),
-    category: text('Of a chat-app template: its category.').optional(),
-    status: z.literal('rejected'),
-    reason: text('Why, in the words of whoever decided. `null` when nobody gave a reason.', {
-      example: 'The header is not yours.',
-    }).nullable(),
-    timestamp: time('When it was decided.', '2026-11-22T10:00:00+00:00'),
-    channel: z.enum(['sms', 'chatapp']),
-  })
-  .meta({ id: 'TemplateRejectedEvent' });
-
-const TemplateStoppedEvent = z
-  .strictObject({
-    event: z.literal('template.stopped'),
-    name: text('Its name.', { example: 'order_update' }),
-    language: text('Of a chat-app template: its language.', { example: 'en_US' }),
-    category: text('Of a chat-app template: its category.', { example: 'utility' }),
-    status: text(
-      "The provider's status: `paused` (for some hours), `disabled` (for good), `archived`, `limit_exceeded`, `pending_deletion`, `deleted`, or another word of the provider.",
-      { example: 'paused' },
-    ),
-    reason: text('Why, in the words of whoever decided. `null` when nobody gave a reason.', {
-      example: 'FIRST_PAUSE',
-    }).nullable(),
-    timestamp: time('When it was decided.', '2026-11-22T10:00:00+00:00'),
-    channel: z.literal('chatapp'),
-  })
-  .meta({ id: 'TemplateStoppedEvent' });
-
-export const EVENT_SHAPES: Readonly<
-  Record<EventName, { readonly shape: z.ZodType<object>; readonly examples: Examples }>
-> = {
+/** Of those that differ by channel, in place of what the fields show. */
+export const EVENT_EXAMPLES: Readonly<Partial<Record<EventName, Examples>>> = {
   'message.received': {
-    shape: MessageReceivedEvent,
-    examples: {
-      SMS: {
-        event: 'message.received',
-        from: '919876543210',
-        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-        type: 'text',
-        body: 'Where is my order?',
-        timestamp: '2026-11-21T04:30:01+00:00',
-        to: '56161',
-        channel: 'sms',
-      },
-      'quick reply': {
-        event: 'message.received',
-        from: '919876543210',
-        message_id: 'msg_01m7zp2c8qexw0v5d6f7g8h9jk',
-        type: 'button',
-        body: 'Where is it?',
-        timestamp: '2026-11-21T04:30:01+00:00',
-        button: { payload: 'WHERE-1234', text: 'Where is it?' },
-        context: { id: 'wamid.HBgMOTE5ODc2NTQzMjEw' },
-      },
+    SMS: {
+      event: 'message.received',
+      from: '919876543210',
+      message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
+      type: 'text',
+      body: 'Where is my order?',
+      timestamp: '2026-11-21T04:30:01+00:00',
+      to: '56161',
+      channel: 'sms',
     },
-  },
-  'recipient.opted_out': {
-    shape: RecipientOptedOutEvent,
-    examples: {
-      SMS: {
-        event: 'recipient.opted_out',
-        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-        recipient: '919876543210',
-        number: '56161',
-        word: 'STOP',
-        timestamp: '2026-11-21T04:30:01+00:00',
-        channel: 'sms',
-      },
-    },
-  },
-  'recipient.opted_in': {
-    shape: RecipientOptedInEvent,
-    examples: {
-      SMS: {
-        event: 'recipient.opted_in',
-        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-        recipient: '919876543210',
-        number: '56161',
-        word: 'START',
-        timestamp: '2026-11-21T04:30:01+00:00',
-        channel: 'sms',
-      },
-    },
-  },
-  'message.read': {
-    shape: MessageReadEvent,
-    examples: {
-      'chat-app': {
-        event: 'message.read',
-        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-        to: '919876543210',
-        status: 'read',
-        operator: 'chatapp',
-        timestamp: '2026-11-21T04:30:01+00:00',
-        conversation_id: 'cnv_01m7znjn7hdb5pft3awkb6pgvz',
-      },
-    },
-  },
-  'message.sent': {
-    shape: MessageSentEvent,
-    examples: {
-      SMS: {
-        event: 'message.sent',
-        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-        to: '919876543210',
-        status: 'sent',
-        operator: null,
-        timestamp: '2026-11-21T04:30:01+00:00',
-        reference: 'order 7',
-      },
+    'quick reply': {
+      event: 'message.received',
+      from: '919876543210',
+      message_id: 'msg_01m7zp2c8qexw0v5d6f7g8h9jk',
+      type: 'button',
+      body: 'Where is it?',
+      timestamp: '2026-11-21T04:30:01+00:00',
+      button: { payload: 'WHERE-1234', text: 'Where is it?' },
+      context: { id: 'wamid.HBgMOTE5ODc2NTQzMjEw' },
     },
   },
   'message.delivered': {
-    shape: MessageDeliveredEvent,
-    examples: {
-      SMS: {
-        event: 'message.delivered',
-        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-        to: '919876543210',
-        status: 'delivered',
-        operator: 'Jio',
-        delivered_at: '2026-11-21T04:30:00+00:00',
-        timestamp: '2026-11-21T04:30:01+00:00',
-        reference: 'order 7',
-      },
-      'chat-app': {
-        event: 'message.delivered',
-        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-        to: '919876543210',
-        status: 'delivered',
-        operator: 'chatapp',
-        delivered_at: '2026-11-21T04:30:00+00:00',
-        timestamp: '2026-11-21T04:30:01+00:00',
-        conversation_id: 'cnv_01m7znjn7hdb5pft3awkb6pgvz',
-      },
+    SMS: {
+      event: 'message.delivered',
+      message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
+      to: '919876543210',
+      status: 'delivered',
+      operator: 'Jio',
+      delivered_at: '2026-11-21T04:30:00+00:00',
+      timestamp: '2026-11-21T04:30:01+00:00',
+      reference: 'order 7',
     },
-  },
-  'message.failed': {
-    shape: MessageFailedEvent,
-    examples: {
-      SMS: {
-        event: 'message.failed',
-        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-        to: '919876543210',
-        status: 'failed',
-        operator: null,
-        timestamp: '2026-11-21T04:30:01+00:00',
-        error_code: '1',
-        error_reason: 'Unknown subscriber',
-        reference: 'order 7',
-      },
-    },
-  },
-  'message.expired': {
-    shape: MessageExpiredEvent,
-    examples: {
-      SMS: {
-        event: 'message.expired',
-        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-        to: '919876543210',
-        status: 'expired',
-        operator: null,
-        timestamp: '2026-11-21T04:30:01+00:00',
-        error_code: null,
-        error_reason: null,
-        reference: 'order 7',
-      },
-    },
-  },
-  'message.rejected': {
-    shape: MessageRejectedEvent,
-    examples: {
-      SMS: {
-        event: 'message.rejected',
-        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-        to: '919876543210',
-        status: 'rejected',
-        operator: null,
-        timestamp: '2026-11-21T04:30:01+00:00',
-        error_code: '69',
-        error_reason: 'submit failed',
-        reference: 'order 7',
-      },
+    'chat-app': {
+      event: 'message.delivered',
+      message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
+      to: '919876543210',
+      status: 'delivered',
+      operator: 'chatapp',
+      delivered_at: '2026-11-21T04:30:00+00:00',
+      timestamp: '2026-11-21T04:30:01+00:00',
+      conversation_id: 'cnv_01m7znjn7hdb5pft3awkb6pgvz',
     },
   },
   'template.approved': {
-    shape: TemplateApprovedEvent,
-    examples: {
-      SMS: {
-        event: 'template.approved',
-        template_id: '1107160000000012345',
-        name: 'Login code',
-        status: 'approved',
-        reason: null,
-        timestamp: '2026-11-22T10:00:00+00:00',
-        channel: 'sms',
-      },
-      'Chat-app': {
-        event: 'template.approved',
-        name: 'order_update',
-        language: 'en_US',
-        category: 'utility',
-        status: 'approved',
-        reason: null,
-        timestamp: '2026-11-22T10:00:00+00:00',
-        channel: 'chatapp',
-      },
+    SMS: {
+      event: 'template.approved',
+      template_id: '1107160000000012345',
+      name: 'Login code',
+      status: 'approved',
+      reason: null,
+      timestamp: '2026-11-22T10:00:00+00:00',
+      channel: 'sms',
+    },
+    'Chat-app': {
+      event: 'template.approved',
+      name: 'order_update',
+      language: 'en_US',
+      category: 'utility',
+      status: 'approved',
+      reason: null,
+      timestamp: '2026-11-22T10:00:00+00:00',
+      channel: 'chatapp',
     },
   },
   'template.rejected': {
-    shape: TemplateRejectedEvent,
-    examples: {
-      SMS: {
-        event: 'template.rejected',
-        template_id: '1107160000000012345',
-        name: 'Login code',
-        status: 'rejected',
-        reason: 'The header is not yours.',
-        timestamp: '2026-11-22T10:00:00+00:00',
-        channel: 'sms',
-      },
-      'Chat-app': {
-        event: 'template.rejected',
-        name: 'order_update',
-        language: 'en_US',
-        category: 'utility',
-        status: 'rejected',
-        reason: 'INVALID_FORMAT: Variables stand side by side.',
-        timestamp: '2026-11-22T10:00:00+00:00',
-        channel: 'chatapp',
-      },
+    SMS: {
+      event: 'template.rejected',
+      template_id: '1107160000000012345',
+      name: 'Login code',
+      status: 'rejected',
+      reason: 'The header is not yours.',
+      timestamp: '2026-11-22T10:00:00+00:00',
+      channel: 'sms',
     },
-  },
-  'template.stopped': {
-    shape: TemplateStoppedEvent,
-    examples: {
-      'Chat-app': {
-        event: 'template.stopped',
-        name: 'order_update',
-        language: 'en_US',
-        category: 'utility',
-        status: 'paused',
-        reason: 'FIRST_PAUSE',
-        timestamp: '2026-11-22T10:00:00+00:00',
-        channel: 'chatapp',
-      },
+    'Chat-app': {
+      event: 'template.rejected',
+      name: 'order_update',
+      language: 'en_US',
+      category: 'utility',
+      status: 'rejected',
+      reason: 'INVALID_FORMAT: Variables stand side by side.',
+      timestamp: '2026-11-22T10:00:00+00:00',
+      channel: 'chatapp',
     },
   },
 };

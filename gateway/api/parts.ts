@@ -1,16 +1,10 @@
-import type { ProviderDocument } from '../../shared/carriers/providers/provider.ts';
-import { findProvider } from '../../shared/carriers/providers/store.ts';
 import { Routes } from '../../shared/carriers/routing/routes.ts';
 import { guardOptions } from '../../shared/events/webhooks/address-guard.ts';
-import type { BatchCounts, BatchDocument } from '../../shared/messages/batch.ts';
-import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
-import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { createAuthenticate, createIdentify } from '../access/authenticate.ts';
 import { createCostlyReads } from '../access/costly-reads.ts';
 import { RateCounter } from '../access/counter.ts';
 import { createCharge, createRateLimit } from '../access/rate-limit.ts';
 import { createReadAccount } from '../access/read-account.ts';
-import { ReadQueue } from '../access/read-queue.ts';
 import { Sessions } from '../access/sessions.ts';
 import { createUnauthorized } from '../access/unauthorized.ts';
 import { ClientFiles } from '../dashboard/files.ts';
@@ -30,8 +24,6 @@ const MESSAGE_BYTES_MAX = 65_536;
 /** Room for 10,000 entries with ten params of 30 characters each, three bytes a character. */
 const BULK_BYTES_MAX = 10_485_760;
 
-const REMEMBERED_PROVIDERS = 20_000;
-
 export type Parts = ReturnType<typeof createParts>;
 
 /**
@@ -39,7 +31,7 @@ export type Parts = ReturnType<typeof createParts>;
  * order. `contract` makes the OpenAPI document.
  */
 export function createParts(deps: GatewayDeps, contract: () => Contract) {
-  const { db, clock, config } = deps;
+  const { clock, config } = deps;
   const counter = new RateCounter(deps);
   const addressOf = createCallerAddress(config.trustProxy, (peer) => {
     deps.notes.ignoredProxy = peer;
@@ -72,8 +64,6 @@ export function createParts(deps: GatewayDeps, contract: () => Contract) {
     once: createOnce(deps),
     charge,
     reading: { ...deps, answerRead: createCostlyReads(charge) },
-    /** Batches that are being stopped: each is counted and looked at once for all who wait. */
-    stops: { counts: new ReadQueue<BatchCounts>(), looks: new ReadQueue<BatchDocument | undefined>() },
     routes: new Routes(deps),
     largeBodies,
     small,
@@ -84,13 +74,6 @@ export function createParts(deps: GatewayDeps, contract: () => Contract) {
     contract,
     identify,
     webhookUrl: createUrlCheck({ ...guard, withinMs: 2_000, mustResolve: true }, clock),
-    /** Providers of the chat-app channel, read at most once per `keyCacheMs`. */
-    chatProviders: new FreshCache<AccountId, ProviderDocument>({
-      freshMs: config.keyCacheMs,
-      maxEntries: REMEMBERED_PROVIDERS,
-      clock,
-      read: (account) => findProvider(db, account),
-    }),
     // The provider fetches the file, so our own view of the host is only a hint. A send does not wait long for it.
     mediaUrl: createUrlCheck({ ...guard, allowHttp, withinMs: 500, mustResolve: false }, clock),
   };

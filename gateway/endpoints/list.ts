@@ -18,7 +18,7 @@ import { chatappSend } from './chatapp/send-template.ts';
 import { chatappTemplates } from './chatapp/templates.ts';
 import { chatappWebhook } from './chatapp/webhook.ts';
 import { chatappCallback, chatappCallbackVerify } from './chatapp-callbacks/callback.ts';
-import { docs, openapi } from './docs/endpoints.ts';
+import { docs, openapi } from './docs/docs.ts';
 import { healthz, readyz } from './health/health.ts';
 import { inbox } from './inbox/inbox.ts';
 import { inboxThread, receivedSms } from './inbox/messages.ts';

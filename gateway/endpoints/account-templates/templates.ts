@@ -13,11 +13,11 @@ import { type TemplateDocument, templateVersion } from '../../../shared/template
 import { isDltId } from '../../../shared/templates/sms/template-form.ts';
 import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
-import { flag, named, text, time, whole } from '../../api/shapes.ts';
+import { flag, named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { choice, optional, required, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
-import { pageOf } from '../../http/page.ts';
+import { pageOfFound } from '../../http/page.ts';
 
 /** An account's DLT templates, and the check of a text as it is typed. How they are asked for: requests.ts, import.ts. */
 
@@ -76,16 +76,10 @@ export const accountTemplates = endpoint({
     cursor: cursorOf('account_templates', isPlace),
   },
   reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
-  answer: named('AccountTemplatePage', {
-    data: z.array(AccountTemplate),
-    next_cursor: text().nullable(),
-    has_more: flag(),
-  }),
+  answer: pageShape('AccountTemplatePage', AccountTemplate),
   async handle({ db, clock }, { caller, query: { state, limit, cursor } }) {
     const found = await readPage(db, clock, caller.account._id, state, cursor, limit + 1);
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    return pageOf('account_templates', page.map(templateRecord), last && placeOf(last));
+    return pageOfFound('account_templates', found, limit, templateRecord, placeOf);
   },
 });
 

@@ -7,7 +7,9 @@ import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
 import { SHOWN_BATCHES } from '../../../shared/platform/mongo/batch-indexes.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, type BatchId, idTime, isBatchId, lowestId } from '../../../shared/platform/runtime/ids.ts';
+import { ReadQueue } from '../../access/read-queue.ts';
 import { Charged, CostlyRead, done, endpoint, type Gateway, refused, type Shown } from '../../api/endpoint.ts';
+import { perProcess } from '../../api/per-process.ts';
 import { success, text, whole } from '../../api/shapes.ts';
 import { optional } from '../../http/fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
@@ -197,11 +199,17 @@ export const stopBatch = endpoint({
     if (found === undefined) return refused('batch_not_found');
     if (found.state !== 'split') return stopped(deps, found);
     return new Charged(countCost(found), async () => {
-      const { queued } = await deps.stops.counts.run(found.account, id, () => countBatch(deps.db, found));
+      const { queued } = await stopsOf(deps).counts.run(found.account, id, () => countBatch(deps.db, found));
       return queued === 0 ? refused('batch_finished') : stopped(deps, found);
     });
   },
 });
+
+/** Batches that are being stopped: each is counted and looked at once for all who wait. */
+const stopsOf = perProcess(() => ({
+  counts: new ReadQueue<BatchCounts>(),
+  looks: new ReadQueue<BatchDocument | undefined>(),
+}));
 
 async function stopped(deps: Gateway, found: BatchDocument) {
   const { db } = deps;
@@ -216,11 +224,13 @@ async function stopped(deps: Gateway, found: BatchDocument) {
   });
 }
 
-async function waitForEnd({ db, clock, stopping, stops }: Gateway, batch: BatchDocument): Promise<BatchDocument> {
+async function waitForEnd(deps: Gateway, batch: BatchDocument): Promise<BatchDocument> {
+  const { db, clock, stopping } = deps;
+  const { looks } = stopsOf(deps);
   const { _id, account } = batch;
   const deadline = clock.monotonicMs() + WAIT_MS;
   for (;;) {
-    const now = (await stops.looks.run(account, _id, () => readBatch(db, account, _id))) ?? batch;
+    const now = (await looks.run(account, _id, () => readBatch(db, account, _id))) ?? batch;
     if (now.state === 'stopped' || stopping.aborted || clock.monotonicMs() >= deadline) return now;
     await setTimeout(LOOK_MS);
   }

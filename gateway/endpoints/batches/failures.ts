@@ -16,7 +16,7 @@ import { csvText } from '../../http/csv.ts';
 import { choice, optional, withDefault } from '../../http/fields/field.ts';
 import { cursorOf, entries, LIMIT_DEFAULT } from '../../http/fields/query.ts';
 import type { Rule } from '../../http/fields/request.ts';
-import { pageOf } from '../../http/page.ts';
+import { pageOfFound } from '../../http/page.ts';
 import { explain } from '../messages/explain/explain.ts';
 import { Explanation, MessageId as MessageIdShape } from '../messages/shapes.ts';
 import { showPaidBatch } from '../sms/paid-batches.ts';
@@ -110,8 +110,7 @@ export const batchFailures = endpoint({
     }
     return new CostlyRead(countCost(batch), async () => {
       const found = await readFailed(db, id, cursor, limit + 1);
-      const page = found.slice(0, limit);
-      return pageOf('failures', page.map(failureRecord), found.length > limit ? page.at(-1)?._id : undefined);
+      return pageOfFound('failures', found, limit, failureRecord);
     });
   },
 });

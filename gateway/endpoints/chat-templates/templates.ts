@@ -12,7 +12,7 @@ import { findChatTemplate, findChatTemplates, listChatTemplatePage } from '../..
 import { describeParam, paramsOf } from '../../../shared/templates/chat/template-params.ts';
 import type { ChatTemplateRequestDocument, TemplateDraft } from '../../../shared/templates/chat/template-request.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
-import { flag, named, text } from '../../api/shapes.ts';
+import { named, pageShape, text } from '../../api/shapes.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
@@ -103,11 +103,7 @@ export const ownChatTemplates = endpoint({
     cursor: cursorOf('chat_templates', isPlace),
   },
   reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
-  answer: named('OwnChatTemplatePage', {
-    data: z.array(OwnChatTemplate),
-    next_cursor: text().nullable(),
-    has_more: flag(),
-  }),
+  answer: pageShape('OwnChatTemplatePage', OwnChatTemplate),
   async handle({ db }, { caller, query: { state, language, limit, cursor: after } }) {
     const { page, last } = await readPage(db, caller.account._id, { state, language, after }, limit);
     return pageOf('chat_templates', page.map(chatTemplateRecord), last && placeOf(last));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
+import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import type { ChatContent, ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import type { ChatAcceptOutcome } from '../../../shared/money/conversations/accept-outcome.ts';
 import type { ChatDraft } from '../../../shared/money/conversations/draft.ts';
@@ -11,8 +12,10 @@ import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { readPaid } from '../../../shared/money/payment/read-paid.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { type Call, type Gateway, type OnceAction, refused } from '../../api/endpoint.ts';
+import { perProcess } from '../../api/per-process.ts';
 import { id, named, success, whole } from '../../api/shapes.ts';
 import type { ProblemAnswer } from '../../http/answer.ts';
 import type { Fields } from '../../http/fields/field.ts';
@@ -85,17 +88,31 @@ export interface ChatOrder {
   askNetwork?(): Promise<void>;
 }
 
+const REMEMBERED_PROVIDERS = 20_000;
+
+/** Read at most once per `keyCacheMs`. */
+const providersOf = perProcess(
+  ({ db, clock, config }) =>
+    new FreshCache<AccountId, ProviderDocument>({
+      freshMs: config.keyCacheMs,
+      maxEntries: REMEMBERED_PROVIDERS,
+      clock,
+      read: (account) => findProvider(db, account),
+    }),
+);
+
 /** shared/money/conversations/open.ts decides who pays for what. */
 export function chatSend<Body extends Fields>(
   deps: Gateway,
   { order: orderOf, result }: ChatSend<Body>,
 ): OnceAction<MessageId, Asked<Body>> {
-  const { chatAccepter, chatProviders, clock, config, db } = deps;
+  const { chatAccepter, clock, config, db } = deps;
+  const providers = providersOf(deps);
   const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
   return {
     async act(asked, { id, payBy }) {
       const account = asked.caller.account._id;
-      const provider = await chatProviders.get(account);
+      const provider = await providers.get(account);
       const order = await orderOf(asked, provider);
       const { given, problems } = order.read;
       if (given.to !== undefined && given.to === provider?.displayNumber) {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { Contract } from '../../api/contract.ts';
+import { endpoint } from '../../api/endpoint.ts';
 import { perProcess } from '../../api/per-process.ts';
 import type { ClientFiles } from '../../dashboard/files.ts';
 import { POLICY } from '../../dashboard/policy.ts';
@@ -10,6 +11,43 @@ import { PROBLEMS } from '../../http/problem.ts';
 import { takesGzip } from '../../http/takes-gzip.ts';
 import { renderPage } from './page.ts';
 import { PATHS_BELOW } from './pages.ts';
+
+export const docsOf = perProcess(({ files, contract }) => createDocs(files, contract));
+
+export const docs = endpoint({
+  id: 'docs',
+  method: 'get',
+  path: '/docs',
+  tag: 'Running it',
+  summary: 'This page',
+  openapi: { responses: { 200: { content: { 'text/html': { schema: { type: 'string' } } } } } },
+  respond: (gateway) => docsOf(gateway).page,
+});
+
+export const openapi = endpoint({
+  id: 'openapi',
+  method: 'get',
+  path: '/openapi.json',
+  tag: 'Running it',
+  summary: 'This contract as OpenAPI 3.1',
+  description:
+    'Compressed for callers that take gzip. With the ETag of an earlier answer in If-None-Match: 304 without a body while the document is the same.',
+  openapi: {
+    parameters: [
+      {
+        name: 'If-None-Match',
+        in: 'header',
+        description: 'The ETag of an earlier answer.',
+        schema: { type: 'string' },
+      },
+    ],
+    responses: {
+      200: { content: { 'application/json': { schema: { type: 'object' } } } },
+      304: { description: 'The caller has it already (If-None-Match)' },
+    },
+  },
+  respond: (gateway) => docsOf(gateway).openapi,
+});
 
 interface Docs {
   /** The paths of pages below /docs. */
@@ -102,5 +140,3 @@ function compressedToo(text: string): Compressed {
   const plain = Buffer.from(text);
   return { plain, gzip: gzipSync(plain) };
 }
-
-export const docsOf = perProcess(({ files, contract }) => createDocs(files, contract));

@@ -72,14 +72,9 @@ export const DeliveryStatus = z
     reference: reference.optional(),
     segments: whole('Number of SMS that the text is sent as.', { minimum: 1, example: 1 }).optional(),
     channel: channel.meta({ description: 'Of chat-app messages, and of SMS that were received.' }).optional(),
-    timeline: z.array(z.strictObject({ status: ReachedStatus, at: time() })).meta({
-      description: 'Every status that it had, oldest first.',
-      example: [
-        { status: 'queued', at: '2026-11-21T10:00:00+00:00' },
-        { status: 'sent', at: '2026-11-21T10:00:01+00:00' },
-        { status: 'delivered', at: '2026-11-21T10:00:04+00:00' },
-      ],
-    }),
+    timeline: z
+      .array(z.strictObject({ status: ReachedStatus, at: time() }))
+      .meta({ description: 'Every status that it had, oldest first.' }),
   })
   .meta({
     id: 'DeliveryStatus',
@@ -253,21 +248,6 @@ export const WholeMessage = z
     timeline: z.array(Happened).meta({
       description:
         "What happened, oldest first: `accepted`; the `template` that the text matched; the `path`; `paid`; `taken` by a carrier's worker; a carrier's `answer` to a submit and its `receipt`, raw and as we read them (the unusual ones, or all if the account asks for it; kept for 30 days unless your service provider says otherwise); the `policy` that decided about a submit without an answer; each `state`; each `webhook` attempt (the newest 20 of a delivery); `refunded`.",
-      example: [
-        { at: '2026-11-21T10:00:00+00:00', what: 'accepted' },
-        { at: '2026-11-21T10:00:00+00:00', what: 'paid', credits: 1, ledger_seq: 12 },
-        { at: '2026-11-21T10:00:00+00:00', what: 'taken', carrier: 'alpha' },
-        { at: '2026-11-21T10:00:01+00:00', what: 'state', status: 'sent' },
-        { at: '2026-11-21T10:00:04+00:00', what: 'state', status: 'delivered' },
-        {
-          at: '2026-11-21T10:00:04+00:00',
-          what: 'webhook',
-          event: 'message.delivered',
-          webhook_id: 'whk_3fa85f6457174562b3fc2c963f',
-          result: 200,
-          duration_ms: 31,
-        },
-      ],
     }),
   })
   .meta({

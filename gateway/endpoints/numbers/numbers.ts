@@ -4,7 +4,7 @@ import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { named, pageShape, text, time } from '../../api/shapes.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
-import { pageOf } from '../../http/page.ts';
+import { pageOfFound } from '../../http/page.ts';
 
 const AccountNumber = named('AccountNumber', {
   number: text('A long number with its country code, or a short code.', { example: '919000000001' }),
@@ -30,8 +30,7 @@ export const numbers = endpoint({
   answer: pageShape('NumberPage', AccountNumber, 'Numbers, in their order.'),
   async handle({ db }, { caller, query: { limit, cursor } }) {
     const found = await listNumbers(db, caller.account._id, limit + 1, cursor);
-    const page = found.slice(0, limit);
-    return pageOf('numbers', page.map(numberRecord), found.length > limit ? page.at(-1)?._id : undefined);
+    return pageOfFound('numbers', found, limit, numberRecord);
   },
 });
 

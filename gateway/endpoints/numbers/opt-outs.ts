@@ -27,7 +27,7 @@ import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Accepted } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
-import { pageOf } from '../../http/page.ts';
+import { pageOfFound } from '../../http/page.ts';
 import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
 
 /** Customers who want no SMS of the account, or none of one of its numbers. */
@@ -82,9 +82,7 @@ export const optOuts = endpoint({
     const account = caller.account._id;
     const completed = customer === undefined ? undefined : (await completionFor(db, account))(customer, number);
     const found = await listOptOuts(db, account, { customer: completed, scope: number }, cursor, limit + 1);
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    return pageOf('opt_outs', page.map(optOutRecord), last && optOutPlace(last));
+    return pageOfFound('opt_outs', found, limit, optOutRecord, optOutPlace);
   },
 });
 

@@ -11,7 +11,7 @@ import { flag, id, named, success, text, time, whole } from '../../api/shapes.ts
 import { Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import type { Rule } from '../../http/fields/request.ts';
-import { mergePage, pageOf } from '../../http/page.ts';
+import { mergePage, pageOfFound } from '../../http/page.ts';
 import { MessageId } from '../messages/shapes.ts';
 import { ScheduledFor } from '../sms/schedule.ts';
 
@@ -120,9 +120,7 @@ export const schedules = endpoint({
     const stored = await read(db, account, after, limit + 1);
     const behind = unstored.filter((one) => after === undefined || order(one, after) > 0);
     const found = mergePage(stored, behind, order, limit + 1);
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    return pageOf('schedules', page.map(scheduleRecord), last && placeText(list, last));
+    return pageOfFound('schedules', found, limit, scheduleRecord, (last) => placeText(list, last));
   },
 });
 

@@ -22,7 +22,7 @@ import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Accepted, Refused } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
-import { pageOf } from '../../http/page.ts';
+import { pageOfFound } from '../../http/page.ts';
 import { quotaProblem } from '../../http/quota-problem.ts';
 
 /** The senders that an account asked for or was given. */
@@ -58,8 +58,7 @@ export const senders = endpoint({
   answer: pageShape('SenderPage', AccountSender, 'Senders, by name.'),
   async handle({ db }, { caller, query: { limit, cursor } }) {
     const found = await listSenderPage(db, caller.account._id, cursor ?? '', limit + 1);
-    const page = found.slice(0, limit);
-    return pageOf('senders', page.map(senderRecord), found.length > limit ? page.at(-1)?.sender : undefined);
+    return pageOfFound('senders', found, limit, senderRecord, ({ sender }) => sender);
   },
 });
 

@@ -21,7 +21,7 @@ import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Accepted } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
-import { pageOf } from '../../http/page.ts';
+import { pageOfFound } from '../../http/page.ts';
 import { MadeKey } from '../keys/made-keys.ts';
 import { personName } from '../sign-in/person-name.ts';
 
@@ -79,8 +79,7 @@ export const users = endpoint({
   answer: pageShape('UserPage', User),
   async handle({ db }, { caller, query: { limit, cursor } }) {
     const found = await listUsers(db, caller.account._id, { after: cursor, limit: limit + 1 });
-    const shown = found.slice(0, limit);
-    return pageOf('users', shown.map(userRecord), found.length > limit ? shown.at(-1)?._id : undefined);
+    return pageOfFound('users', found, limit, userRecord);
   },
 });
 

@@ -13,7 +13,7 @@ import { request } from '../../http/fields/request.ts';
 import { earlierTime } from '../../http/fields/times.ts';
 import type { Accepted, Refused } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
-import { pageOf } from '../../http/page.ts';
+import { pageOfFound } from '../../http/page.ts';
 import { IN_PATH, WebhookId } from './webhooks.ts';
 
 /** Posts again what a webhook did not get since a time. The webhooks worker does it in pages. */
@@ -58,8 +58,7 @@ export const replays = endpoint({
     const webhook = await findOwnEndpoint(db, caller.account._id, params.webhook_id);
     if (webhook === undefined) return refused('webhook_not_found');
     const found = await listReplays(db, webhook._id, query.limit + 1, query.cursor);
-    const page = found.slice(0, query.limit);
-    return pageOf('replays', page.map(replayRecord), found.length > query.limit ? page.at(-1)?._id : undefined);
+    return pageOfFound('replays', found, query.limit, replayRecord);
   },
 });
 

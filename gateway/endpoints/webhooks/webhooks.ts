@@ -23,6 +23,7 @@ import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type EndpointId, newId, type RequestId } from '../../../shared/platform/runtime/ids.ts';
 import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
+import { perProcess } from '../../api/per-process.ts';
 import { flag, named, pageShape, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Caller } from '../../http/context.ts';
@@ -354,7 +355,7 @@ export const testWebhook = endpoint({
       const detail = `An account may test its webhooks ${TESTS_PER_MINUTE} times a minute. Try again in ${seconds} s.`;
       return refused('rate_limited', { detail, headers: ['Retry-After', seconds] });
     }
-    const guard = new AddressGuard({ ...guardOptions(config), resolve: deps.resolveHost });
+    const guard = guardOf(deps);
     const tested = await postTestEvent({ ...deps, guard, timeoutMs: config.webhookTimeoutMs }, found);
     const { eventId, body, result, durationMs, excerpt } = tested;
     return done({
@@ -369,6 +370,10 @@ export const testWebhook = endpoint({
     });
   },
 });
+
+const guardOf = perProcess(
+  ({ config, resolveHost }) => new AddressGuard({ ...guardOptions(config), resolve: resolveHost }),
+);
 
 /** Resolves to the webhook as it is then; undefined when it is gone. */
 function changeEndpoint(

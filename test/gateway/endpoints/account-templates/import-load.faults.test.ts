@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import request from 'supertest';
-import { builtProduct } from '../../support/built.ts';
-import { eventually } from '../../support/eventually.ts';
-import { makeKey } from '../../support/gateway.ts';
-import { makeAccount } from '../../support/make.ts';
-import { useStore } from '../../support/store.ts';
-import { ended } from '../../support/worker-processes.ts';
+import { builtProduct } from '../../../support/built.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { makeKey } from '../../../support/gateway.ts';
+import { makeAccount } from '../../../support/make.ts';
+import { useStore } from '../../../support/store.ts';
+import { ended } from '../../../support/worker-processes.ts';
 
 const FILE_BYTES = 1_048_576;
 const PIECE = 24_000;
