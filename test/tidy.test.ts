@@ -34,7 +34,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
 
 /** Packages that exactly these files may import (values; a type costs nothing). */
 const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
-  smpp: /^workers\/smpp\/session\/pdu\.ts$/,
+  smpp: /^shared\/carriers\/smpp\/pdu\.ts$/,
   undici: /^shared\/events\/webhooks\/posting\/(post|connect|guarded-get)\.ts$|^scripts\/(dev|bench)\//,
   axios: /^workers\/chatapp\/provider\/client\.ts$/,
   lmdb: /^workers\/embedded-db\/storage\//,

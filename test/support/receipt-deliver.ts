@@ -1,4 +1,4 @@
-import type { Deliver } from '../../workers/smpp/session/deliver-sm.ts';
+import type { Deliver } from '../../shared/carriers/smpp/deliver-sm.ts';
 
 /** A deliver_sm that is a receipt with this text, in octets that keep every character. `more` overrules. */
 export function receiptDeliver(text: string, more: Partial<Deliver> = {}): Deliver {

@@ -1,11 +1,11 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { caselessKeys, messageKey } from '../../../workers/smpp/dialect/message-ids.ts';
 import { ReceiptDialect } from '../../../workers/smpp/dialect/receipt-dialect.ts';
 import type { OrphanStore } from '../../../workers/smpp/receipts/orphan-store.ts';
 import { incomingReceipt, parseReceipt } from '../../../workers/smpp/receipts/receipt.ts';
 import type { IncomingReceipt } from '../../../workers/smpp/receipts/receipt-match.ts';
-import type { Deliver } from '../../../workers/smpp/session/deliver-sm.ts';
 
 const LOOK_MS = 250;
 

@@ -1,10 +1,10 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
+import { bindFields, hostOf } from '../../../shared/carriers/smpp/bind-request.ts';
+import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
+import type { BindCommand } from '../../../shared/carriers/smpp/pdu.ts';
+import { Session, type Submit, type SubmitAnswer } from '../../../shared/carriers/smpp/session.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
-import { bindFields, hostOf } from '../../../workers/smpp/session/bind-request.ts';
-import type { Deliver } from '../../../workers/smpp/session/deliver-sm.ts';
-import type { BindCommand } from '../../../workers/smpp/session/pdu.ts';
-import { Session, type Submit, type SubmitAnswer } from '../../../workers/smpp/session/session.ts';
 import { pduWords } from './pdu-words.ts';
 
 export interface TrialOptions {

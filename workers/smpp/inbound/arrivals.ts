@@ -1,6 +1,6 @@
+import type { DeliverVia } from '../../../shared/carriers/smpp/deliver-taker.ts';
 import type { InboundDocument } from '../../../shared/messages/inbound.ts';
 import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
-import type { DeliverVia } from '../session/deliver-taker.ts';
 
 /** A deliver_sm with a handset's message. It is stored, or is being stored. */
 export interface Arrival {

@@ -1,4 +1,4 @@
-import type { Deliver } from '../session/deliver-sm.ts';
+import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import type { Shift } from '../text/national-tables.ts';
 
 /** Which part of which message this is. `kind` separates references of 8 and 16 bits, which may have the same value. */

@@ -1,6 +1,8 @@
 import type { Db } from 'mongodb';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
+import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
+import type { DeliverVia } from '../../../shared/carriers/smpp/deliver-taker.ts';
 import { findUnfinished, keepInbound, removeInbound } from '../../../shared/messages/inbound-store.ts';
 import { LeaseLostError } from '../../../shared/messages/settlement/intents.ts';
 import { type End, storeApart } from '../../../shared/platform/runtime/apart.ts';
@@ -11,8 +13,6 @@ import type { InboundId } from '../../../shared/platform/runtime/ids.ts';
 import { errorFields, type Log, unexpectedErrorFields } from '../../../shared/platform/runtime/log.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
 import { DeliverRefusals, isOfDeliver, REFUSAL_STATUS } from '../session/deliver-refusals.ts';
-import type { Deliver } from '../session/deliver-sm.ts';
-import type { DeliverVia } from '../session/deliver-taker.ts';
 import type { InboundAnnouncer } from './announce-inbound.ts';
 import { type Arrival, Arrivals } from './arrivals.ts';
 import { documentOf, type Incoming, readIncoming } from './incoming.ts';

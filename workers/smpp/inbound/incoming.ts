@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import type { InboundDocument, InboundPart } from '../../../shared/messages/inbound.ts';
 import { type InboundId, newId } from '../../../shared/platform/runtime/ids.ts';
-import type { Deliver } from '../session/deliver-sm.ts';
 import { readUserData, type UserData } from './concatenation.ts';
 import { type DefaultAlphabet, unpacked } from './text-codings.ts';
 

@@ -1,4 +1,4 @@
-import type { Deliver } from '../session/deliver-sm.ts';
+import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 
 /**
  * Reads the fields of a receipt's text (SMPP 3.4 Appendix B) as carriers really write them: in any order and case, with `:` or

@@ -1,10 +1,10 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { WordMeaning } from '../../../shared/carriers/settings/receipts.ts';
+import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import type { PartReceipt, ReceiptTlvs } from '../../../shared/messages/settlement/message-log.ts';
 import { candidateKeys } from '../dialect/message-ids.ts';
 import { receiptDate } from '../dialect/receipt-dates.ts';
 import { type ReceiptDialect, standardMeaning } from '../dialect/receipt-dialect.ts';
-import type { Deliver } from '../session/deliver-sm.ts';
 import { receiptFields, receiptText } from './receipt-fields.ts';
 import type { IncomingReceipt } from './receipt-match.ts';
 

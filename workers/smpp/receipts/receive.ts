@@ -1,5 +1,7 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
+import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
+import type { DeliverTaker, DeliverVia } from '../../../shared/carriers/smpp/deliver-taker.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
 import { type Log, unexpectedErrorFields } from '../../../shared/platform/runtime/log.ts';
@@ -7,8 +9,6 @@ import type { ReceiptDialect } from '../dialect/receipt-dialect.ts';
 import type { Measurements } from '../monitoring/measurements.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
 import { DeliverRefusals, REFUSAL_STATUS, type Refusal } from '../session/deliver-refusals.ts';
-import type { Deliver } from '../session/deliver-sm.ts';
-import type { DeliverTaker, DeliverVia } from '../session/deliver-taker.ts';
 import { incomingReceipt, kindOf, type ParsedReceipt, parseReceipt } from './receipt.ts';
 import { receiptText, shapeOf } from './receipt-fields.ts';
 import type { IncomingReceipt } from './receipt-match.ts';

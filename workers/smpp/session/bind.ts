@@ -1,15 +1,15 @@
 import { type BindTrouble, endedBind, refusedBind } from '../../../shared/carriers/bind-report.ts';
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { STATUS, statusReason } from '../../../shared/carriers/command-status.ts';
+import { BIND_COMMANDS, bindFields, hostOf, turnsOf } from '../../../shared/carriers/smpp/bind-request.ts';
+import type { DeliverTaker } from '../../../shared/carriers/smpp/deliver-taker.ts';
+import type { BindCommand } from '../../../shared/carriers/smpp/pdu.ts';
+import { Session, type Submit, type SubmitAnswer } from '../../../shared/carriers/smpp/session.ts';
+import type { LostSubmits } from '../../../shared/carriers/smpp/unanswered-submits.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import type { Log } from '../../../shared/platform/runtime/log.ts';
 import { type BindEnd, FRESH, pauseAfter, type Streak } from './backoff.ts';
-import { BIND_COMMANDS, bindFields, hostOf, turnsOf } from './bind-request.ts';
 import { type BindState, mayBecome } from './bind-states.ts';
-import type { DeliverTaker } from './deliver-taker.ts';
-import type { BindCommand } from './pdu.ts';
-import { Session, type Submit, type SubmitAnswer } from './session.ts';
-import type { LostSubmits } from './unanswered-submits.ts';
 
 export interface BindOptions {
   readonly carrier: CarrierDocument;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { STATUS } from '../../../shared/carriers/command-status.ts';
+import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import { LeaseLostError } from '../../../shared/messages/settlement/intents.ts';
 import { isStoreTrouble } from '../../../shared/platform/mongo/errors.ts';
-import type { Deliver } from './deliver-sm.ts';
 
 /** How often a deliver_sm is refused for now although it is probably the reason itself. */
 const TRIES_MAX = 5;

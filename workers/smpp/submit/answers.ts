@@ -1,5 +1,7 @@
 import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { statusClass } from '../../../shared/carriers/command-status.ts';
+import type { SubmitAnswer } from '../../../shared/carriers/smpp/session.ts';
+import type { LostSubmits } from '../../../shared/carriers/smpp/unanswered-submits.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
 import type { Refusal, SubmitOutcome } from '../../../shared/messages/settlement/submit-outcome.ts';
@@ -7,12 +9,8 @@ import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { errorFields, type Log } from '../../../shared/platform/runtime/log.ts';
 import type { Refusal as NotLeaving } from '../claim/departures.ts';
 import type { Serving } from '../claim/serving.ts';
-
 import type { Measurements } from '../monitoring/measurements.ts';
-
 import type { SmppMetrics } from '../monitoring/metrics.ts';
-import type { SubmitAnswer } from '../session/session.ts';
-import type { LostSubmits } from '../session/unanswered-submits.ts';
 import type { BindSubmitter } from './bind-submitter.ts';
 import type { Breaker } from './breaker.ts';
 import type { CarrierRate } from './carrier-rate.ts';

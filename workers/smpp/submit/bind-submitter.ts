@@ -21,7 +21,7 @@ export interface BindSubmitterOptions<Segment> {
  */
 const SOON_MS = 50;
 
-/** The parts of a session (session/session.ts) that a submitter uses. */
+/** The parts of a session (shared/carriers/smpp/session.ts) that a submitter uses. */
 export interface SubmitSession<Segment> {
   readonly open: boolean;
   readonly congested: boolean;

@@ -3,7 +3,7 @@ import { ADDRESSES, type AddressSettings } from '../../../shared/carriers/settin
 import { withDefaults } from '../../../shared/carriers/settings/setting.ts';
 import { type StaticTlv, SUBMITS, type SubmitSettings } from '../../../shared/carriers/settings/submits.ts';
 import { TEXTS, type TextSettings } from '../../../shared/carriers/settings/texts.ts';
-import type { Tlv } from '../session/submit-sm.ts';
+import type { Tlv } from '../../../shared/carriers/smpp/submit-sm.ts';
 
 /** How one carrier wants its submit_sm, with all defaults filled in. Made once and used for every message. */
 export interface CarrierForm {

@@ -1,4 +1,5 @@
 import type { CarrierDlt, CarrierDocument } from '../../../shared/carriers/carrier.ts';
+import { encodeSubmit } from '../../../shared/carriers/smpp/submit-sm.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import type { ClaimGates } from '../../../shared/messages/queue/claim-gates.ts';
 import type { OutcomeSettler } from '../../../shared/messages/settlement/settle-outcomes.ts';
@@ -10,7 +11,6 @@ import type { Claimer } from '../claim/claim.ts';
 import type { Departures, Refusal } from '../claim/departures.ts';
 import type { Serving } from '../claim/serving.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
-import { encodeSubmit } from '../session/submit-sm.ts';
 import type { AccountChains } from './account-chains.ts';
 import type { Answers } from './answers.ts';
 import type { BindSubmitter } from './bind-submitter.ts';

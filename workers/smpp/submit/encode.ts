@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { CarrierDlt } from '../../../shared/carriers/carrier.ts';
 import type { SubmitSettings } from '../../../shared/carriers/settings/submits.ts';
 import type { TextSettings } from '../../../shared/carriers/settings/texts.ts';
+import type { SubmitFields, Tlv } from '../../../shared/carriers/smpp/submit-sm.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { type Encoding, planSegments, withoutMark } from '../../../shared/messages/sms-plan.ts';
-import type { SubmitFields, Tlv } from '../session/submit-sm.ts';
 import { destinationAddress, sourceAddress } from './address-forms.ts';
 import type { CarrierForm } from './carrier-form.ts';
 import { splitText, textForm } from './split.ts';
@@ -12,7 +12,7 @@ import { substituted } from './substitutes.ts';
 
 /**
  * Turns a message into submit_sm, one for each segment. Alphabet, octets, header and addresses are all set here;
- * session/submit-sm.ts only writes them. A value that the standard does not allow in a field never gets in: a NUL in an address,
+ * shared/carriers/smpp/submit-sm.ts only writes them. A value that the standard does not allow in a field never gets in: a NUL in an address,
  * for example, would shift all fields after it.
  */
 

@@ -1,6 +1,6 @@
 import type { TextSettings } from '../../../shared/carriers/settings/texts.ts';
+import type { SubmitFields, Tlv } from '../../../shared/carriers/smpp/submit-sm.ts';
 import type { Encoding, TextForm } from '../../../shared/messages/sms-plan.ts';
-import type { SubmitFields, Tlv } from '../session/submit-sm.ts';
 import { segmentText } from '../text/segment.ts';
 
 /** The fields of a submit_sm that hold its text and join it to the other segments. */

@@ -5,7 +5,7 @@ import { WHOLE_ACCOUNT } from '../../../../shared/carriers/opt-outs/opt-out.ts';
 import { foldText } from '../../../../shared/carriers/opt-outs/sign.ts';
 import { readScopes } from '../../../../shared/carriers/opt-outs/store.ts';
 import { setWordSettings } from '../../../../shared/carriers/opt-outs/word-settings.ts';
-import { decodeDeliver } from '../../../../workers/smpp/session/deliver-sm.ts';
+import { decodeDeliver } from '../../../../shared/carriers/smpp/deliver-sm.ts';
 import { bodies, type InboundWorld, inboundWorldPerTest, NUMBER, PHONE } from './world.ts';
 
 interface Vector {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
+import type { DeliverSession } from '../../../../shared/carriers/smpp/deliver-taker.ts';
 import { thisProcess } from '../../../../shared/platform/runtime/process-identity.ts';
 import { type Arrival, Arrivals } from '../../../../workers/smpp/inbound/arrivals.ts';
 import { documentOf, readIncoming } from '../../../../workers/smpp/inbound/incoming.ts';
-import type { DeliverSession } from '../../../../workers/smpp/session/deliver-taker.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { latch } from '../../../support/latch.ts';
 import { held, refused } from '../../../support/mongo-wire/faults.ts';

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ReceiptSettings } from '../../../../shared/carriers/settings/receipts.ts';
+import type { Deliver } from '../../../../shared/carriers/smpp/deliver-sm.ts';
 import { receiptDate } from '../../../../workers/smpp/dialect/receipt-dates.ts';
 import { type ParsedReceipt, parseReceipt } from '../../../../workers/smpp/receipts/receipt.ts';
-import type { Deliver } from '../../../../workers/smpp/session/deliver-sm.ts';
 import { dialect } from '../../../support/dialect.ts';
 import { INTERMEDIATE, receiptDeliver } from '../../../support/receipt-deliver.ts';
 

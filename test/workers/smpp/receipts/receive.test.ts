@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { CARRIER_DEFAULTS } from '../../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../../shared/carriers/command-status.ts';
 import type { ReceiptSettings } from '../../../../shared/carriers/settings/receipts.ts';
+import type { Deliver } from '../../../../shared/carriers/smpp/deliver-sm.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { MessageLog } from '../../../../shared/messages/settlement/log-store.ts';
 import { Settler } from '../../../../shared/messages/settlement/settle.ts';
@@ -12,7 +13,6 @@ import { Measurements } from '../../../../workers/smpp/monitoring/measurements.t
 import { createSmppMetrics } from '../../../../workers/smpp/monitoring/metrics.ts';
 import { Receive } from '../../../../workers/smpp/receipts/receive.ts';
 import { ReceiptSettler } from '../../../../workers/smpp/receipts/settle-receipts.ts';
-import type { Deliver } from '../../../../workers/smpp/session/deliver-sm.ts';
 import { dialect } from '../../../support/dialect.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeMessage } from '../../../support/make.ts';

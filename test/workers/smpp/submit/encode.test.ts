@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { CarrierDocument } from '../../../../shared/carriers/carrier.ts';
+import { encodeSubmit, type SubmitFields } from '../../../../shared/carriers/smpp/submit-sm.ts';
 import { queuedMessage } from '../../../../shared/messages/document/draft.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
-import { encodeSubmit, type SubmitFields } from '../../../../workers/smpp/session/submit-sm.ts';
 import { carrierForm } from '../../../../workers/smpp/submit/carrier-form.ts';
 import { countSubmits, type Encoded, encodeMessage } from '../../../../workers/smpp/submit/encode.ts';
 import { References } from '../../../../workers/smpp/submit/references.ts';

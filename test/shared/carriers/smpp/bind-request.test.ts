@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { CARRIER_DEFAULTS, type CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import { STATUS } from '../../../../shared/carriers/command-status.ts';
+import { BIND_COMMANDS, hostOf, turnsOf } from '../../../../shared/carriers/smpp/bind-request.ts';
 import { FRESH, pauseAfter, type Streak } from '../../../../workers/smpp/session/backoff.ts';
-import { BIND_COMMANDS, hostOf, turnsOf } from '../../../../workers/smpp/session/bind-request.ts';
 
 const at = (host: string): { host: string; port: number } => ({ host, port: 2775 });
 const carrier = (differs: Partial<CarrierDocument>): CarrierDocument => ({

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { SmppSocket } from '../../../../workers/smpp/session/socket.ts';
+import { SmppSocket } from '../../../../shared/carriers/smpp/socket.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const CONNECTIONS = 8;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
 import type { SmppSocket } from './socket.ts';
 
 /** The most deliver_sm that wait for our answer. At this limit reading stops, until half of them are answered. */

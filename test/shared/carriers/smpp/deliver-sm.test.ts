@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Deliver, decodeDeliver } from '../../../../workers/smpp/session/deliver-sm.ts';
-import { COMMAND, decodeFields, decodeMessageId } from '../../../../workers/smpp/session/pdu.ts';
+import { type Deliver, decodeDeliver } from '../../../../shared/carriers/smpp/deliver-sm.ts';
+import { COMMAND, decodeFields, decodeMessageId } from '../../../../shared/carriers/smpp/pdu.ts';
 
 const { deliverSm, dataSm } = COMMAND;
 

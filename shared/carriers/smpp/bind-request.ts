@@ -1,8 +1,8 @@
-import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import { ADDRESSES } from '../../../shared/carriers/settings/addresses.ts';
-import { type HostAndPort, LINKS } from '../../../shared/carriers/settings/links.ts';
-import { withDefaults } from '../../../shared/carriers/settings/setting.ts';
-import { SUBMITS } from '../../../shared/carriers/settings/submits.ts';
+import type { CarrierDocument } from '../carrier.ts';
+import { ADDRESSES } from '../settings/addresses.ts';
+import { type HostAndPort, LINKS } from '../settings/links.ts';
+import { withDefaults } from '../settings/setting.ts';
+import { SUBMITS } from '../settings/submits.ts';
 import type { BindCommand, BindFields } from './pdu.ts';
 
 /** The bind requests that make up one bind of a carrier. Submits go over the session of the first one. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import smpp from 'smpp';
-import { encodeSubmit, setSequence } from '../../../../workers/smpp/session/submit-sm.ts';
+import { encodeSubmit, setSequence } from '../../../../shared/carriers/smpp/submit-sm.ts';
 
 const octet = fc.integer({ min: 0, max: 255 });
 const text = (maxLength: number): fc.Arbitrary<string> =>

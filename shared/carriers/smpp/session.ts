@@ -1,5 +1,5 @@
-import { STATUS } from '../../../shared/carriers/command-status.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
+import { STATUS } from '../command-status.ts';
 import { decodeDeliver } from './deliver-sm.ts';
 import type { DeliverTaker } from './deliver-taker.ts';
 import { LinkCheck } from './link-check.ts';
