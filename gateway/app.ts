@@ -7,8 +7,9 @@ import { answerError } from './api/unanswered.ts';
 import { createDashboard } from './dashboard/serve.ts';
 import { docsOf } from './endpoints/docs/docs.ts';
 import { ENDPOINTS } from './endpoints/list.ts';
+import { sendRedirect } from './http/answer.ts';
 import { begin } from './http/begin.ts';
-import type { Handler } from './http/context.ts';
+import type { Handler, Reply } from './http/context.ts';
 import type { GatewayDeps } from './http/deps.ts';
 
 /** The whole API: the endpoints of endpoints/list.ts, and pages. Builds the app and does not listen. */
@@ -39,6 +40,10 @@ function mountPages(app: Express, gateway: Gateway): void {
   for (const path of docs.below) on(path, docs.page);
   on('/errors/:problem', docs.problem);
   on('/dashboard/assets/:name', dashboard.asset);
+  // Whoever types the address into a browser wants the pages for people; a program is told that there is nothing.
+  app.get('/', (req, res: Reply, next) =>
+    req.headers.accept?.includes('text/html') ? sendRedirect(res, '/dashboard') : next(),
+  );
   // The client knows its own paths and says of an unknown one that it leads nowhere.
   for (const path of ['/dashboard', '/dashboard/', '/dashboard/*path']) on(path, dashboard.page);
 }

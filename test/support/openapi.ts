@@ -62,7 +62,7 @@ interface Answer {
 }
 
 /** Paths that the contract leaves out: pages for browsers. */
-export const FOR_BROWSERS = /^\/dashboard([/{]|$)|^\/docs\/|^\/errors\//;
+export const FOR_BROWSERS = /^\/$|^\/dashboard([/{]|$)|^\/docs\/|^\/errors\//;
 
 /** What an answer has that the contract does not allow; undefined when nothing. */
 export function answerFault({ method, url, status, contentType, text }: Answer): string | undefined {

@@ -30,6 +30,14 @@ describe('GET /dashboard', () => {
     }
   });
 
+  it('is where / leads a browser, and no program', async () => {
+    const browser = await request(gateway.url).get('/').set('Accept', 'text/html,application/xhtml+xml');
+    const program = await request(gateway.url).get('/');
+
+    expect([browser.status, browser.headers.location]).to.deep.equal([302, '/dashboard']);
+    expect(program.status).to.equal(404);
+  });
+
   it('says in the page that nobody has signed in, when there is no cookie', async () => {
     const withCookie = await request(gateway.url).get('/dashboard').set('Cookie', 'harkara=ses_1.2');
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { post } from '../../api/http.ts';
 import { type ApiProblem, asProblem } from '../../api/problem.ts';
-import { newcomer } from '../../api/session.ts';
+import { newcomer, signIn } from '../../api/session.ts';
 import { Form } from '../../parts/form.tsx';
 import { Gate } from '../../parts/gate.tsx';
 import { PASSWORD_HINT, Password } from '../../parts/password.tsx';
@@ -62,9 +62,15 @@ function ChoosePassword({ link, token }: { readonly link: Link; readonly token: 
       <Form
         submit="Set password"
         onSubmit={async (values) => {
-          await post('/v2/session/link/password', { token, password: values.exact('password') });
+          const password = values.exact('password');
+          await post('/v2/session/link/password', { token, password });
+          // Who has a second factor, or one name in several accounts, is asked for it by the sign-in form.
           newcomer.value = link.username;
-          toast('Your password is set. Sign in with it.');
+          const isIn = await signIn({ username: link.username, password }).then(
+            () => true,
+            () => false,
+          );
+          toast(isIn ? 'Your password is set.' : 'Your password is set. Sign in with it.');
           route('/dashboard', true);
         }}
       >

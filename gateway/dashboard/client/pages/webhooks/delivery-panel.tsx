@@ -79,8 +79,8 @@ function Attempts({ of }: { readonly of: WholeDelivery }) {
     <ol class="stack">
       {of.attempts.map((attempt) => (
         <li key={attempt.at}>
-          <Time at={attempt.at} full /> · <strong>{attempt.result}</strong> · {number(attempt.duration_ms)} ms ·{' '}
-          {attempt.reason}
+          <Time at={attempt.at} full="seconds" /> · <strong>{attempt.result}</strong> · {number(attempt.duration_ms)} ms
+          · {attempt.reason}
           {attempt.answer && <CodeBlock text={attempt.answer} label="answer" />}
         </li>
       ))}
