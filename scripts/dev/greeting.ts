@@ -20,7 +20,7 @@ Harkara runs.
 
   API         ${api}, described on ${api}/docs
   Dashboard   ${publicUrl(config)}/dashboard
-              choose a password there, once: ${demo.ownerLink}
+              sign in as ${demo.owner.username}; ${demo.owner.hasPassword ? 'a new password' : 'choose a password first'}: ${demo.owner.link}
   Store       ${store}
   Carrier     simulated, SMPP on 127.0.0.1:${config.simulatorSmscPort}
   Chat-app    simulated provider on ${demo.providerUrl}

@@ -8,21 +8,28 @@ import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 
 const USERNAME = 'demo@example.com';
 
+export interface DemoOwner {
+  readonly username: string;
+  readonly hasPassword: boolean;
+  /** A one-time link to choose a password. */
+  readonly link: string;
+}
+
 /**
  * Creates the owner of the demo account if there is none, and at every start a new one-time link for the owner; there is no
  * default password. Of all accounts, only this one lets its owner do without a second factor.
  */
-export async function seedOwner(db: Db, clock: Clock, account: AccountId, config: Config): Promise<string> {
+export async function seedOwner(db: Db, clock: Clock, account: AccountId, config: Config): Promise<DemoOwner> {
   await db
     .collection<AccountDocument>('accounts')
     .updateOne({ _id: account, secondFactor: { $exists: false } }, { $set: { secondFactor: 'exempt' } });
   const [found] = await findUsersByName(db, USERNAME, account);
   if (found === undefined) {
     const { token } = await inviteUser(db, clock.now(), { username: USERNAME, account, role: 'owner' });
-    return linkUrl(config, token);
+    return { username: USERNAME, hasPassword: false, link: linkUrl(config, token) };
   }
   if (found.status === 'disabled') await enableUser(db, found._id);
   const made = await makeLink(db, clock.now(), found);
   if (made === undefined) throw new Error(`${USERNAME} was disabled just now`);
-  return linkUrl(config, made.token);
+  return { username: USERNAME, hasPassword: found.password !== undefined, link: linkUrl(config, made.token) };
 }

@@ -6,14 +6,14 @@ import { createEndpoint } from '../../shared/events/webhooks/endpoint-store.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { createAccount, listAccounts } from '../../shared/money/accounts/store.ts';
 import { topUp } from '../../shared/money/ledger/change.ts';
-import { createKey, listLiveKeys, revokeKey } from '../../shared/people/keys/store.ts';
 import { gatewayUrl } from '../../shared/platform/config/gateway-url.ts';
 import type { Config } from '../../shared/platform/config/settings.ts';
 import { ensureIndexes } from '../../shared/platform/mongo/indexes.ts';
 import { type Clock, isoDate } from '../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../shared/platform/runtime/ids.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
-import { seedOwner } from './seed-owner.ts';
+import { seedKey } from './seed-key.ts';
+import { type DemoOwner, seedOwner } from './seed-owner.ts';
 import { type ProviderApp, seedProvider } from './seed-provider.ts';
 
 /** What a newcomer needs to send a message. */
@@ -21,8 +21,7 @@ export interface Demo {
   readonly account: AccountDocument;
   readonly balance: number;
   readonly key: string;
-  /** The account's owner uses it to set a password for the dashboard. */
-  readonly ownerLink: string;
+  readonly owner: DemoOwner;
   /** First the one for SMS events, then the one for the chat-app channel. */
   readonly webhooks: readonly { readonly url: string; readonly secret: string }[];
   readonly providerUrl: string;
@@ -37,13 +36,6 @@ const SENDER = 'HARKRA';
 const PASSWORD = 'simulate';
 const CREDITS = 10_000;
 const DAY_MS = 24 * 3_600_000;
-/**
- * Every run creates a new key. Those of the runs before stay valid for this many days, in case somebody pasted one somewhere; an
- * account may not have any number of keys.
- */
-const KEY_DAYS = 7;
-const KEY_NAME = 'npm start';
-const KEYS_KEPT = 10;
 const ACCOUNT_DAYS = 365;
 
 /** Creates what is missing, with the functions of `npm run ops`; the next `npm start` reuses it. */
@@ -69,17 +61,9 @@ export async function seedDemo(db: Db, clock: Clock, box: SecretBox, config: Con
   );
   const providerUrl = `http://127.0.0.1:${config.simulatorChatappPort}`;
   const providerApp = await seedProvider({ db, clock, box }, account._id, providerUrl, gatewayUrl(config));
-  const before = await listLiveKeys(db, account._id, clock.now());
-  const ofRuns = before.filter(({ name }) => name === KEY_NAME);
-  for (const { _id } of ofRuns.slice(0, Math.max(ofRuns.length - KEYS_KEPT, 0))) await revokeKey(db, _id);
-  const { key } = await createKey(db, clock, {
-    account: account._id,
-    name: KEY_NAME,
-    scopes: ['send', 'read'],
-    expiresAt: new Date(clock.now().getTime() + KEY_DAYS * DAY_MS),
-  });
-  const ownerLink = await seedOwner(db, clock, account._id, config);
-  return { account, balance, key, ownerLink, webhooks, providerUrl, providerApp };
+  const key = await seedKey(db, clock, account._id, config.dataDir);
+  const owner = await seedOwner(db, clock, account._id, config);
+  return { account, balance, key, owner, webhooks, providerUrl, providerApp };
 }
 
 /** Gives the receiver the secrets of its webhooks. Rejects when the receiver does not answer. */

@@ -110,7 +110,7 @@ describe('npm start', function () {
       await eventually(() => webhook.test(run.out), 'its webhook, with a secret that the new simulator knows');
     });
 
-    it('killed, it leaves nothing either; the next start goes on with the same account', async () => {
+    it('killed, it leaves nothing either; the next start goes on with the same account and key', async () => {
       const killed = run;
       const processes = killed.processes();
       for (const pid of [processes[0]?.pid, killed.npm.pid]) process.kill(pid ?? 0, 'SIGKILL');
@@ -119,6 +119,8 @@ describe('npm start', function () {
 
       expect(processes.filter((one) => !isGone(one))).to.deep.equal([]);
       expect(accountOf(run.out)).to.equal(accountOf(killed.out));
+      const keyOf = (out: string) => /Key +(hk_live_\S+)/.exec(out)?.[1];
+      expect(keyOf(run.out)).to.be.a('string').and.equal(keyOf(killed.out));
     });
 
     it('a second Ctrl-C does not wait for a process that hangs', async () => {

@@ -13,7 +13,7 @@ export async function printedWalk({ url, key, account, credits, db, provider }: 
     account: document,
     balance: credits,
     key,
-    ownerLink: '',
+    owner: { username: 'demo@example.com', hasPassword: false, link: '' },
     webhooks: [],
     providerUrl: provider.url,
     providerApp: { url, app_secret: '', verify_token: '' },
