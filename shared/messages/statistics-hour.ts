@@ -1,5 +1,5 @@
 import type { AccountId } from '../platform/runtime/ids.ts';
-import type { ChannelName } from './document/message.ts';
+import type { ChannelName, Route } from './document/message.ts';
 import type { STATES } from './document/status.ts';
 
 export type ShownState = (typeof STATES)[keyof typeof STATES]['shown'];
@@ -11,8 +11,8 @@ export type ShownState = (typeof STATES)[keyof typeof STATES]['shown'];
  */
 export interface HourDocument {
   /** So that the hours of an account are a range of `_id`. */
-  readonly _id: `${AccountId}:${HourName}`;
-  readonly account: AccountId;
+  readonly _id: `${Counter}:${HourName}`;
+  readonly account: Counter;
   readonly countedAt: Date;
   readonly states: Readonly<Partial<Record<ChannelName, Readonly<Partial<Record<ShownState, number>>>>>>;
   /** What they cost, without what was refunded. */
@@ -21,9 +21,62 @@ export interface HourDocument {
   readonly conversations: number;
   readonly operators: readonly OperatorCounts[];
   /** By `error_code`, the most frequent ones. */
-  readonly errors: readonly { readonly code: string; readonly messages: number }[];
+  readonly errors: readonly ErrorCount[];
+  /** The sent ones by what reports group by. With all rows together they are the hour, each message in one of them. */
+  readonly traffic: readonly TrafficRow[];
   readonly expiresAt: Date;
 }
+
+/** Whose messages a document counts. Those of all accounts together are counted too, for operators. */
+export type Counter = AccountId | typeof ALL;
+export const ALL = 'all';
+
+export interface ErrorCount {
+  readonly code: string;
+  readonly messages: number;
+}
+
+/** Messages that agree in all that reports group by. What is absent is unknown, or not a property of their channel. */
+export interface TrafficRow extends TrafficKind, TrafficCounts {}
+
+export interface TrafficKind {
+  /** Of the hour: days begin at half an hour in India. */
+  readonly half: 0 | 1;
+  readonly channel: ChannelName;
+  /** In `ALL` only. */
+  readonly account?: AccountId;
+  /** The two that follow are not in `ALL`. */
+  readonly sender?: string;
+  /** DLT id, or the name of a template of the chat apps. */
+  readonly template?: string;
+  readonly route?: Route;
+  /** The operator's route (carriers/routing/) that chose the carrier. */
+  readonly rule?: string;
+  /** Id of the carrier that had it last. */
+  readonly carrier?: string;
+  /** ISO 3166-1. */
+  readonly country?: string;
+  /** The network or carrier that delivered. */
+  readonly operator?: string;
+  /** Those that were too different to be counted apart: all the above but `half` and `channel` are left out. */
+  readonly other?: true;
+}
+
+export interface TrafficCounts {
+  readonly states: Readonly<Partial<Record<ShownState, number>>>;
+  readonly segments: number;
+  /** What they cost, without what was refunded. */
+  readonly credits: number;
+  readonly refunded: number;
+  /** By `error_code`, of those that have ended. Absent when there are none. */
+  readonly errors?: readonly ErrorCount[];
+  /** By currency, in millionths: the routes' `--price` of messages that were not refunded, and `--costs` of segments that carriers took. */
+  readonly sales?: Amounts;
+  readonly costs?: Amounts;
+}
+
+/** By ISO 4217 code; `none` where the operator wrote none. */
+export type Amounts = Readonly<Record<string, number>>;
 
 /** The messages that one carrier or provider took, or that it ended. */
 export interface OperatorCounts {

@@ -1,6 +1,5 @@
 import type { Collection, Db } from 'mongodb';
-import type { AccountId } from '../platform/runtime/ids.ts';
-import { type CountedHourDocument, type HourDocument, hourName } from './statistics-hour.ts';
+import { type CountedHourDocument, type Counter, type HourDocument, hourName } from './statistics-hour.ts';
 
 export function hourCollection(db: Db): Collection<HourDocument> {
   return db.collection('statistics');
@@ -10,10 +9,11 @@ export function countedHourCollection(db: Db): Collection<CountedHourDocument> {
   return db.collection('counted_hours');
 }
 
-/** The hours of an account from `from` on in which it made messages, oldest first. */
-export function readHours(db: Db, account: AccountId, from: Date): Promise<HourDocument[]> {
+/** The hours of an account from `from` on in which it made messages, oldest first, without `traffic`. */
+export function readHours(db: Db, account: Counter, from: Date): Promise<Omit<HourDocument, 'traffic'>[]> {
   return hourCollection(db)
     .find({ _id: { $gte: `${account}:${hourName(from)}`, $lt: `${account}:9999-12-31T23` } })
+    .project<Omit<HourDocument, 'traffic'>>({ traffic: 0 })
     .sort({ _id: 1 })
     .toArray();
 }

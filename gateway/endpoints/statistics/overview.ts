@@ -67,7 +67,7 @@ export const accountOverview = endpoint({
   },
 });
 
-function creditsPerDay(hours: readonly HourDocument[], now: Date): number {
+function creditsPerDay(hours: readonly Omit<HourDocument, 'traffic'>[], now: Date): number {
   const [first] = hours;
   const used = hours.reduce((sum, { credits }) => sum + credits, 0);
   return perDay(used, first && countedFrom(first), now);

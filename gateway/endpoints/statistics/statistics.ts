@@ -123,7 +123,7 @@ export const accountStatistics = endpoint({
 /** What the hours of a period are together: totals, a series, carriers and errors. */
 function statisticsRecord(
   period: PeriodName,
-  hours: readonly HourDocument[],
+  hours: readonly Omit<HourDocument, 'traffic'>[],
   countedAt: Date | undefined,
   now: Date,
 ): Shown<typeof MessageStatistics> {
@@ -154,7 +154,7 @@ function noSum(): Sum {
   return { total: 0, ...NONE, credits_used: 0, conversations: 0 };
 }
 
-function add(sum: Sum, { states, credits, conversations }: HourDocument): void {
+function add(sum: Sum, { states, credits, conversations }: Omit<HourDocument, 'traffic'>): void {
   for (const counts of Object.values(states)) {
     for (const state of STATES) {
       const count = counts[state] ?? 0;
@@ -166,7 +166,7 @@ function add(sum: Sum, { states, credits, conversations }: HourDocument): void {
   sum.conversations += conversations;
 }
 
-function operatorRecords(hours: readonly HourDocument[]): Shown<typeof OperatorStatistics>[] {
+function operatorRecords(hours: readonly Omit<HourDocument, 'traffic'>[]): Shown<typeof OperatorStatistics>[] {
   // By channel and name: a carrier of SMS may be named like the chat-app channel.
   const sums = new Map<string, OperatorCounts>();
   for (const { name, channel, ended, delivered, within } of hours.flatMap(({ operators }) => operators)) {
@@ -193,7 +193,7 @@ function operatorRecords(hours: readonly HourDocument[]): Shown<typeof OperatorS
     }));
 }
 
-function errorRecords(hours: readonly HourDocument[]): Shown<typeof ErrorStatistics>[] {
+function errorRecords(hours: readonly Omit<HourDocument, 'traffic'>[]): Shown<typeof ErrorStatistics>[] {
   const sums = new Map<string, number>();
   for (const { code, messages } of hours.flatMap(({ errors }) => errors)) {
     sums.set(code, (sums.get(code) ?? 0) + messages);

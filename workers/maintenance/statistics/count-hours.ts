@@ -4,6 +4,8 @@ import { listCarriers } from '../../../shared/carriers/carrier-store.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import { queueOf } from '../../../shared/messages/queue/queue-store.ts';
 import {
+  ALL,
+  type Counter,
   HOUR_MS,
   type HourDocument,
   type HourName,
@@ -17,7 +19,8 @@ import { TOO_LATE_V } from '../../../shared/money/conversations/included-store.t
 import { ledgerCollection } from '../../../shared/money/ledger/store.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, idTime, lowestId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
-import { COUNTED_FIELDS, type Counted, Tally } from './tally.ts';
+import { COUNTED_FIELDS, type Counted, sorted } from './counted.ts';
+import { Tally } from './tally.ts';
 
 /** Messages of one read: as many as keep the store busy for some milliseconds. */
 const SLICE = 500;
@@ -84,7 +87,7 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
   const countedAt = clock.now();
   const expiresAt = new Date(hourStart(hour).getTime() + KEPT_MS);
   const carrierNames = new Map((await listCarriers(db)).map(({ _id, name }) => [_id, name]));
-  const tallies = new Map<AccountId, Tally>();
+  const tallies = new Map<Counter, Tally>();
   const pace = new Pace(clock);
   let messages = 0;
   for await (const slice of slicesOf(db, hour, pace)) {
@@ -93,12 +96,15 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
     const refunded = await givenBack(db, slice);
     for (const message of slice) {
       if (message.v === TOO_LATE_V) continue;
-      const tally = tallies.get(message.account) ?? new Tally(carrierNames);
-      tallies.set(message.account, tally);
-      tally.add(message, refunded);
+      const one = sorted(message, carrierNames, refunded);
+      for (const counter of [message.account, ALL] as const) {
+        const tally = tallies.get(counter) ?? new Tally(counter, carrierNames);
+        tallies.set(counter, tally);
+        tally.add(one);
+      }
     }
   }
-  const documents = [...tallies].map(([account, tally]) => tally.document(account, hour, countedAt, expiresAt));
+  const documents = [...tallies.values()].map((tally) => tally.document(hour, countedAt, expiresAt));
   for (let first = 0; first < documents.length; first += WRITE) {
     await pace.pause();
     await replace(db, documents.slice(first, first + WRITE));

@@ -1,35 +1,23 @@
 import { CHAT_OPERATOR } from '../../../shared/messages/channels/chatapp.ts';
-import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
-import type { MessageDocument, StoredMessage } from '../../../shared/messages/document/message.ts';
+import type { StoredMessage } from '../../../shared/messages/document/message.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
 import {
+  ALL,
+  type Counter,
   type HourDocument,
   type HourName,
   SECONDS,
   type ShownState,
+  type TrafficKind,
 } from '../../../shared/messages/statistics-hour.ts';
-import { CREDITS_PER_MESSAGE, isRefundable } from '../../../shared/money/ledger/refund.ts';
-import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-
-/** What is read of a message to count it. */
-export type Counted = Pick<
-  StoredMessage,
-  '_id' | 'v' | 'channel' | 'account' | 'state' | 'operator' | 'errorCode' | 'history' | 'parts' | 'earlier'
-> & {
-  readonly direction?: 'in' | 'out';
-  readonly claim?: Pick<NonNullable<MessageDocument['claim']>, 'carrier'>;
-  readonly conversation?: ChatMessageDocument['conversation'];
-  readonly opened?: Pick<NonNullable<ChatMessageDocument['opened']>, 'credits'>;
-};
-
-export const COUNTED_FIELDS = {
-  ...{ v: 1, channel: 1, account: 1, state: 1, operator: 1, errorCode: 1, history: 1, direction: 1 },
-  conversation: 1,
-  ...{ 'claim.carrier': 1, 'opened.credits': 1, 'parts.state': 1, 'earlier.parts.state': 1 },
-} as const;
+import type { Counted, Sorted } from './counted.ts';
+import { increase, mostFrequent, Traffic } from './traffic.ts';
 
 /** Error codes and carriers of one account and hour that are kept: a document stays small whatever carriers answer. */
 const KINDS_MAX = 50;
+/** Rows of traffic that are kept. Of all accounts together more, because the account tells them apart too. */
+const ROWS_MAX = 200;
+const ALL_ROWS_MAX = 1_000;
 
 interface Operator {
   readonly name: string;
@@ -39,8 +27,10 @@ interface Operator {
   readonly within: number[];
 }
 
-/** Counts the messages that one account made in one hour. */
+/** Counts the messages that one account made in one hour, or all of them. */
 export class Tally {
+  readonly #counter: Counter;
+  readonly #traffic: Traffic;
   readonly #states = { sms: new Map<ShownState, number>(), chatapp: new Map<ShownState, number>() };
   /** By channel and name: a carrier of SMS may be named like the chat-app channel. */
   readonly #operators = new Map<string, Operator>();
@@ -50,26 +40,29 @@ export class Tally {
   #conversations = 0;
 
   /** `carrierNames`: by id. A receipt says the name; a message that ended without one says the id. */
-  constructor(carrierNames: ReadonlyMap<string, string>) {
+  constructor(counter: Counter, carrierNames: ReadonlyMap<string, string>) {
+    this.#counter = counter;
     this.#carrierNames = carrierNames;
+    this.#traffic = new Traffic(counter === ALL ? ALL_ROWS_MAX : ROWS_MAX);
   }
 
-  /** `refunded`: conversations that were given back. */
-  add(message: Counted, refunded: ReadonlySet<string | undefined>): void {
+  add({ message, kind, paid }: Sorted): void {
     const { channel, state, errorCode } = message;
     increase(this.#states[channel], STATES[state].shown);
     if (message.direction === 'in') return;
-    this.#pay(message, refunded);
+    this.#credits += paid.credits - paid.refunded;
+    if (message.opened !== undefined && paid.refunded === 0) this.#conversations++;
+    this.#traffic.add(message, this.#counter === ALL ? kindAmongAll(message, kind) : kind, paid);
     if (errorCode !== undefined && STATES[state].final) increase(this.#errors, errorCode);
     const name = message.operator ?? (channel === 'chatapp' ? CHAT_OPERATOR : this.#carrierOf(message));
     if (name !== undefined && STATES[state].final) this.#end(message, name);
   }
 
-  document(account: AccountId, hour: HourName, countedAt: Date, expiresAt: Date): HourDocument {
+  document(hour: HourName, countedAt: Date, expiresAt: Date): HourDocument {
     const { sms, chatapp } = this.#states;
     return {
-      _id: `${account}:${hour}`,
-      account,
+      _id: `${this.#counter}:${hour}`,
+      account: this.#counter,
       countedAt,
       states: { sms: Object.fromEntries(sms), chatapp: Object.fromEntries(chatapp) },
       credits: this.#credits,
@@ -77,25 +70,14 @@ export class Tally {
       operators: [...this.#operators.values()]
         .sort((a, b) => b.ended - a.ended || (a.name < b.name ? -1 : 1))
         .slice(0, KINDS_MAX),
-      errors: [...this.#errors]
-        .map(([code, messages]) => ({ code, messages }))
-        .sort((a, b) => b.messages - a.messages || (a.code < b.code ? -1 : 1))
-        .slice(0, KINDS_MAX),
+      errors: mostFrequent(this.#errors, KINDS_MAX),
+      traffic: this.#traffic.rows(),
       expiresAt,
     };
   }
 
   #carrierOf({ claim }: Counted): string | undefined {
     return claim && (this.#carrierNames.get(claim.carrier) ?? claim.carrier);
-  }
-
-  #pay(message: Counted, refunded: ReadonlySet<string | undefined>): void {
-    const { channel, opened, conversation } = message;
-    if (channel === 'sms') this.#credits += isRefundable(message) ? 0 : CREDITS_PER_MESSAGE;
-    else if (opened !== undefined && !refunded.has(conversation)) {
-      this.#credits += opened.credits;
-      this.#conversations++;
-    }
   }
 
   #end({ channel, state, history }: Counted, name: string): void {
@@ -118,6 +100,7 @@ export class Tally {
   }
 }
 
-function increase<Key>(counts: Map<Key, number>, key: Key): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
+/** Of all accounts together, the account tells kinds apart, and what only matters to the account does not. */
+function kindAmongAll({ account }: Counted, { sender, template, ...kind }: TrafficKind): TrafficKind {
+  return { ...kind, account };
 }

@@ -6,6 +6,7 @@ import type { MessageDocument } from '../../../../shared/messages/document/messa
 import { insertFirst } from '../../../../shared/messages/queue/insert.ts';
 import { WRITE_OUT_MS } from '../../../../shared/messages/queue/queue-document.ts';
 import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
+import { ALL, type Counter } from '../../../../shared/messages/statistics-hour.ts';
 import { countedHourCollection, hourCollection, readHours } from '../../../../shared/messages/statistics-store.ts';
 import { giveBackRefused } from '../../../../shared/money/conversations/give-back.ts';
 import { neverStore } from '../../../../shared/money/conversations/included-store.ts';
@@ -54,6 +55,8 @@ describe('maintenance: what became of the messages of each hour', () => {
       content: { kind: 'text', text: 'x' },
       ...more,
     }) as ChatMessageDocument;
+  const trafficOf = async (counter: Counter) =>
+    (await hourCollection(db).findOne({ _id: `${counter}:2026-11-21T10` }))?.traffic ?? [];
   const hours = () => readHours(db, account, new Date(0));
 
   it('waits while accepted messages are lines only, after the maintenance was away, and then counts them all', async () => {
@@ -119,6 +122,59 @@ describe('maintenance: what became of the messages of each hour', () => {
     expect(beta?.within.at(-1)).to.equal(1);
   });
 
+  it('counts traffic by what reports group by, with credits, prices and costs, for each account and for all together', async () => {
+    const claim = { id: newId('clm'), carrier: 'beta', epoch: 1, at: clock.now() };
+    const routed = { route: 'india', price: '0.12 INR', costs: { beta: '0.05 INR', gamma: '1' } };
+    const own = { claim, routed, to: '919876543210', sender: 'HARKRA', segments: 2 };
+    const copy = { ...claim, carrier: 'gamma', parts: [{ state: 'unknown' as const }] };
+    await put(
+      made(5, { ...own, state: 'delivered', parts: [{ state: 'delivered' }, { state: 'delivered' }], earlier: [copy] }),
+      made(5, { ...own, state: 'rejected', errorCode: '0x45', parts: [{ state: 'refused' }, { state: 'refused' }] }),
+      made(5, { ...own, state: 'delivered', operator: 'Airtel', template: '1107' }),
+      made(5, { to: '447400123456' }),
+    );
+
+    await counter().run();
+
+    const kind = { half: 0, channel: 'sms', route: 'transactional', rule: 'india', carrier: 'beta', country: 'IN' };
+    const traffic = await trafficOf(account);
+    expect(traffic).to.deep.include({
+      ...kind,
+      ...{ sender: 'HARKRA', states: { delivered: 1, rejected: 1 }, segments: 4, credits: 1, refunded: 1 },
+      ...{ errors: [{ code: '0x45', messages: 1 }], sales: { INR: 120_000 }, costs: { INR: 100_000, none: 1_000_000 } },
+    });
+    expect(traffic.map(({ country, operator }) => [country, operator])).to.have.deep.members([
+      ['IN', undefined],
+      ['IN', 'Airtel'],
+      ['GB', undefined],
+    ]);
+    const together = (await trafficOf(ALL)).find(
+      ({ carrier, operator }) => carrier === 'beta' && operator === undefined,
+    );
+    expect(together).to.deep.include({ ...kind, account, credits: 1 });
+    expect(together).not.to.have.property('sender');
+  });
+
+  it('counts what is too different together, so that no document grows without end', async () => {
+    await put(...Array.from({ length: 250 }, (_, i) => made(5, { sender: `S${i}` })), made(5, { sender: 'S7' }));
+
+    await counter().run();
+
+    const traffic = await trafficOf(account);
+    expect(traffic).to.have.lengthOf(201);
+    expect(traffic[0]).to.deep.include({ sender: 'S7', states: { queued: 2 } });
+    expect(traffic.at(-1)).to.deep.include({
+      half: 0,
+      channel: 'sms',
+      other: true,
+      states: { queued: 50 },
+      credits: 50,
+    });
+    const all = await trafficOf(ALL);
+    expect(all).to.have.lengthOf(1);
+    expect(all[0]).to.deep.include({ account, states: { queued: 251 } });
+  });
+
   it('counts the chat-app channel, and what conversations cost without those that were given back', async () => {
     account = await makeAccount(db, 10);
     const opened = { group: newId('grp'), credits: 2 };
@@ -148,7 +204,7 @@ describe('maintenance: what became of the messages of each hour', () => {
     await counter().run();
 
     expect((await hours())[0]?.states).to.deep.equal({ sms: { queued: 1 }, chatapp: {} });
-    expect(await hourCollection(db).countDocuments()).to.equal(1);
+    expect(await hourCollection(db).countDocuments()).to.equal(2); // the account's, and that of all
   });
 
   it('counts the running hour again and again, and an hour that is over with growing pauses', async () => {

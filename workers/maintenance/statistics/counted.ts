@@ -1,0 +1,71 @@
+import { countryOf } from '../../../shared/carriers/routing/country.ts';
+import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import type { MessageDocument, StoredMessage } from '../../../shared/messages/document/message.ts';
+import { HOUR_MS, type TrafficKind } from '../../../shared/messages/statistics-hour.ts';
+import { CREDITS_PER_MESSAGE, isRefundable } from '../../../shared/money/ledger/refund.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
+import { idTime } from '../../../shared/platform/runtime/ids.ts';
+
+/** What is read of a message to count it. */
+export type Counted = Pick<
+  StoredMessage,
+  '_id' | 'v' | 'channel' | 'account' | 'to' | 'state' | 'operator' | 'errorCode' | 'history' | 'parts' | 'earlier'
+> &
+  Partial<Pick<MessageDocument, 'sender' | 'route' | 'routed' | 'segments' | 'template'>> & {
+    readonly direction?: 'in' | 'out';
+    readonly content?: { readonly name?: string };
+    readonly claim?: Pick<NonNullable<MessageDocument['claim']>, 'carrier'>;
+    readonly conversation?: ChatMessageDocument['conversation'];
+    readonly opened?: Pick<NonNullable<ChatMessageDocument['opened']>, 'credits'>;
+  };
+
+export const COUNTED_FIELDS = {
+  ...{ v: 1, channel: 1, account: 1, state: 1, operator: 1, errorCode: 1, history: 1, direction: 1 },
+  conversation: 1,
+  ...{ 'claim.carrier': 1, 'opened.credits': 1, 'parts.state': 1, 'earlier.parts.state': 1, 'earlier.carrier': 1 },
+  ...{ to: 1, sender: 1, route: 1, routed: 1, segments: 1, template: 1, 'content.name': 1 },
+} as const;
+
+/** What a message cost the account. */
+export interface Paid {
+  /** What was debited for it, and how much of that came back: all or nothing. */
+  readonly credits: number;
+  readonly refunded: number;
+}
+
+/** A message with all that counts of it. */
+export interface Sorted {
+  readonly message: Counted;
+  readonly kind: TrafficKind;
+  readonly paid: Paid;
+}
+
+/** `names`: of the carriers, by id. `refunded`: conversations that were given back. */
+export function sorted(
+  message: Counted,
+  names: ReadonlyMap<string, string>,
+  refunded: ReadonlySet<string | undefined>,
+): Sorted {
+  return { message, kind: kindOf(message, names), paid: paidFor(message, refunded) };
+}
+
+/** What reports group a message by. */
+function kindOf(message: Counted, names: ReadonlyMap<string, string>): TrafficKind {
+  const { _id, channel, to, operator, claim, sender, route, routed, template, content } = message;
+  const half = idTime(_id).getTime() % HOUR_MS < HOUR_MS / 2 ? 0 : 1;
+  // A carrier's own name is no network: it is in `carrier`.
+  const carrier = channel === 'sms' ? claim?.carrier : undefined;
+  const isNetwork = operator !== undefined && (carrier === undefined || operator !== names.get(carrier));
+  return {
+    ...{ half, channel },
+    ...defined({ sender, route, carrier, template: template ?? content?.name, rule: routed?.route }),
+    ...defined({ country: countryOf(to), operator: isNetwork ? operator : undefined }),
+  };
+}
+
+function paidFor(message: Counted, refunded: ReadonlySet<string | undefined>): Paid {
+  const { channel, opened, conversation } = message;
+  const credits = channel === 'sms' ? CREDITS_PER_MESSAGE : (opened?.credits ?? 0);
+  const isBack = channel === 'sms' ? isRefundable(message) : refunded.has(conversation);
+  return { credits, refunded: isBack ? credits : 0 };
+}

@@ -1,0 +1,135 @@
+import { STATES } from '../../../shared/messages/document/status.ts';
+import type { ErrorCount, ShownState, TrafficKind, TrafficRow } from '../../../shared/messages/statistics-hour.ts';
+import type { Counted, Paid } from './counted.ts';
+
+/** Error codes of a row: the most frequent ones. */
+const ERRORS_MAX = 10;
+
+interface Row {
+  readonly kind: TrafficKind;
+  readonly states: Map<ShownState, number>;
+  readonly errors: Map<string, number>;
+  readonly sales: Map<string, number>;
+  readonly costs: Map<string, number>;
+  messages: number;
+  segments: number;
+  credits: number;
+  refunded: number;
+}
+
+/**
+ * The sent messages of an hour by what reports group by. Whoever sends with ever new senders or templates must not make the
+ * documents grow: the kinds with the most messages are kept, the others are counted together.
+ */
+export class Traffic {
+  readonly #rows = new Map<string, Row>();
+  readonly #others = new Map<string, Row>();
+  readonly #kept: number;
+  /** Kinds that are told apart while counting. Beyond, a new one is counted with the others at once. */
+  readonly #most: number;
+
+  constructor(kept: number) {
+    this.#kept = kept;
+    this.#most = 10 * kept;
+  }
+
+  add(message: Counted, kind: TrafficKind, { credits, refunded }: Paid): void {
+    const row = this.#rowOf(kind);
+    const { state, errorCode, segments = 1 } = message;
+    row.messages++;
+    row.segments += segments;
+    row.credits += credits - refunded;
+    row.refunded += refunded;
+    increase(row.states, STATES[state].shown);
+    if (errorCode !== undefined && STATES[state].final) increase(row.errors, errorCode);
+    if (message.routed !== undefined) addAmounts(row, message, refunded > 0);
+  }
+
+  rows(): TrafficRow[] {
+    const ranked = [...this.#rows.values()].sort((a, b) => b.messages - a.messages);
+    for (const row of ranked.splice(this.#kept)) merge(this.#otherOf(row.kind), row);
+    return [...ranked, ...this.#others.values()].map(trafficRow);
+  }
+
+  #rowOf(kind: TrafficKind): Row {
+    const { half, channel, account, sender, template, route, rule, carrier, country, operator } = kind;
+    const key = [half, channel, account, sender, template, route, rule, carrier, country, operator].join('\n');
+    const known = this.#rows.get(key);
+    if (known !== undefined) return known;
+    if (this.#rows.size >= this.#most) return this.#otherOf(kind);
+    const row = newRow(kind);
+    this.#rows.set(key, row);
+    return row;
+  }
+
+  #otherOf({ half, channel }: TrafficKind): Row {
+    const key = `${half} ${channel}`;
+    const row = this.#others.get(key) ?? newRow({ half, channel, other: true });
+    this.#others.set(key, row);
+    return row;
+  }
+}
+
+function newRow(kind: TrafficKind): Row {
+  return {
+    ...{ kind, messages: 0, segments: 0, credits: 0, refunded: 0 },
+    ...{ states: new Map(), errors: new Map(), sales: new Map(), costs: new Map() },
+  };
+}
+
+function merge(into: Row, row: Row): void {
+  into.messages += row.messages;
+  into.segments += row.segments;
+  into.credits += row.credits;
+  into.refunded += row.refunded;
+  for (const name of ['states', 'errors', 'sales', 'costs'] as const) {
+    const sums: Map<string, number> = into[name];
+    for (const [key, count] of row[name]) increase(sums, key, count);
+  }
+}
+
+/**
+ * The price is of a message, and counts unless it was refunded. Costs are of a segment: carriers charge each that they took, those of
+ * earlier copies too. A segment whose answer never came counts, as it may have been taken.
+ */
+function addAmounts(row: Row, { routed, claim, parts = [], earlier = [] }: Counted, isRefunded: boolean): void {
+  const { price, costs = {} } = routed ?? {};
+  if (price !== undefined && !isRefunded) addAmount(row.sales, price, 1);
+  const copies = claim === undefined ? earlier : [...earlier, { carrier: claim.carrier, parts }];
+  for (const { carrier, parts: taken } of copies) {
+    const cost = costs[carrier];
+    const count = taken.filter(({ state }) => state !== 'refused').length;
+    if (cost !== undefined && count > 0) addAmount(row.costs, cost, count);
+  }
+}
+
+const NO_CURRENCY = 'none';
+
+/** Exact, in millionths. A text that is no amount counts as nothing. */
+function addAmount(sums: Map<string, number>, text: string, times: number): void {
+  const [, whole = '0', rest = '', currency = NO_CURRENCY] =
+    /^(\d*)(?:\.(\d{0,6})\d*)?(?: ([A-Z]{3}))?$/.exec(text) ?? [];
+  increase(sums, currency, (Number(whole) * 1_000_000 + Number(rest.padEnd(6, '0'))) * times);
+}
+
+function trafficRow({ kind, states, segments, credits, refunded, errors, sales, costs }: Row): TrafficRow {
+  return {
+    ...kind,
+    states: Object.fromEntries(states),
+    ...{ segments, credits, refunded },
+    ...(errors.size === 0 ? {} : { errors: mostFrequent(errors, ERRORS_MAX) }),
+    ...(sales.size === 0 ? {} : { sales: Object.fromEntries(sales) }),
+    ...(costs.size === 0 ? {} : { costs: Object.fromEntries(costs) }),
+  };
+}
+
+export function mostFrequent(errors: ReadonlyMap<string, number>, most: number): ErrorCount[] {
+  return [...errors]
+    .map(([code, messages]) => ({ code, messages }))
+    .sort((a, b) => b.messages - a.messages || (a.code < b.code ? -1 : 1))
+    .slice(0, most);
+}
+
+export function increase<Key>(counts: Map<Key, number>, key: Key, by = 1): void {
+  counts.set(key, (counts.get(key) ?? 0) + by);
+}
