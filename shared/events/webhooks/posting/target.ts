@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { AccountId, EndpointId } from '../../../platform/runtime/ids.ts';
 import { errorFields, type Log } from '../../../platform/runtime/log.ts';
 import type { SecretBox } from '../../../platform/runtime/secret-box.ts';
@@ -16,7 +17,7 @@ export interface PostTarget {
   readonly hostname: string;
   readonly origin: string;
   readonly path: string;
-  readonly keys: readonly { readonly key: Buffer; readonly expiresAt?: Date }[];
+  readonly keys: readonly { readonly key: KeyObject; readonly expiresAt?: Date }[];
   /** Why nothing can be posted (`refused_url`, `no_secret`). */
   readonly problem?: string;
 }
