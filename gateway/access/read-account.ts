@@ -6,7 +6,7 @@ import type { GatewayDeps } from '../http/deps.ts';
 
 const REMEMBERED_ACCOUNTS = 20_000;
 
-/** The account of a key or user. A process reads it at most once per 4 s. */
+/** The account of a key or user; none for one that is closed. A process reads it at most once per 4 s. */
 export type ReadAccount = (id: AccountId) => Promise<CallerAccount | undefined>;
 
 export function createReadAccount({ db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>): ReadAccount {
@@ -14,7 +14,10 @@ export function createReadAccount({ db, clock, config }: Pick<GatewayDeps, 'db' 
     freshMs: config.keyCacheMs,
     maxEntries: REMEMBERED_ACCOUNTS,
     clock,
-    readMany: async (ids) => new Map((await findAccounts(db, ids)).map((account) => [account._id, account])),
+    readMany: async (ids) => {
+      const open = (await findAccounts(db, ids)).filter(({ status }) => status !== 'closed');
+      return new Map(open.map((account) => [account._id, account]));
+    },
   });
   return (id) => accounts.get(id);
 }

@@ -2,7 +2,14 @@ import type { Endpoint } from '../api/endpoint.ts';
 import { importTemplates } from './account-templates/import.ts';
 import { changeTemplate, removeTemplate, requestTemplate } from './account-templates/requests.ts';
 import { accountTemplates, checkTemplate } from './account-templates/templates.ts';
-import { changeAccount, changeAccountStatus, listAccounts, newAccount, showAccount } from './accounts/accounts.ts';
+import {
+  changeAccount,
+  changeAccountStatus,
+  closeAccountForGood,
+  listAccounts,
+  newAccount,
+  showAccount,
+} from './accounts/accounts.ts';
 import { accountLedger, creditAccount } from './accounts/credits.ts';
 import { approvals } from './approvals/approvals.ts';
 import { senderDecision, templateDecision } from './approvals/decisions.ts';
@@ -169,6 +176,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   showAccount,
   changeAccount,
   changeAccountStatus,
+  closeAccountForGood,
   creditAccount,
   accountLedger,
   approvals,

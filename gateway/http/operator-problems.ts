@@ -51,6 +51,12 @@ export const OPERATOR_PROBLEMS = {
     'Sender changed',
     'The account has asked for it anew since you read it. Read it again, then decide.',
   ),
+  account_closed: fault(
+    '4104',
+    409,
+    'Account closed',
+    'The account is closed for good. Create a new one to go on with this customer.',
+  ),
   ledger_check_running: fault(
     '4099',
     409,

@@ -184,7 +184,7 @@ export async function existing(db: Awaited<ReturnType<Context['db']>>, id: Accou
   return found;
 }
 
-function status(verb: string, to: AccountDocument['status'], about: string): Command {
+function status(verb: string, to: 'active' | 'suspended', about: string): Command {
   return defineCommand({
     noun: 'account',
     verb,

@@ -78,6 +78,15 @@ export async function firstWaiting(
   return first ?? undefined;
 }
 
+/** The schedule of the account that waits first. */
+export async function firstWaitingOf(db: Db, account: AccountId): Promise<ScheduleId | undefined> {
+  const first = await scheduleCollection(db).findOne(
+    { state: 'scheduled', account },
+    { sort: { at: 1, _id: 1 }, hint: 'upcoming', projection: { _id: 1 } },
+  );
+  return first?._id;
+}
+
 /** Up to `limit` waiting schedules of the account that are due by `upTo`, the longest due first. While one waits, it is due `at`. */
 export function findDueOf(db: Db, account: AccountId, upTo: Date, limit: number): Promise<ScheduleDocument[]> {
   return scheduleCollection(db)

@@ -12,8 +12,9 @@ import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import { within } from '../../shared/platform/runtime/within.ts';
 import { announceTemplates } from './announce-templates.ts';
+import { closeAccounts } from './close-accounts.ts';
 import { finishPending } from './finish-pending.ts';
-import { type PruneDeps, pruneConversations, pruneOld, type Retention } from './prune.ts';
+import { type PruneDeps, pruneClosed, pruneConversations, pruneOld, type Retention } from './prune.ts';
 import { pruneUnpaid } from './pruning/unpaid-batches.ts';
 import type { StoreKind } from './pruning/walk.ts';
 import { QueueGauges } from './queue-gauges.ts';
@@ -141,6 +142,15 @@ export class Duties {
     });
   }
 
+  /** Does what follows from the closing of accounts. */
+  closeAccounts(): Promise<void> {
+    return this.#guarded('close_accounts', async () => {
+      if (!this.#lease.held) return;
+      const accounts = await closeAccounts(this.#deps.db, this.#deps.clock, () => this.#mayGoOn);
+      if (accounts > 0) this.#deps.log.info('accounts_closed', { accounts });
+    });
+  }
+
   /** Removes batches that were stored and never paid for. */
   pruneBatches(): Promise<void> {
     return this.#guarded('batches', async () => {
@@ -168,6 +178,11 @@ export class Duties {
   /** Removes chat-app customers without an exchange for a long time. */
   pruneConversations(): Promise<void> {
     return this.#guarded('prune_conversations', () => pruneConversations(this.#pruning()));
+  }
+
+  /** Erases accounts that were closed long ago. */
+  eraseClosedAccounts(): Promise<void> {
+    return this.#guarded('erase_closed_accounts', () => pruneClosed(this.#pruning()));
   }
 
   /**

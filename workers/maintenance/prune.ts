@@ -1,8 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
+import { findShortRetentions } from '../../shared/money/accounts/store.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
 import { batchWalk } from './pruning/batches.ts';
+import { eraseClosed } from './pruning/closed-accounts.ts';
 import { conversationWalk } from './pruning/conversations.ts';
 import { deliveryWalk } from './pruning/deliveries.ts';
 import { isRedoOpen, messageWalk } from './pruning/messages.ts';
@@ -18,6 +20,8 @@ export interface Retention {
   readonly deliveries: number;
   /** Schedules are kept as long as batches. */
   readonly batches: number;
+  /** Closed accounts with everything that is theirs (CLOSED_ACCOUNT_DAYS). */
+  readonly closedAccounts: number;
 }
 
 export interface PruneDeps {
@@ -61,8 +65,27 @@ export async function pruneOld(deps: PruneDeps): Promise<void> {
     walks.schedules = pruneAlong(scheduleWalk(db, batchesBefore), pace);
     walks.batches = pruneAlong(batchWalk(db, { messagesBefore, batchesBefore }, pace), pace);
     walks.messages = pruneAlong(messageWalk(db, messagesBefore), pace);
+    walks.messages_of_accounts = pruneOwn(deps, batchesBefore, pace);
   }
   await takeTurns(deps, walks, pace);
+}
+
+/** The messages of accounts that keep them for a shorter time. */
+async function* pruneOwn({ db, clock, retention }: PruneDeps, batchesBefore: Date, pace: PrunePace) {
+  const now = clock.now().getTime();
+  for (const { _id: account, messageDays = retention.messages } of await findShortRetentions(db, retention.messages)) {
+    const messagesBefore = new Date(now - messageDays * DAY_MS);
+    yield* pruneAlong(batchWalk(db, { messagesBefore, batchesBefore, account }, pace), pace);
+    yield* pruneAlong(messageWalk(db, messagesBefore, account), pace);
+  }
+}
+
+/** Erases accounts that were closed long ago. */
+export async function pruneClosed(deps: PruneDeps): Promise<void> {
+  const { db, clock, retention } = deps;
+  const before = new Date(clock.now().getTime() - retention.closedAccounts * DAY_MS);
+  const pace = paceOf(deps);
+  await takeTurns(deps, { closed_accounts: eraseClosed(db, clock, before, pace) }, pace);
 }
 
 /** Runs rarely and apart from the others, because it reads all conversations. */

@@ -20,7 +20,10 @@ export async function startMaintenance({ config, db, listen, clock, log, metrics
     log,
     metrics,
     announcer,
-    retention: { messages: config.messageDays, deliveries: config.deliveryDays, batches: BATCH_DAYS },
+    retention: {
+      ...{ messages: config.messageDays, deliveries: config.deliveryDays, batches: BATCH_DAYS },
+      closedAccounts: config.closedAccountDays,
+    },
     store: config.mongodbUri === '' ? 'embedded' : 'mongodb',
     stopMs: STOP_MS,
   });
@@ -36,6 +39,7 @@ export async function startMaintenance({ config, db, listen, clock, log, metrics
   timetable.every(2, () => duties.reroute());
   timetable.every(3, () => duties.announceTemplates());
   timetable.every(10, () => duties.finishPending());
+  timetable.every(5, () => duties.closeAccounts());
   timetable.every(10, () => duties.pruneBatches());
   timetable.every(5, () => duties.countHours());
   // Not more often, because a process reports its metrics every 10 s.
@@ -52,4 +56,5 @@ export async function startMaintenance({ config, db, listen, clock, log, metrics
   life.onStop('write_out', () => writing.stop());
   timetable.at('prune', '0 17 * * * *', () => duties.pruneOld());
   timetable.at('prune_conversations', '0 47 3 * * *', () => duties.pruneConversations());
+  timetable.at('erase_closed_accounts', '0 27 3 * * *', () => duties.eraseClosedAccounts());
 }

@@ -4,7 +4,8 @@ import { EXEMPTIONS } from '../../../shared/carriers/opt-outs/opt-out.ts';
 import { providerCondition } from '../../../shared/carriers/providers/condition.ts';
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { listSenderPage } from '../../../shared/carriers/sender-store.ts';
-import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import type { AccountDocument, Closed } from '../../../shared/money/accounts/account.ts';
+import { REMAINING } from '../../../shared/money/accounts/closing.ts';
 import { homeOf } from '../../../shared/money/accounts/number-check.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
 import { listLiveKeys } from '../../../shared/people/keys/store.ts';
@@ -18,19 +19,32 @@ import { AccountIdText } from '../operators/fields.ts';
 
 /** An account as operators see it. */
 
-export const STATUSES = ['active', 'paused', 'suspended'] as const;
+/** What operators set. An account is closed by an endpoint of its own. */
+export const SET_STATUSES = ['active', 'paused', 'suspended'] as const;
+export const STATUSES = [...SET_STATUSES, 'closed'] as const;
 
 export const OperatorAccount = named('OperatorAccount', {
   account_id: AccountIdText,
   name: text(undefined, { example: 'Asha Stores' }),
-  status: z
-    .enum(STATUSES)
-    .meta({ description: '`suspended`: its sends are refused. `paused`: they are accepted, and wait.' }),
+  status: z.enum(STATUSES).meta({
+    description: '`suspended`: its sends are refused. `paused`: they are accepted, and wait. `closed`: for good.',
+  }),
   balance: whole('Credits.', { minimum: 0, example: 4200 }),
   currency: text(undefined, { example: 'INR' }),
   expiry_date: text(undefined, { format: 'date', example: '2027-11-22' }),
   created_at: time(undefined, '2026-11-22T10:00:00+00:00'),
 });
+
+const ClosedAccount = z
+  .strictObject({
+    at: time(undefined, '2026-11-22T10:00:00+00:00'),
+    by: text(undefined, { example: 'user usr_01m7znjn7hdb5pft3awkb6pgvz' }),
+    reason: text(undefined, { example: 'Contract ended on 30 November' }),
+    remaining: z.enum(REMAINING).meta({ description: 'What became of the credits that were left.' }),
+    settled_at: time('When the rest of its credits was taken; null while something waits.').nullable(),
+    erased_at: time('When all that was stored of it was erased.').nullable(),
+  })
+  .meta({ id: 'ClosedAccount', description: 'Of an account that is closed.' });
 
 const OperatorAccountSettings = named('OperatorAccountSettings', {
   senders: z.enum(['any', 'registered']).meta({ example: 'registered' }),
@@ -41,11 +55,13 @@ const OperatorAccountSettings = named('OperatorAccountSettings', {
   line_breaks: z.enum(['any', 'exact']),
   log: z.enum(['unusual', 'all']),
   opt_out_exempt: z.array(z.enum(EXEMPTIONS)),
+  message_days: whole('How many days its messages are kept. Null: as long as all others.', { minimum: 14 }).nullable(),
 });
 
 export const NewOperatorAccount = named('NewOperatorAccount', {
   ...OperatorAccount.shape,
   settings: OperatorAccountSettings,
+  closed: ClosedAccount.nullable(),
 });
 
 export const OperatorAccountDetail = named('OperatorAccountDetail', {
@@ -101,8 +117,17 @@ export function newAccountRecord(account: AccountDocument): Shown<typeof NewOper
     line_breaks: account.lineBreaks ?? 'any',
     log: account.log ?? 'unusual',
     opt_out_exempt: account.optOutExempt ?? [],
+    message_days: account.messageDays ?? null,
   };
-  return { ...accountRecord(account), settings };
+  return { ...accountRecord(account), settings, closed: account.closed ? closedRecord(account.closed) : null };
+}
+
+function closedRecord({ at, by, reason, remaining, settledAt, erasedAt }: Closed): Shown<typeof ClosedAccount> {
+  return {
+    ...{ at: isoTimestamp(at), by, reason, remaining },
+    settled_at: settledAt === undefined ? null : isoTimestamp(settledAt),
+    erased_at: erasedAt === undefined ? null : isoTimestamp(erasedAt),
+  };
 }
 
 /** By name; more than an account usually has. */

@@ -2,6 +2,7 @@ import type { Filter } from 'mongodb';
 import { EXEMPTIONS } from '../../../shared/carriers/opt-outs/opt-out.ts';
 import { type AccountDocument, accountInAudit } from '../../../shared/money/accounts/account.ts';
 import { defaultExpiry } from '../../../shared/money/accounts/account-form.ts';
+import { closeAccount, REMAINING } from '../../../shared/money/accounts/closing.ts';
 import {
   type AccountChanges,
   createAccount,
@@ -16,7 +17,17 @@ import { scopeMissing } from '../../access/scopes.ts';
 import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
 import { pageShape, success } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { choice, Fault, list, optional, otherwise, required, string, withDefault } from '../../http/fields/field.ts';
+import {
+  choice,
+  Fault,
+  list,
+  number,
+  optional,
+  otherwise,
+  required,
+  string,
+  withDefault,
+} from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Accepted } from '../../http/idempotency/action.ts';
@@ -31,6 +42,7 @@ import {
   newAccountRecord,
   OperatorAccount,
   OperatorAccountDetail,
+  SET_STATUSES,
   STATUSES,
   statusOf,
 } from './account.ts';
@@ -42,6 +54,7 @@ const OF_STATUS = {
   active: { status: 'active', held: { $ne: true } },
   paused: { status: 'active', held: true },
   suspended: { status: 'suspended' },
+  closed: { status: 'closed' },
 } as const satisfies Readonly<Record<(typeof STATUSES)[number], Filter<AccountDocument>>>;
 
 /** It walks the accounts by their ids; an installation has thousands at most. */
@@ -203,6 +216,16 @@ export const changeAccount = endpoint({
       ),
     ),
     log: optional(choice(['unusual', 'all'], 'Which receipts and answers of carriers are kept for its timelines.')),
+    message_days: optional(
+      number(
+        {
+          ...{ type: 'integer', minimum: 14, maximum: 3_650 },
+          description:
+            'How many days its messages are kept after their end. More than the product keeps them (`MESSAGE_DAYS`) changes nothing.',
+        },
+        (days) => (Number.isInteger(days) ? undefined : new Fault('invalid_value', 'It must be a whole number.')),
+      ),
+    ),
     opt_out_exempt: optional(
       list(choice(EXEMPTIONS), {
         description: 'Messages that go to customers who opted out, too.',
@@ -215,7 +238,7 @@ export const changeAccount = endpoint({
   examples: { body: { example: { expiry_date: '2027-12-31' } } },
   async handle(deps, { requester, params, body }) {
     const { db, clock } = deps;
-    const { expiry_date, entity_id, number_check, line_breaks, opt_out_exempt, ...same } = body;
+    const { expiry_date, entity_id, number_check, line_breaks, opt_out_exempt, message_days, ...same } = body;
     const { who, scopes } = requester;
     if (expiry_date !== undefined && !scopes.includes('admin:money')) {
       // Credits that have expired can be spent again.
@@ -232,6 +255,7 @@ export const changeAccount = endpoint({
         numberCheck: number_check,
         lineBreaks: line_breaks,
         optOutExempt: opt_out_exempt,
+        messageDays: message_days,
       }),
     };
     const changed = await changeAudited(deps, requester, {
@@ -263,19 +287,20 @@ export const changeAccountStatus = endpoint({
   body: request({
     status: required(
       choice(
-        STATUSES,
+        SET_STATUSES,
         '`suspended`: its sends are refused. `paused`: they are accepted, and wait. Under both, what waits does not leave.',
       ),
     ),
     reason: optional(reason),
   }),
   answer: ChangedAccount,
-  problems: ['account_not_found'],
+  problems: ['account_not_found', 'account_closed'],
   examples: { body: { example: { status: 'suspended', reason: 'Unpaid since October' } } },
   async handle(deps, { requester, params, body: { status, reason }, read: { problems } }) {
     const { db, clock } = deps;
     const account = await accountOf(db, params.account_id);
     if (account === undefined) return refused('account_not_found');
+    if (account.status === 'closed') return refused('account_closed');
     if (status === 'paused' && account.status === 'suspended') {
       // Pausing it would change nothing, and resuming it would end both.
       problems.add(
@@ -301,5 +326,48 @@ export const changeAccountStatus = endpoint({
       isRefusal: () => false,
     });
     return done({ account: await accountDetail(db, changed, clock.now()) });
+  },
+});
+
+export const closeAccountForGood = endpoint({
+  id: 'closeAccount',
+  method: 'post',
+  path: '/v2/admin/accounts/{account_id}/close',
+  tag: 'Operators',
+  summary: 'Close an account for good',
+  description:
+    'Extension. Its keys, users, webhooks and numbers stop working within seconds, schedules are cancelled and batches stopped, each with its refund; single messages that wait are refunded when their validity ends. When nothing waits any more, a line in the statement takes the credits that are left. After `CLOSED_ACCOUNT_DAYS` everything of it is erased.',
+  scopes: ['admin:money'],
+  confirmed: true,
+  params: ACCOUNT_IN_PATH,
+  body: request({
+    remaining: required(
+      choice(
+        REMAINING,
+        'What becomes of the credits that are left: the customer is paid for them, or they are forfeited.',
+      ),
+    ),
+    reason: required(reason),
+  }),
+  answer: ChangedAccount,
+  problems: ['account_not_found', 'account_closed'],
+  examples: { body: { example: { remaining: 'paid_out', reason: 'Contract ended on 30 November' } } },
+  async handle(deps, { requester, params, body }) {
+    const { db, clock } = deps;
+    const account = await accountOf(db, params.account_id);
+    if (account === undefined) return refused('account_not_found');
+    if (account.status === 'closed') return refused('account_closed');
+    const by = `${requester.who.kind} ${requester.who.id}`;
+    const closed = await changeAudited(deps, requester, {
+      action: 'account.close',
+      subject: { kind: 'account', id: account._id },
+      account: account._id,
+      read: async () => accountInAudit(account),
+      make: () => closeAccount(db, account._id, { at: clock.now(), by, ...body }),
+      madeOf: (one) => one && accountInAudit(one),
+      isRefusal: () => false,
+    });
+    if (closed === undefined) return refused('account_closed');
+    return done({ account: await accountDetail(db, closed, clock.now()) });
   },
 });

@@ -181,6 +181,11 @@ export async function noteTrouble(
   } else await providers(db).updateOne({ _id: account }, { $set: { [field]: trouble } });
 }
 
+/** Takes the chat-app number from an account. What the provider posts for it from now on is refused. Idempotent. */
+export async function removeProvider(db: Db, account: AccountId): Promise<void> {
+  await providers(db).deleteOne({ _id: account });
+}
+
 /** Ends `pauseProvider` or `stopProvider`. False when there is no provider. Idempotent. */
 export async function resumeProvider(db: Db, account: AccountId): Promise<boolean> {
   const { matchedCount } = await providers(db).updateOne(

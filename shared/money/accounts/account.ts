@@ -9,8 +9,10 @@ import type { Opening } from './opening.ts';
 export interface AccountDocument {
   readonly _id: AccountId;
   readonly name: string;
-  /** `suspended`: its sends are refused. */
-  readonly status: 'active' | 'suspended';
+  /** `suspended`: its sends are refused. `closed`: for good, and nobody gets in any more (closing.ts). */
+  readonly status: 'active' | 'suspended' | 'closed';
+  /** Who closed it, and what has become of it since. Present once it is closed. */
+  readonly closed?: Closed;
   /**
    * Its waiting messages stay where they are: the account is suspended, or ops paused it. While paused, its sends are still
    * accepted.
@@ -59,6 +61,8 @@ export interface AccountDocument {
    * this. Absent: owners need one.
    */
   readonly secondFactor?: 'required' | 'exempt';
+  /** How many days its messages are kept after their end, when that is less than the product's `MESSAGE_DAYS`. */
+  readonly messageDays?: number;
   /** The most requests a minute that the account may give to a key of its own. Absent: 1,000 (`REQUESTS_PER_MINUTE`). */
   readonly keyPerMinute?: number;
   /** Changes of the balance that may lack their follow-up, by group id or by reference id. */
@@ -70,6 +74,25 @@ export interface AccountDocument {
   /** The latest time to pay by (`payBy`) that was declared over: no debit with this one or an earlier one pays any more. */
   readonly lapsed?: Date;
   readonly createdAt: Date;
+}
+
+/**
+ * The end of an account (closing.ts). One update closes it: from then on its keys and users are let in no more, it pays for nothing, and
+ * what waits does not leave. What follows is the maintenance's (workers/maintenance/close-accounts.ts): its things are switched off, what
+ * was booked is cancelled, and when nothing waits any more, its balance is settled. After `CLOSED_ACCOUNT_DAYS` everything of it is erased
+ * but this document, so that its id is never given again.
+ */
+export interface Closed {
+  readonly at: Date;
+  /** Who did it, as in the ledger: `ops asha@vm-1`, `user usr_…`. */
+  readonly by: string;
+  readonly reason: string;
+  /** What becomes of the credits that are left. */
+  readonly remaining: 'paid_out' | 'forfeited';
+  /** When the maintenance looks at it next, until it is settled. */
+  readonly settleAt?: Date;
+  readonly settledAt?: Date;
+  readonly erasedAt?: Date;
 }
 
 /** One change of the balance with everything its ledger entry needs, and what it paid for. */

@@ -84,7 +84,8 @@ export type AccountChanges = {
     | 'lineBreaks'
     | 'country'
     | 'optOutExempt'
-    | 'keyPerMinute']?: AccountDocument[Name];
+    | 'keyPerMinute'
+    | 'messageDays']?: AccountDocument[Name];
 } & { readonly numberCheck?: 'off' | NonNullable<AccountDocument['numberCheck']> };
 
 /** Changes settings; gateways see them within seconds. False when there is no such account. Idempotent. */
@@ -105,11 +106,11 @@ export async function setSecondFactor(db: Db, id: AccountId, all: boolean): Prom
 
 /**
  * Applies to the next debit. Workers see it within seconds: `suspended` holds the waiting messages; `active` lets them go, also
- * those of a paused account. False when there is no such account. Idempotent.
+ * those of a paused account. False when there is no such account, or it is closed. Idempotent.
  */
-export async function setAccountStatus(db: Db, id: AccountId, status: AccountDocument['status']): Promise<boolean> {
+export async function setAccountStatus(db: Db, id: AccountId, status: 'active' | 'suspended'): Promise<boolean> {
   const { matchedCount } = await accounts(db).updateOne(
-    { _id: id },
+    { _id: id, ...NOT_CLOSED },
     status === 'active' ? { $set: { status }, $unset: { held: '' } } : { $set: { status, held: true } },
   );
   return matchedCount === 1;
@@ -117,12 +118,14 @@ export async function setAccountStatus(db: Db, id: AccountId, status: AccountDoc
 
 /**
  * Holds the account's waiting messages and still accepts its sends, until `setAccountStatus`. False when there is no such
- * account. Idempotent.
+ * account, or it is closed. Idempotent.
  */
 export async function pauseAccount(db: Db, id: AccountId): Promise<boolean> {
-  const { matchedCount } = await accounts(db).updateOne({ _id: id }, { $set: { held: true } });
+  const { matchedCount } = await accounts(db).updateOne({ _id: id, ...NOT_CLOSED }, { $set: { held: true } });
   return matchedCount === 1;
 }
+
+const NOT_CLOSED = { status: { $ne: 'closed' } } as const;
 
 /** The accounts whose messages must not be sent now. */
 export async function readHeldAccounts(db: Db): Promise<ReadonlySet<AccountId>> {
@@ -149,6 +152,13 @@ export async function readFullyLoggedAccounts(db: Db): Promise<ReadonlySet<Accou
     .find({ log: 'all' }, { projection: { _id: 1 } })
     .toArray();
   return new Set(found.map(({ _id }) => _id));
+}
+
+/** The accounts whose messages are kept for less than `days`. */
+export function findShortRetentions(db: Db, days: number): Promise<Pick<AccountDocument, '_id' | 'messageDays'>[]> {
+  return accounts(db)
+    .find({ messageDays: { $exists: true, $lt: days } }, { projection: { messageDays: 1 } })
+    .toArray();
 }
 
 /** The current balance. It includes every debit that was answered. */

@@ -193,6 +193,11 @@ export async function revokeKey(db: Db, id: string): Promise<KeyDocument | undef
   return (await keys(db).findOneAndUpdate({ _id: id }, revoked, { returnDocument: 'after' })) ?? undefined;
 }
 
+/** Revokes all keys of an account. Idempotent. */
+export async function revokeKeysOf(db: Db, account: AccountId): Promise<void> {
+  await keys(db).updateMany({ account, status: 'active' }, { $set: { status: 'revoked' }, $unset: { place: '' } });
+}
+
 /** A key of the account. */
 export async function findOwnKey(db: Db, account: AccountId, id: string): Promise<KeyDocument | undefined> {
   return (await keys(db).findOne({ _id: id, account })) ?? undefined;

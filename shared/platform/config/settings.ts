@@ -145,7 +145,14 @@ export const SETTINGS = {
     90,
     14,
     3_650,
-    'How long messages are kept after their final status, and conversations after their last message, in days. The ledger is kept for ever.',
+    'How long messages are kept after their final status, and conversations after their last message, in days. The ledger is kept as long as its account.',
+  ),
+  closedAccountDays: integer(
+    'CLOSED_ACCOUNT_DAYS',
+    2_920,
+    90,
+    3_650,
+    'How long a closed account is kept with its ledger, senders, users and audit, in days; then all of it is erased. The default is eight years, as long as books must be kept in India.',
   ),
   deliveryDays: integer(
     'DELIVERY_DAYS',

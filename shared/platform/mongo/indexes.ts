@@ -30,6 +30,18 @@ export const INDEXES: readonly Index[] = [
     serves: 'smpp message log: the accounts that want everything logged',
   },
   {
+    collection: 'accounts',
+    key: { 'closed.at': 1 },
+    options: { name: 'closed', partialFilterExpression: { 'closed.at': { $exists: true } } },
+    serves: 'maintenance: closed accounts that are to be settled, or erased',
+  },
+  {
+    collection: 'accounts',
+    key: { messageDays: 1 },
+    options: { name: 'message_days', partialFilterExpression: { messageDays: { $exists: true } } },
+    serves: 'maintenance: the accounts whose messages are kept for a shorter time',
+  },
+  {
     collection: 'ledger',
     key: { account: 1, change: 1 },
     options: { name: 'change', unique: true },

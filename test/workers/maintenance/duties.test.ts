@@ -38,7 +38,7 @@ describe('maintenance duties', () => {
       log: silentLog,
       metrics: new Metrics(),
       announcer,
-      retention: { messages: 90, deliveries: 30, batches: 90 },
+      retention: { messages: 90, deliveries: 30, batches: 90, closedAccounts: 365 },
       store: 'embedded',
       stopMs,
     });

@@ -61,6 +61,16 @@ describe('maintenance: what ended long ago is removed', () => {
     expect(await idsIn('messages')).to.have.members(ids);
   });
 
+  it('earlier those of an account that keeps its messages for a shorter time', async () => {
+    const account = await makeAccount(world.store.db, 0, { messageDays: 20 });
+    const kept = await put([delivered(30), delivered(19, { account })]);
+    await put([delivered(30, { account })]);
+
+    await pruneOld(deps());
+
+    expect(await idsIn('messages')).to.have.members(kept);
+  });
+
   it('the ledger stays whole, and the balance', async () => {
     const account = await makeAccount(world.store.db, 5);
     await world.store.db

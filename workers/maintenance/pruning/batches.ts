@@ -3,7 +3,8 @@ import type { BatchDocument } from '../../../shared/messages/batch.ts';
 import { countBatch } from '../../../shared/messages/batch-progress.ts';
 import { batchCollection, keepCounts } from '../../../shared/messages/batch-store.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
-import { type BatchId, batchMessageRange, lowestId } from '../../../shared/platform/runtime/ids.ts';
+import { SHOWN_BATCHES } from '../../../shared/platform/mongo/batch-indexes.ts';
+import { type AccountId, type BatchId, batchMessageRange, lowestId } from '../../../shared/platform/runtime/ids.ts';
 import { endedBefore } from './messages.ts';
 import type { PrunePace, PruneWalk } from './walk.ts';
 
@@ -14,6 +15,8 @@ export interface OldBatches {
   readonly messagesBefore: Date;
   /** Batches whose validity ended before this may be removed, once all their messages are removed. */
   readonly batchesBefore: Date;
+  /** Those of one account alone. */
+  readonly account?: AccountId;
 }
 
 /**
@@ -21,7 +24,11 @@ export interface OldBatches {
  * (workers/maintenance/pruning/messages.ts), and `GET /v2/batches/{id}` still shows the same. Also removes ended
  * batches; their chunks were removed when they were split. The ledger keeps their refunds.
  */
-export function batchWalk(db: Db, { messagesBefore, batchesBefore }: OldBatches, pace: PrunePace): PruneWalk<Found> {
+export function batchWalk(
+  db: Db,
+  { messagesBefore, batchesBefore, account }: OldBatches,
+  pace: PrunePace,
+): PruneWalk<Found> {
   const batches = batchCollection(db);
   const below = lowestId('bat', messagesBefore > batchesBefore ? messagesBefore : batchesBefore);
   return {
@@ -30,7 +37,10 @@ export function batchWalk(db: Db, { messagesBefore, batchesBefore }: OldBatches,
     look: (after, limit) =>
       batches
         .find<Found>(
-          { _id: { ...(after === undefined ? {} : { $gt: after }), $lt: below } },
+          {
+            ...(account === undefined ? {} : { account, ...SHOWN_BATCHES }),
+            _id: { ...(after === undefined ? {} : { $gt: after }), $lt: below },
+          },
           { projection: { state: 1, open: 1, counts: 1, validUntil: 1 } },
         )
         .sort({ _id: 1 })

@@ -6,7 +6,7 @@ import { STATES } from '../../../shared/messages/document/status.ts';
 import type { ScheduleDocument } from '../../../shared/messages/schedule.ts';
 import type { IntentDocument } from '../../../shared/messages/settlement/intents.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
-import { lowestId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { type AccountId, lowestId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { idsOf, type PruneWalk } from './walk.ts';
 
 const FINAL = (Object.keys(STATES) as MessageState[]).filter((state) => STATES[state].final); // its keys are the states
@@ -30,17 +30,18 @@ type Found = Pick<MessageDocument, '_id' | 'batch'>;
  * Removes messages that ended before `before`. Messages of a batch stay until the batch has stored its counts
  * (workers/maintenance/pruning/batches.ts). Messages that an intent names stay too: the next holder of that lease
  * checks whether something is still to be done for them. The ledger and conversations refer to messages but do not read them. A
- * receipt for a removed message becomes an orphan and expires.
+ * receipt for a removed message becomes an orphan and expires. With `account`: of this one alone.
  */
-export function messageWalk(db: Db, before: Date): PruneWalk<Found> {
+export function messageWalk(db: Db, before: Date, account?: AccountId): PruneWalk<Found> {
   const messages = db.collection<AnyMessage>('messages');
   const below = lowestId('msg', before);
+  const own = account === undefined ? {} : { account };
   return {
     group: { embedded: 50, mongodb: 1_000 },
     look: (after, limit) =>
       messages
         .find<Found>(
-          { _id: { ...(after === undefined ? {} : { $gt: after }), $lt: below } },
+          { ...own, _id: { ...(after === undefined ? {} : { $gt: after }), $lt: below } },
           { projection: { batch: 1 } },
         )
         .sort({ _id: 1 })
@@ -57,10 +58,11 @@ export function messageWalk(db: Db, before: Date): PruneWalk<Found> {
       const { deletedCount } = await messages.deleteMany(
         {
           ...endedBefore(before),
+          ...own,
           _id: kept.length === 0 ? range : { ...range, $nin: kept },
           ...(uncounted.length === 0 ? {} : { batch: { $nin: uncounted } }),
         },
-        { hint: { _id: 1 } },
+        { hint: account === undefined ? { _id: 1 } : 'account' },
       );
       return deletedCount;
     },

@@ -11,6 +11,7 @@ import { Card, Loading, PageHead } from '../../../parts/page.tsx';
 import { Time } from '../../../parts/time.tsx';
 import type { PageProps } from '../../../router/page.ts';
 import { type AccountDetail, STATUS_TONES } from './account.ts';
+import { CloseDialog, ClosedNotice } from './close-dialog.tsx';
 import { CreditDialog } from './credit-dialog.tsx';
 import { SettingsCard } from './settings-card.tsx';
 import { StatementCard } from './statement-card.tsx';
@@ -22,11 +23,11 @@ const MISSING = { entity_id: 'a PE id', sender: 'an approved sender', template: 
 export function AccountPage({ params }: PageProps) {
   const path = `/v2/admin/accounts/${params.account_id}`;
   const loaded = useLoad<AccountDetail>(path);
-  const [asked, setAsked] = useState<'credits' | 'status'>();
+  const [asked, setAsked] = useState<'credits' | 'status' | 'close'>();
   const [booked, setBooked] = useState(0);
   const account = loaded.data;
   const close = () => setAsked(undefined);
-  const actions = account && (
+  const actions = account && account.closed === null && (
     <>
       {may('admin:support') && (
         <Button onClick={() => setAsked('status')}>
@@ -52,7 +53,14 @@ export function AccountPage({ params }: PageProps) {
           <>
             <Shown account={data} />
             <StatementCard account={data.account_id} key={booked} />
-            {may('admin:support') && <SettingsCard account={data} onChange={loaded.setData} />}
+            {may('admin:support') && data.closed === null && <SettingsCard account={data} onChange={loaded.setData} />}
+            {may('admin:money') && data.closed === null && (
+              <Card title="End of this account">
+                <Button look="danger" onClick={() => setAsked('close')}>
+                  Close account
+                </Button>
+              </Card>
+            )}
           </>
         )}
       </Loading>
@@ -66,16 +74,18 @@ export function AccountPage({ params }: PageProps) {
           }}
         />
       )}
+      {account && asked === 'close' && <CloseDialog account={account} onClose={close} onChange={loaded.setData} />}
       {account && asked === 'status' && <StatusDialog account={account} onClose={close} onChange={loaded.setData} />}
     </>
   );
 }
 
 function Shown({ account }: { readonly account: AccountDetail }) {
-  const { missing_to_send: missing, keys, status, chatapp } = account;
+  const { missing_to_send: missing, keys, status, chatapp, closed } = account;
   return (
     <>
-      {missing.length > 0 && (
+      {closed !== null && <ClosedNotice closed={closed} />}
+      {closed === null && missing.length > 0 && (
         <Notice tone="warn">It cannot send yet: it needs {missing.map((what) => MISSING[what]).join(', ')}.</Notice>
       )}
       <Stats>

@@ -4,7 +4,7 @@ import type { Tone } from '../../../parts/badge.tsx';
 export interface Account {
   readonly account_id: string;
   readonly name: string;
-  readonly status: 'active' | 'paused' | 'suspended';
+  readonly status: 'active' | 'paused' | 'suspended' | 'closed';
   readonly balance: number;
   readonly currency: string;
   readonly expiry_date: string;
@@ -22,7 +22,15 @@ export interface AccountDetail extends Account {
     readonly country: string | null;
     readonly log: 'unusual' | 'all';
     readonly opt_out_exempt: readonly string[];
+    readonly message_days: number | null;
   };
+  readonly closed: {
+    readonly at: string;
+    readonly reason: string;
+    readonly remaining: 'paid_out' | 'forfeited';
+    readonly settled_at: string | null;
+    readonly erased_at: string | null;
+  } | null;
   readonly missing_to_send: readonly ('entity_id' | 'sender' | 'template')[];
   readonly keys: { readonly active: number };
   readonly users: number;
@@ -34,4 +42,5 @@ export const STATUS_TONES: Readonly<Record<Account['status'], Tone>> = {
   active: 'good',
   paused: 'warn',
   suspended: 'bad',
+  closed: 'plain',
 };

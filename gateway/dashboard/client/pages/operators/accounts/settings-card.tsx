@@ -22,6 +22,7 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
     expiry_date,
     entity_id: settings.entity_id ?? '',
     country: settings.country ?? '',
+    message_days: settings.message_days ?? undefined,
   };
   const save = async (values: FormValues) => {
     // Emptied, a PE id or a country is refused: they can be changed, not taken away.
@@ -35,6 +36,7 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
       country: values.text('country').toUpperCase(),
       line_breaks: values.text('line_breaks'),
       log: values.text('log'),
+      message_days: values.number('message_days'),
     };
     const path = `/v2/admin/accounts/${account.account_id}`;
     const answer = await patch<{ account: AccountDetail }>(path, changed(now, shown));
@@ -74,6 +76,14 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
           label="Line breaks of DLT texts"
           options={LINE_BREAKS}
           initial={settings.line_breaks}
+        />
+        <Field
+          name="message_days"
+          label="Days that messages are kept"
+          optional={settings.message_days === null}
+          inputMode="numeric"
+          initial={settings.message_days === null ? '' : String(settings.message_days)}
+          hint="After their end, at least 14. More than for all accounts changes nothing."
         />
         <Select name="log" label="Kept for timelines" options={LOGS} initial={settings.log} />
       </Form>
