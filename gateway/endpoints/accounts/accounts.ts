@@ -50,6 +50,7 @@ import {
 /** All accounts, made and changed by operators. Their credits: credits.ts. */
 
 const SEARCH_MAX = 100;
+const IDS_MAX = 100;
 const OF_STATUS = {
   active: { status: 'active', held: { $ne: true } },
   paused: { status: 'active', held: true },
@@ -80,13 +81,20 @@ export const listAccounts = endpoint({
       ),
     ),
     status: optional(choice(STATUSES, 'Only of this status.')),
+    ids: optional(
+      string({ description: `Only these, up to ${IDS_MAX} with commas: their names for a list of ids.` }, (text) => {
+        const ids = text.split(',');
+        if (ids.length > IDS_MAX) return new Fault('too_long', `It must have at most ${IDS_MAX} ids.`);
+        return ids.every(isAccountId) ? ids : new Fault('invalid_value', 'It must be account ids with commas.');
+      }),
+    ),
     limit,
     cursor: cursorOf('accounts', isAccountId),
   },
   answer: pageShape('OperatorAccountPage', OperatorAccount),
-  async handle({ db }, { query: { search = '', status, limit, cursor } }) {
+  async handle({ db }, { query: { search = '', status, ids, limit, cursor } }) {
     const filter: Filter<AccountDocument> = {
-      ...(cursor && { _id: { $lt: cursor } }),
+      ...((cursor ?? ids) && { _id: { ...(cursor && { $lt: cursor }), ...(ids && { $in: ids }) } }),
       ...(status && OF_STATUS[status]),
       ...(search !== '' && { $or: matches(search) }),
     };

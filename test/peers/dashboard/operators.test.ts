@@ -10,7 +10,7 @@ import { createTemplateRequest } from '../../../shared/templates/sms/request-sto
 import { findTemplate } from '../../../shared/templates/sms/store.ts';
 import { makeProvider, TEST_BOX } from '../../support/chatapp.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
-import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
+import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
 
 /** Pages with something to change. */
 const OPERATORS_PAGES = [
@@ -201,7 +201,9 @@ describe('the dashboard: operators', function () {
     await page.getByText('everything → airtel').waitFor();
 
     await page.getByLabel('Recipient').fill('919876543210');
-    await page.getByRole('textbox', { name: 'Account' }).fill(world.account);
+    await page.getByRole('combobox', { name: 'Account' }).fill('asha tr');
+    await page.keyboard.press('Tab');
+    await until(page, `document.querySelector('[name=account_id]').value === '${world.account}'`);
     await page.getByRole('button', { name: 'Explain' }).click();
     await page.getByText('By the route all').waitFor();
     expect(await world.dashboard.look(page, 'operators-routes')).to.deep.equal([]);

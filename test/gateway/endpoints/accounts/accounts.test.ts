@@ -26,6 +26,9 @@ describe('accounts, by operators', () => {
     expect(next.body.data[0]).to.include({ account_id: made[0], status: 'active', balance: 0 });
     expect((await world.get('/accounts?search=.net (')).body.data).to.have.length(1);
     expect((await world.get(`/accounts?search=${made[2]}`)).body.data).to.have.length(1);
+    const named = await world.get(`/accounts?ids=${made[0]},${made[2]}`);
+    expect(named.body.data.map(({ name }: { name: string }) => name)).to.deep.equal(['Ravi Foods', 'Asha Stores']);
+    expect((await world.get('/accounts?ids=asha')).status).to.equal(400);
     expect((await world.get('/accounts?status=suspended')).body.data).to.deep.equal([]);
     expect((await world.get('/accounts?status=gone')).status).to.equal(400);
     // A name that every object of JavaScript has.

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { usePages } from '../../api/pages.ts';
+import { AccountLink, FilterAccount } from '../../parts/account.tsx';
 import { Empty, NoResults } from '../../parts/empty.tsx';
 import { FilterBar, FilterText, FilterTime } from '../../parts/filter.tsx';
 import { PageHead } from '../../parts/page.tsx';
@@ -24,7 +25,7 @@ export function OperatorsAuditPage() {
         lead="Who changed what, from where, and when, in all accounts and carriers."
       />
       <FilterBar filter={filter}>
-        <FilterText filter={filter} name="account_id" label="Account" placeholder="acc_01k…" />
+        <FilterAccount filter={filter} />
         <FilterText filter={filter} name="subject" label="What" placeholder="carrier:airtel or key:01k…" />
         <FilterTime filter={filter} name="since" label="From" />
         <FilterTime filter={filter} name="until" label="Before" />
@@ -49,7 +50,7 @@ export function OperatorsAuditPage() {
           { head: 'Of', cell: ({ subject }) => <code>{subject.id ?? subject.kind}</code> },
           {
             head: 'Account',
-            cell: ({ account_id: id }) => (id === null ? '–' : <a href={`/dashboard/admin/accounts/${id}`}>{id}</a>),
+            cell: ({ account_id: id }) => (id === null ? '–' : <AccountLink id={id} />),
           },
         ]}
       />

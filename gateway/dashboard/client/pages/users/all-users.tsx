@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
+import { FilterAccount } from '../../parts/account.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
-import { FilterBar, FilterText } from '../../parts/filter.tsx';
+import { FilterBar } from '../../parts/filter.tsx';
 import { PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -26,7 +27,7 @@ export function AllUsersPage() {
       <PageHead
         title="Users of all accounts"
         lead={
-          account === '' ? 'These are the operators. Give an account to see its users.' : 'The users of one account.'
+          account === '' ? 'These are the operators. Choose an account to see its users.' : 'The users of one account.'
         }
         actions={
           may('admin:support', 'admin:money') && (
@@ -37,7 +38,7 @@ export function AllUsersPage() {
         }
       />
       <FilterBar filter={filter}>
-        <FilterText filter={filter} name="account_id" label="Account" placeholder="acc_01k…" />
+        <FilterAccount filter={filter} />
       </FilterBar>
       <PagedTable
         list={list}

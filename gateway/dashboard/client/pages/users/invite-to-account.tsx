@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { post } from '../../api/http.ts';
+import { AccountField } from '../../parts/account.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Select } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
@@ -32,7 +33,7 @@ export function InviteToAccountDialog({ account, onClose, onDone }: InviteToAcco
   return (
     <Dialog title="Invite a user" onClose={onClose}>
       <Form submit="Invite user" onSubmit={invite} onCancel={onClose}>
-        <Field name="account_id" label="Account" initial={account} hint="acc_01k…" />
+        <AccountField name="account_id" label="Account" initial={account} />
         <Field name="username" label="Sign-in name" type="email" hint="Usually an e-mail address. No mail is sent." />
         <Field name="name" label="Name" optional />
         <Select name="role" label="Role" options={ROLES} initial="owner" />

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import { usePages } from '../../../api/pages.ts';
 import { may } from '../../../api/session.ts';
+import { FilterAccount } from '../../../parts/account.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Empty, NoResults } from '../../../parts/empty.tsx';
-import { FilterBar, FilterText } from '../../../parts/filter.tsx';
+import { FilterBar } from '../../../parts/filter.tsx';
 import { number } from '../../../parts/number.ts';
 import { PageHead } from '../../../parts/page.tsx';
 import { PagedTable } from '../../../parts/table.tsx';
@@ -24,7 +25,7 @@ export function ApprovalsPage() {
     <>
       <PageHead title="Approvals" lead={lead} />
       <FilterBar filter={filter}>
-        <FilterText filter={filter} name="account_id" label="Account" placeholder="acc_01k…" />
+        <FilterAccount filter={filter} />
       </FilterBar>
       <PagedTable
         list={list}

@@ -3,6 +3,7 @@ import { post } from '../../../api/http.ts';
 import { useLive } from '../../../api/live.ts';
 import { usePages } from '../../../api/pages.ts';
 import { may } from '../../../api/session.ts';
+import { AccountLink } from '../../../parts/account.tsx';
 import { Badge, type Tone } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Empty } from '../../../parts/empty.tsx';
@@ -114,7 +115,7 @@ function Broken({ of: { broken } }: { readonly of: Check }) {
     <>
       {broken.map(({ account_id: id, problems }) => (
         <div key={id}>
-          <a href={`/dashboard/admin/accounts/${id}`}>{id}</a>: {problems.slice(0, 3).join('; ')}
+          <AccountLink id={id} />: {problems.slice(0, 3).join('; ')}
         </div>
       ))}
     </>

@@ -2,12 +2,13 @@ import { useState } from 'preact/hooks';
 import { post, queryText, remove } from '../../../api/http.ts';
 import { usePages } from '../../../api/pages.ts';
 import { may } from '../../../api/session.ts';
+import { AccountField, AccountLink, FilterAccount } from '../../../parts/account.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Empty, NoResults } from '../../../parts/empty.tsx';
 import { Field } from '../../../parts/field.tsx';
-import { FilterBar, FilterText } from '../../../parts/filter.tsx';
+import { FilterBar } from '../../../parts/filter.tsx';
 import { Form } from '../../../parts/form.tsx';
 import { PageHead } from '../../../parts/page.tsx';
 import { PagedTable } from '../../../parts/table.tsx';
@@ -47,7 +48,7 @@ export function OperatorNumbersPage() {
     <>
       <PageHead title="Numbers" lead="What handsets write to, and which account gets it." actions={add} />
       <FilterBar filter={filter}>
-        <FilterText filter={filter} name="account_id" label="Account" placeholder="acc_01k…" />
+        <FilterAccount filter={filter} />
       </FilterBar>
       <PagedTable
         list={list}
@@ -57,14 +58,7 @@ export function OperatorNumbersPage() {
         columns={[
           { head: 'Number', cell: ({ number }) => <strong>{number}</strong> },
           { head: 'Keyword', cell: ({ keyword }) => keyword ?? '–' },
-          {
-            head: 'Account',
-            cell: ({ account_id: id }) => (
-              <a class="mono" href={`/dashboard/admin/accounts/${id}`}>
-                {id}
-              </a>
-            ),
-          },
+          { head: 'Account', cell: ({ account_id: id }) => <AccountLink id={id} /> },
           { head: 'Country', cell: ({ country }) => country ?? '–' },
           { head: 'Since', cell: (row) => <Time at={row.created_at} /> },
           ...(may('admin:routing')
@@ -126,7 +120,7 @@ function AddDialog({ onClose, onDone }: AddProps) {
         }}
       >
         <Field name="number" label="Number" type="tel" hint="With its country code, or a short code." />
-        <Field name="account_id" label="Account" mono hint="acc_01k…" />
+        <AccountField name="account_id" label="Account" />
         <Field name="keyword" label="Keyword" optional hint="Only SMS that begin with this word." />
         <Field
           name="country"

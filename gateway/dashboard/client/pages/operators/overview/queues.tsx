@@ -1,3 +1,4 @@
+import { AccountLink } from '../../../parts/account.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { number } from '../../../parts/number.ts';
 import { Table } from '../../../parts/table.tsx';
@@ -35,7 +36,7 @@ export function Queues({ queues }: { readonly queues: readonly Queue[] }) {
           head: 'Oldest',
           cell: ({ oldest_at, oldest_account_id: id }) => (
             <>
-              <Time at={oldest_at} /> <a href={`/dashboard/admin/accounts/${id}`}>whose</a>
+              <Time at={oldest_at} />, <AccountLink id={id} />
             </>
           ),
         },

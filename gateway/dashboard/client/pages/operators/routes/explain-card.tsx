@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { phoneDigits } from '../../../../../../shared/platform/sheets/cell.ts';
 import { get } from '../../../api/http.ts';
+import { AccountField } from '../../../parts/account.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
 import type { FormValues } from '../../../parts/form-values.ts';
@@ -35,7 +36,7 @@ export function ExplainCard() {
     <Card title="Who would carry it?" lead="Says who would carry a message now, and why. Sends nothing.">
       <Form submit="Explain" look="plain" onSubmit={ask}>
         <Field name="to" label="Recipient" inputMode="tel" hint="Country code first: 919876543210." />
-        <Field name="account_id" label="Account" hint="acc_01k…" />
+        <AccountField name="account_id" label="Account" />
         <Field name="sender" label="Sender" optional />
         <Select name="route" label="Route" options={GROUPS} initial="transactional" />
       </Form>

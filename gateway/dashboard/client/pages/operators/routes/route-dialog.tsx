@@ -1,4 +1,5 @@
 import { put } from '../../../api/http.ts';
+import { AccountsField } from '../../../parts/account.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Field, TextArea } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
@@ -20,10 +21,11 @@ export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
       const given = several(values.text(`matches.${member}`));
       return given.length === 0 ? [] : [[member, given] as const];
     });
-    const names: readonly string[] = CONDITIONS.map(([member]) => member);
+    const accounts = several(values.text('matches.accounts'));
+    const names: readonly string[] = [...CONDITIONS.map(([member]) => member), 'accounts'];
     const others = Object.entries(route?.matches ?? {}).filter(([member]) => !names.includes(member));
     const { warning } = await put<{ warning: string | null }>(`/v2/admin/routes/${encodeURIComponent(name)}`, {
-      matches: Object.fromEntries([...others, ...asked]),
+      matches: { ...Object.fromEntries([...others, ...asked]), ...(accounts.length > 0 && { accounts }) },
       groups: groupsOf(values.lines('groups')),
       order: values.number('order') ?? 0,
       wait_seconds: values.number('wait_seconds') ?? 30,
@@ -54,6 +56,7 @@ export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
             initial={(route?.matches[member] ?? []).join(', ')}
           />
         ))}
+        <AccountsField name="matches.accounts" label="Accounts" optional initial={route?.matches.accounts ?? []} />
         <Field
           name="order"
           label="Order"

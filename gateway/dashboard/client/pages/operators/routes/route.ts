@@ -33,7 +33,6 @@ export const CONDITIONS = [
   ['countries', 'Countries', 'Two letters, with commas: IN, AE'],
   ['prefixes', 'Prefixes', 'First digits, country code first: 9198'],
   ['senders', 'Senders', 'HARKRA, HRKOTP'],
-  ['accounts', 'Accounts', 'acc_01k…'],
 ] as const;
 
 export function several(text: string): string[] {

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { post } from '../../../api/http.ts';
 import { usePages } from '../../../api/pages.ts';
 import { may } from '../../../api/session.ts';
+import { AccountLink } from '../../../parts/account.tsx';
 import { Badge, type Tone } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Confirm } from '../../../parts/confirm.tsx';
@@ -45,10 +46,8 @@ export function ProvidersPage() {
           </Empty>
         }
         columns={[
-          {
-            head: 'Number',
-            cell: (row) => <a href={`/dashboard/admin/accounts/${row.account_id}`}>{row.number}</a>,
-          },
+          { head: 'Account', cell: ({ account_id: id }) => <AccountLink id={id} /> },
+          { head: 'Number', cell: ({ number }) => number },
           { head: 'State', cell: ({ condition }) => <Badge tone={TONES[condition]}>{condition}</Badge> },
           { head: 'Last error', cell: (row) => <LastError of={row} /> },
           { head: 'Address', cell: ({ base_url }) => <code>{base_url}</code> },
