@@ -17,6 +17,9 @@ import { audit } from './audit/audit.ts';
 import { batch, batches, stopBatch } from './batches/batches.ts';
 import { batchFailures } from './batches/failures.ts';
 import { changeCarrier, changeCarrierStatus, listCarriers, showCarrier } from './carriers/carriers.ts';
+import { chains, putChain, takeChain } from './carriers/chains.ts';
+import { carrierForm, newCarrier, takeCarrier } from './carriers/new-carrier.ts';
+import { testBind } from './carriers/test-bind.ts';
 import { editChatTemplate, removeChatTemplate, requestChatTemplate } from './chat-templates/requests.ts';
 import { ownChatTemplates } from './chat-templates/templates.ts';
 import { chatappSendButtons, chatappSendMedia, chatappSendText } from './chatapp/free-form.ts';
@@ -48,7 +51,10 @@ import {
   inviteToAccount,
   removeAnyFactor,
 } from './operators/users.ts';
+import { addToOptIns, optIns, takeOptIn } from './opt-ins/opt-ins.ts';
+import { changeProvider } from './providers/change-provider.ts';
 import { changeProviderStatus, providers } from './providers/providers.ts';
+import { testProvider } from './providers/test-send.ts';
 import { explain, putRoute, routes, takeRoute } from './routing/routes.ts';
 import { cancelSchedule, scheduleState, schedules } from './schedules/schedules.ts';
 import { removeSender, requestSender, senders } from './senders/senders.ts';
@@ -183,15 +189,27 @@ export const ENDPOINTS: readonly Endpoint[] = [
   senderDecision,
   templateDecision,
   listCarriers,
+  newCarrier,
+  testBind,
+  carrierForm,
   showCarrier,
   changeCarrier,
+  takeCarrier,
   changeCarrierStatus,
+  chains,
+  putChain,
+  takeChain,
   routes,
   explain,
   putRoute,
   takeRoute,
   providers,
+  changeProvider,
   changeProviderStatus,
+  testProvider,
+  optIns,
+  addToOptIns,
+  takeOptIn,
   numbersOfAll,
   giveNumber,
   takeNumber,

@@ -57,6 +57,20 @@ export const OPERATOR_PROBLEMS = {
     'Account closed',
     'The account is closed for good. Create a new one to go on with this customer.',
   ),
+  carrier_exists: fault(
+    '4106',
+    409,
+    'Carrier exists',
+    'There is a carrier with this carrier_id. Change it, or choose another id.',
+  ),
+  carrier_in_use: fault('4105', 409, 'Carrier in use', 'See `detail`: what it has must end first.'),
+  opt_in_not_found: fault('4079', 404, 'Not on the list', 'Check the customer: the list of opt-ins has who is on it.'),
+  chain_not_found: fault(
+    '4081',
+    404,
+    'Chain not found',
+    'Check the carrier_id: the account has no telemarketers of its own there.',
+  ),
   ledger_check_running: fault(
     '4099',
     409,

@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { PRESETS } from '../../gateway/endpoints/carriers/presets.ts';
 import type { CarrierDlt } from '../../shared/carriers/carrier.ts';
 import type { CarrierInput } from '../../shared/carriers/carrier-form.ts';
 import { BASICS } from '../../shared/carriers/settings/basics.ts';
 import type { Setting, Settings } from '../../shared/carriers/settings/setting.ts';
 import { GROUP_NAMES, GROUPS } from '../../shared/carriers/settings/table.ts';
-import { PRESETS } from './carrier-presets/presets.ts';
 import { Failure } from './command.ts';
 import { choice, optional, type Parameter, words } from './parameters.ts';
-import { optionName } from './read-words.ts';
 
 /** The options for a carrier's settings. Each entry of the tables is one option. The options for DLT together set one field. */
 
@@ -93,10 +92,10 @@ export function settingsFrom(
 
 /** The values of a preset's options. A test reads all presets. */
 function presetValues(name: unknown): Readonly<Record<string, unknown>> {
-  const options = PRESETS[String(name)]?.options ?? {};
+  const options = PRESETS[String(name)]?.settings ?? {};
   return Object.fromEntries(
     Object.entries(CARRIER_OPTIONS).flatMap(([option, parameter]) => {
-      const text = options[optionName(option)];
+      const text = options[option];
       return text === undefined ? [] : [[option, parameter.read(text)?.value]];
     }),
   );

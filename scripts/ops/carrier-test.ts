@@ -2,9 +2,9 @@ import type { CarrierDocument } from '../../shared/carriers/carrier.ts';
 import { openedPassword, openedTrust } from '../../shared/carriers/carrier-secrets.ts';
 import { STATUS, statusClass, statusReason, statusText } from '../../shared/carriers/command-status.ts';
 import { listConditions } from '../../shared/carriers/list-conditions.ts';
-import { BIND_COMMANDS } from '../../shared/carriers/smpp/bind-request.ts';
 import type { SubmitAnswer } from '../../shared/carriers/smpp/session.ts';
 import { encodeSubmit } from '../../shared/carriers/smpp/submit-sm.ts';
+import { bindStep, type Step, Trial } from '../../shared/carriers/smpp/trial.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { OrphanStore } from '../../workers/smpp/receipts/orphan-store.ts';
 import type { IncomingReceipt } from '../../workers/smpp/receipts/receipt-match.ts';
@@ -12,7 +12,6 @@ import { carrierForm } from '../../workers/smpp/submit/carrier-form.ts';
 import { encodeMessage } from '../../workers/smpp/submit/encode.ts';
 import { ownStatuses } from '../../workers/smpp/submit/own-statuses.ts';
 import { TrialReceipt } from './carrier-trial/receipt.ts';
-import { Trial } from './carrier-trial/trial.ts';
 import { type Answer, type Command, defineCommand, Failure } from './command.ts';
 import { integer, optional, required, withDefault, words } from './parameters.ts';
 
@@ -28,12 +27,6 @@ interface Sending {
   readonly from: string;
   readonly template?: string | undefined;
   readonly entity?: string | undefined;
-}
-
-/** What a step of the test prints, and whether the test goes on. */
-interface Step {
-  readonly ok: boolean;
-  readonly words: string;
 }
 
 export const CARRIER_TEST_COMMANDS: readonly Command[] = [
@@ -100,8 +93,7 @@ async function runTest({ carrier, password, clock, sending, orphans, waitMs }: T
   const frames = encoded(carrier, sending, clock);
   const steps: Step[] = [];
   try {
-    const commands = orphans === undefined ? BIND_COMMANDS[carrier.bindKind] : (['bind_transmitter'] as const);
-    steps.push(bindStep(await trial.bind(commands), orphans !== undefined));
+    steps.push(await bindStep(trial, carrier, orphans !== undefined));
     if (steps.every(({ ok }) => ok)) {
       const sentMs = clock.monotonicMs();
       const answers = await trial.submit(frames);
@@ -132,24 +124,6 @@ function encoded(carrier: CarrierDocument, { to, text, from, template, entity }:
   const made = encodeMessage(message, { ...options, dlt: carrier.dlt ?? 'off' });
   if (made.kind === 'unfit') throw new Failure(`${made.reason}; nothing was sent.`);
   return made.segments.map(encodeSubmit);
-}
-
-/** Refusals that may only mean that the worker uses all binds that the carrier allows. */
-const NO_FURTHER: ReadonlySet<number> = new Set([STATUS.alreadyBound, STATUS.bindFailed, STATUS.incorrectBindStatus]);
-
-function bindStep(status: number | 'no_answer', isBeside: boolean): Step {
-  if (status === 'no_answer')
-    return {
-      ok: false,
-      words:
-        'bind: no answer, or no connection. Check --host, --port and --tls, and whether the carrier lets in the address of this machine',
-    };
-  if (status === STATUS.ok) return { ok: true, words: 'bind: accepted' };
-  const why =
-    isBeside && NO_FURTHER.has(status)
-      ? '. The carrier allows no further bind beside the worker’s: `carrier pause` it for the test, or take one bind less.'
-      : '';
-  return { ok: false, words: `bind: refused with ${statusText(status)}, ${statusReason(status)}${why}` };
 }
 
 const MEANINGS = {

@@ -1,6 +1,6 @@
+import { customerOf } from '../../gateway/endpoints/opt-ins/customer.ts';
 import type { Completion } from '../../shared/carriers/numbers/completion.ts';
-import { customerProblem, isCustomerUserId } from '../../shared/messages/document/recipient.ts';
-import { phoneDigits, wordOf } from '../../shared/platform/sheets/cell.ts';
+import { customerProblem } from '../../shared/messages/document/recipient.ts';
 import type { LineProblem, NumberFile } from './number-file.ts';
 
 export interface CustomerList {
@@ -25,10 +25,4 @@ export function customersOf({ rows }: Pick<NumberFile, 'rows'>, complete: Comple
     else problems.push({ line, detail });
   }
   return { customers: [...customers], problems };
-}
-
-/** A customer as people write one: a number, or a user id, which keeps its full stops. */
-export function customerOf(written: string): string {
-  const { text } = wordOf(written);
-  return isCustomerUserId(text) ? text : phoneDigits(written);
 }

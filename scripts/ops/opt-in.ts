@@ -1,9 +1,10 @@
+import { customerOf } from '../../gateway/endpoints/opt-ins/customer.ts';
 import { addOptIns, listOptIns, removeOptIn } from '../../shared/carriers/chat-opt-in-store.ts';
 import { completionFor } from '../../shared/carriers/numbers/completion.ts';
 import { CUSTOMER_FORM } from '../../shared/messages/document/recipient.ts';
 import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
-import { customerOf, customersOf } from './customer-list.ts';
+import { customersOf } from './customer-list.ts';
 import { readNumberFile, refuseBadLines } from './number-file.ts';
 import { accountId, integer, optional, required, withDefault, words } from './parameters.ts';
 import { table } from './show.ts';

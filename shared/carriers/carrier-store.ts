@@ -58,11 +58,7 @@ export async function updateCarrier(
   for (;;) {
     const stored = await carriers(db).findOne({ _id: id });
     if (stored === null) throw new NoSuchCarrier(`there is no carrier "${id}"`);
-    const before = { ...stored, ...openedTrust(box, stored) };
-    const merged = { ...changes, ...mergedGroups(before, changes) };
-    checkCarrier({ ...before, ...merged, password: changes.password ?? '' }, changes);
-    const leads = changes.password === undefined ? changedLeads(stored, changes) : [];
-    if (leads.length > 0) throw new PasswordNeeded(leads);
+    const merged = checkedChanges(box, stored, changes);
     const updated = await carriers(db).findOneAndUpdate(
       // Another password may have come with another host meanwhile: then this change is judged again.
       { _id: id, password: stored.password },
@@ -71,6 +67,20 @@ export async function updateCarrier(
     );
     if (updated !== null) return updated;
   }
+}
+
+/** The fields that changes give a carrier, secrets in clear. Throws `BadCarrier` or `PasswordNeeded`. */
+export function checkedChanges(
+  box: SecretBox,
+  stored: CarrierDocument,
+  changes: Partial<Omit<CarrierInput, '_id'>>,
+): Partial<Omit<CarrierInput, '_id'>> {
+  const before = { ...stored, ...openedTrust(box, stored) };
+  const merged = { ...changes, ...mergedGroups(before, changes) };
+  checkCarrier({ ...before, ...merged, password: changes.password ?? '' }, changes);
+  const leads = changes.password === undefined ? changedLeads(stored, changes) : [];
+  if (leads.length > 0) throw new PasswordNeeded(leads);
+  return merged;
 }
 
 /** Merges the changes into the stored groups, because a change may name only some settings of a group. */
@@ -83,6 +93,13 @@ function mergedGroups(stored: StoredGroups, changes: StoredGroups): StoredGroups
 export async function setCarrierStatus(db: Db, id: string, status: CarrierDocument['status']): Promise<void> {
   const { matchedCount } = await carriers(db).updateOne({ _id: id }, { $set: { status } });
   if (matchedCount === 0) throw new NoSuchCarrier(`there is no carrier "${id}"`);
+}
+
+/** Removes a paused carrier with what was told of it. False when it is not paused any more. */
+export async function removeCarrier(db: Db, id: string): Promise<boolean> {
+  const { deletedCount } = await carriers(db).deleteOne({ _id: id, status: 'paused' });
+  if (deletedCount === 1) await db.collection<{ readonly _id: string }>('bind_reports').deleteOne({ _id: id });
+  return deletedCount === 1;
 }
 
 /** All carriers by id. There are tens, not thousands. */

@@ -13,15 +13,17 @@ import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint
 import { decimal, flag, named, success, text, time, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { isObject, type JsonObject } from '../../http/context.ts';
+import type { FieldProblems } from '../../http/field-problems.ts';
 import { choice, optional, required } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
+import type { Refused } from '../../http/idempotency/action.ts';
 import { line, matching, reason } from '../operators/fields.ts';
 import { CarrierSetting, readSettings, settingsForm } from './settings-form.ts';
 
 /** Carriers and their binds, as their holders report them. */
 
-const CarrierId = text(undefined, { example: 'airtel' });
-const IN_PATH = { carrier_id: CarrierId.describe('The carrier.') };
+export const CarrierId = text(undefined, { example: 'airtel' });
+export const IN_PATH = { carrier_id: CarrierId.describe('The carrier.') };
 const WORDS = 'bind refused: wrong password (0x0E) since 2026-11-22T14:02:00.000Z';
 
 const TROUBLES = ['refused', 'unanswered', 'unreachable', 'lost'] as const satisfies readonly BindTrouble['kind'][];
@@ -115,16 +117,24 @@ export const showCarrier = endpoint({
 });
 
 /** The carrier that a path names. There are tens of them, so all are read. */
-async function carrierOf(db: Db, id: string, now: Date): Promise<ListedCarrier | undefined> {
+export async function carrierOf(db: Db, id: string, now: Date): Promise<ListedCarrier | undefined> {
   return (await listConditions(db, now)).find(({ carrier }) => carrier._id === id);
 }
 
-const settings = z.custom<JsonObject>(isObject, 'It must be an object').meta({
+export const settings = z.custom<JsonObject>(isObject, 'It must be an object').meta({
   type: 'object',
   description: 'Settings by their names, each as one text: `{"windowSize": "50"}`. `GET` of the carrier lists them.',
 });
 
-const ChangedCarrier = success('OperatorCarrierResult', { carrier: OperatorCarrierDetail });
+export const carrierName = line('Its name for people and in the status of messages.', 64);
+
+export const password = matching(
+  'The password of the bind, a new one or the same. It is stored encrypted and never shown. A change of where it is sent needs it too: the settings with `needs_password`.',
+  /^[\x20-\x7e]{0,64}$/,
+  'at most 64 ASCII characters',
+);
+
+export const ChangedCarrier = success('OperatorCarrierResult', { carrier: OperatorCarrierDetail });
 
 export const changeCarrier = endpoint({
   id: 'updateCarrier',
@@ -137,14 +147,8 @@ export const changeCarrier = endpoint({
   confirmed: true,
   params: IN_PATH,
   body: request({
-    name: optional(line('Its name for people and in the status of messages.', 64)),
-    password: optional(
-      matching(
-        'The password of the bind, a new one or the same. It is stored encrypted and never shown. A change of where it is sent needs it too: the settings with `needs_password`.',
-        /^[\x20-\x7e]{0,64}$/,
-        'at most 64 ASCII characters',
-      ),
-    ),
+    name: optional(carrierName),
+    password: optional(password),
     settings: optional(settings),
   }),
   ownProblems: true,
@@ -154,9 +158,9 @@ export const changeCarrier = endpoint({
   async handle(deps, call) {
     const { db, clock, box } = deps;
     const { problems, given } = call.read;
-    const changed = readSettings(given.settings ?? {}, problems);
-    if (problems.count > 0) return invalid(problems);
     const found = await carrierOf(db, call.params.carrier_id, clock.now());
+    const changed = readSettings(given.settings ?? {}, problems, { stored: found?.carrier });
+    if (problems.count > 0) return invalid(problems);
     if (found === undefined) return refused('carrier_not_found');
     const { name, password } = call.body;
     const changes = { ...changed, ...defined({ name, password }) };
@@ -171,16 +175,21 @@ export const changeCarrier = endpoint({
         isRefusal: (error) => error instanceof BadCarrier || error instanceof PasswordNeeded,
       });
     } catch (error) {
-      if (error instanceof PasswordNeeded) problems.add('password', 'missing_field', passwordWords(error.settings));
-      else if (error instanceof BadCarrier) {
-        for (const problem of error.problems) problems.add('settings', 'invalid_value', problem);
-      } else throw error;
-      return invalid(problems);
+      return refusedSettings(error, problems);
     }
     const now = (await carrierOf(db, carrier._id, clock.now())) ?? found;
     return done({ carrier: await carrierDetail(db, now) });
   },
 });
+
+/** The answer when the settings do not go together, or need the password. Other errors are thrown. */
+export function refusedSettings(error: unknown, problems: FieldProblems): Refused {
+  if (error instanceof PasswordNeeded) problems.add('password', 'missing_field', passwordWords(error.settings));
+  else if (error instanceof BadCarrier) {
+    for (const problem of error.problems) problems.add('settings', 'invalid_value', problem);
+  } else throw error;
+  return invalid(problems);
+}
 
 function passwordWords(settings: readonly string[]): string {
   const names = settings.map((name) => `settings.${name}`).join(', ');
@@ -226,7 +235,7 @@ export const changeCarrierStatus = endpoint({
   },
 });
 
-async function carrierDetail(db: Db, found: ListedCarrier): Promise<Shown<typeof OperatorCarrierDetail>> {
+export async function carrierDetail(db: Db, found: ListedCarrier): Promise<Shown<typeof OperatorCarrierDetail>> {
   return { ...(await carrierRecord(db, found)), settings: settingsForm(found.carrier) };
 }
 

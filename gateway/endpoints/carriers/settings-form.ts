@@ -9,6 +9,8 @@ import type { Shown } from '../../api/endpoint.ts';
 import { flag, named, text } from '../../api/shapes.ts';
 import type { JsonObject } from '../../http/context.ts';
 import { type FieldProblems, refuseUnknown, wrongType } from '../../http/field-problems.ts';
+import { DLT, dltValues, dltWith } from './dlt-settings.ts';
+import { PRESETS } from './presets.ts';
 
 export const CarrierSetting = named('CarrierSetting', {
   name: text(undefined, { example: 'windowSize' }),
@@ -30,7 +32,7 @@ export const CarrierSetting = named('CarrierSetting', {
 interface FormGroup {
   readonly name: string;
   readonly settings: Settings;
-  values(carrier: CarrierDocument): Readonly<Record<string, unknown>>;
+  values(carrier: Partial<CarrierDocument>): Readonly<Record<string, unknown>>;
 }
 
 /** Settings without a default are explained here: their tables have only shapes. */
@@ -50,15 +52,18 @@ const CONNECTION: Settings = Object.fromEntries(
 const FORM: readonly FormGroup[] = [
   { name: 'connection', settings: CONNECTION, values: (carrier) => ({ ...carrier }) },
   { name: 'basics', settings: BASICS, values: (carrier) => ({ ...withDefaults(BASICS as Settings, { ...carrier }) }) },
+  { name: 'dlt', settings: DLT, values: ({ dlt }) => ({ ...dltValues(dlt) }) },
   ...GROUP_NAMES.map((name) => ({
     name,
     settings: GROUPS[name] as Settings,
-    values: (carrier: CarrierDocument) => ({ ...withDefaults(GROUPS[name] as Settings, { ...carrier[name] }) }),
+    values: (carrier: Partial<CarrierDocument>) => ({
+      ...withDefaults(GROUPS[name] as Settings, { ...carrier[name] }),
+    }),
   })),
 ];
 
-/** Every setting with its value as text. Of certificates and keys only what may be shown. */
-export function settingsForm(carrier: CarrierDocument): readonly Shown<typeof CarrierSetting>[] {
+/** Every setting with its value as text. Of certificates and keys only what may be shown. Without a carrier: the form of a new one. */
+export function settingsForm(carrier: Partial<CarrierDocument> = {}): readonly Shown<typeof CarrierSetting>[] {
   return FORM.flatMap(({ name: group, settings, values }) => {
     const all = values(carrier);
     return Object.entries(settings).map(([name, one]) => settingRecord(group, name, one, all[name]));
@@ -71,7 +76,7 @@ function settingRecord(
   one: Setting<unknown>,
   value: unknown,
 ): Shown<typeof CarrierSetting> {
-  const shown = one.show(value);
+  const shown = value === undefined ? '' : one.show(value);
   const standard = one.standard === undefined ? null : one.show(one.standard);
   const choices = /^[a-z0-9_.]+(\|[a-z0-9_.]+)+$/i.test(one.value) ? one.value.split('|') : null;
   return {
@@ -80,8 +85,20 @@ function settingRecord(
   };
 }
 
-/** Reads changed settings: `{windowSize: '50'}`. Problems name the setting and the right form. */
-export function readSettings(given: JsonObject, problems: FieldProblems): Partial<Omit<CarrierInput, '_id'>> {
+type Changes = Partial<Omit<CarrierInput, '_id'>>;
+
+/**
+ * Reads changed settings: `{windowSize: '50'}`. Problems name the setting and the right form. What is given goes before what a preset
+ * says. `stored` has what a setting that is not given stays, where several make one value.
+ */
+export function readSettings(
+  given: JsonObject,
+  problems: FieldProblems,
+  {
+    preset,
+    stored,
+  }: { readonly preset?: string | undefined; readonly stored?: Partial<CarrierDocument> | undefined } = {},
+): Changes {
   const place = 'settings.';
   refuseUnknown(
     given,
@@ -89,15 +106,21 @@ export function readSettings(given: JsonObject, problems: FieldProblems): Partia
     problems,
     place,
   );
+  const texts = { ...(preset !== undefined && PRESETS[preset]?.settings), ...given };
   const changes: Record<string, unknown> = {};
   for (const { name: group, settings } of FORM) {
+    const values: Record<string, unknown> = {};
     for (const [name, one] of Object.entries(settings)) {
-      if (!Object.hasOwn(given, name)) continue;
-      const value = readOne(one, given[name], place + name, problems);
-      if (value === undefined) continue;
-      if (group === 'connection' || group === 'basics') changes[name] = value;
-      else changes[group] = { ...Object(changes[group]), [name]: value };
+      const value = Object.hasOwn(texts, name) ? readOne(one, texts[name], place + name, problems) : undefined;
+      if (value !== undefined) values[name] = value;
     }
+    if (Object.keys(values).length === 0) continue;
+    if (group === 'connection' || group === 'basics') Object.assign(changes, values);
+    else if (group === 'dlt') {
+      const dlt = dltWith(values, stored?.dlt);
+      if (typeof dlt === 'string' && dlt !== 'off') problems.add(`${place}dlt`, 'missing_field', dlt);
+      else changes.dlt = dlt;
+    } else changes[group] = values;
   }
   return changes; // each value was read by its own setting
 }

@@ -22,7 +22,7 @@ import { ACCOUNT_IN_PATH, AccountIdText, reason } from '../operators/fields.ts';
 
 /** The accounts' numbers on the chat-app channel, with what fails. */
 
-const OperatorProvider = named('OperatorProvider', {
+export const OperatorProvider = named('OperatorProvider', {
   account_id: AccountIdText,
   condition: z.enum(['active', 'paused', 'stopped', 'failing']).meta({ example: 'failing' }),
   stopped_reason: text().nullable(),
@@ -40,8 +40,14 @@ const OperatorProvider = named('OperatorProvider', {
   app_id: text("Id of the provider's app. Templates with a file in their header need it.").nullable(),
   per_second: whole(undefined, { example: 80 }),
   window_size: whole(undefined, { example: 20 }),
+  per_customer_ms: whole('Least time between two messages to one customer.', { example: 0 }),
+  timeout_ms: whole('How long a send may take.', { example: 10_000 }),
   opt_in: z.enum(['off', 'list']),
   unknown_policy: z.enum(['assume_sent', 'resend']),
+  unknown_wait_ms: whole(undefined, { example: 900_000 }),
+  callback: text('The path that the provider posts to, behind the public address of the gateways.', {
+    example: '/chatapp/callback/cbk_3fa85f6457174562b3fc2c963f',
+  }),
   created_at: time(undefined, '2026-11-22T10:00:00+00:00'),
 });
 
@@ -109,7 +115,7 @@ export const changeProviderStatus = endpoint({
 });
 
 /** Without the secrets, sealed or not. */
-function providerRecord(one: ProviderDocument): Shown<typeof OperatorProvider> {
+export function providerRecord(one: ProviderDocument): Shown<typeof OperatorProvider> {
   return {
     account_id: one._id,
     condition: providerCondition(one),
@@ -126,8 +132,12 @@ function providerRecord(one: ProviderDocument): Shown<typeof OperatorProvider> {
     app_id: one.appId ?? null,
     per_second: one.perSecond,
     window_size: one.windowSize,
+    per_customer_ms: one.perCustomerMs,
+    timeout_ms: one.timeoutMs,
     opt_in: one.optIn,
     unknown_policy: one.unknownPolicy,
+    unknown_wait_ms: one.unknownWaitMs,
+    callback: `/chatapp/callback/${one.callback}`,
     created_at: isoTimestamp(one.createdAt),
   };
 }

@@ -12,6 +12,7 @@ import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
 import { decimal, flag, named, success, text, time } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
+import { isObject, type JsonObject } from '../../http/context.ts';
 import { FieldProblems } from '../../http/field-problems.ts';
 import {
   choice,
@@ -140,7 +141,8 @@ export const explain = endpoint({
 
 const several = { description: 'One of these is enough.', minItems: 1, maxItems: 1_000 };
 const CARRIER = matching('A carrier.', /^[a-z0-9-]{1,32}$/, '1 to 32 of a-z, 0-9 and -');
-const PRICE = matching('Like `0.12 INR`. For reports only.', /^[0-9.]{1,12}( [A-Z]{3})?$/, 'like 0.12 INR');
+const COST = /^[0-9.]{1,12}( [A-Z]{3})?$/;
+const PRICE = matching('Like `0.12 INR`. For reports only.', COST, 'like 0.12 INR');
 
 export const putRoute = endpoint({
   id: 'putRoute',
@@ -193,6 +195,14 @@ export const putRoute = endpoint({
       DEFAULT_WAIT_SECONDS,
     ),
     price: optional(PRICE),
+    costs: optional(
+      z.custom<JsonObject>(isObject, 'It must be an object').meta({
+        type: 'object',
+        description:
+          'What a message costs at each carrier: `{"airtel": "0.10 INR"}`. For reports only. Absent: as before.',
+        additionalProperties: { type: 'string', pattern: COST.source },
+      }),
+    ),
   }),
   answer: success('OperatorRouteResult', {
     route: OperatorRoute,
@@ -217,12 +227,15 @@ export const putRoute = endpoint({
     const { db, clock } = deps;
     const { groups, matches, order, wait_seconds: waitSeconds, price } = body;
     const before = (await listRoutes(db)).find(({ _id }) => _id === name);
-    const costs = before?.costs;
+    const costs = (body.costs ?? before?.costs) as RouteDocument['costs']; // each is looked at
+    for (const [carrier, cost] of Object.entries(costs ?? {})) {
+      if (typeof cost === 'string' && COST.test(cost)) continue;
+      problems.add(`costs.${carrier}`, 'invalid_value', 'It must be like 0.12 INR.');
+    }
     const wanted: Omit<RouteDocument, 'createdAt'> = {
       ...{ _id: name, order, match: matches, groups, waitSeconds },
       ...defined({ price }),
-      // Costs are only changed by ops.
-      ...defined({ costs }),
+      ...(Object.keys(costs ?? {}).length > 0 && defined({ costs })),
     };
     // What no single field can know: carriers and accounts that do not exist, weights that make no group.
     for (const { field, detail } of await routeFaults(db, wanted)) {

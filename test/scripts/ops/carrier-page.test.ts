@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { PRESETS } from '../../../gateway/endpoints/carriers/presets.ts';
 import { CARRIER_OPTIONS, settingsFrom } from '../../../scripts/ops/carrier-options.ts';
 import { carrierPage } from '../../../scripts/ops/carrier-page.ts';
-import { PRESETS } from '../../../scripts/ops/carrier-presets/presets.ts';
-import { optionName } from '../../../scripts/ops/read-words.ts';
 import { CARRIER_DEFAULTS } from '../../../shared/carriers/carrier.ts';
 import { checkCarrier } from '../../../shared/carriers/carrier-form.ts';
 
@@ -22,11 +21,11 @@ describe('presets of carriers', () => {
     ...{ _id: 'acme', name: 'Acme', host: 'smsc.example', port: 2775, systemId: 'us', password: 'secret' },
   };
 
-  for (const [preset, { options, source }] of Object.entries(PRESETS)) {
+  for (const [preset, { settings: options, source }] of Object.entries(PRESETS)) {
     it(`${preset} has options that exist, valid values, and a source`, () => {
-      const known = Object.entries(CARRIER_OPTIONS).filter(([name]) => optionName(name) in options);
+      const known = Object.entries(CARRIER_OPTIONS).filter(([name]) => name in options);
 
-      expect(known.map(([name, one]) => [name, one.read(options[optionName(name)]) !== undefined])).to.deep.equal(
+      expect(known.map(([name, one]) => [name, one.read(options[name]) !== undefined])).to.deep.equal(
         known.map(([name]) => [name, true]),
       );
       expect(known).to.have.length(Object.keys(options).length);

@@ -1,5 +1,5 @@
-import { statusReason, statusText } from '../../../shared/carriers/command-status.ts';
-import { COMMAND, decodeFields, isResponse, readHeader } from '../../../shared/carriers/smpp/pdu.ts';
+import { statusReason, statusText } from '../command-status.ts';
+import { COMMAND, decodeFields, isResponse, readHeader } from './pdu.ts';
 
 const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(COMMAND).map(([name, id]) => [id, name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]),

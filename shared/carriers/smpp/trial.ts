@@ -1,11 +1,11 @@
-import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
-import { STATUS } from '../../../shared/carriers/command-status.ts';
-import { bindFields, hostOf } from '../../../shared/carriers/smpp/bind-request.ts';
-import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
-import type { BindCommand } from '../../../shared/carriers/smpp/pdu.ts';
-import { Session, type Submit, type SubmitAnswer } from '../../../shared/carriers/smpp/session.ts';
-import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import type { Clock } from '../../platform/runtime/clock.ts';
+import type { CarrierDocument } from '../carrier.ts';
+import { STATUS, statusReason, statusText } from '../command-status.ts';
+import { BIND_COMMANDS, bindFields, hostOf } from './bind-request.ts';
+import type { Deliver } from './deliver-sm.ts';
+import type { BindCommand } from './pdu.ts';
 import { pduWords } from './pdu-words.ts';
+import { Session, type Submit, type SubmitAnswer } from './session.ts';
 
 export interface TrialOptions {
   readonly carrier: CarrierDocument;
@@ -25,7 +25,7 @@ interface Waiting extends Submit {
 const BIND_TIMEOUT_MS = 10_000;
 const UNBIND_TIMEOUT_MS = 2_000;
 
-/** Sessions that send one test message. They are independent of the worker's sessions. */
+/** Sessions that try a bind, or send one test message. They are independent of the worker's sessions. */
 export class Trial {
   readonly #options: TrialOptions;
   readonly #startMs: number;
@@ -114,4 +114,32 @@ export class Trial {
   #take(deliver: Deliver, answer: (status: number) => void): void {
     answer(this.#options.isOurs(deliver) ? STATUS.ok : STATUS.queueFull);
   }
+}
+
+/** What a step of a test found, in words. */
+export interface Step {
+  readonly ok: boolean;
+  readonly words: string;
+}
+
+/** Refusals that may only mean that the worker uses all binds that the carrier allows. */
+const NO_FURTHER: ReadonlySet<number> = new Set([STATUS.alreadyBound, STATUS.bindFailed, STATUS.incorrectBindStatus]);
+
+/**
+ * Binds as the worker would. `isBeside`: the worker is bound, so this is a transmitter only, or receipts would come here that the worker
+ * waits for.
+ */
+export async function bindStep(trial: Trial, { bindKind }: CarrierDocument, isBeside: boolean): Promise<Step> {
+  const status = await trial.bind(isBeside ? ['bind_transmitter'] : BIND_COMMANDS[bindKind]);
+  if (status === 'no_answer') {
+    const words =
+      'bind: no answer, or no connection. Check host, port and TLS, and whether the carrier lets in the address of this machine';
+    return { ok: false, words };
+  }
+  if (status === STATUS.ok) return { ok: true, words: 'bind: accepted' };
+  const why =
+    isBeside && NO_FURTHER.has(status)
+      ? '. The carrier allows no further bind beside the worker’s: `carrier pause` it for the test, or take one bind less.'
+      : '';
+  return { ok: false, words: `bind: refused with ${statusText(status)}, ${statusReason(status)}${why}` };
 }

@@ -1,0 +1,117 @@
+import { PROVIDER_DEFAULTS } from '../../../shared/carriers/providers/provider.ts';
+import { BadProvider, GRAPH_ID, RANGES } from '../../../shared/carriers/providers/provider-form.ts';
+import {
+  findProvider,
+  type ProviderChange,
+  setProvider,
+  TokenNeeded,
+} from '../../../shared/carriers/providers/store.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
+import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
+import { flag, success, text } from '../../api/shapes.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { boolean, choice, type Kind, number, optional } from '../../http/fields/field.ts';
+import { request } from '../../http/fields/request.ts';
+import { accountOf } from '../accounts/account.ts';
+import { ACCOUNT_IN_PATH, matching } from '../operators/fields.ts';
+import { OperatorProvider, providerRecord } from './providers.ts';
+
+const graphId = (description: string) => matching(description, GRAPH_ID, '1 to 64 letters, digits, _ and -');
+const secret = (description: string) =>
+  matching(
+    `${description} It is stored encrypted and never shown.`,
+    /^[\x21-\x7e]{1,4096}$/,
+    '1 to 4096 visible ASCII characters',
+  );
+
+function whole(name: (typeof RANGES)[number][0], about: string): Kind<number> {
+  const [, minimum, maximum] = RANGES.find(([known]) => known === name) ?? [name, 0, 0];
+  const description = `${about} Default: ${PROVIDER_DEFAULTS[name]}.`;
+  return number({ type: 'integer', description, minimum, maximum });
+}
+
+const fields = {
+  base_url: optional(
+    matching("The provider's API, version included.", /^https?:\/\/\S{1,2040}$/, 'like https://graph.example/v23.0'),
+  ),
+  phone_number_id: optional(graphId("The provider's id of the number.")),
+  business_id: optional(graphId('The id of the business account (WABA), which has the templates.')),
+  app_id: optional(graphId('The id of the app. Templates with a file in their header need it.')),
+  display_number: optional(
+    matching('The number, country code first.', /^[1-9][0-9]{7,14}$/, '8 to 15 digits, country code first'),
+  ),
+  token: optional(secret('The access token. Another `base_url` needs it again.')),
+  app_secret: optional(secret('The app secret, which signs callbacks.')),
+  new_verify_token: optional(boolean('`true`: makes another verify token, and shows it once.')),
+  opt_in: optional(choice(['off', 'list'], '`list`: templates go only to who is on the opt-in list.')),
+  per_second: optional(whole('perSecond', 'Messages a second.')),
+  window_size: optional(whole('windowSize', 'Sends in flight at a time.')),
+  per_customer_ms: optional(whole('perCustomerMs', 'Least time between two messages to one customer.')),
+  timeout_ms: optional(whole('timeoutMs', 'How long a send may take.')),
+  unknown_policy: optional(
+    choice(
+      ['assume_sent', 'resend'],
+      'For a send whose answer never came: charge it as sent (what never left is lost), or send it again (may arrive twice).',
+    ),
+  ),
+  unknown_wait_ms: optional(whole('unknownWaitMs', 'After how long.')),
+};
+
+export const changeProvider = endpoint({
+  id: 'updateProvider',
+  method: 'patch',
+  path: '/v2/admin/providers/{account_id}',
+  tag: 'Operators',
+  summary: 'Give an account its chat-app number, or change it',
+  description:
+    'Extension. Fields that are left out stay as they are. The first time `base_url`, `phone_number_id`, `business_id`, `display_number`, `token` and `app_secret` are required; the answer has the verify token, only this once. Enter it and the callback address at the provider, then subscribe the business account to the app (`POST /{business_id}/subscribed_apps`), or nothing is posted.',
+  scopes: ['admin:routing'],
+  confirmed: true,
+  params: ACCOUNT_IN_PATH,
+  body: request(fields),
+  answer: success('OperatorProviderChange', {
+    provider: OperatorProvider,
+    created: flag('The account had none before.'),
+    verify_token: text('Only when it is new.', { example: '3q2-7wX…' }).nullable(),
+  }),
+  problems: ['account_not_found'],
+  examples: { body: { example: { per_second: 40, opt_in: 'list' } } },
+  async handle(deps, { requester, params, body, read: { problems } }) {
+    const { db, clock, box } = deps;
+    const account = await accountOf(db, params.account_id);
+    if (account === undefined) return refused('account_not_found');
+    const { _id: id } = account;
+    const change: ProviderChange = defined({
+      ...{ baseUrl: body.base_url, phoneNumberId: body.phone_number_id, businessId: body.business_id },
+      ...{ appId: body.app_id, displayNumber: body.display_number, token: body.token, appSecret: body.app_secret },
+      ...{ newVerifyToken: body.new_verify_token, optIn: body.opt_in, perSecond: body.per_second },
+      ...{ windowSize: body.window_size, perCustomerMs: body.per_customer_ms, timeoutMs: body.timeout_ms },
+      ...{ unknownPolicy: body.unknown_policy, unknownWaitMs: body.unknown_wait_ms },
+    });
+    try {
+      const { provider, created, verifyToken } = await changeAudited(deps, requester, {
+        action: 'provider.set',
+        subject: { kind: 'provider', id },
+        account: id,
+        read: () => findProvider(db, id),
+        make: () => setProvider(db, clock, box, id, change),
+        madeOf: (made) => made.provider,
+        isRefusal: (error) => error instanceof BadProvider || error instanceof TokenNeeded,
+      });
+      return done({ provider: providerRecord(provider), created, verify_token: verifyToken ?? null });
+    } catch (error) {
+      if (error instanceof TokenNeeded) problems.add('token', 'missing_field', 'Another `base_url` needs it.');
+      else if (error instanceof BadProvider) for (const one of error.problems) addProblem(one, problems);
+      else throw error;
+      return invalid(problems);
+    }
+  },
+});
+
+/** `baseUrl: it is required.` is about `base_url`. */
+function addProblem(said: string, problems: Parameters<typeof invalid>[0]): void {
+  const [name = '', words = ''] = said.split(': ');
+  const field = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  if (words === 'it is required.') problems.add(field, 'missing_field', 'It is required.');
+  else problems.add(field, 'invalid_value', `It must be ${words}`);
+}

@@ -1,0 +1,106 @@
+import { graphErrorOf, objectOf, parseObject } from '../../../shared/carriers/providers/graph-error.ts';
+import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
+import { findProvider } from '../../../shared/carriers/providers/store.ts';
+import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
+import { Poster, type PostResult } from '../../../shared/events/webhooks/posting/post.ts';
+import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
+import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
+import { endpoint, type Gateway, refused, type Shown } from '../../api/endpoint.ts';
+import { flag, named, text } from '../../api/shapes.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { list, required, string, withDefault } from '../../http/fields/field.ts';
+import { request } from '../../http/fields/request.ts';
+import { ACCOUNT_IN_PATH, matching } from '../operators/fields.ts';
+import { customer } from '../opt-ins/customer.ts';
+
+const ProviderTest = named('ProviderTest', {
+  ok: flag('The provider took the message.', true),
+  words: text(undefined, { example: 'The provider took it: wamid.HBgM…' }),
+});
+
+export const testProvider = endpoint({
+  id: 'testProvider',
+  method: 'post',
+  path: '/v2/admin/providers/{account_id}/test',
+  tag: 'Operators',
+  summary: 'Send a test over a chat-app number',
+  description:
+    'Extension. One template message goes to the provider as it is, with the stored token. It is charged to nobody here and stands in no list; the provider may bill it. What becomes of it, the phone shows.',
+  scopes: ['admin:routing'],
+  confirmed: true,
+  costs: 10,
+  params: ACCOUNT_IN_PATH,
+  body: request({
+    to: required(customer('Your own number, or user id.')),
+    template: withDefault(
+      matching('Name of an approved template.', /^[a-z0-9_]{1,512}$/, 'a-z, 0-9 and _'),
+      'hello_world',
+    ),
+    language: withDefault(matching('Its language.', /^[a-zA-Z_]{2,10}$/, 'a code like en_US'), 'en_US'),
+    params: withDefault(
+      list(
+        string({ description: 'A value.', minLength: 1, maxLength: 1_024 }, (value) => value),
+        { description: 'The values of its text, in their order.', maxItems: 50 },
+      ),
+      [],
+    ),
+  }),
+  answer: ProviderTest,
+  problems: ['provider_not_found'],
+  examples: { body: { example: { to: '919876543210', template: 'hello_world', language: 'en_US' } } },
+  async handle(deps, { requester, params: { account_id: id }, body }) {
+    const provider = isAccountId(id) ? await findProvider(deps.db, id) : undefined;
+    if (provider === undefined) return refused('provider_not_found');
+    return changeAudited(deps, requester, {
+      action: 'provider.test',
+      subject: { kind: 'provider', id: provider._id },
+      account: provider._id,
+      read: async () => undefined,
+      make: () => send(deps, provider, body),
+      madeOf: ({ ok }) => ({ ok, template: body.template }),
+      isRefusal: () => false,
+    });
+  },
+});
+
+interface Test {
+  readonly to: string;
+  readonly template: string;
+  readonly language: string;
+  readonly params: readonly string[];
+}
+
+/** As the Cloud API documents it ("Template messages"). The operator has chosen the base URL, so it may lead anywhere. */
+async function send(
+  { clock, box, resolveHost }: Gateway,
+  provider: ProviderDocument,
+  { to, template, language, params }: Test,
+): Promise<Shown<typeof ProviderTest>> {
+  const { _id, baseUrl, phoneNumberId, token, timeoutMs } = provider;
+  const components = [{ type: 'body', parameters: params.map((value) => ({ type: 'text', text: value })) }];
+  const message = {
+    ...{ messaging_product: 'whatsapp', recipient_type: 'individual', type: 'template' },
+    ...(isCustomerUserId(to) ? { recipient: to } : { to: `+${to}` }),
+    template: { name: template, language: { code: language }, ...(params.length > 0 && { components }) },
+  };
+  const allowSubnets = ['0.0.0.0/0', '::/0'];
+  const guard = new AddressGuard({ allowHttp: true, allowSubnets, resolve: resolveHost });
+  const poster = new Poster({ guard, clock, timeoutMs });
+  const { origin, pathname } = new URL(`${baseUrl}/${phoneNumberId}/messages`);
+  const authorization = `Bearer ${box.open(token, ['providers', _id, 'token'])}`;
+  const headers = ['content-type', 'application/json', 'accept', 'application/json', 'authorization', authorization];
+  const post = { origin, path: pathname, headers, body: Buffer.from(JSON.stringify(message)) };
+  const answered = await poster.post(post, 'all').finally(() => poster.close());
+  return verdictOf(answered);
+}
+
+function verdictOf({ result, excerpt = '' }: PostResult): Shown<typeof ProviderTest> {
+  if (typeof result === 'string') return { ok: false, words: `The provider did not answer: ${result}.` };
+  const answer = parseObject(Buffer.from(excerpt));
+  const [message] = Array.isArray(answer?.messages) ? answer.messages : [];
+  const id = objectOf(message)?.id;
+  if (result < 300 && typeof id === 'string') return { ok: true, words: `The provider took it: ${id}` };
+  const error = graphErrorOf(answer);
+  const why = error === undefined ? '' : `: (${error.code}) ${error.text}`;
+  return { ok: false, words: `The provider answered ${result}${why}` };
+}

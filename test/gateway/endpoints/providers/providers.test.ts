@@ -1,0 +1,108 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { findProvider } from '../../../../shared/carriers/providers/store.ts';
+import { makeProvider, TEST_BOX } from '../../../support/chatapp.ts';
+import { operatorAtGateway } from '../operators-world.ts';
+
+interface Asked {
+  readonly url: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+}
+
+describe('chat-app numbers, by operators', () => {
+  const world = operatorAtGateway(0);
+  let provider: Server;
+  let baseUrl: string;
+  let answer: { readonly status: number; readonly body: object };
+  const asked: Asked[] = [];
+  before(async () => {
+    provider = createServer(async (req, res) => {
+      const body = Buffer.concat(await req.toArray()).toString();
+      asked.push({ url: req.url, headers: req.headers, body: JSON.parse(body) });
+      res.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(answer.body));
+    });
+    await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
+    baseUrl = `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v23.0`;
+  });
+  after(() => provider.close());
+  const set = (body: object) => world.patch(`/providers/${world.account}`, body as never);
+  const stored = () => findProvider(world.db, world.account);
+
+  it('are given with all that is needed; secrets are sealed, the verify token is shown once', async () => {
+    const missing = (await set({ per_second: 40 })).body.errors.map(({ field }: { field: string }) => field);
+    expect(missing).to.have.members([
+      ...['base_url', 'phone_number_id', 'business_id', 'display_number', 'token', 'app_secret'],
+    ]);
+
+    const { body, text } = await set({
+      ...{ base_url: baseUrl, phone_number_id: '1055', business_id: '2055', display_number: '918000000001' },
+      ...{ token: 'EAAtoken', app_secret: 'appsecret', per_second: 40 },
+    });
+    const made = await stored();
+    expect(body, text).to.deep.include({ status: 'success', created: true });
+    expect(body.provider).to.include({ per_second: 40, callback: `/chatapp/callback/${made?.callback}` });
+    expect(TEST_BOX.open(made?.token ?? '', ['providers', world.account, 'token'])).to.equal('EAAtoken');
+    expect(TEST_BOX.open(made?.verifyToken ?? '', ['providers', world.account, 'verifyToken'])).to.equal(
+      body.verify_token,
+    );
+    const later = await set({ opt_in: 'list' });
+    expect(later.body).to.deep.include({ created: false, verify_token: null });
+    const audit = JSON.stringify(await world.lastAudit());
+    for (const said of [text, later.text, audit]) expect(said).not.to.match(/EAAtoken|appsecret|v1\./);
+    expect((await set({ new_verify_token: true })).body.verify_token).to.be.a('string');
+  });
+
+  it('keep the token from another address', async () => {
+    await makeProvider(world.db, world.account, { baseUrl });
+    const { body } = await set({ base_url: 'https://elsewhere.example/v23.0' });
+
+    expect(body.errors[0]).to.deep.include({ field: 'token', code: 'missing_field' });
+    expect((await stored())?.baseUrl).to.equal(baseUrl);
+  });
+
+  it('send a test as the provider documents it, and say what it answers', async () => {
+    await makeProvider(world.db, world.account, { baseUrl });
+    answer = { status: 200, body: { messages: [{ id: 'wamid.HBgM' }] } };
+    const test = (body: object) => world.post(`/providers/${world.account}/test`, { to: '919876543210', ...body });
+
+    expect((await test({ params: ['Asha'] })).body).to.deep.equal({
+      ok: true,
+      words: 'The provider took it: wamid.HBgM',
+    });
+    expect(asked[0]?.url).to.equal('/v23.0/1055/messages');
+    expect(asked[0]?.headers.authorization).to.equal('Bearer EAAtest');
+    expect(asked[0]?.body).to.deep.equal({
+      ...{ messaging_product: 'whatsapp', recipient_type: 'individual', type: 'template', to: '+919876543210' },
+      template: {
+        ...{ name: 'hello_world', language: { code: 'en_US' } },
+        components: [{ type: 'body', parameters: [{ type: 'text', text: 'Asha' }] }],
+      },
+    });
+    expect(JSON.stringify(await world.lastAudit())).not.to.match(/919876543210|EAAtest/);
+    answer = { status: 401, body: { error: { code: 190, message: 'Access token has expired' } } };
+    expect((await test({})).body).to.deep.equal({
+      ...{ ok: false, words: 'The provider answered 401: (190) Access token has expired' },
+    });
+  });
+
+  it('have a list of who opted in', async () => {
+    const path = `/accounts/${world.account}/opt-ins`;
+    const add = (customers: readonly string[]) => world.post(path, { customers });
+    expect((await add(['919876543210', '+91 98765 43211', 'US.13491208655302741918'])).body).to.include({ added: 3 });
+    expect((await add(['919876543210'])).body).to.include({ added: 0, known: 1 });
+    const wrong = await add(['919876543212', 'nobody']);
+    expect(wrong.body.errors[0].field).to.equal('customers[1]');
+
+    const first = (await world.get(`${path}?limit=2`)).body;
+    expect(first.data.map(({ customer }: { customer: string }) => customer)).to.deep.equal([
+      '919876543210',
+      '919876543211',
+    ]);
+    const rest = (await world.get(`${path}?limit=2&cursor=${first.next_cursor}`)).body;
+    expect(rest.data.map(({ customer }: { customer: string }) => customer)).to.deep.equal(['US.13491208655302741918']);
+    expect((await world.delete(`${path}/919876543211`)).status).to.equal(200);
+    expect((await world.delete(`${path}/919876543211`)).body.code).to.equal('opt_in_not_found');
+  });
+});
