@@ -55,6 +55,7 @@ import { addToOptIns, optIns, takeOptIn } from './opt-ins/opt-ins.ts';
 import { changeProvider } from './providers/change-provider.ts';
 import { changeProviderStatus, providers } from './providers/providers.ts';
 import { testProvider } from './providers/test-send.ts';
+import { accountReports, adminReports } from './reports/reports.ts';
 import { explain, putRoute, routes, takeRoute } from './routing/routes.ts';
 import { cancelSchedule, scheduleState, schedules } from './schedules/schedules.ts';
 import { removeSender, requestSender, senders } from './senders/senders.ts';
@@ -118,6 +119,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   scheduleState,
   cancelSchedule,
   accountOverview,
+  accountReports,
   accountStatistics,
   inbox,
   inboxThread,
@@ -171,6 +173,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   replays,
   startedReplay,
   showReplay,
+  adminReports,
   operatorOverview,
   adminStream,
   operatorQueues,

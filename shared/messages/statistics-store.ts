@@ -1,6 +1,9 @@
 import type { Collection, Db } from 'mongodb';
 import { type CountedHourDocument, type Counter, type HourDocument, hourName } from './statistics-hour.ts';
 
+/** Hours of one read: with the most rows each some megabytes. */
+const TRAFFIC_SLICE = 50;
+
 export function hourCollection(db: Db): Collection<HourDocument> {
   return db.collection('statistics');
 }
@@ -16,6 +19,22 @@ export function readHours(db: Db, account: Counter, from: Date): Promise<Omit<Ho
     .project<Omit<HourDocument, 'traffic'>>({ traffic: 0 })
     .sort({ _id: 1 })
     .toArray();
+}
+
+/** Their traffic, in the hours that begin at `from` or later and before `to`, oldest first. */
+export function readTraffic(
+  db: Db,
+  account: Counter,
+  from: Date,
+  to: Date,
+): AsyncIterable<Pick<HourDocument, '_id' | 'account' | 'traffic'>> {
+  return hourCollection(db)
+    .find(
+      { _id: { $gte: `${account}:${hourName(from)}`, $lt: `${account}:${hourName(to)}` } },
+      { batchSize: TRAFFIC_SLICE },
+    )
+    .project<Pick<HourDocument, '_id' | 'account' | 'traffic'>>({ account: 1, traffic: 1 })
+    .sort({ _id: 1 });
 }
 
 /** When hours were last counted. Undefined when they never were. */

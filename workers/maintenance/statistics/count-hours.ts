@@ -5,7 +5,6 @@ import type { AnyMessage } from '../../../shared/messages/document/any-message.t
 import { queueOf } from '../../../shared/messages/queue/queue-store.ts';
 import {
   ALL,
-  type Counter,
   HOUR_MS,
   type HourDocument,
   type HourName,
@@ -87,7 +86,7 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
   const countedAt = clock.now();
   const expiresAt = new Date(hourStart(hour).getTime() + KEPT_MS);
   const carrierNames = new Map((await listCarriers(db)).map(({ _id, name }) => [_id, name]));
-  const tallies = new Map<Counter, Tally>();
+  const tallies = new Map<AccountId, Tally>();
   const pace = new Pace(clock);
   let messages = 0;
   for await (const slice of slicesOf(db, hour, pace)) {
@@ -96,15 +95,16 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
     const refunded = await givenBack(db, slice);
     for (const message of slice) {
       if (message.v === TOO_LATE_V) continue;
-      const one = sorted(message, carrierNames, refunded);
-      for (const counter of [message.account, ALL] as const) {
-        const tally = tallies.get(counter) ?? new Tally(counter, carrierNames);
-        tallies.set(counter, tally);
-        tally.add(one);
-      }
+      const tally = tallies.get(message.account) ?? new Tally(message.account, carrierNames);
+      tallies.set(message.account, tally);
+      tally.add(sorted(message, carrierNames, refunded));
     }
   }
-  const documents = [...tallies.values()].map((tally) => tally.document(hour, countedAt, expiresAt));
+  const all = new Tally(ALL, carrierNames);
+  for (const [account, tally] of tallies) all.join(account, tally);
+  const documents = (tallies.size === 0 ? [] : [...tallies.values(), all]).map((tally) =>
+    tally.document(hour, countedAt, expiresAt),
+  );
   for (let first = 0; first < documents.length; first += WRITE) {
     await pace.pause();
     await replace(db, documents.slice(first, first + WRITE));

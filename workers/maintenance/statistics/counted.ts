@@ -3,7 +3,6 @@ import type { ChatMessageDocument } from '../../../shared/messages/document/chat
 import type { MessageDocument, StoredMessage } from '../../../shared/messages/document/message.ts';
 import { HOUR_MS, type TrafficKind } from '../../../shared/messages/statistics-hour.ts';
 import { CREDITS_PER_MESSAGE, isRefundable } from '../../../shared/money/ledger/refund.ts';
-import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { idTime } from '../../../shared/platform/runtime/ids.ts';
 
 /** What is read of a message to count it. */
@@ -33,10 +32,15 @@ export interface Paid {
   readonly refunded: number;
 }
 
+/** As in `TrafficKind`; what is unknown is undefined here. */
+export type Kind = Pick<TrafficKind, 'half' | 'channel'> & {
+  readonly [Name in Exclude<keyof TrafficKind, 'half' | 'channel' | 'other'>]?: TrafficKind[Name] | undefined;
+};
+
 /** A message with all that counts of it. */
 export interface Sorted {
   readonly message: Counted;
-  readonly kind: TrafficKind;
+  readonly kind: Kind;
   readonly paid: Paid;
 }
 
@@ -50,16 +54,15 @@ export function sorted(
 }
 
 /** What reports group a message by. */
-function kindOf(message: Counted, names: ReadonlyMap<string, string>): TrafficKind {
+function kindOf(message: Counted, names: ReadonlyMap<string, string>): Kind {
   const { _id, channel, to, operator, claim, sender, route, routed, template, content } = message;
   const half = idTime(_id).getTime() % HOUR_MS < HOUR_MS / 2 ? 0 : 1;
   // A carrier's own name is no network: it is in `carrier`.
   const carrier = channel === 'sms' ? claim?.carrier : undefined;
   const isNetwork = operator !== undefined && (carrier === undefined || operator !== names.get(carrier));
   return {
-    ...{ half, channel },
-    ...defined({ sender, route, carrier, template: template ?? content?.name, rule: routed?.route }),
-    ...defined({ country: countryOf(to), operator: isNetwork ? operator : undefined }),
+    ...{ half, channel, sender, route, carrier, template: template ?? content?.name, rule: routed?.route },
+    ...{ country: countryOf(to), operator: isNetwork ? operator : undefined },
   };
 }
 

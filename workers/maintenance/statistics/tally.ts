@@ -1,3 +1,4 @@
+import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import { CHAT_OPERATOR } from '../../../shared/messages/channels/chatapp.ts';
 import type { StoredMessage } from '../../../shared/messages/document/message.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
@@ -8,8 +9,8 @@ import {
   type HourName,
   SECONDS,
   type ShownState,
-  type TrafficKind,
 } from '../../../shared/messages/statistics-hour.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { Counted, Sorted } from './counted.ts';
 import { increase, mostFrequent, Traffic } from './traffic.ts';
 
@@ -27,7 +28,7 @@ interface Operator {
   readonly within: number[];
 }
 
-/** Counts the messages that one account made in one hour, or all of them. */
+/** Counts the messages that one account made in one hour. Those of all accounts are joined. */
 export class Tally {
   readonly #counter: Counter;
   readonly #traffic: Traffic;
@@ -52,10 +53,30 @@ export class Tally {
     if (message.direction === 'in') return;
     this.#credits += paid.credits - paid.refunded;
     if (message.opened !== undefined && paid.refunded === 0) this.#conversations++;
-    this.#traffic.add(message, this.#counter === ALL ? kindAmongAll(message, kind) : kind, paid);
+    this.#traffic.add(message, kind, paid);
     if (errorCode !== undefined && STATES[state].final) increase(this.#errors, errorCode);
     const name = message.operator ?? (channel === 'chatapp' ? CHAT_OPERATOR : this.#carrierOf(message));
     if (name !== undefined && STATES[state].final) this.#end(message, name);
+  }
+
+  /** Adds what was counted of an account to what is counted of all. */
+  join(account: AccountId, own: Tally): void {
+    for (const channel of CHANNEL_NAMES) {
+      for (const [state, count] of own.#states[channel]) increase(this.#states[channel], state, count);
+    }
+    for (const [code, count] of own.#errors) increase(this.#errors, code, count);
+    for (const [key, { name, channel, ended, delivered, within }] of own.#operators) {
+      const operator = this.#operators.get(key) ?? newOperator(name, channel);
+      this.#operators.set(key, operator);
+      operator.ended += ended;
+      operator.delivered += delivered;
+      within.forEach((count, at) => {
+        operator.within[at] = (operator.within[at] ?? 0) + count;
+      });
+    }
+    this.#credits += own.#credits;
+    this.#conversations += own.#conversations;
+    this.#traffic.join(account, own.#traffic);
   }
 
   document(hour: HourName, countedAt: Date, expiresAt: Date): HourDocument {
@@ -82,10 +103,7 @@ export class Tally {
 
   #end({ channel, state, history }: Counted, name: string): void {
     const key = `${channel} ${name}`;
-    const operator = this.#operators.get(key) ?? {
-      ...{ name, channel, ended: 0, delivered: 0 },
-      within: SECONDS.map(() => 0).concat(0),
-    };
+    const operator = this.#operators.get(key) ?? newOperator(name, channel);
     this.#operators.set(key, operator);
     operator.ended++;
     if (state !== 'delivered' && state !== 'read') return;
@@ -100,7 +118,6 @@ export class Tally {
   }
 }
 
-/** Of all accounts together, the account tells kinds apart, and what only matters to the account does not. */
-function kindAmongAll({ account }: Counted, { sender, template, ...kind }: TrafficKind): TrafficKind {
-  return { ...kind, account };
+function newOperator(name: string, channel: Operator['channel']): Operator {
+  return { name, channel, ended: 0, delivered: 0, within: SECONDS.map(() => 0).concat(0) };
 }

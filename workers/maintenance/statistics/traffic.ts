@@ -1,6 +1,8 @@
 import { STATES } from '../../../shared/messages/document/status.ts';
 import type { ErrorCount, ShownState, TrafficKind, TrafficRow } from '../../../shared/messages/statistics-hour.ts';
-import type { Counted, Paid } from './counted.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import type { Counted, Kind, Paid } from './counted.ts';
 
 /** Error codes of a row: the most frequent ones. */
 const ERRORS_MAX = 10;
@@ -33,7 +35,7 @@ export class Traffic {
     this.#most = 10 * kept;
   }
 
-  add(message: Counted, kind: TrafficKind, { credits, refunded }: Paid): void {
+  add(message: Counted, kind: Kind, { credits, refunded }: Paid): void {
     const row = this.#rowOf(kind);
     const { state, errorCode, segments = 1 } = message;
     row.messages++;
@@ -45,24 +47,33 @@ export class Traffic {
     if (message.routed !== undefined) addAmounts(row, message, refunded > 0);
   }
 
+  /** Among all accounts, the account tells kinds apart, and what only matters to the account does not. */
+  join(account: AccountId, own: Traffic): void {
+    for (const row of own.#rows.values()) {
+      merge(this.#rowOf({ ...row.kind, account, sender: undefined, template: undefined }), row);
+    }
+    for (const row of own.#others.values()) merge(this.#otherOf(row.kind), row);
+  }
+
   rows(): TrafficRow[] {
     const ranked = [...this.#rows.values()].sort((a, b) => b.messages - a.messages);
     for (const row of ranked.splice(this.#kept)) merge(this.#otherOf(row.kind), row);
     return [...ranked, ...this.#others.values()].map(trafficRow);
   }
 
-  #rowOf(kind: TrafficKind): Row {
+  #rowOf(kind: Kind): Row {
     const { half, channel, account, sender, template, route, rule, carrier, country, operator } = kind;
-    const key = [half, channel, account, sender, template, route, rule, carrier, country, operator].join('\n');
+    // Of all that a message costs here, `join` was a third.
+    const key = `${half} ${channel} ${account} ${route} ${rule} ${carrier} ${country}\t${sender}\t${template}\t${operator}`;
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
     if (this.#rows.size >= this.#most) return this.#otherOf(kind);
-    const row = newRow(kind);
+    const row = newRow(defined(kind));
     this.#rows.set(key, row);
     return row;
   }
 
-  #otherOf({ half, channel }: TrafficKind): Row {
+  #otherOf({ half, channel }: Pick<TrafficKind, 'half' | 'channel'>): Row {
     const key = `${half} ${channel}`;
     const row = this.#others.get(key) ?? newRow({ half, channel, other: true });
     this.#others.set(key, row);
@@ -94,22 +105,37 @@ function merge(into: Row, row: Row): void {
  */
 function addAmounts(row: Row, { routed, claim, parts = [], earlier = [] }: Counted, isRefunded: boolean): void {
   const { price, costs = {} } = routed ?? {};
-  if (price !== undefined && !isRefunded) addAmount(row.sales, price, 1);
+  if (price !== undefined && !isRefunded) addAmount(row.sales, price);
   const copies = claim === undefined ? earlier : [...earlier, { carrier: claim.carrier, parts }];
   for (const { carrier, parts: taken } of copies) {
     const cost = costs[carrier];
-    const count = taken.filter(({ state }) => state !== 'refused').length;
-    if (cost !== undefined && count > 0) addAmount(row.costs, cost, count);
+    if (cost === undefined) continue;
+    for (const { state } of taken) if (state !== 'refused') addAmount(row.costs, cost);
   }
 }
 
-const NO_CURRENCY = 'none';
+interface Amount {
+  readonly currency: string;
+  readonly millionths: number;
+}
+
+/** Routes have few prices, and messages many. */
+const AMOUNTS_MAX = 1_000;
+const amounts = new Map<string, Amount>();
+
+function addAmount(sums: Map<string, number>, text: string): void {
+  let amount = amounts.get(text);
+  if (amount === undefined) {
+    amount = readAmount(text);
+    if (amounts.size < AMOUNTS_MAX) amounts.set(text, amount);
+  }
+  increase(sums, amount.currency, amount.millionths);
+}
 
 /** Exact, in millionths. A text that is no amount counts as nothing. */
-function addAmount(sums: Map<string, number>, text: string, times: number): void {
-  const [, whole = '0', rest = '', currency = NO_CURRENCY] =
-    /^(\d*)(?:\.(\d{0,6})\d*)?(?: ([A-Z]{3}))?$/.exec(text) ?? [];
-  increase(sums, currency, (Number(whole) * 1_000_000 + Number(rest.padEnd(6, '0'))) * times);
+function readAmount(text: string): Amount {
+  const [, whole = '0', rest = '', currency = 'none'] = /^(\d*)(?:\.(\d{0,6})\d*)?(?: ([A-Z]{3}))?$/.exec(text) ?? [];
+  return { currency, millionths: Number(whole) * 1_000_000 + Number(rest.padEnd(6, '0')) };
 }
 
 function trafficRow({ kind, states, segments, credits, refunded, errors, sales, costs }: Row): TrafficRow {

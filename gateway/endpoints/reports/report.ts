@@ -1,0 +1,147 @@
+import type { Db } from 'mongodb';
+import {
+  ALL,
+  type Amounts,
+  countedFrom,
+  HOUR_MS,
+  type ShownState,
+  type TrafficKind,
+  type TrafficRow,
+} from '../../../shared/messages/statistics-hour.ts';
+import { readTraffic } from '../../../shared/messages/statistics-store.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { beginOf, type Day, dayAfter, daysOf } from './days.ts';
+
+/** What the rows of a report agree in. */
+export type Dimension = 'day' | Exclude<keyof TrafficKind, 'half' | 'other'>;
+
+export interface Asked {
+  /** Absent: all accounts together. */
+  readonly account?: AccountId;
+  readonly zone: string;
+  /** Both days are included. */
+  readonly from: Day;
+  readonly to: Day;
+  readonly groupBy: readonly Dimension[];
+  readonly filter: Readonly<Partial<Record<Exclude<Dimension, 'day'>, string>>>;
+}
+
+export interface Row {
+  /** Without what is unknown, or no property of the channel. */
+  readonly values: Readonly<Partial<Record<Dimension, string>>>;
+  /** Of messages that were too different to be counted apart. */
+  readonly other: boolean;
+  readonly states: Map<ShownState, number>;
+  readonly errors: Map<string, number>;
+  readonly sales: Map<string, number>;
+  readonly costs: Map<string, number>;
+  messages: number;
+  segments: number;
+  credits: number;
+  refunded: number;
+}
+
+export interface Report {
+  /** By their values in the order of `groupBy`; the newest day first. */
+  readonly rows: readonly Row[];
+  readonly total: Row;
+  /** Messages that may fit the filter or not, because they were counted together with others. */
+  readonly unsorted: number;
+}
+
+/** Most rows. What comes on top is in rows that say `other`. */
+const ROWS_MAX = 10_000;
+
+/** Adds up the counts of a period. */
+export async function readReport(db: Db, asked: Asked): Promise<Report> {
+  const { account, zone, from, to, groupBy, filter } = asked;
+  const dayOf = daysOf(zone);
+  const [begin, end] = [beginOf(from, dayOf), beginOf(dayAfter(to), dayOf)];
+  const rows = new Map<string, Row>();
+  const total = newRow({}, false);
+  const wanted = Object.entries(filter) as [keyof TrafficKind, string][]; // its keys
+  let unsorted = 0;
+  for await (const hour of readTraffic(db, account ?? ALL, begin, new Date(end.getTime() + HOUR_MS - 1))) {
+    const beganMs = countedFrom(hour).getTime();
+    for (const traffic of hour.traffic) {
+      const atMs = beganMs + (traffic.half * HOUR_MS) / 2;
+      if (atMs < begin.getTime() || atMs >= end.getTime()) continue;
+      const unfit = wanted.filter(([name, value]) => traffic[name] !== value);
+      if (unfit.length > 0) {
+        if (traffic.other && unfit.every(([name]) => name !== 'channel')) unsorted += messagesOf(traffic);
+        continue;
+      }
+      const values = Object.fromEntries(
+        groupBy.map((name) => [
+          name,
+          name === 'day' ? dayOf(atMs) : name === 'account' ? (account ?? traffic.account) : traffic[name],
+        ]),
+      );
+      add(total, traffic);
+      add(rowOf(rows, groupBy, values, traffic.other === true), traffic);
+    }
+  }
+  return { rows: [...rows.values()].sort(byValues(groupBy)), total, unsorted };
+}
+
+function rowOf(
+  rows: Map<string, Row>,
+  groupBy: readonly Dimension[],
+  values: Readonly<Partial<Record<Dimension, string | undefined>>>,
+  isOther: boolean,
+): Row {
+  const other = isOther && groupBy.some((name) => name !== 'day' && name !== 'channel');
+  const key = placeOf({ values: defined(values), other }, groupBy);
+  const known = rows.get(key);
+  if (known !== undefined) return known;
+  if (rows.size >= ROWS_MAX && !other) return rowOf(rows, groupBy, { day: values.day, channel: values.channel }, true);
+  const row = newRow(defined(values), other);
+  rows.set(key, row);
+  return row;
+}
+
+/** Where a row stands in its report: no two have the same. */
+export function placeOf({ values, other }: Pick<Row, 'values' | 'other'>, groupBy: readonly Dimension[]): string {
+  return [...groupBy.map((name) => values[name] ?? ''), other ? '1' : ''].join('\t');
+}
+
+function byValues(groupBy: readonly Dimension[]): (a: Row, b: Row) => number {
+  return (a, b) => {
+    for (const name of groupBy) {
+      const [one = '', another = ''] = [a.values[name], b.values[name]];
+      if (one !== another) return one < another === (name === 'day') ? 1 : -1;
+    }
+    return Number(a.other) - Number(b.other);
+  };
+}
+
+function newRow(values: Row['values'], other: boolean): Row {
+  return {
+    ...{ values, other, messages: 0, segments: 0, credits: 0, refunded: 0 },
+    ...{ states: new Map(), errors: new Map(), sales: new Map(), costs: new Map() },
+  };
+}
+
+function add(row: Row, traffic: TrafficRow): void {
+  row.messages += messagesOf(traffic);
+  row.segments += traffic.segments;
+  row.credits += traffic.credits;
+  row.refunded += traffic.refunded;
+  for (const [state, count] of Object.entries(traffic.states)) increase(row.states, state as ShownState, count); // its keys
+  for (const { code, messages } of traffic.errors ?? []) increase(row.errors, code, messages);
+  addAmounts(row.sales, traffic.sales);
+  addAmounts(row.costs, traffic.costs);
+}
+
+function addAmounts(sums: Map<string, number>, amounts: Amounts = {}): void {
+  for (const [currency, millionths] of Object.entries(amounts)) increase(sums, currency, millionths);
+}
+
+function increase<Key>(sums: Map<Key, number>, key: Key, by: number): void {
+  sums.set(key, (sums.get(key) ?? 0) + by);
+}
+
+function messagesOf({ states }: TrafficRow): number {
+  return Object.values(states).reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,382 @@
+import { z } from 'zod';
+import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
+import { ROUTES } from '../../../shared/messages/document/routing.ts';
+import { readNewestCount } from '../../../shared/messages/statistics-store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { isDay } from '../../../shared/platform/runtime/iso-time.ts';
+import { CostlyRead, endpoint, type Gateway, invalid, type Shown } from '../../api/endpoint.ts';
+import { decimal, named, pageFields, text, time, whole } from '../../api/shapes.ts';
+import { type Columns, csvText } from '../../http/csv.ts';
+import { FieldProblems } from '../../http/field-problems.ts';
+import {
+  choice,
+  Fault,
+  type Kind,
+  optional,
+  otherwise,
+  string,
+  type Values,
+  withDefault,
+} from '../../http/fields/field.ts';
+import { cursorOf, limit } from '../../http/fields/query.ts';
+import { pageOf } from '../../http/page.ts';
+import { explain } from '../messages/explain/explain.ts';
+import { accountId } from '../operators/fields.ts';
+import { type Day, dayAfter, daysOf, isZone } from './days.ts';
+import { type Dimension, placeOf, type Report, type Row, readReport } from './report.ts';
+
+/** Reports: what was sent and what it cost, by day and by whatever one likes. Counted by the hour (docs/decisions/0047). */
+
+/** By their names on the wire. */
+const OWN = {
+  day: 'day',
+  channel: 'channel',
+  sender: 'sender',
+  template_id: 'template',
+  route: 'route',
+  carrier: 'carrier',
+  country: 'country',
+  operator: 'operator',
+} as const satisfies Readonly<Record<string, Dimension>>;
+const OPERATORS = { ...OWN, account_id: 'account', routed_by: 'rule' } as const satisfies Readonly<
+  Record<string, Dimension>
+>;
+
+type Names = Readonly<Record<string, Dimension>>;
+
+/** A quarter. For a year ask four times. */
+const DAYS_MAX = 93;
+const DEFAULT_DAYS = 7;
+/** Days that count as one request: 500 rows of an account with much traffic take the store some 10 ms. */
+const DAYS_PER_REQUEST = 5;
+/** Reasons of a row. */
+const ERRORS_SHOWN = 10;
+
+const day = (description: string): Kind<Day> =>
+  string({ description, format: 'date' }, (text) =>
+    isDay(text) ? text : new Fault('invalid_value', 'It must be a day, like 2026-11-21.'),
+  );
+
+const oneOf = (description: string) => optional(string({ description }, (text) => text));
+
+function queryOf<N extends Names>(names: N) {
+  const all = Object.keys(names);
+  return {
+    group_by: otherwise(
+      string(
+        {
+          description: `What rows agree in, with commas between: ${all.map((name) => `\`${name}\``).join(', ')}. Left out: \`day\`.`,
+          pattern: `^(${all.join('|')})(,(${all.join('|')}))*$`,
+        },
+        (text) => {
+          const asked = text.split(',');
+          const isGood = asked.every((name) => all.includes(name)) && new Set(asked).size === asked.length;
+          return isGood
+            ? asked
+            : new Fault('invalid_value', `It must be some of ${all.join(', ')}, each once, with commas between.`);
+        },
+      ),
+      () => ['day'],
+    ),
+    from: optional(
+      day(`The first day. Left out: ${DEFAULT_DAYS} days with \`to\`. At most ${DAYS_MAX} days, and 400 days ago.`),
+    ),
+    to: optional(day('The last day, included. Left out: today.')),
+    zone: withDefault(
+      string({ description: 'Whose days: a time zone like `Asia/Kolkata`. Rounded to half hours.' }, (text) =>
+        isZone(text) ? text : new Fault('invalid_value', 'It must be a time zone of the IANA, like Asia/Kolkata.'),
+      ),
+      'UTC',
+    ),
+    channel: optional(choice(CHANNEL_NAMES)),
+    sender: oneOf('Only of this sender.'),
+    template_id: oneOf('Only of this template: its DLT id, or the name of a chat-app template.'),
+    route: optional(choice(ROUTES)),
+    carrier: oneOf('Only of this carrier.'),
+    country: oneOf('Only to this country: two letters (ISO 3166-1).'),
+    operator: oneOf('Only of this network.'),
+    format: withDefault(choice(['json', 'csv'], '`csv`: all rows as a file, without `limit` and `cursor`.'), 'json'),
+    limit,
+    cursor: cursorOf('report', (place): place is string => place.length < 4_000),
+  };
+}
+
+const OWN_QUERY = queryOf(OWN);
+const ADMIN_QUERY = {
+  ...queryOf(OPERATORS),
+  account_id: optional(accountId('Only of this account. Senders and templates are known of one account alone.')),
+  routed_by: oneOf('Only what this route carried.'),
+};
+
+const count = (description: string, example: number) => whole(description, { minimum: 0, example });
+
+const ReportError = named('ReportError', {
+  error_code: text(undefined, { example: '1' }),
+  messages: count('Messages.', 3),
+  cause: text(undefined, { example: 'The number is not in use.' }).optional(),
+});
+
+const COUNTS = {
+  messages: count('Messages made in that time: recipients.', 121),
+  segments: count('SMS that their texts were sent as. A chat-app message is one.', 140),
+  queued: count('Not sent yet.', 0),
+  sent: count('A carrier took them, and no receipt has come yet, or none will.', 1),
+  delivered: count('Delivered, read ones included.', 117),
+  read: count('Chat-app: of the delivered ones, those that were read.', 0),
+  failed: count('The carrier took them, and they did not arrive.', 3),
+  expired: count('Their validity ended first.', 0),
+  rejected: count('No carrier took them.', 0),
+  delivery_rate: decimal('`delivered` of those whose end is known, from 0 to 1; null if there are none.', {
+    example: 0.975,
+  }).nullable(),
+  credits: whole('What they cost, without what came back.', { example: 121 }),
+  refunded: whole('Credits that came back.', { example: 0 }),
+  errors: z.array(ReportError).meta({ description: 'Why messages ended without arriving, the most frequent reasons.' }),
+};
+
+const Amount = named('ReportAmount', {
+  currency: text('ISO 4217; `none` where the route names none.', { example: 'INR' }),
+  amount: text('Exact, as a decimal.', { example: '14.52' }),
+});
+const MONEY = {
+  sales: z.array(Amount).meta({ description: "The routes' `price` of messages that were not refunded." }),
+  costs: z.array(Amount).meta({ description: "The routes' `costs` of segments that carriers took." }),
+  margin: z.array(Amount).meta({ description: '`sales` without `costs`.' }),
+};
+
+const KIND = {
+  day: text('If grouped by it.', { format: 'date', example: '2026-11-21' }).optional(),
+  channel: z.enum(CHANNEL_NAMES).optional(),
+  sender: text(undefined, { example: 'HARKRA' }).nullable().optional(),
+  template_id: text().nullable().optional(),
+  route: text('`transactional` or `promotional`; null on the chat-app channel.', { example: 'transactional' })
+    .nullable()
+    .optional(),
+  carrier: text().nullable().optional(),
+  country: text('ISO 3166-1.', { example: 'IN' }).nullable().optional(),
+  operator: text('The network, where the carrier names it.').nullable().optional(),
+  other: z.literal(true).meta({ description: 'Messages that were too different to be counted apart.' }).optional(),
+};
+const ADMIN_KIND = { ...KIND, account_id: text().nullable().optional(), routed_by: text().nullable().optional() };
+
+const about = {
+  from: text(undefined, { format: 'date', example: '2026-11-15' }),
+  to: text(undefined, { format: 'date', example: '2026-11-21' }),
+  zone: text(undefined, { example: 'Asia/Kolkata' }),
+  counted_at: time('When hours were counted last. What happened later is not in the numbers yet.').nullable(),
+  unsorted: whole('Messages that may fit the filters or not: they were too different to be counted apart.', {
+    minimum: 0,
+    example: 0,
+  }),
+};
+
+const ReportRow = named('ReportRow', { ...KIND, ...COUNTS });
+const AdminReportRow = named('AdminReportRow', { ...ADMIN_KIND, ...COUNTS, ...MONEY });
+
+const ReportPage = named('ReportPage', {
+  ...about,
+  total: named('ReportTotal', COUNTS),
+  ...pageFields(z.array(ReportRow)),
+});
+const AdminReportPage = named('AdminReportPage', {
+  ...about,
+  total: named('AdminReportTotal', { ...COUNTS, ...MONEY }),
+  ...pageFields(z.array(AdminReportRow)),
+});
+
+const DESCRIPTION =
+  'What was sent, what became of it and what it cost, grouped by `group_by`; the newest day first. Counted from the messages, again and again for eleven days because receipts come late, and kept for 400 days. A message is of the day on which it was made: a scheduled one of its time, one of a batch when the batch was accepted. An account is counted by 200 combinations of values in an hour; the messages of others are together in rows that say `other`. With `format=csv` all rows as a file. Counts as one request for each 5 days.';
+
+const FILE = {
+  responses: {
+    200: {
+      content: {
+        'text/csv': { schema: { type: 'string' }, examples: { file: { value: 'day,messages\r\n2026-11-21,121\r\n' } } },
+      },
+    },
+  },
+};
+
+export const accountReports = endpoint({
+  id: 'accountReports',
+  method: 'get',
+  path: '/v2/account/reports',
+  tag: 'Account',
+  summary: 'Reports',
+  description: `Extension. ${DESCRIPTION}`,
+  scopes: ['read'],
+  query: OWN_QUERY,
+  answer: ReportPage,
+  openapi: FILE,
+  handle: (gateway, { caller, query }) => answer(gateway, OWN, query, caller.account._id, ownRecord, ownTotal),
+});
+
+export const adminReports = endpoint({
+  id: 'adminReports',
+  method: 'get',
+  path: '/v2/admin/reports',
+  tag: 'Operators',
+  summary: 'Reports of all accounts',
+  description: `Extension. ${DESCRIPTION} Operators also see what the routes' \`price\` and \`costs\` come to. Without \`account_id\` it is of all accounts, of which 1,000 combinations are counted in an hour.`,
+  scopes: ['admin:read'],
+  query: ADMIN_QUERY,
+  queryRules: [
+    ({ account_id, ...query }, _has, problems) => {
+      if (account_id !== undefined) return;
+      const oneAccount = 'Senders and templates are counted for each account: give `account_id` too.';
+      for (const name of ['sender', 'template_id'] as const) {
+        if (query[name] !== undefined) problems.add(name, 'conflict', oneAccount);
+        if (query.group_by?.includes(name)) problems.add('group_by', 'conflict', oneAccount);
+      }
+    },
+  ],
+  answer: AdminReportPage,
+  openapi: FILE,
+  handle: (gateway, { query }) => answer(gateway, OPERATORS, query, query.account_id, adminRecord, adminTotal),
+});
+
+type Query = Values<typeof OWN_QUERY> & { readonly routed_by?: string };
+
+async function answer<Shape extends object, Total extends object>(
+  { db, clock }: Gateway,
+  names: Names,
+  query: Query,
+  account: AccountId | undefined,
+  record: (row: Row, groupBy: readonly string[]) => Shape,
+  totalOf: (row: Row) => Total,
+) {
+  const { zone, format, limit, cursor } = query;
+  const to = query.to ?? daysOf(zone)(clock.now().getTime());
+  const from = query.from ?? dayAfter(to, 1 - DEFAULT_DAYS);
+  const days = Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000) + 1;
+  const problems = new FieldProblems();
+  if (days < 1) problems.add('from', 'invalid_value', 'It must not be after `to`.');
+  if (days > DAYS_MAX)
+    problems.add('from', 'out_of_range', `A report has ${DAYS_MAX} days at most: ask for less at a time.`);
+  if (problems.count > 0) return invalid(problems);
+  const { channel, sender, template_id: template, route, carrier, country, operator, routed_by: rule } = query;
+  const groupBy = query.group_by.flatMap((name) => names[name] ?? []);
+  const asked = {
+    ...defined({ account }),
+    ...{ zone, from, to, groupBy },
+    filter: defined({ channel, sender, template, route, carrier, country, operator, rule }),
+  };
+  const cost = Math.ceil(days / DAYS_PER_REQUEST);
+  if (format === 'csv') {
+    const file = { name: `report-${from}-${to}.csv`, contentType: 'text/csv; charset=utf-8' };
+    return new CostlyRead<never>(
+      cost,
+      async () => reportFile(names, query.group_by, await readReport(db, asked)),
+      file,
+    );
+  }
+  return new CostlyRead(cost, async () => {
+    const [report, countedAt] = await Promise.all([readReport(db, asked), readNewestCount(db)]);
+    const begin = cursor === undefined ? 0 : report.rows.findIndex((row) => placeOf(row, groupBy) === cursor) + 1;
+    const shown = report.rows.slice(begin, begin + limit);
+    const last = begin + limit < report.rows.length ? shown.at(-1) : undefined;
+    const page = pageOf(
+      'report',
+      shown.map((row) => record(row, query.group_by)),
+      last && placeOf(last, groupBy),
+    );
+    return {
+      ...{ from, to, zone, counted_at: countedAt === undefined ? null : isoTimestamp(countedAt) },
+      ...{ unsorted: report.unsorted, total: totalOf(report.total), ...page },
+    };
+  });
+}
+
+function ownRecord(row: Row, groupBy: readonly string[]): Shown<typeof ReportRow> {
+  return { ...kindRecord(OWN, row, groupBy), ...ownTotal(row) };
+}
+
+function adminRecord(row: Row, groupBy: readonly string[]): Shown<typeof AdminReportRow> {
+  return { ...kindRecord(OPERATORS, row, groupBy), ...adminTotal(row) };
+}
+
+function kindRecord(names: Names, { values, other }: Row, groupBy: readonly string[]) {
+  const kind = Object.fromEntries(groupBy.map((name) => [name, values[names[name] ?? 'day'] ?? null]));
+  return other ? { ...kind, other } : kind;
+}
+
+function ownTotal({ messages, segments, states, credits, refunded, errors }: Row) {
+  const of = (state: Parameters<typeof states.get>[0]): number => states.get(state) ?? 0;
+  const delivered = of('delivered') + of('read');
+  const ended = delivered + of('failed') + of('expired') + of('rejected');
+  return {
+    ...{ messages, segments, queued: of('queued'), sent: of('sent'), delivered, read: of('read') },
+    ...{ failed: of('failed'), expired: of('expired'), rejected: of('rejected') },
+    delivery_rate: ended === 0 ? null : Math.round((delivered / ended) * 10_000) / 10_000,
+    ...{ credits, refunded },
+    errors: [...errors]
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, ERRORS_SHOWN)
+      .map(([code, count]) => ({
+        error_code: code,
+        messages: count,
+        cause: explain({ state: 'failed', errorCode: code })?.cause,
+      })),
+  };
+}
+
+function adminTotal(row: Row) {
+  const { sales, costs } = row;
+  const currencies = [...new Set([...sales.keys(), ...costs.keys()])].sort();
+  const margin = new Map(currencies.map((one) => [one, (sales.get(one) ?? 0) - (costs.get(one) ?? 0)]));
+  return { ...ownTotal(row), sales: amounts(sales), costs: amounts(costs), margin: amounts(margin) };
+}
+
+function amounts(sums: ReadonlyMap<string, number>): Shown<typeof Amount>[] {
+  return [...sums].map(([currency, millionths]) => ({ currency, amount: decimalText(millionths) }));
+}
+
+/** With two places at least, and as many as are needed. */
+function decimalText(millionths: number): string {
+  const digits = String(Math.abs(millionths)).padStart(7, '0');
+  const [before, after] = [digits.slice(0, -6), digits.slice(-6).replace(/0{1,4}$/, '')];
+  return `${millionths < 0 ? '-' : ''}${before}.${after}`;
+}
+
+/** All rows, then the total. Amounts have a column for each currency. */
+function reportFile(names: Names, groupBy: readonly string[], { rows, total }: Report): Promise<string> {
+  const isOperators = names === OPERATORS;
+  const currencies = [...new Set([...total.sales.keys(), ...total.costs.keys()])].sort();
+  const money = isOperators ? currencies.flatMap((one) => moneyColumns(one)) : [];
+  const columns: Columns<Row> = {
+    ...Object.fromEntries(
+      groupBy.map((name, i) => [
+        name,
+        (row) =>
+          row === total
+            ? i === 0
+              ? 'total'
+              : undefined
+            : (row.values[names[name] ?? 'day'] ?? (row.other ? 'other' : undefined)),
+      ]),
+    ),
+    ...Object.fromEntries(NUMBERS.map((name) => [name, (row) => ownTotal(row)[name]])),
+    errors: (row) =>
+      ownTotal(row)
+        .errors.map(({ error_code, messages }) => `${error_code}: ${messages}`)
+        .join('; '),
+    ...Object.fromEntries(money),
+  };
+  return csvText(columns, [...rows, total]);
+}
+
+const NUMBERS = [
+  ...(['messages', 'segments', 'queued', 'sent', 'delivered', 'read', 'failed', 'expired', 'rejected'] as const),
+  ...(['delivery_rate', 'credits', 'refunded'] as const),
+];
+
+function moneyColumns(currency: string): [string, (row: Row) => string][] {
+  const sum = (sums: ReadonlyMap<string, number>): number => sums.get(currency) ?? 0;
+  return [
+    [`sales_${currency}`, ({ sales }) => decimalText(sum(sales))],
+    [`costs_${currency}`, ({ costs }) => decimalText(sum(costs))],
+    [`margin_${currency}`, ({ sales, costs }) => decimalText(sum(sales) - sum(costs))],
+  ];
+}
