@@ -76,6 +76,7 @@ import { send } from './sms/send.ts';
 import { sendBulk } from './sms/send-bulk.ts';
 import { accountOverview } from './statistics/overview.ts';
 import { accountStatistics } from './statistics/statistics.ts';
+import { operatorStatus } from './traffic/conditions.ts';
 import { operatorOverview, operatorQueues } from './traffic/overview.ts';
 import { orphans, strays } from './traffic/unclaimed.ts';
 import {
@@ -175,6 +176,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   showReplay,
   adminReports,
   operatorOverview,
+  operatorStatus,
   adminStream,
   operatorQueues,
   orphans,

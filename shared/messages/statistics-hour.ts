@@ -119,3 +119,18 @@ export function hourStart(name: HourName): Date {
 export function countedFrom({ _id, account }: Pick<HourDocument, '_id' | 'account'>): Date {
   return hourStart(_id.slice(account.length + 1) as HourName); // the id is the account's and the hour's name
 }
+
+const DAY_MS = 24 * HOUR_MS;
+
+/** Credits used a day in these hours, oldest first. */
+export function creditsPerDay(hours: readonly Omit<HourDocument, 'traffic'>[], now: Date): number {
+  const [first] = hours;
+  const used = hours.reduce((sum, { credits }) => sum + credits, 0);
+  return perDay(used, first && countedFrom(first), now);
+}
+
+/** Credits used a day, from the first hour with messages on: the days before a new account's first message do not count. */
+export function perDay(credits: number, firstHour: Date | undefined, now: Date): number {
+  const days = firstHour === undefined ? 1 : (now.getTime() - firstHour.getTime()) / DAY_MS;
+  return Math.round((credits / Math.max(1, days)) * 10) / 10;
+}

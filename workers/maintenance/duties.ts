@@ -6,6 +6,7 @@ import { oldestUnannounced, redoIntents } from '../../shared/messages/settlement
 import { Settler } from '../../shared/messages/settlement/settle.ts';
 import { Lease } from '../../shared/platform/leases/lease.ts';
 import { findAtOnce } from '../../shared/platform/mongo/find-at-once.ts';
+import type { ProcessNotes } from '../../shared/platform/processes/report.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
@@ -21,6 +22,7 @@ import { QueueGauges } from './queue-gauges.ts';
 import { Reroute } from './reroute.ts';
 import { settleDue } from './settle-due.ts';
 import { HourCounter } from './statistics/count-hours.ts';
+import { Watch } from './watch.ts';
 
 const LEASE = 'maintenance';
 /** Its name on lines that it has claimed. No carrier has such a name. */
@@ -31,6 +33,8 @@ export interface DutiesDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** What the process tells operators with its reports. */
+  readonly notes: ProcessNotes;
   readonly announcer: Announcer;
   readonly retention: Retention;
   readonly store: StoreKind;
@@ -48,6 +52,7 @@ export class Duties {
   readonly #rerouting: Reroute;
   readonly #counting: HourCounter;
   readonly #queues: QueueGauges;
+  readonly #watch: Watch;
   readonly #counters: ReturnType<typeof countersOf>;
   /** Set while this process holds the lease and has redone the unfinished work of the holder before it. */
   #settler: Settler | undefined;
@@ -67,6 +72,7 @@ export class Duties {
       held: () => this.#mayGoOn,
     });
     this.#queues = new QueueGauges(deps.db, deps.clock, deps.metrics);
+    this.#watch = new Watch(deps);
     this.#counters = countersOf(deps.metrics);
   }
 
@@ -165,9 +171,20 @@ export class Duties {
     return this.#guarded('statistics', () => this.#counting.run());
   }
 
-  /** Tells in the metrics what waits to leave. */
-  lookAtQueues(): Promise<void> {
-    return this.#guarded('queues', () => this.#queues.look(() => this.#lease.held));
+  /** Tells in the metrics what waits to leave, and looks for what is wrong with the installation. */
+  watch(): Promise<void> {
+    return this.#guarded('watch', async () => {
+      const queues = await this.#queues.look(() => this.#lease.held);
+      if (queues === undefined) this.#watch.leave();
+      else await this.#watch.look(queues);
+    });
+  }
+
+  /** Looks for what is wrong with accounts. */
+  watchAccounts(): Promise<void> {
+    return this.#guarded('watch_accounts', async () => {
+      if (this.#mayGoOn) await this.#watch.lookAtAccounts(() => this.#mayGoOn);
+    });
   }
 
   /** Removes what ended long ago. Can take hours, and ends when the lease is lost. */

@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { readQueues } from '../../shared/messages/queue/waiting-lanes.ts';
+import { readQueues, type WaitingLane } from '../../shared/messages/queue/waiting-lanes.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 
@@ -22,15 +22,19 @@ export class QueueGauges {
     this.#oldest = metrics.gauge('queue_oldest_seconds', 'How long the oldest of them has waited.', LABELS);
   }
 
-  /** Reads the queues and sets the gauges. Removes them when `held` says, before or after the read, that the lease is not ours. */
-  async look(held: () => boolean): Promise<void> {
+  /**
+   * Reads the queues and sets the gauges. Removes them when `held` says, before or after the read, that the lease is not ours:
+   * then it returns undefined.
+   */
+  async look(held: () => boolean): Promise<readonly WaitingLane[] | undefined> {
     const lanes = held() ? await readQueues(this.#db) : [];
     this.#waiting.reset();
     this.#oldest.reset();
-    if (!held()) return;
+    if (!held()) return undefined;
     for (const { path, lane, waiting, oldest } of lanes) {
       this.#waiting.set({ path, lane }, waiting);
       this.#oldest.set({ path, lane }, Math.max(0, this.#clock.now().getTime() - oldest.at.getTime()) / 1_000);
     }
+    return lanes;
   }
 }

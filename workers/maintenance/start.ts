@@ -12,13 +12,23 @@ const BATCH_DAYS = 90;
 /** The longest extra delay of messages until lists show them. */
 const WRITE_OUT_POLL_MS = 200;
 
-export async function startMaintenance({ config, db, listen, clock, log, metrics, life }: AppDeps): Promise<void> {
+export async function startMaintenance({
+  config,
+  db,
+  listen,
+  clock,
+  log,
+  metrics,
+  notes,
+  life,
+}: AppDeps): Promise<void> {
   const announcer = createAnnouncer({ db, clock });
   const duties = new Duties({
     db,
     clock,
     log,
     metrics,
+    notes,
     announcer,
     retention: {
       ...{ messages: config.messageDays, deliveries: config.deliveryDays, batches: BATCH_DAYS },
@@ -43,7 +53,8 @@ export async function startMaintenance({ config, db, listen, clock, log, metrics
   timetable.every(10, () => duties.pruneBatches());
   timetable.every(5, () => duties.countHours());
   // Not more often, because a process reports its metrics every 10 s.
-  timetable.every(10, () => duties.lookAtQueues());
+  timetable.every(10, () => duties.watch());
+  timetable.every(60, () => duties.watchAccounts());
   const writing = new PollLoop({
     name: 'write_out',
     idleMs: WRITE_OUT_POLL_MS,

@@ -5,8 +5,7 @@ import { troubleWords } from '../../../shared/carriers/carrier-condition.ts';
 import { BadCarrier } from '../../../shared/carriers/carrier-form.ts';
 import { PasswordNeeded, setCarrierStatus, updateCarrier } from '../../../shared/carriers/carrier-store.ts';
 import { type ListedCarrier, listConditions } from '../../../shared/carriers/list-conditions.ts';
-import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
-import { CLAIM_HOLDER } from '../../../shared/messages/document/message.ts';
+import { countUnknowns } from '../../../shared/messages/settlement/unknowns.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
@@ -259,7 +258,7 @@ async function carrierRecord(
     words,
     binds: binds.map((bind) => bindRecord(bind, measured)),
     measured: measured === undefined ? null : measuredRecord(measured),
-    unknowns: await countUnknowns(db, carrier._id),
+    unknowns: (await countUnknowns(db, carrier._id, UNKNOWNS_SHOWN)).count,
   };
 }
 
@@ -297,10 +296,3 @@ function measuredRecord(measured: CarrierMeasured): Shown<typeof Measured> {
 
 /** Beyond this, only "more than" is told: nobody acts differently, and the store counts no further. */
 const UNKNOWNS_SHOWN = 1_000;
-
-/** How many submits of a carrier were never answered and wait for an answer, a receipt or the policy. */
-async function countUnknowns(db: Db, carrier: string): Promise<number> {
-  return db
-    .collection<AnyMessage>('messages')
-    .countDocuments({ [CLAIM_HOLDER]: carrier, state: 'submitting', outcome: 'unknown' }, { limit: UNKNOWNS_SHOWN });
-}

@@ -1,11 +1,9 @@
-import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { providerCondition, troubleInWords, troublesOf } from '../../../shared/carriers/providers/condition.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import {
   findProvider,
   listProviderPage,
-  listProviders,
   pauseProvider,
   resumeProvider,
 } from '../../../shared/carriers/providers/store.ts';
@@ -65,11 +63,6 @@ export const providers = endpoint({
     return pageOfFound('providers', await listProviderPage(db, cursor, limit + 1), limit, providerRecord);
   },
 });
-
-/** All of them, for what is wrong now. */
-export async function readProviders(db: Db): Promise<readonly Shown<typeof OperatorProvider>[]> {
-  return (await listProviders(db)).map(providerRecord);
-}
 
 export const changeProviderStatus = endpoint({
   id: 'setProviderStatus',

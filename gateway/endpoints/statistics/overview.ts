@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { countedFrom, HOUR_MS, type HourDocument } from '../../../shared/messages/statistics-hour.ts';
+import { ACCOUNT_CONDITIONS } from '../../../shared/conditions/accounts.ts';
+import { concerning, findAll } from '../../../shared/conditions/condition.ts';
+import { gatherAccounts, lasting } from '../../../shared/conditions/gather-accounts.ts';
+import { readConditions } from '../../../shared/conditions/store.ts';
+import { creditsPerDay, HOUR_MS } from '../../../shared/messages/statistics-hour.ts';
 import { readHours, readNewestCount } from '../../../shared/messages/statistics-store.ts';
-import { readBalance } from '../../../shared/money/accounts/store.ts';
+import { findAccount } from '../../../shared/money/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { endpoint } from '../../api/endpoint.ts';
 import { decimal, flag, text, whole } from '../../api/shapes.ts';
 import { countOpenSessions } from '../inbox/inbox-store.ts';
 import { balanceRecord } from '../sms/account.ts';
-import { perDay } from './period.ts';
+import { Condition, conditionRecord } from '../traffic/conditions.ts';
 
 const DAY_MS = 24 * HOUR_MS;
 /** The rate at which credits go is that of the last week: a day may be a Sunday. */
@@ -22,7 +26,7 @@ export const accountOverview = endpoint({
   method: 'get',
   path: '/v2/account/overview',
   tag: 'Account',
-  summary: 'Balance and how long it lasts',
+  summary: 'Balance, how long it lasts, and what is wrong',
   description:
     'Extension. The balance, the rate at which it was used in the last seven days, and what is open on the chat-app channel. Counts as two requests.',
   scopes: ['read'],
@@ -42,36 +46,40 @@ export const accountOverview = endpoint({
         example: 3,
       }),
       more_sessions: flag(),
+      conditions: z.array(Condition).meta({
+        description: 'What is wrong with the account now, the most urgent first. Empty when nothing is wrong.',
+      }),
     })
     .meta({ id: 'Overview' }),
   async handle({ db, clock }, { caller }) {
     const account = caller.account._id;
     const now = clock.now();
-    const [balance, hours, countedAt, sessions] = await Promise.all([
-      readBalance(db, account),
+    const [document, hours, countedAt, sessions, stored] = await Promise.all([
+      findAccount(db, account),
       readHours(db, account, new Date(now.getTime() - RATE_DAYS * DAY_MS)),
       readNewestCount(db),
       countOpenSessions(db, account, now, SESSIONS_MAX + 1),
+      readConditions(db, account),
     ]);
-    assert(balance !== undefined, 'accounts are never removed');
+    assert(document !== undefined, 'accounts are never removed');
     const rate = creditsPerDay(hours, now);
+    const seen = await gatherAccounts(db, [document], now, () => rate);
+    // Found now, so that it does not say "no credits" a minute after they came; since when, the watch knows.
+    const found = seen.flatMap((one) => findAll(ACCOUNT_CONDITIONS, one, now, account));
+    const known = new Map(stored.map((one) => [one._id, one.since]));
+    const present = found.map((one) => ({ ...one, since: known.get(one._id) ?? one.since }));
     return {
-      ...balanceRecord(balance),
+      ...balanceRecord(document),
       credits_per_day: rate,
-      lasts_days: rate === 0 ? null : Math.floor(balance.balance / rate),
-      expires_in_days: daysUntil(balance.expiryDate, now),
+      lasts_days: lasting(document.balance, rate) ?? null,
+      expires_in_days: daysUntil(document.expiryDate, now),
       counted_at: countedAt === undefined ? null : isoTimestamp(countedAt),
       open_sessions: Math.min(sessions, SESSIONS_MAX),
       more_sessions: sessions > SESSIONS_MAX,
+      conditions: concerning('account', present).map(conditionRecord),
     };
   },
 });
-
-function creditsPerDay(hours: readonly Omit<HourDocument, 'traffic'>[], now: Date): number {
-  const [first] = hours;
-  const used = hours.reduce((sum, { credits }) => sum + credits, 0);
-  return perDay(used, first && countedFrom(first), now);
-}
 
 /** Whole days, today not counted; negative when the credits have expired. */
 function daysUntil(date: string, now: Date): number {

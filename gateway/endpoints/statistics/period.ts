@@ -17,9 +17,3 @@ export function stepsOf(period: PeriodName, now: Date): readonly Date[] {
   const running = Math.floor(now.getTime() / stepMs) * stepMs;
   return Array.from({ length: steps }, (_, i) => new Date(running - (steps - 1 - i) * stepMs));
 }
-
-/** Credits used a day, from the first hour with messages on: the days before a new account's first message do not count. */
-export function perDay(credits: number, firstHour: Date | undefined, now: Date): number {
-  const days = firstHour === undefined ? 1 : (now.getTime() - firstHour.getTime()) / DAY_MS;
-  return Math.round((credits / Math.max(1, days)) * 10) / 10;
-}

@@ -4,6 +4,7 @@ import {
   countedFrom,
   type HourDocument,
   type OperatorCounts,
+  perDay,
   type ShownState,
 } from '../../../shared/messages/statistics-hour.ts';
 import { readHours, readNewestCount } from '../../../shared/messages/statistics-store.ts';
@@ -12,7 +13,7 @@ import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { decimal, text, whole } from '../../api/shapes.ts';
 import { choice, withDefault } from '../../http/fields/field.ts';
 import { explain } from '../messages/explain/explain.ts';
-import { PERIODS, type PeriodName, perDay, stepsOf } from './period.ts';
+import { PERIODS, type PeriodName, stepsOf } from './period.ts';
 import { quantile } from './quantile.ts';
 
 /** What became of an account's messages, as the maintenance counted it last. */

@@ -1,18 +1,15 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
+import { listConditions } from '../../../shared/carriers/list-conditions.ts';
 import { listOfPath } from '../../../shared/carriers/routing/path.ts';
 import { LANES, readQueues, type WaitingLane } from '../../../shared/messages/queue/waiting-lanes.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
-import { APPS } from '../../../shared/platform/processes/apps.ts';
-import { livingProcesses } from '../../../shared/platform/processes/report.ts';
 import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { countWaiting } from '../../../shared/templates/sms/approval-queue.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { flag, named, text, time, whole } from '../../api/shapes.ts';
-import { readCarriers } from '../carriers/carriers.ts';
 import { AccountIdText } from '../operators/fields.ts';
-import { readProviders } from '../providers/providers.ts';
-import { WRONG_THINGS, wrongNow } from './wrong-now.ts';
+import { PresentConditions, presentRecords } from './conditions.ts';
 
 /** What operators look at first: what is wrong now, and what waits. */
 
@@ -34,18 +31,7 @@ const OperatorQueue = named('OperatorQueue', {
 });
 
 const OperatorOverview = named('OperatorOverview', {
-  wrong: z
-    .array(
-      z.strictObject({
-        severity: z.enum(['bad', 'look']),
-        about: z.enum(WRONG_THINGS).meta({ example: 'carrier' }),
-        id: text(undefined, { example: 'airtel' }),
-        words: text(undefined, {
-          example: 'Airtel: bind refused: wrong password (0x0E) since 2026-11-22T14:02:00.000Z',
-        }),
-      }),
-    )
-    .meta({ description: 'What a person should look at, the worst first. Empty when nothing is wrong.' }),
+  ...PresentConditions,
   carriers: z.strictObject({ all: whole(undefined, { example: 2 }), bound: whole(undefined, { example: 1 }) }),
   queues: z.array(OperatorQueue),
   approvals: z.strictObject({ senders: whole(undefined, { example: 1 }), templates: whole(undefined, { example: 3 }) }),
@@ -70,27 +56,19 @@ export const operatorOverview = endpoint({
 /** Beyond this, "at least" is told. */
 const COUNTED_MAX = 1_000;
 
-/** The workers that every installation needs. */
-const WORKERS = APPS.filter((app) => app !== 'embedded-db' && app !== 'gateway');
-
 /** Contains no current time and no ages: the stream sends it whenever its JSON differs from the last one (endpoints/live/source.ts). */
 export async function readOverview(db: Db, clock: Clock): Promise<Shown<typeof OperatorOverview>> {
-  const now = clock.now();
-  const [carriers, queues, providers, senders, templates, accounts, held, processes] = await Promise.all([
-    readCarriers(db, now),
+  const [present, carriers, queues, senders, templates, accounts, held] = await Promise.all([
+    presentRecords(db, clock),
+    listConditions(db, clock.now()),
     readQueues(db),
-    readProviders(db),
     countWaiting(db, 'senders', COUNTED_MAX),
     countWaiting(db, 'templates', COUNTED_MAX),
     db.collection<AccountDocument>('accounts').estimatedDocumentCount(),
     db.collection<AccountDocument>('accounts').countDocuments({ held: true }, { limit: COUNTED_MAX }),
-    livingProcesses(db),
   ]);
-  const missing = WORKERS.filter((app) => !processes.some((one) => one.app === app));
-  const proxies = processes.flatMap(({ notes }) => notes?.ignoredProxy ?? []).sort();
-  const ignoredProxies = [...new Set(proxies)];
   return {
-    wrong: wrongNow({ carriers, queues, providers, missing, ignoredProxies, now }),
+    ...present,
     carriers: {
       all: carriers.length,
       bound: carriers.filter(({ condition }) => condition === 'bound').length,

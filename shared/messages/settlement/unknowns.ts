@@ -1,7 +1,7 @@
-import type { Collection, Db } from 'mongodb';
+import type { Collection, Db, Filter } from 'mongodb';
 import type { CarrierDocument } from '../../carriers/carrier.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
-import type { AccountId } from '../../platform/runtime/ids.ts';
+import { type AccountId, idTime } from '../../platform/runtime/ids.ts';
 import { channelOf } from '../channels/channels.ts';
 import type { AnyMessage } from '../document/any-message.ts';
 import { type Change, entryAt, fitted } from '../document/change.ts';
@@ -42,6 +42,34 @@ export async function takeOverUnknowns(db: Db, holder: string, epoch: number, ow
       { $set: { outcome: 'unknown', 'claim.epoch': epoch }, $inc: { v: 1 } },
     );
   return modifiedCount;
+}
+
+/** Messages of a carrier that wait for something, counted up to `most`. */
+export interface WaitingAtCarrier {
+  readonly count: number;
+  /** When the oldest was made. Absent: none waits. */
+  readonly oldest?: Date | undefined;
+}
+
+/** The submits of a holder that were never answered and wait for an answer, a receipt or the policy. */
+export function countUnknowns(db: Db, holder: string, most: number): Promise<WaitingAtCarrier> {
+  return countOf(db, { [CLAIM_HOLDER]: holder, state: 'submitting', outcome: 'unknown' }, most);
+}
+
+/** The messages that a carrier refused for now and that wait for their next try. */
+export function countRetrying(db: Db, holder: string, most: number): Promise<WaitingAtCarrier> {
+  return countOf(db, { [CLAIM_HOLDER]: holder, state: 'waiting' }, most);
+}
+
+async function countOf(db: Db, which: Filter<AnyMessage>, most: number): Promise<WaitingAtCarrier> {
+  const messages = db.collection<AnyMessage>('messages');
+  const [oldest] = await messages
+    .find(which, { projection: { _id: 1 } })
+    .sort({ _id: 1 })
+    .limit(1)
+    .toArray();
+  if (oldest === undefined) return { count: 0 };
+  return { count: await messages.countDocuments(which, { limit: most }), oldest: idTime(oldest._id) };
 }
 
 export interface UnknownsOptions {

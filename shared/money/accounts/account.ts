@@ -31,6 +31,8 @@ export interface AccountDocument {
   readonly chats?: number;
   /** ISO 4217. */
   readonly currency: string;
+  /** At this balance or below, `balance.low` holds (shared/conditions/accounts.ts). Absent: by the rate of the last week. */
+  readonly lowBalance?: number;
   /** Last day (UTC, `2027-11-21`) on which the credits may be spent. */
   readonly expiryDate: string;
   /** `registered`: only senders registered to the account; `any`: every sender of valid form. */

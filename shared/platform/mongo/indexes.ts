@@ -236,6 +236,24 @@ export const INDEXES: readonly Index[] = [
     serves: 'inbox: who wrote last; overview: how many sessions are open',
   },
   {
+    collection: 'conditions',
+    key: { account: 1 },
+    options: { name: 'account' },
+    serves: 'overview: what is wrong with an account; the watch: what is wrong with all, or with the installation',
+  },
+  {
+    collection: 'conditions',
+    key: { endedAt: 1 },
+    options: { name: 'ended', partialFilterExpression: { endedAt: { $exists: true } } },
+    serves: 'operations: what ended lately',
+  },
+  {
+    collection: 'conditions',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes conditions that ended days ago',
+  },
+  {
     collection: 'statistics',
     key: { expiresAt: 1 },
     options: { name: 'expiry', expireAfterSeconds: 0 },

@@ -35,6 +35,13 @@ export const MESSAGE_INDEXES: readonly Index[] = [
   },
   {
     collection: 'messages',
+    key: { 'claim.carrier': 1, _id: 1 },
+    options: { name: 'retrying', partialFilterExpression: { state: 'waiting' } },
+    // A message that is never refused for now has no entry.
+    serves: 'watch: what a carrier refused for now and waits for its next try; the oldest of it',
+  },
+  {
+    collection: 'messages',
     key: { 'parts.key': 1 },
     options: { name: 'parts', sparse: true },
     serves: 'smpp receipts: the message of a carrier id',

@@ -2,7 +2,7 @@ import type { Db } from 'mongodb';
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
 import { msOf, NOW_MS } from '../mongo/store-time.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import { METRIC_PREFIX, type Metrics } from '../runtime/metrics.ts';
 import { identityText, isGone, parseIdentity, processName, thisProcess } from '../runtime/process-identity.ts';
 import { within } from '../runtime/within.ts';
 
@@ -10,6 +10,8 @@ import { within } from '../runtime/within.ts';
 export interface ProcessNotes {
   /** The gateway: where X-Forwarded-For came from while `TRUST_PROXY` is empty. Probably a proxy, which now counts as every caller. */
   ignoredProxy?: string;
+  /** The holder of the maintenance lease: when it looked last for what is wrong (workers/maintenance/watch.ts). */
+  watchedAt?: Date;
 }
 
 /** The last report of a process. The store's TTL removes it a minute later. */
@@ -38,6 +40,7 @@ const SHOWN_MS = 60_000;
 /** Reports that are not older than that. */
 const since = (ms: number) => ({ $expr: { $lte: [{ $subtract: [NOW_MS, msOf('$at')] }, ms] } });
 const ALIVE = { ended: { $ne: true as const } };
+const SHOWN = { $or: [since(STALE_MS), { ...since(SHOWN_MS), ended: true as const }] };
 
 export interface ProcessReport {
   /** Reports at once that the process begins or ceases to work. Never rejects: after a failure the next report says it. */
@@ -115,8 +118,42 @@ export async function livingProcesses(db: Db): Promise<readonly Omit<ProcessDocu
 
 /** The used members of prom-client's JSON of a metric. */
 interface MetricJson {
+  readonly name: string;
   readonly type: string;
-  readonly values: readonly { readonly labels: Readonly<Record<string, string | number>> }[];
+  readonly values: readonly {
+    readonly labels: Readonly<Record<string, string | number>>;
+    readonly value: number;
+    /** Of a histogram: with `_bucket`, `_sum` or `_count`. */
+    readonly metricName?: string;
+  }[];
+}
+
+/** One value of one process. `name` without the prefix. */
+export interface ReportedMetric {
+  readonly name: string;
+  readonly process: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+/** What the processes told last: which of them live, and what they have counted, also those that ended within the minute. */
+export async function readReports(db: Db): Promise<{
+  readonly living: readonly Omit<ProcessDocument, 'metrics'>[];
+  readonly metrics: readonly ReportedMetric[];
+}> {
+  const found = await db.collection<ProcessDocument>('processes').find(SHOWN).toArray();
+  const here = thisProcess();
+  return {
+    living: found.filter(({ _id, ended }) => !ended && !isGone(parseIdentity(_id), here)),
+    metrics: found.flatMap((report) => {
+      const process = nameOf(report);
+      return (JSON.parse(report.metrics) as readonly MetricJson[]).flatMap(({ name, values }) =>
+        values.map(({ labels, value, metricName = name }) => {
+          return { name: metricName.replace(METRIC_PREFIX, ''), process, labels, value };
+        }),
+      );
+    }),
+  };
 }
 
 /**
@@ -125,8 +162,7 @@ interface MetricJson {
  * what is left as new. It is shown for a minute after the process has ended, as Prometheus scrapes at least once a minute.
  */
 export async function aggregateMetrics(db: Db): Promise<Registry> {
-  const shown = { $or: [since(STALE_MS), { ...since(SHOWN_MS), ended: true as const }] };
-  const found = await db.collection<ProcessDocument>('processes').find(shown).toArray();
+  const found = await db.collection<ProcessDocument>('processes').find(SHOWN).toArray();
   const [reports, last] = [found.filter(({ ended }) => !ended), found.filter(({ ended }) => ended)];
   const living = new Registry();
   const alive = new Gauge({

@@ -5,7 +5,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
  * `/metrics` the sums of gauges, and counters and histograms of each process. So workers need no port, and a scrape that reaches
  * one of several gateways sees everything.
  */
-const METRIC_PREFIX = 'harkara_';
+export const METRIC_PREFIX = 'harkara_';
 
 export class Metrics {
   readonly registry = new Registry();

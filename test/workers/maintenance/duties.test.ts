@@ -37,6 +37,7 @@ describe('maintenance duties', () => {
       clock,
       log: silentLog,
       metrics: new Metrics(),
+      notes: {},
       announcer,
       retention: { messages: 90, deliveries: 30, batches: 90, closedAccounts: 365 },
       store: 'embedded',

@@ -2,11 +2,8 @@ import { expect } from 'chai';
 import { writeBindReport } from '../../../../shared/carriers/bind-report-store.ts';
 import type { CarrierDocument } from '../../../../shared/carriers/carrier.ts';
 import { createCarrier } from '../../../../shared/carriers/carrier-store.ts';
-import { reportProcess } from '../../../../shared/platform/processes/report.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
-import { Metrics } from '../../../../shared/platform/runtime/metrics.ts';
 import { TEST_BOX } from '../../../support/chatapp.ts';
-import { silentLog } from '../../../support/silent-log.ts';
 import { operatorAtGateway } from '../operators-world.ts';
 
 const SINCE = new Date('2026-11-22T14:02:00.000Z');
@@ -51,28 +48,6 @@ describe('carriers and routes, by operators', () => {
     expect(text).not.to.match(/hunter2|v1\./);
     expect((await world.get('/carriers/airtel')).text).not.to.match(/hunter2|v1\./);
     expect((await world.get('/carriers/vodafone')).body.code).to.equal('carrier_not_found');
-  });
-
-  it('and the overview says first what is wrong', async () => {
-    const { body } = await world.get('/overview');
-
-    const words = body.wrong.map((one: { words: string }) => one.words);
-    expect(words).to.include('AIRTEL: bind refused: wrong password (0x0E) since 2026-11-22T14:02:00.000Z');
-    expect(words).to.include('No smpp process is running. Start it: npx pm2 start ecosystem.config.js --only smpp.');
-    expect(body.carriers).to.deep.equal({ all: 2, bound: 0 });
-  });
-
-  it('and the overview says which proxy counts as every caller', async () => {
-    const notes = { ignoredProxy: '10.0.0.7' };
-    const report = await reportProcess('gateway', world.db, new Metrics(), silentLog, notes);
-    const { wrong } = (await world.get('/overview')).body;
-    await report.end();
-    await world.db.collection('processes').deleteMany({ app: 'gateway' });
-
-    const about = wrong.filter((one: { about: string }) => one.about === 'proxy');
-    expect(about).to.have.length(1);
-    expect(about[0]).to.include({ severity: 'look', id: '10.0.0.7' });
-    expect(about[0].words).to.include('Set TRUST_PROXY=10.0.0.7');
   });
 
   it('have settings as a form, whose every value can be sent back', async () => {

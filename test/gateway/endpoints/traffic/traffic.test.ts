@@ -50,10 +50,6 @@ describe('what waits and what does not fit, for operators', () => {
     ]);
     expect(queues[0].carriers).to.deep.equal(['airtel', 'jio']);
     expect(queues[3]).to.include({ oldest_account_id: late, more: false });
-    const wrong = (await world.get('/overview')).body.wrong.map(({ words }: { words: string }) => words);
-    const waits = wrong.find((words: string) => words.startsWith('3 transactional messages wait on transactional'));
-    expect(waits).to.match(/, the oldest since \S+\. See whether .*: npm run ops -- bind list\.$/);
-    expect(wrong.filter((words: string) => words.startsWith('1 chat-app message waits on chatapp'))).to.have.length(1);
   });
 
   const orphans = () => world.db.collection<OrphanDocument>('orphans');
@@ -171,8 +167,6 @@ describe('what waits and what does not fit, for operators', () => {
     expect(provider.troubles[0].words).to.equal('copying the templates: the provider answered 503');
     expect(text).not.to.match(/v1\.|verify/);
     await stopProvider(world.db, world.account, 'the token is not valid');
-    const wrong = (await world.get('/overview')).body.wrong.map(({ words }: { words: string }) => words);
-    expect(wrong.some((words: string) => words.endsWith('The cause: the token is not valid'))).to.equal(true);
     const resumed = await world.post(`/providers/${world.account}/status`, { status: 'active' });
     expect(resumed.body.provider.stopped_reason).to.equal(null);
     const other = await makeAccount(world.db, 0);

@@ -1,4 +1,5 @@
 import { useLive } from '../../api/live.ts';
+import type { Condition } from '../../parts/conditions.tsx';
 import { Stat } from '../../parts/facts.tsx';
 import { amount, counted, number } from '../../parts/number.ts';
 
@@ -11,6 +12,7 @@ export interface Overview {
   readonly expires_in_days: number;
   readonly open_sessions: number;
   readonly more_sessions: boolean;
+  readonly conditions: readonly Condition[];
 }
 
 /** What is left, live, how long it lasts at the rate of the last week, and until when it may be used. */

@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { useLive } from '../../api/live.ts';
 import { useLoad } from '../../api/load.ts';
+import { Conditions } from '../../parts/conditions.tsx';
 import { Stat, Stats } from '../../parts/facts.tsx';
 import { amount, number } from '../../parts/number.ts';
 import { Card, Loading, PageHead } from '../../parts/page.tsx';
@@ -32,15 +33,18 @@ export function OverviewPage() {
       <PageHead title="Overview" lead="What is left, what was sent, and how it went." />
       <Loading of={overview}>
         {(data) => (
-          <Stats>
-            <BalanceStats overview={data} />
-            <Stat
-              label="Open sessions"
-              value={`${number(data.open_sessions)}${data.more_sessions ? '+' : ''}`}
-              note="customers to answer freely"
-              href="/dashboard/inbox"
-            />
-          </Stats>
+          <>
+            <Conditions of={data.conditions} />
+            <Stats>
+              <BalanceStats overview={data} />
+              <Stat
+                label="Open sessions"
+                value={`${number(data.open_sessions)}${data.more_sessions ? '+' : ''}`}
+                note="customers to answer freely"
+                href="/dashboard/inbox"
+              />
+            </Stats>
+          </>
         )}
       </Loading>
       {newest?.length === 0 && <FirstSteps />}

@@ -1,23 +1,15 @@
 import { useLive } from '../../../api/live.ts';
 import { useLoad } from '../../../api/load.ts';
-import { Badge } from '../../../parts/badge.tsx';
+import { type Condition, Conditions } from '../../../parts/conditions.tsx';
 import { Stat, Stats } from '../../../parts/facts.tsx';
-import { Notice } from '../../../parts/notice.tsx';
 import { counted, number } from '../../../parts/number.ts';
 import { Card, Loading, PageHead } from '../../../parts/page.tsx';
-import { readable } from '../carriers/carrier.ts';
 import { type Queue, Queues } from './queues.tsx';
-
-interface Wrong {
-  readonly severity: 'bad' | 'look';
-  readonly about: 'process' | 'carrier' | 'queue' | 'provider';
-  readonly id: string;
-  readonly words: string;
-}
 
 /** As `GET /v2/admin/overview` shows it. */
 interface Overview {
-  readonly wrong: readonly Wrong[];
+  readonly conditions: readonly Condition[];
+  readonly more_conditions: boolean;
   readonly carriers: { readonly all: number; readonly bound: number };
   readonly queues: readonly Queue[];
   readonly approvals: { readonly senders: number; readonly templates: number };
@@ -38,7 +30,7 @@ export function OperatorOverviewPage() {
           const now = live ?? data;
           return (
             <>
-              <WrongNow wrong={now.wrong} />
+              <Conditions of={now.conditions} more={now.more_conditions} none="Nothing is wrong." />
               <Totals now={now} />
               <Card title="Queues" lead="What waits to leave, by priority class, with the oldest waiting.">
                 <Queues queues={now.queues} />
@@ -49,36 +41,6 @@ export function OperatorOverviewPage() {
       </Loading>
     </>
   );
-}
-
-function WrongNow({ wrong }: { readonly wrong: readonly Wrong[] }) {
-  if (wrong.length === 0)
-    return <Notice tone="good">Nothing is wrong: all binds are up, and nothing waits too long.</Notice>;
-  return (
-    <Card title="Wrong now">
-      <ul>
-        {wrong.map((one) => (
-          <li key={one.words}>
-            <Badge tone={one.severity === 'bad' ? 'bad' : 'warn'}>
-              {one.severity === 'bad' ? 'Act now' : 'Look at it'}
-            </Badge>{' '}
-            <Words of={one} />
-          </li>
-        ))}
-      </ul>
-    </Card>
-  );
-}
-
-function Words({ of }: { readonly of: Wrong }) {
-  const href = hrefOf(of);
-  const words = readable(of.words);
-  return href === undefined ? words : <a href={href}>{words}</a>;
-}
-
-function hrefOf({ about, id }: Wrong): string | undefined {
-  if (about === 'carrier') return `/dashboard/admin/carriers/${id}`;
-  return about === 'provider' ? '/dashboard/admin/providers' : undefined;
 }
 
 function Totals({ now }: { readonly now: Overview }) {

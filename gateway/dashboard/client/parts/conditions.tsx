@@ -1,0 +1,93 @@
+import { Badge } from './badge.tsx';
+import { Notice } from './notice.tsx';
+import { counted } from './number.ts';
+import { Card } from './page.tsx';
+import { Time } from './time.tsx';
+import { Words } from './words.tsx';
+
+/** Something that is wrong now, as the overviews show it. */
+export interface Condition {
+  readonly condition_id: string;
+  readonly severity: 'urgent' | 'look';
+  readonly about: string;
+  readonly about_id: string;
+  readonly words: string;
+  readonly todo: string;
+  readonly since: string;
+  /** For operators. */
+  readonly account_id?: string | null;
+  readonly account_name?: string | null;
+}
+
+interface ConditionsProps {
+  /** The most urgent first. */
+  readonly of: readonly Condition[];
+  readonly more?: boolean;
+  /** What to say when there are none. Absent: nothing. */
+  readonly none?: string;
+}
+
+/** What is wrong now, since when, and what to do. */
+export function Conditions({ of, more = false, none }: ConditionsProps) {
+  if (of.length === 0) return none === undefined ? null : <Notice tone="good">{none}</Notice>;
+  const urgent = of.filter(({ severity }) => severity === 'urgent').length;
+  return (
+    <Card title="Wrong now" lead={lead(urgent, of.length - urgent, more)}>
+      <ul class="conditions">
+        {of.map((one) => (
+          <li key={one.condition_id}>
+            <Badge tone={one.severity === 'urgent' ? 'bad' : 'warn'}>
+              {one.severity === 'urgent' ? 'Act now' : 'Look at it'}
+            </Badge>
+            <div>
+              <p>
+                <Subject of={one} />
+                <Words text={one.words} />{' '}
+                <span class="soft">
+                  Since <Time at={one.since} />
+                </span>
+              </p>
+              <p class="soft">
+                <Words text={one.todo} />
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function lead(urgent: number, look: number, more: boolean): string {
+  const parts = [
+    ...(urgent > 0 ? [`${urgent} to act on now`] : []),
+    ...(look > 0 ? [`${counted(look, 'thing')} to look at`] : []),
+  ];
+  return `${parts.join(', ')}${more ? ', and more' : ''}.`;
+}
+
+/** Where one looks into it. Its name stands there only where the words do not have it. */
+function Subject({ of }: { readonly of: Condition }) {
+  const { about, about_id: id, account_id: account, account_name: name } = of;
+  const page = PAGES[about];
+  if (account != null) {
+    return (
+      <>
+        <a href={`/dashboard/admin/accounts/${account}`}>{name ?? account}</a>:{' '}
+      </>
+    );
+  }
+  if (page === undefined || id === '') return null;
+  return (
+    <>
+      <a href={page(id)}>{about === 'webhook' ? 'Webhook' : id}</a>:{' '}
+    </>
+  );
+}
+
+/** By what a condition is about: the page that shows it. */
+const PAGES: Readonly<Record<string, (id: string) => string>> = {
+  carrier: (id) => `/dashboard/admin/carriers/${id}`,
+  route: () => '/dashboard/admin/routes',
+  webhook: (id) => `/dashboard/webhooks/${id}`,
+};

@@ -1,0 +1,210 @@
+import { troubleInWords, troublesOf } from '../carriers/providers/condition.ts';
+import { disabledWords } from '../events/webhooks/result-words.ts';
+import type { Condition, Finding, Subject } from './condition.ts';
+import type { AccountSeen } from './seen.ts';
+
+/** What may be wrong with an account: why it cannot send, what ends soon, what it is not told. */
+
+const DAY_MS = 86_400_000;
+/** An account is told so many days before its credits expire. */
+const EXPIRING_DAYS = 14;
+/** Without a threshold of its own, a balance is low when it lasts for fewer days than these. */
+const LOW_DAYS = 2;
+
+export const ACCOUNT_CONDITIONS = {
+  'account.suspended': {
+    title: 'An account is suspended',
+    how: 'An operator has suspended it: its sends are refused.',
+    concerns: {
+      account: { severity: 'urgent', todo: 'Ask your service provider why, and to activate the account again.' },
+    },
+    find: (seen) =>
+      seen.account.status === 'suspended' ? own(seen, 'The account is suspended: sends are refused.') : [],
+  },
+  'account.paused': {
+    title: 'An account is paused',
+    how: 'An operator has paused it: its messages are accepted and wait.',
+    concerns: {
+      operator: { severity: 'look', todo: 'Resume it when the reason is gone.' },
+      account: {
+        severity: 'look',
+        todo: 'Nothing is lost: messages leave when the account is resumed. Ask your service provider when that is.',
+      },
+    },
+    find: (seen) =>
+      seen.account.held === true && seen.account.status === 'active'
+        ? own(seen, 'The account is paused: messages are accepted and wait.')
+        : [],
+  },
+  'account.expired': {
+    title: 'The credits of an account have expired',
+    how: 'Its expiry date is over: its sends are refused.',
+    concerns: {
+      operator: { severity: 'look', todo: 'Extend the expiry date, or suspend the account.' },
+      account: { severity: 'urgent', todo: 'Ask your service provider to extend the expiry date.' },
+    },
+    find: (seen) =>
+      daysLeft(seen) < 0 ? own(seen, `The credits expired after ${seen.account.expiryDate}.`, endOf(seen)) : [],
+  },
+  'account.expiring': {
+    title: 'The credits of an account expire soon',
+    how: `Its expiry date is less than ${EXPIRING_DAYS} days away, and it has credits.`,
+    concerns: {
+      operator: { severity: 'look', todo: 'Ask the customer, and extend the expiry date.' },
+      account: { severity: 'look', todo: 'Use the credits, or ask your service provider to extend the expiry date.' },
+    },
+    find: (seen) => {
+      const days = daysLeft(seen);
+      if (days < 0 || days >= EXPIRING_DAYS || seen.account.balance === 0) return [];
+      const since = new Date(endOf(seen).getTime() - EXPIRING_DAYS * DAY_MS);
+      return own(seen, `The credits expire after ${seen.account.expiryDate}.`, since);
+    },
+  },
+  'balance.empty': {
+    title: 'An account has no credits',
+    how: 'Its balance is 0: its sends are refused.',
+    concerns: {
+      operator: { severity: 'look', todo: 'Add credits when the customer has paid.' },
+      account: { severity: 'urgent', todo: 'Ask your service provider for credits.' },
+    },
+    find: (seen) => (seen.account.balance === 0 ? own(seen, 'No credits are left.') : []),
+  },
+  'balance.low': {
+    title: 'The balance of an account is low',
+    how: `It is not above the account's threshold; without one, it lasts for less than ${LOW_DAYS} days at the rate of the last week.`,
+    concerns: {
+      operator: { severity: 'look', todo: 'Remind the customer.' },
+      account: { severity: 'look', todo: 'Ask your service provider for credits before they are used up.' },
+    },
+    find: (seen) => {
+      const { balance, lowBalance } = seen.account;
+      if (balance === 0) return [];
+      if (lowBalance !== undefined) {
+        return balance <= lowBalance
+          ? own(seen, `The balance is not above ${lowBalance.toLocaleString('en-GB')} credits.`)
+          : [];
+      }
+      return seen.lastsDays !== undefined && seen.lastsDays < LOW_DAYS
+        ? own(seen, `At the rate of the last week the credits last for less than ${LOW_DAYS} days.`)
+        : [];
+    },
+  },
+  'account.no_sender': {
+    title: 'An account has no approved sender',
+    how: 'It may use registered senders only, and none is approved: its SMS are refused.',
+    concerns: {
+      operator: { severity: 'look', todo: 'Approve or register a sender.' },
+      account: { severity: 'look', todo: 'Ask for a sender on the page Senders, and wait for its approval.' },
+    },
+    find: (seen) => (seen.hasSender ? [] : own(seen, 'No sender is approved, so every SMS is refused.')),
+  },
+  'account.no_route': {
+    title: 'No carrier may take the SMS of an account',
+    how: 'No route is open to it; without routes, no carrier has a path.',
+    concerns: {
+      operator: {
+        severity: 'urgent',
+        todo: 'Add a route, or give a carrier the path: `npm run ops -- route explain` shows what a message would meet.',
+      },
+      account: { severity: 'urgent', todo: 'Ask your service provider: no carrier is set up for your SMS.' },
+    },
+    find: (seen) => (seen.hasRoute ? [] : own(seen, 'No carrier is set up for its SMS.')),
+  },
+  'webhook.failing': {
+    title: 'A webhook fails',
+    how: 'No post has been acknowledged since then. After five days of only failures it is disabled.',
+    concerns: {
+      operator: { severity: 'look', todo: 'Look at its delivery log; tell the customer if the server is theirs.' },
+      account: {
+        severity: 'look',
+        todo: 'The delivery log of the webhook has the answers of your server. Reply 2xx within 15 seconds, then process the event.',
+      },
+    },
+    find: ({ webhooks }) =>
+      webhooks.flatMap(({ _id, url, status, failingSince }) =>
+        status === 'active' && failingSince !== undefined
+          ? { subject: { kind: 'webhook', id: _id }, words: `Every post to ${hostOf(url)} fails.`, since: failingSince }
+          : [],
+      ),
+  },
+  'webhook.disabled': {
+    title: 'A webhook was disabled',
+    how: 'After five days of only failures, because its server answered 410, or by an operator: its events are not posted.',
+    concerns: {
+      account: {
+        severity: 'look',
+        todo: 'Correct the server, enable the webhook, and replay what it has missed. Or delete the webhook.',
+      },
+    },
+    find: ({ webhooks }) =>
+      webhooks.flatMap(({ _id, url, status, disabledReason }) =>
+        status === 'disabled' && disabledReason !== 'account'
+          ? {
+              subject: { kind: 'webhook', id: _id },
+              words: `The webhook to ${hostOf(url)} is disabled. ${disabledWords(disabledReason)}`,
+            }
+          : [],
+      ),
+  },
+  'provider.stopped': {
+    title: 'A chat-app number is stopped',
+    how: 'The provider does not allow its token, number or account: its messages do not leave.',
+    concerns: {
+      operator: {
+        severity: 'urgent',
+        todo: 'Solve the cause, then start the number again: `npm run ops -- provider resume ACCOUNT`.',
+      },
+      account: { severity: 'urgent', todo: 'Ask your service provider. Messages wait meanwhile.' },
+    },
+    find: ({ provider }) =>
+      provider?.stoppedReason === undefined
+        ? []
+        : [
+            {
+              subject: providerOf(provider._id),
+              words: `Chat-app number ${provider.displayNumber} is stopped: ${provider.stoppedReason}`,
+            },
+          ],
+  },
+  'provider.failing': {
+    title: 'The provider of a chat-app number fails',
+    how: 'Sending, reading statuses or copying templates failed at the last try.',
+    concerns: {
+      operator: {
+        severity: 'look',
+        todo: 'It is tried again by itself. If it stays, read the reason. The manual, "Chat-app messages wait".',
+      },
+    },
+    find: ({ provider }) =>
+      provider === undefined || provider.status === 'paused' || provider.stoppedReason !== undefined
+        ? []
+        : troublesOf(provider)
+            .slice(0, 1)
+            .map((trouble) => ({
+              subject: providerOf(provider._id),
+              words: `Chat-app number ${provider.displayNumber}: ${troubleInWords(trouble)}`,
+            })),
+  },
+} satisfies Readonly<Record<string, Condition<AccountSeen>>>;
+
+function own({ account }: AccountSeen, words: string, since?: Date): Finding[] {
+  return [{ subject: { kind: 'account', id: account._id }, words, since }];
+}
+
+function providerOf(account: string): Subject {
+  return { kind: 'provider', id: account };
+}
+
+/** The first moment at which the credits may not be spent any more. */
+function endOf({ account }: AccountSeen): Date {
+  return new Date(Date.parse(`${account.expiryDate}T00:00:00Z`) + DAY_MS);
+}
+
+/** Whole days until then, today not counted; negative when it is over. */
+function daysLeft(seen: AccountSeen): number {
+  return Math.ceil((endOf(seen).getTime() - seen.now.getTime()) / DAY_MS) - 1;
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url;
+}

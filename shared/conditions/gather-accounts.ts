@@ -1,0 +1,88 @@
+import type { Db } from 'mongodb';
+import { listCarriers } from '../carriers/carrier-store.ts';
+import type { ProviderDocument } from '../carriers/providers/provider.ts';
+import { listRoutes } from '../carriers/routing/store.ts';
+import type { SenderDocument } from '../carriers/sender.ts';
+import type { EndpointDocument } from '../events/webhooks/endpoint.ts';
+import { creditsPerDay } from '../messages/statistics-hour.ts';
+import { readHours } from '../messages/statistics-store.ts';
+import type { AccountDocument } from '../money/accounts/account.ts';
+import type { AccountId } from '../platform/runtime/ids.ts';
+import type { AccountSeen } from './seen.ts';
+
+/** The rate at which credits go is that of the last week: a day may be a Sunday. */
+const RATE_DAYS = 7;
+const DAY_MS = 86_400_000;
+
+type Account = AccountSeen['account'];
+
+/** What the finders look at, of some accounts: six reads for all of them. `perDay`: credits used a day, where that is known. */
+export async function gatherAccounts(
+  db: Db,
+  accounts: readonly Account[],
+  now: Date,
+  perDay: (account: AccountId) => number | undefined,
+): Promise<readonly AccountSeen[]> {
+  const ids = accounts.map(({ _id }) => _id);
+  const needSender = accounts.filter(needsSender).map(({ _id }) => _id);
+  const [carriers, routes, senders, endpoints, providers] = await Promise.all([
+    listCarriers(db),
+    listRoutes(db),
+    accountsWithSender(db, needSender),
+    db
+      .collection<EndpointDocument>('endpoints')
+      .find({ account: { $in: ids }, $or: [{ failingSince: { $exists: true } }, { status: 'disabled' }] })
+      .toArray(),
+    db
+      .collection<ProviderDocument>('providers')
+      .find({ _id: { $in: ids } })
+      .toArray(),
+  ]);
+  const providerOf = new Map(providers.map((one) => [one._id, one]));
+  const serving = carriers.some(({ paths }) => paths.length > 0);
+  return accounts.map((account) => ({
+    now,
+    account,
+    hasSender: !needsSender(account) || senders.has(account._id),
+    // Without any carrier that is one condition of the installation, not one of each account.
+    hasRoute:
+      carriers.length === 0 ||
+      (routes.length === 0
+        ? serving
+        : routes.some(({ groups, match }) => groups.length > 0 && (match.accounts?.includes(account._id) ?? true))),
+    webhooks: endpoints.filter((one) => one.account === account._id),
+    provider: providerOf.get(account._id),
+    lastsDays: lasting(account.balance, perDay(account._id)),
+  }));
+}
+
+/** Credits that an account used a day in the last week. */
+export async function readCreditsPerDay(db: Db, account: AccountId, now: Date): Promise<number> {
+  return creditsPerDay(await readHours(db, account, new Date(now.getTime() - RATE_DAYS * DAY_MS)), now);
+}
+
+/** For how many whole days a balance lasts. Undefined when nothing is used, or nobody knows. */
+export function lasting(balance: number, perDay: number | undefined): number | undefined {
+  return perDay === undefined || perDay === 0 ? undefined : Math.floor(balance / perDay);
+}
+
+/** The fields that are read of an account. */
+export const ACCOUNT_FIELDS: Readonly<Record<keyof Account, 1>> = {
+  ...{ _id: 1, balance: 1, dlt: 1, expiryDate: 1, held: 1, lowBalance: 1, name: 1, senders: 1, status: 1 },
+};
+
+function needsSender({ senders, dlt }: Pick<AccountDocument, 'senders' | 'dlt'>): boolean {
+  return senders === 'registered' || dlt === 'on';
+}
+
+async function accountsWithSender(db: Db, ids: readonly AccountId[]): Promise<ReadonlySet<AccountId>> {
+  if (ids.length === 0) return new Set();
+  const found = await db
+    .collection<SenderDocument>('senders')
+    .aggregate<{ _id: AccountId }>([
+      { $match: { account: { $in: ids }, status: 'approved' } },
+      { $group: { _id: '$account', n: { $sum: 1 } } },
+    ])
+    .toArray();
+  return new Set(found.map(({ _id }) => _id));
+}

@@ -1,0 +1,169 @@
+import type { Db } from 'mongodb';
+import { listConditions } from '../../shared/carriers/list-conditions.ts';
+import { ACCOUNT_CONDITIONS } from '../../shared/conditions/accounts.ts';
+import { WATCHED } from '../../shared/conditions/catalogue.ts';
+import { type ConditionDocument, findAll } from '../../shared/conditions/condition.ts';
+import { ACCOUNT_FIELDS, gatherAccounts, readCreditsPerDay } from '../../shared/conditions/gather-accounts.ts';
+import { type Answers, type CarrierSeen, COUNTED_MAX, type Installation } from '../../shared/conditions/seen.ts';
+import { type Scope, storeConditions } from '../../shared/conditions/store.ts';
+import type { WaitingLane } from '../../shared/messages/queue/waiting-lanes.ts';
+import { countRetrying, countUnknowns } from '../../shared/messages/settlement/unknowns.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { APPS } from '../../shared/platform/processes/apps.ts';
+import { type ProcessNotes, readReports } from '../../shared/platform/processes/report.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
+import { RecentCounts } from './recent-counts.ts';
+
+const MINUTE_MS = 60_000;
+/** A watch that has just begun knows no counts of before: what it cannot see yet has not ended. */
+const BEGIN_MS = 2 * MINUTE_MS;
+/** Accounts of one read. */
+const PAGE = 200;
+/** The rate of so many accounts is read anew in one round, and is good for so long. */
+const RATES = 20;
+const RATE_MS = 6 * 3_600_000;
+
+/** The apps that every installation needs. */
+const NEEDED = APPS.filter((app) => app !== 'embedded-db');
+const COUNTERS = ['smpp_answers_total'];
+const REFUSED = ['rejected', 'retry', 'bind'];
+
+export interface WatchDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly notes: ProcessNotes;
+}
+
+/**
+ * Looks for what is wrong, and stores it (docs/decisions/0044). Of several processes only the holder of the maintenance lease
+ * does; that it looks at all is told with the process's report, and whoever reads the conditions reads that too.
+ */
+export class Watch {
+  readonly #deps: WatchDeps;
+  readonly #recent: RecentCounts;
+  readonly #gauge;
+  readonly #rates = new Map<AccountId, { readonly perDay: number; readonly atMs: number }>();
+  #sinceMs: number | undefined;
+  readonly #present = new Map<Scope, readonly ConditionDocument[]>();
+
+  constructor(deps: WatchDeps) {
+    this.#deps = deps;
+    this.#recent = new RecentCounts(deps.clock, COUNTERS);
+    this.#gauge = deps.metrics.gauge('conditions', 'What is wrong now. Those of accounts are counted.', [
+      'condition',
+      'severity',
+      'subject',
+    ]);
+  }
+
+  /** Forgets what it has seen: another process holds the lease. */
+  leave(): void {
+    this.#sinceMs = undefined;
+    this.#recent.reset();
+    this.#present.clear();
+    this.#gauge.reset();
+    delete this.#deps.notes.watchedAt;
+  }
+
+  /** The installation: processes, carriers, queues. */
+  async look(queues: readonly WaitingLane[]): Promise<void> {
+    const { clock, notes } = this.#deps;
+    const now = clock.now();
+    const seen = await this.#gather(queues, now);
+    await this.#tell('installation', findAll(WATCHED, seen, now));
+    notes.watchedAt = now;
+  }
+
+  /** All accounts, page by page. `mayGoOn`: whether the lease is still ours. */
+  async lookAtAccounts(mayGoOn: () => boolean): Promise<void> {
+    const { db, clock } = this.#deps;
+    const accounts = db.collection<AccountDocument>('accounts');
+    const found: ConditionDocument[] = [];
+    let after: AccountId | undefined;
+    let fresh = RATES;
+    do {
+      const page = await accounts
+        .find(
+          { status: { $ne: 'closed' }, ...(after !== undefined && { _id: { $gt: after } }) },
+          { projection: ACCOUNT_FIELDS },
+        )
+        .sort({ _id: 1 })
+        .limit(PAGE)
+        .toArray();
+      const now = clock.now();
+      for (const { _id, balance } of page) {
+        if (fresh === 0 || balance === 0 || !this.#isRateOld(_id)) continue;
+        fresh--;
+        this.#rates.set(_id, { perDay: await readCreditsPerDay(db, _id, now), atMs: clock.monotonicMs() });
+      }
+      const seen = await gatherAccounts(db, page, now, (id) => this.#rates.get(id)?.perDay);
+      for (const one of seen) found.push(...findAll(ACCOUNT_CONDITIONS, one, now, one.account._id));
+      after = page.length < PAGE ? undefined : page.at(-1)?._id;
+      if (!mayGoOn()) return;
+    } while (after !== undefined);
+    await this.#tell('accounts', found);
+  }
+
+  #isRateOld(account: AccountId): boolean {
+    const known = this.#rates.get(account);
+    return known === undefined || this.#deps.clock.monotonicMs() - known.atMs > RATE_MS;
+  }
+
+  async #tell(scope: Scope, found: readonly ConditionDocument[]): Promise<void> {
+    const { db, clock } = this.#deps;
+    this.#sinceMs ??= clock.monotonicMs();
+    const mayEnd = scope === 'accounts' || clock.monotonicMs() - this.#sinceMs >= BEGIN_MS;
+    this.#present.set(scope, await storeConditions(db, scope, found, clock.now(), mayEnd));
+    this.#gauge.reset();
+    for (const { name, concerns, subject, account } of [...this.#present.values()].flat()) {
+      const severity = concerns.operator?.severity;
+      if (severity !== undefined)
+        this.#gauge.inc({ condition: name, severity, subject: account === undefined ? subject.id : '' });
+    }
+  }
+
+  async #gather(queues: readonly WaitingLane[], now: Date): Promise<Installation> {
+    const { db } = this.#deps;
+    const [{ living, metrics }, listed] = await Promise.all([readReports(db), listConditions(db, now)]);
+    this.#recent.add(metrics);
+    const carriers = await Promise.all(listed.map((one) => this.#seenCarrier(one, now)));
+    const proxies = living.flatMap(({ notes }) => notes?.ignoredProxy ?? []);
+    return {
+      now,
+      missing: NEEDED.filter((app) => !living.some((one) => one.app === app)),
+      ignoredProxies: [...new Set(proxies)].sort(),
+      carriers,
+      queues,
+    };
+  }
+
+  async #seenCarrier(one: Awaited<ReturnType<typeof listConditions>>[number], now: Date): Promise<CarrierSeen> {
+    const { db } = this.#deps;
+    const { _id: carrier } = one.carrier;
+    const answers = (ms: number): Answers => {
+      const of = (cls: string) => this.#recent.sum('smpp_answers_total', { carrier, class: cls }, ms);
+      return {
+        accepted: of('accepted'),
+        refused: REFUSED.reduce((sum, cls) => sum + of(cls), 0),
+        throttled: of('throttled'),
+      };
+    };
+    const named = (cls: string) => ({ name: 'smpp_answers_total', labels: { carrier, class: cls } });
+    const run = this.#recent.sumSince(REFUSED.map(named), named('accepted'));
+    const [unknown, retrying] = await Promise.all([
+      countUnknowns(db, carrier, COUNTED_MAX),
+      countRetrying(db, carrier, COUNTED_MAX),
+    ]);
+    return {
+      ...one,
+      minute: answers(MINUTE_MS),
+      quarter: answers(15 * MINUTE_MS),
+      ...(run !== undefined && { refusals: { count: run.count, since: new Date(now.getTime() - run.agoMs) } }),
+      unknown,
+      retrying,
+    };
+  }
+}
