@@ -29,6 +29,7 @@ import { chatappTemplates } from './chatapp/templates.ts';
 import { chatappWebhook } from './chatapp/webhook.ts';
 import { chatappCallback, chatappCallbackVerify } from './chatapp-callbacks/callback.ts';
 import { docs, openapi } from './docs/docs.ts';
+import { erase, eraseEverywhere, erasures, erasuresEverywhere } from './erasures/erasures.ts';
 import { healthz, readyz } from './health/health.ts';
 import { inbox } from './inbox/inbox.ts';
 import { inboxThread, receivedSms } from './inbox/messages.ts';
@@ -131,6 +132,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   optOuts,
   addOptOut,
   removeOptOut,
+  erasures,
+  erase,
   numbers,
   audit,
   chatappSend,
@@ -188,6 +191,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   changeAccount,
   changeAccountStatus,
   closeAccountForGood,
+  erasuresEverywhere,
+  eraseEverywhere,
   creditAccount,
   accountLedger,
   approvals,

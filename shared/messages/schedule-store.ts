@@ -4,7 +4,7 @@ import { insertNew } from '../platform/mongo/insert-new.ts';
 import type { AccountId, ClaimId, ScheduleId } from '../platform/runtime/ids.ts';
 import type { ScheduleDocument } from './schedule.ts';
 
-function scheduleCollection(db: Db): Collection<ScheduleDocument> {
+export function scheduleCollection(db: Db): Collection<ScheduleDocument> {
   return db.collection('schedules');
 }
 

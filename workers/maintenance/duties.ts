@@ -14,6 +14,7 @@ import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import { within } from '../../shared/platform/runtime/within.ts';
 import { announceTemplates } from './announce-templates.ts';
 import { closeAccounts } from './close-accounts.ts';
+import { eraseNumber } from './erase-number.ts';
 import { finishPending } from './finish-pending.ts';
 import { type PruneDeps, pruneClosed, pruneConversations, pruneOld, type Retention } from './prune.ts';
 import { pruneUnpaid } from './pruning/unpaid-batches.ts';
@@ -154,6 +155,15 @@ export class Duties {
       if (!this.#lease.held) return;
       const accounts = await closeAccounts(this.#deps.db, this.#deps.clock, () => this.#mayGoOn);
       if (accounts > 0) this.#deps.log.info('accounts_closed', { accounts });
+    });
+  }
+
+  /** Erases numbers of people who asked for it. */
+  eraseNumbers(): Promise<void> {
+    return this.#guarded('erase_numbers', async () => {
+      const { db, clock, retention } = this.#deps;
+      const deps = { db, clock, messageDays: retention.messages, held: () => this.#mayGoOn };
+      while (this.#mayGoOn && (await eraseNumber(deps)));
     });
   }
 

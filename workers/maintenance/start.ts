@@ -50,6 +50,7 @@ export async function startMaintenance({
   timetable.every(3, () => duties.announceTemplates());
   timetable.every(10, () => duties.finishPending());
   timetable.every(5, () => duties.closeAccounts());
+  timetable.every(5, () => duties.eraseNumbers());
   timetable.every(10, () => duties.pruneBatches());
   timetable.every(5, () => duties.countHours());
   // Not more often, because a process reports its metrics every 10 s.

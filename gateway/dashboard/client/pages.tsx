@@ -3,6 +3,7 @@ import { OperatorsAuditPage } from './pages/audit/operators-audit.tsx';
 import { BatchesPage } from './pages/batches/batches.tsx';
 import { BatchPage } from './pages/batches/show-batch.tsx';
 import { CreditsPage } from './pages/credits/credits.tsx';
+import { ErasuresPage, OperatorErasuresPage } from './pages/erasures/erasures.tsx';
 import { ConversationPage } from './pages/inbox/conversation.tsx';
 import { InboxPage } from './pages/inbox/inbox.tsx';
 import { ReceivedSmsPage } from './pages/inbox/received-sms.tsx';
@@ -117,6 +118,12 @@ export const PAGES: readonly Page[] = [
     needs: 'read',
     nav: { group: 'Messaging', icon: 'stop' },
     view: OptOutsPage,
+  },
+  {
+    path: '/dashboard/erasures',
+    title: 'Erased customers',
+    needs: 'manage',
+    view: ErasuresPage,
   },
   {
     path: '/dashboard/templates',
@@ -253,6 +260,13 @@ export const PAGES: readonly Page[] = [
     needs: 'admin:read',
     nav: { group: 'Operators', icon: 'orphan' },
     view: OrphansPage,
+  },
+  {
+    path: '/dashboard/admin/erasures',
+    title: 'Erased customers',
+    needs: 'admin:read',
+    nav: { group: 'Operators', icon: 'stop' },
+    view: OperatorErasuresPage,
   },
   {
     path: '/dashboard/admin/ledger-checks',

@@ -33,7 +33,7 @@ const COMMON = {
   message_id: MessageId,
   to: text(
     'Recipient: a number, or the user id of a chat-app customer. Of what was received: your number, perhaps a short code.',
-    { pattern: '^([1-9][0-9]{2,14}|[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128})$', example: '919876543210' },
+    { pattern: '^(erased|[1-9][0-9]{2,14}|[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128})$', example: '919876543210' },
   ),
   status: Status.meta({ example: 'delivered' }),
   delivered_at: time('When it was delivered.', '2026-11-21T10:00:04+00:00').nullable(),

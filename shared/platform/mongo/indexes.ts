@@ -229,6 +229,18 @@ export const INDEXES: readonly Index[] = [
     serves: 'the store removes entries of long ago',
   },
   {
+    collection: 'erasures',
+    key: { due: 1 },
+    options: { name: 'due', partialFilterExpression: { due: { $exists: true } } },
+    serves: 'maintenance: the numbers that are to be erased',
+  },
+  {
+    collection: 'erasures',
+    key: { account: 1, _id: 1 },
+    options: { name: 'account' },
+    serves: 'the erasures of an account, or of operators, newest first',
+  },
+  {
     collection: 'conversations',
     key: { account: 1, lastInboundAt: -1, _id: -1 },
     options: { name: 'inbox', partialFilterExpression: { lastInboundAt: { $exists: true } } },

@@ -40,6 +40,8 @@ export type AuditId = Id<'aud'>;
 export type UserId = Id<'usr'>;
 /** A signed-in browser. It is shown to its user and is no secret. */
 export type SessionId = Id<'ses'>;
+/** A person's number that is erased. */
+export type ErasureId = Id<'ers'>;
 /** A walk through the ledgers that an operator began. */
 export type LedgerCheckId = Id<'chk'>;
 
@@ -110,6 +112,12 @@ const LEDGER_CHECK_ID = /^chk_[0-9a-hjkmnp-tv-z]{26}$/;
 
 export function isLedgerCheckId(value: string): value is LedgerCheckId {
   return LEDGER_CHECK_ID.test(value);
+}
+
+const ERASURE_ID = /^ers_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isErasureId(value: string): value is ErasureId {
+  return ERASURE_ID.test(value);
 }
 
 const REPLAY_ID = /^rpl_[0-9a-hjkmnp-tv-z]{26}$/;

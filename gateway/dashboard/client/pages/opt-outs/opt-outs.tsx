@@ -80,6 +80,11 @@ export function OptOutsPage() {
             : []),
         ]}
       />
+      {may('manage') && (
+        <p class="prose">
+          A customer asked to be forgotten? <a href="/dashboard/erasures">Erase a customer</a>.
+        </p>
+      )}
       {adding && <AddDialog onClose={() => setAdding(false)} onDone={list.reload} />}
       {asked && (
         <Confirm

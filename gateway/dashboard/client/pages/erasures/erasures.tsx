@@ -1,0 +1,98 @@
+import { useState } from 'preact/hooks';
+import { phoneDigits } from '../../../../../shared/platform/sheets/cell.ts';
+import { create } from '../../api/http.ts';
+import { usePages } from '../../api/pages.ts';
+import { may } from '../../api/session.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Field } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
+import { number } from '../../parts/number.ts';
+import { PageHead } from '../../parts/page.tsx';
+import { PagedTable } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { toast } from '../../parts/toast.tsx';
+
+interface Erasure {
+  readonly erasure_id: string;
+  readonly number: string;
+  readonly state: 'working' | 'done';
+  readonly requested_at: string;
+  readonly erased: number;
+  readonly waiting: number;
+}
+
+/** Customers of the account who asked to be forgotten. */
+export function ErasuresPage() {
+  return <Erasures path="/v2/account/erasures" whose="your account" mayErase={may('manage')} />;
+}
+
+/** People whom operators erased in all accounts. */
+export function OperatorErasuresPage() {
+  return <Erasures path="/v2/admin/erasures" whose="all accounts" mayErase={may('admin:support')} />;
+}
+
+interface ErasuresProps {
+  readonly path: string;
+  readonly whose: string;
+  readonly mayErase: boolean;
+}
+
+function Erasures({ path, whose, mayErase }: ErasuresProps) {
+  const list = usePages<Erasure>(path, {});
+  const [asking, setAsking] = useState(false);
+  const erase = mayErase && (
+    <Button look="primary" onClick={() => setAsking(true)}>
+      Erase a customer
+    </Button>
+  );
+  return (
+    <>
+      <PageHead
+        title="Erased customers"
+        lead={`What was stored of a customer in ${whose} goes: number, texts, reference, what webhooks were told. What messages cost stays, and so does an opt-out.`}
+        actions={erase}
+      />
+      <PagedTable
+        list={list}
+        caption="Erased customers"
+        rowKey={({ erasure_id }) => erasure_id}
+        empty={<Empty action={erase}>Nobody has asked to be forgotten.</Empty>}
+        columns={[
+          { head: 'Customer', cell: (row) => row.number },
+          { head: 'Asked', cell: (row) => <Time at={row.requested_at} /> },
+          {
+            head: 'State',
+            cell: ({ state }) => <Badge tone={state === 'done' ? 'good' : 'info'}>{state}</Badge>,
+          },
+          { head: 'Messages erased', kind: 'number', cell: (row) => number(row.erased) },
+          { head: 'Still waiting', kind: 'number', cell: (row) => number(row.waiting) },
+        ]}
+      />
+      {asking && (
+        <Dialog title="Erase a customer?" onClose={() => setAsking(false)}>
+          <p class="prose">
+            It cannot be undone. What is still on its way is erased when it has ended; new messages to the number are
+            stored as before, so opt the customer out too.
+          </p>
+          <Form
+            submit="Erase for good"
+            look="danger"
+            onCancel={() => setAsking(false)}
+            onSubmit={async (values) => {
+              const written = values.text('number');
+              const erased = await create<Erasure>(path, { number: phoneDigits(written) });
+              toast(`${erased.number} is being erased.`);
+              list.reload();
+              setAsking(false);
+            }}
+          >
+            <Field name="number" label="Customer" type="tel" hint="With its country code: +91 98765 43210." />
+          </Form>
+        </Dialog>
+      )}
+    </>
+  );
+}

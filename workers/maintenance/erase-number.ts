@@ -1,0 +1,170 @@
+import type { Db } from 'mongodb';
+import { removeOptIn } from '../../shared/carriers/chat-opt-in-store.ts';
+import type { DeliveryDocument, DeliveryGroup, Stored } from '../../shared/events/webhooks/delivery.ts';
+import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
+import { ERASED } from '../../shared/messages/document/recipient.ts';
+import { STATES } from '../../shared/messages/document/status.ts';
+import { scheduleCollection } from '../../shared/messages/schedule-store.ts';
+import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import { conversationKey } from '../../shared/money/conversations/conversation.ts';
+import { conversationCollection } from '../../shared/money/conversations/store.ts';
+import { type ErasureDocument, findDueErasure, noteErasure } from '../../shared/people/erasure.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { type AccountId, eventId, idDay, lowestId, type MessageId } from '../../shared/platform/runtime/ids.ts';
+
+/** Messages that are read and emptied at once. */
+const GROUP = 100;
+/** When something of the person has not ended yet. */
+const AGAIN_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** Messages that wait may be some days older than those that are kept. */
+const WAITING_DAYS = 14;
+
+export interface EraseDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  /** How long messages are kept, in days. */
+  readonly messageDays: number;
+  held(): boolean;
+}
+
+/**
+ * Works off one erasure that is due, if there is any: in every message from or to the number that has ended the number, the text and
+ * the reference go, with what was posted to webhooks and logged of it; then the conversation and the opt-in. What it costs and how
+ * it ended stays, and so does an opt-out: it is what keeps the person from being written to again. It may end anywhere, and is begun
+ * again. Returns whether it found one.
+ */
+export async function eraseNumber(deps: EraseDeps): Promise<boolean> {
+  const { db, clock, held } = deps;
+  const erasure = await findDueErasure(db, clock.now());
+  if (erasure?.number === undefined) return false;
+  let erased = 0;
+  let waiting = 0;
+  for (const account of await accountsOf(db, erasure)) {
+    if (!held()) return true;
+    const done = await eraseOf(deps, account, erasure.number, erasure.at);
+    erased += done.erased;
+    waiting += done.waiting;
+  }
+  if (!held()) return true;
+  const now = clock.now();
+  const again = waiting > 0 ? new Date(now.getTime() + AGAIN_MS) : undefined;
+  await noteErasure(db, erasure, { erased, waiting, again, now });
+  return true;
+}
+
+async function accountsOf(db: Db, { account }: ErasureDocument): Promise<readonly AccountId[]> {
+  if (account !== undefined) return [account];
+  const all = await db
+    .collection<AccountDocument>('accounts')
+    .find({}, { projection: { _id: 1 } })
+    .toArray();
+  return all.map(({ _id }) => _id);
+}
+
+async function eraseOf({ db, clock, messageDays, held }: EraseDeps, account: AccountId, number: string, at: Date) {
+  const before = lowestId('msg', at);
+  const today = idDay(before);
+  const days = Array.from({ length: messageDays + WAITING_DAYS }, (_, i) => today - i);
+  let erased = 0;
+  let waiting = 0;
+  for (const field of ['to', 'from'] as const) {
+    let after: MessageId | undefined;
+    for (;;) {
+      const _id = { $lt: before, ...(after && { $gt: after }) };
+      const found = await db
+        .collection<AnyMessage>('messages')
+        .find({ account, day: { $in: days }, [field]: number, _id })
+        .sort({ _id: 1 })
+        .limit(GROUP)
+        .toArray();
+      const emptied = await empty(
+        db,
+        found.filter((message) => isTheirs(message, field)),
+      );
+      erased += emptied.erased;
+      waiting += emptied.waiting;
+      after = found.at(-1)?._id;
+      if (found.length < GROUP || !held()) break;
+    }
+  }
+  const schedules = await scheduleCollection(db).countDocuments({
+    ...{ account, state: { $in: ['scheduled', 'sending'] }, 'content.message.to': number },
+  });
+  await scheduleCollection(db).updateMany(
+    { account, state: 'cancelled', 'content.message.to': number },
+    { $set: { 'content.message.to': ERASED } },
+  );
+  const isOpen = await forgetCustomer(db, account, number, at, clock.now());
+  return { erased, waiting: waiting + schedules + (isOpen ? 1 : 0) };
+}
+
+/** `to` of what was received is the account's own number. */
+function isTheirs(message: AnyMessage, field: 'to' | 'from'): boolean {
+  return (field === 'from') === 'inbound' in message;
+}
+
+/** Empties messages that have ended, after what was told of them. */
+async function empty(db: Db, messages: readonly AnyMessage[]): Promise<{ erased: number; waiting: number }> {
+  let erased = 0;
+  let waiting = 0;
+  for (const message of messages) {
+    const { _id, v, state } = message;
+    const isOver = state === 'received' || STATES[state].final || message.closedReason !== undefined;
+    if (!isOver || !(await emptyDeliveries(db, message))) {
+      waiting += 1;
+      continue;
+    }
+    await db.collection('message_log').deleteMany({ message: _id });
+    const { matchedCount } = await db
+      .collection<AnyMessage>('messages')
+      .updateOne({ _id, v }, { $set: emptied(message), $unset: { reference: '', customer: '' }, $inc: { v: 1 } });
+    erased += matchedCount;
+    waiting += 1 - matchedCount;
+  }
+  return { erased, waiting };
+}
+
+function emptied(message: AnyMessage): Readonly<Record<string, unknown>> {
+  if ('inbound' in message) return { from: ERASED, inbound: { type: message.inbound.type, body: '' } };
+  if (message.channel === 'chatapp') return { to: ERASED, content: { kind: 'text', text: '' } };
+  return { to: ERASED, text: '' };
+}
+
+/** False when one of its events is still to be posted. */
+async function emptyDeliveries(db: Db, { _id, history }: AnyMessage): Promise<boolean> {
+  const events = history.map(({ state }) => eventId(_id, state));
+  const deliveries = db.collection<Stored>('deliveries');
+  const [first] = events;
+  if (first === undefined) return true;
+  // The ids of a message's events begin alike, and a delivery's id begins with its event's.
+  const begin = first.slice(0, first.lastIndexOf('_') + 1);
+  const single = { _id: { $gt: begin, $lt: `${begin}~` } } as object;
+  const grouped = { 'items.eventId': { $in: events } };
+  const open = { state: { $in: ['due', 'waiting'] } } as const;
+  if ((await deliveries.findOne({ ...single, ...open })) !== null) return false;
+  if ((await deliveries.findOne({ ...grouped, ...open })) !== null) return false;
+  await db
+    .collection<DeliveryDocument>('deliveries')
+    .updateMany({ ...single, body: { $exists: true } }, { $set: { body: '{}' } });
+  const groups = db.collection<DeliveryGroup>('deliveries');
+  for (const { _id: id, items } of await groups.find(grouped).toArray()) {
+    const own = new Set<string>(events);
+    const left = items.map((item) => (own.has(item.eventId) ? { ...item, body: '{}' } : item));
+    await groups.updateOne({ _id: id }, { $set: { items: left } });
+  }
+  return true;
+}
+
+/** Whether a conversation is still open: then it is forgotten when that has ended. One that began after the request stays. */
+async function forgetCustomer(db: Db, account: AccountId, number: string, at: Date, now: Date): Promise<boolean> {
+  await removeOptIn(db, account, number);
+  const _id = conversationKey(account, number);
+  const conversation = await conversationCollection(db).findOne({ _id });
+  if (conversation === null) return false;
+  const { lastInboundAt, current } = conversation;
+  if (lastInboundAt !== undefined && lastInboundAt > at) return false;
+  if (current !== undefined && current.until > now && current.until.getTime() < at.getTime() + DAY_MS) return true;
+  await conversationCollection(db).deleteOne({ _id, ...(lastInboundAt && { lastInboundAt }) });
+  return false;
+}
