@@ -25,6 +25,7 @@ import { ProvidersPage } from './pages/operators/traffic/providers.tsx';
 import { OptOutsPage } from './pages/opt-outs/opt-outs.tsx';
 import { OverviewPage } from './pages/overview/overview.tsx';
 import { ProfilePage } from './pages/profile/profile.tsx';
+import { AdminReportsPage, ReportsPage } from './pages/reports/reports.tsx';
 import { SchedulesPage } from './pages/schedules/schedules.tsx';
 import { SendManyPage } from './pages/send/many.tsx';
 import { SendOnePage } from './pages/send/one.tsx';
@@ -146,6 +147,13 @@ export const PAGES: readonly Page[] = [
     view: CreditsPage,
   },
   {
+    path: '/dashboard/reports',
+    title: 'Reports',
+    needs: 'read',
+    nav: { group: '', icon: 'queue' },
+    view: ReportsPage,
+  },
+  {
     path: '/dashboard/senders',
     title: 'Senders',
     needs: 'read',
@@ -212,6 +220,13 @@ export const PAGES: readonly Page[] = [
     title: 'Account',
     needs: 'admin:read',
     view: AccountPage,
+  },
+  {
+    path: '/dashboard/admin/reports',
+    title: 'Reports of all accounts',
+    needs: 'admin:read',
+    nav: { group: 'Operators', icon: 'queue' },
+    view: AdminReportsPage,
   },
   {
     path: '/dashboard/admin/approvals',

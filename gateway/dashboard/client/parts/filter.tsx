@@ -45,15 +45,23 @@ interface FilterProps<Name extends string> {
 interface FilterSelectProps<Name extends string> extends FilterProps<Name> {
   /** Besides "All". */
   readonly options: readonly (readonly [value: string, label: string])[];
+  /** There is no "All": the first option is meant while nothing is set. */
+  readonly one?: boolean;
 }
 
-export function FilterSelect<Name extends string>({ filter, name, label, options }: FilterSelectProps<Name>) {
+export function FilterSelect<Name extends string>({
+  filter,
+  name,
+  label,
+  options,
+  one = false,
+}: FilterSelectProps<Name>) {
   const id = useId();
   return (
     <div class="filter">
       <label for={id}>{label}</label>
       <select id={id} onChange={(event) => filter.set(only(name, event.currentTarget.value))}>
-        {[['', 'All'] as const, ...options].map(([value, words]) => (
+        {(one ? options : [['', 'All'] as const, ...options]).map(([value, words]) => (
           <option key={value} value={value} selected={value === filter.values[name]}>
             {words}
           </option>
@@ -97,6 +105,27 @@ export function FilterTime<Name extends string>({ filter, name, label }: FilterP
         type="datetime-local"
         value={localOf(filter.values[name])}
         onChange={(event) => filter.set(only(name, instantOf(event.currentTarget.value)))}
+      />
+    </div>
+  );
+}
+
+interface FilterDayProps<Name extends string> extends FilterProps<Name> {
+  /** What is meant while nothing is set. */
+  readonly preset?: string;
+}
+
+/** A day, as `2026-11-22`. */
+export function FilterDay<Name extends string>({ filter, name, label, preset = '' }: FilterDayProps<Name>) {
+  const id = useId();
+  return (
+    <div class="filter">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="date"
+        value={filter.values[name] || preset}
+        onChange={(event) => filter.set(only(name, event.currentTarget.value))}
       />
     </div>
   );

@@ -15,17 +15,21 @@ interface PlotProps {
   readonly times: readonly string[];
   /** The times are the beginnings of days in UTC. */
   readonly days: boolean;
+  /** Whose days they are. */
+  readonly dayHead?: string;
   readonly series: readonly { readonly name: string; readonly tone: PlotTone; readonly values: readonly number[] }[];
 }
 
 const HEIGHT = 240;
+/** A day has one label at most. */
+const DAY_STEPS = [1, 2, 5, 7, 10, 14, 30].map((days) => days * 86_400);
 const HOUR = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' });
 const DAY_PARTS = { day: 'numeric', month: 'short' } as const;
 const DAY = new Intl.DateTimeFormat('en-GB', DAY_PARTS);
 const UTC_DAY = new Intl.DateTimeFormat('en-GB', { ...DAY_PARTS, timeZone: 'UTC' });
 
 /** Lines over time. A canvas says nothing to a screen reader, so a sentence and a table with the same numbers stand beside it. */
-export function Plot({ title, summary, times, days, series }: PlotProps) {
+export function Plot({ title, summary, times, days, dayHead = 'Day (UTC)', series }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -72,7 +76,7 @@ export function Plot({ title, summary, times, days, series }: PlotProps) {
           rows={times.map((_, at) => at)}
           rowKey={String}
           columns={[
-            { head: days ? 'Day (UTC)' : 'Time', cell: (at) => (days ? utcDay : exactTime)(times[at] ?? '') },
+            { head: days ? dayHead : 'Time', cell: (at) => (days ? utcDay : exactTime)(times[at] ?? '') },
             ...series.map(({ name, values }) => ({
               head: name,
               kind: 'number' as const,
@@ -97,7 +101,11 @@ function drawPlot(box: HTMLElement, { times, days, series }: Pick<PlotProps, 'ti
       ...(days && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC') }),
       scales: { y: { range: (_plot, _low, high) => [0, Math.max(high * 1.1, 4)] } },
       axes: [
-        { ...axis, values: (_plot, seconds) => seconds.map((one) => timeLabel(one, days)) },
+        {
+          ...axis,
+          ...(days && { incrs: DAY_STEPS }),
+          values: (_plot, seconds) => seconds.map((one) => timeLabel(one, days)),
+        },
         { ...axis, size: 56, values: (_plot, values) => values.map(number) },
       ],
       series: [
