@@ -98,7 +98,7 @@ async function runTest({ carrier, password, clock, sending, orphans, waitMs }: T
       const sentMs = clock.monotonicMs();
       const answers = await trial.submit(frames);
       for (const answer of answers) if (answer !== 'no_answer') receipt.expect(answer.messageId);
-      steps.push(submitStep(answers, carrier, clock.monotonicMs() - sentMs));
+      steps.push(submitStep(answers, carrier, sending, clock.monotonicMs() - sentMs));
       if (steps.every(({ ok }) => ok)) {
         const came = await receipt.within(waitMs, orphans);
         steps.push(receiptStep(came, clock.monotonicMs() - sentMs, orphans !== undefined));
@@ -135,14 +135,29 @@ const MEANINGS = {
   rejected: 'refused for good',
 } as const;
 
-function submitStep(answers: readonly (SubmitAnswer | 'no_answer')[], carrier: CarrierDocument, ms: number): Step {
+/** What Indian carriers answer to a submit_sm without ids of the DLT platform, or with ones that do not fit. */
+const SUBMIT_FAILED = 0x45;
+
+function submitStep(
+  answers: readonly (SubmitAnswer | 'no_answer')[],
+  carrier: CarrierDocument,
+  { template, entity }: Sending,
+  ms: number,
+): Step {
   const last = answers.at(-1);
   if (last === undefined || last === 'no_answer') {
     return { ok: false, words: 'submit: no answer; nobody knows whether the carrier has it' };
   }
   const meaning = MEANINGS[statusClass(last.status, ownStatuses(carrier).statusClasses)];
   const told = `${statusText(last.status)}, ${statusReason(last.status)}: ${meaning}`;
-  if (last.status !== STATUS.ok) return { ok: false, words: `submit: segment ${answers.length} got ${told}` };
+  if (last.status !== STATUS.ok) {
+    const lacks = (carrier.dlt ?? 'off') === 'off' || template === undefined || entity === undefined;
+    const why =
+      last.status === SUBMIT_FAILED && lacks
+        ? '. Carriers in India refuse so what has no DLT ids: set the tags of the carrier (--dlt), and give --template and --entity'
+        : '';
+    return { ok: false, words: `submit: segment ${answers.length} got ${told}${why}` };
+  }
   const ids = answers.map((answer) => (answer === 'no_answer' ? '' : answer.messageId)).filter((id) => id !== '');
   if (ids.length === 0) {
     return {

@@ -1,7 +1,8 @@
 import type { Collection, Db } from 'mongodb';
+import { z } from 'zod';
 import { isSenderForm, SENDER_FORM } from '../../../shared/carriers/sender-form.ts';
+import { dltIdDoubt } from '../../../shared/money/accounts/account-form.ts';
 import { QuotaReached } from '../../../shared/money/accounts/quotas.ts';
-import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { routesOfTemplateCategory, TEMPLATE_CATEGORIES } from '../../../shared/templates/sms/category.ts';
 import { CONTENT_MAX } from '../../../shared/templates/sms/pattern.ts';
@@ -20,7 +21,7 @@ import {
   templateKey,
   templateVersion,
 } from '../../../shared/templates/sms/template.ts';
-import { isDltId, NAME_MAX, SENDERS_MAX } from '../../../shared/templates/sms/template-form.ts';
+import { isDltId, NAME_MAX, nameOfText, SENDERS_MAX } from '../../../shared/templates/sms/template-form.ts';
 import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
 import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
 import { flag, success, text } from '../../api/shapes.ts';
@@ -43,7 +44,12 @@ const SENDER_FAULT = new Fault(
 const DLT_ID_FAULT = new Fault('invalid_value', 'It must be 10 to 20 digits, as the DLT platform shows it.');
 
 const name = string(
-  { description: 'A name for people.', minLength: 1, maxLength: NAME_MAX, pattern: NO_CONTROLS },
+  {
+    description: 'A name for people. Without one: the beginning of the text.',
+    minLength: 1,
+    maxLength: NAME_MAX,
+    pattern: NO_CONTROLS,
+  },
   (text) => {
     if (text === '' || text.length > NAME_MAX)
       return new Fault('too_long', `It must have 1 to ${NAME_MAX} characters.`);
@@ -80,7 +86,10 @@ function wellFormed({ content: text }: { readonly content?: string }, _has: unkn
 
 const TemplateIdText = text(undefined, { example: '1107160000000012345' });
 const IN_PATH = { template_id: TemplateIdText.describe('The `template_id` of the list.') };
-const AccountTemplateResult = success('AccountTemplateResult', AccountTemplate.shape);
+const AccountTemplateResult = success('AccountTemplateResult', {
+  ...AccountTemplate.shape,
+  warnings: z.array(text()).meta({ description: 'What should be looked at again.' }).optional(),
+});
 
 /** With its id it waits for an operator's approval; without, for its id first. */
 export const requestTemplate = endpoint({
@@ -126,7 +135,7 @@ export const requestTemplate = endpoint({
       const { name, senders, category, content, dlt_id: dltId, entity_id: entityId } = body;
       const account = caller.account._id;
       const given = {
-        name: name ?? dltId ?? `Requested ${isoTimestamp(clock.now()).slice(0, 10)}`,
+        name: name ?? nameOfText(content),
         ...{ senders: [...new Set(senders)], routes: routesOfTemplateCategory(category), category, content },
         ...(entityId === undefined ? {} : { entityId }),
       };
@@ -169,7 +178,17 @@ export const requestTemplate = endpoint({
 });
 
 function asked(made: TemplateDocument | TemplateRequestDocument): Accepted {
-  return { kind: 'accepted', body: done(templateRecord(made)) };
+  return { kind: 'accepted', body: done(changedRecord(made)) };
+}
+
+/** Also says what is odd about its ids. */
+function changedRecord(made: TemplateDocument | TemplateRequestDocument) {
+  const record = templateRecord(made);
+  const doubts = [
+    dltIdDoubt('The template id', record.dlt_id ?? undefined),
+    dltIdDoubt('The PE id', record.entity_id ?? undefined),
+  ].filter((doubt) => doubt !== undefined);
+  return { ...record, ...(doubts.length > 0 && { warnings: doubts }) };
 }
 
 function isSame(known: TemplateDocument, given: TemplateText): boolean {
@@ -238,7 +257,7 @@ export const changeTemplate = endpoint({
     if (changed instanceof TemplateExists) {
       return refused('template_exists', { detail: `Another template of the account has the id ${dltId}.` });
     }
-    return changed === undefined ? refused('template_not_editable') : done(templateRecord(changed.found));
+    return changed === undefined ? refused('template_not_editable') : done(changedRecord(changed.found));
   },
 });
 

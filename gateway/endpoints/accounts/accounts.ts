@@ -1,7 +1,8 @@
 import type { Filter } from 'mongodb';
+import { z } from 'zod';
 import { EXEMPTIONS } from '../../../shared/carriers/opt-outs/opt-out.ts';
 import { type AccountDocument, accountInAudit } from '../../../shared/money/accounts/account.ts';
-import { defaultExpiry } from '../../../shared/money/accounts/account-form.ts';
+import { defaultExpiry, dltIdDoubt } from '../../../shared/money/accounts/account-form.ts';
 import { closeAccount, REMAINING } from '../../../shared/money/accounts/closing.ts';
 import {
   type AccountChanges,
@@ -15,7 +16,7 @@ import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { isAccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { scopeMissing } from '../../access/scopes.ts';
 import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
-import { pageShape, success } from '../../api/shapes.ts';
+import { pageShape, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import {
   choice,
@@ -118,11 +119,16 @@ const SENDERS = choice(
   ['any', 'registered'],
   '`registered`: only senders that are registered to the account and approved.',
 );
-const DLT = choice(['on', 'off'], "India's DLT: senders must be registered, texts must match approved templates.");
+const DLT = choice(
+  ['on', 'off'],
+  "India's DLT: senders must be registered, texts must match approved templates. `on` brings `senders` registered, `number_check` on and the country IN, unless the request says otherwise.",
+);
 const NUMBER_CHECK = choice(
   ['off', 'on', 'mobile'],
   "`on`: recipients must be numbers of their country's plan. `mobile`: they must be mobile numbers too.",
 );
+
+const WARNINGS = { warnings: z.array(text()).meta({ description: 'What should be looked at again.' }).optional() };
 
 export const newAccount = endpoint({
   id: 'createAccount',
@@ -140,10 +146,10 @@ export const newAccount = endpoint({
     senders: withDefault(SENDERS, 'registered'),
     dlt: withDefault(DLT, 'off'),
     entity_id: optional(entityId),
-    number_check: withDefault(NUMBER_CHECK, 'off'),
+    number_check: optional(NUMBER_CHECK),
     country: optional(country),
   }),
-  answer: success('NewOperatorAccountResult', { account: NewOperatorAccount }),
+  answer: success('NewOperatorAccountResult', { account: NewOperatorAccount, ...WARNINGS }),
   examples: {
     body: { example: { name: 'Asha Stores', dlt: 'on', entity_id: '1101456789012345678', number_check: 'on' } },
   },
@@ -153,7 +159,8 @@ export const newAccount = endpoint({
       const { db, clock } = deps;
       const { name, currency, expiry_date, senders, dlt, entity_id, number_check, country } = body;
       const given = { name, currency, expiryDate: expiry_date, senders, dlt, entityId: entity_id, country };
-      const numberCheck = number_check === 'off' ? undefined : number_check;
+      const check = number_check ?? (dlt === 'on' ? 'on' : 'off');
+      const numberCheck = check === 'off' ? undefined : check;
       const late = refusedLate(clock, payBy);
       if (late !== undefined) return late;
       const made = await changeAudited(deps, requester, {
@@ -175,7 +182,12 @@ export const newAccount = endpoint({
 });
 
 function created(account: AccountDocument): Accepted {
-  return { kind: 'accepted', body: done({ account: newAccountRecord(account) }) };
+  return { kind: 'accepted', body: done({ account: newAccountRecord(account), ...warningsOf(account) }) };
+}
+
+function warningsOf({ entityId }: Pick<AccountDocument, 'entityId'>): { readonly warnings?: string[] } {
+  const doubt = dltIdDoubt('The PE id', entityId);
+  return doubt === undefined ? {} : { warnings: [doubt] };
 }
 
 export const showAccount = endpoint({
@@ -195,7 +207,7 @@ export const showAccount = endpoint({
   },
 });
 
-const ChangedAccount = success('OperatorAccountResult', { account: OperatorAccountDetail });
+const ChangedAccount = success('OperatorAccountResult', { account: OperatorAccountDetail, ...WARNINGS });
 
 export const changeAccount = endpoint({
   id: 'updateAccount',
@@ -256,6 +268,7 @@ export const changeAccount = endpoint({
     if (account === undefined) return refused('account_not_found');
     const { _id: id } = account;
     const changes: AccountChanges = {
+      ...(same.dlt === 'on' && account.dlt !== 'on' && dltDefaults(account)),
       ...same,
       ...defined({
         expiryDate: expiry_date,
@@ -278,9 +291,17 @@ export const changeAccount = endpoint({
       madeOf: accountInAudit,
       isRefusal: () => false,
     });
-    return done({ account: await accountDetail(db, changed, clock.now()) });
+    return done({
+      account: await accountDetail(db, changed, clock.now()),
+      ...(entity_id !== undefined && warningsOf(changed)),
+    });
   },
 });
+
+/** What sending under DLT needs, where nobody has chosen otherwise. Its country is India by itself (money/accounts/number-check.ts). */
+function dltDefaults({ numberCheck }: AccountDocument): AccountChanges {
+  return { senders: 'registered', ...(numberCheck === undefined && { numberCheck: 'on' }) };
+}
 
 export const changeAccountStatus = endpoint({
   id: 'setAccountStatus',

@@ -1,7 +1,9 @@
+import { completedNumber } from '../../../shared/carriers/numbers/notation.ts';
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import type { MessageState } from '../../../shared/messages/document/message.ts';
 import { customerProblem, isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
+import { homeOf } from '../../../shared/money/accounts/number-check.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { idTime, isBatchId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, refused, type Shown } from '../../api/endpoint.ts';
@@ -11,6 +13,7 @@ import { pageOf } from '../../http/page.ts';
 import { explain } from './explain/explain.ts';
 import { listMessages } from './message-list.ts';
 import { readWholeMessage, type WholeMessage as Whole } from './read-whole.ts';
+import type { MessageFilter } from './search-index.ts';
 import { IN_PATH, type Message, MessagePage, SHOWN_STATES, WholeMessage } from './shapes.ts';
 import { timelineOf } from './timeline.ts';
 import type { MessageSummary } from './view.ts';
@@ -44,11 +47,11 @@ export const messages = endpoint({
       string(
         {
           description:
-            'Recipient: digits, country code first, no plus sign; or the user id of a chat-app customer. Of what you received, the number that it came to; it may be a short code of yours.',
-          pattern: '^([0-9]{3,7}|[1-9][0-9]{7,14}|[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128})$',
+            "Recipient: digits, no plus sign; or the user id of a chat-app customer. Without a country code it is taken to be a number of the account's country. Of what you received, the number that it came to; it may be a short code of yours.",
+          pattern: '^([0-9]{3,7}|0?[1-9][0-9]{7,14}|[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128})$',
         },
         (to) => {
-          const problem = /^\d{3,7}$/.test(to) ? undefined : customerProblem(to);
+          const problem = /^\d{3,7}$/.test(to) ? undefined : customerProblem(to.replace(/^0/, ''));
           return problem === undefined ? to : new Fault('invalid_phone', problem);
         },
       ),
@@ -90,17 +93,23 @@ export const messages = endpoint({
       createdFrom,
       createdBefore,
     };
-    const { messages, next, searchedTo } = await listMessages(
-      db,
-      caller.account._id,
-      filter,
-      query.cursor,
-      query.limit,
-    );
+    const list = (numbers: Pick<MessageFilter, 'to' | 'from'>) =>
+      listMessages(db, caller.account._id, { ...filter, ...numbers }, query.cursor, query.limit);
+    const home = homeOf(caller.account);
+    const whole = mapped(query, (number) => completedNumber(number, home));
+    let found = await list(whole);
+    // Without a check of numbers, messages may have been sent to the digits as they are.
+    const isAsWritten = whole.to === query.to && whole.from === query.from;
+    if (!isAsWritten && found.messages.length === 0 && found.next === undefined) found = await list(query);
+    const { messages, next, searchedTo } = found;
     const page = pageOf('messages', messages.map(messageRecord), next);
     return searchedTo === undefined ? page : { ...page, searched_to: isoTimestamp(idTime(searchedTo)) };
   },
 });
+
+function mapped({ to, from }: Pick<MessageFilter, 'to' | 'from'>, change: (number: string) => string) {
+  return { to: to && change(to), from: from && change(from) };
+}
 
 const STATE_NAMES = Object.keys(STATES) as MessageState[]; // its own keys
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { homeOf } from '../../../shared/money/accounts/number-check.ts';
 import { OPERATOR_SCOPES } from '../../../shared/people/keys/key.ts';
 import { findUsersByName } from '../../../shared/people/users/store.ts';
 import {
@@ -49,6 +50,7 @@ export const SessionAccount = z
   .strictObject({
     account_id: text(undefined, { example: 'acc_01m7znjn7hdb5pft3awkb6pgvz' }),
     name: text(undefined, { example: 'Shop' }),
+    country: text('Where its numbers without a country code are from.', { example: 'IN' }).nullable(),
   })
   .nullable()
   .meta({ id: 'SessionAccount', description: 'Null for operators.' });
@@ -243,5 +245,7 @@ export function sessionRecord({ session, user, account }: SignedIn): Shown<typeo
 }
 
 export function accountRecord(account: CallerAccount | undefined): Shown<typeof SessionAccount> {
-  return account === undefined ? null : { account_id: account._id, name: account.name };
+  return account === undefined
+    ? null
+    : { account_id: account._id, name: account.name, country: homeOf(account) ?? null };
 }

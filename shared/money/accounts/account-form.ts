@@ -11,6 +11,12 @@ export function isCurrency(text: string): boolean {
 /** The PE id of a business on the operators' DLT platform. */
 export const ENTITY_ID = /^[0-9]{10,20}$/;
 
+/** Ids of the DLT platform have 19 digits today; operators gave 12 and 16 to a few. Undefined: nothing is odd about it. */
+export function dltIdDoubt(what: string, id: string | undefined): string | undefined {
+  if (id === undefined || id.length === 19) return undefined;
+  return `${what} ${id} has ${id.length} digits; those of the DLT platform have 19. Compare it with the platform.`;
+}
+
 /** One line of text without control characters, which could control the terminal that shows it. */
 export function isLine(text: string, most: number): boolean {
   return text.trim().length > 0 && text.length <= most && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text);

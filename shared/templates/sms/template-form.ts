@@ -11,6 +11,7 @@ export interface TemplateFault {
 }
 
 export const NAME_MAX = 200;
+const OWN_NAME_MAX = 40;
 /** Most senders of one template. */
 export const SENDERS_MAX = 100;
 
@@ -41,6 +42,13 @@ export function templateFaults(template: NewTemplate): TemplateFault[] {
       add('content', `At character ${Math.min(at, CONTENT_MAX) + 1}: ${detail}`);
   }
   return faults;
+}
+
+/** What people call a template to which nobody gave a name: the beginning of its text, on one line. */
+export function nameOfText(content: string): string {
+  const line = content.replaceAll(/\s+/g, ' ').trim();
+  const start = [...line].slice(0, OWN_NAME_MAX).join('');
+  return start === line ? line : `${start.trimEnd()}…`;
 }
 
 /** By the operators' header rules, promotional headers are digits and all others have letters; a brand's header may differ. */

@@ -104,6 +104,14 @@ describe('npm run ops: carrier test', () => {
     expect(smsc.stats().submits.submitted).to.equal(1);
   });
 
+  it('0x45 to a message without DLT ids says that these are missing', async () => {
+    await start({ behaviour: () => ({ status: 0x45 }) }, '--dlt 0x1400,0x1401');
+
+    const ids = ['--template', '1107160000000012345', '--entity', '1101456789012345678'];
+    expect((await test()).out).to.match(/submit: segment 1 got 0x45, .*Carriers in India refuse so/);
+    expect((await test(...ids)).out).to.match(/submit: segment 1 got 0x45, [^.]+$/m);
+  });
+
   it('a refused bind is told in words', async () => {
     await start({ password: 'other' });
     expect((await test()).out).to.match(/NO {2}bind: refused with 0x0E, Invalid password/);

@@ -14,7 +14,7 @@ export interface Session {
     readonly second_factor: boolean;
   };
   /** Operators belong to no account. */
-  readonly account: { readonly account_id: string; readonly name: string } | null;
+  readonly account: { readonly account_id: string; readonly name: string; readonly country: string | null } | null;
   readonly scopes: readonly Permission[];
   /** What must be done before anything else. */
   readonly missing: readonly 'second_factor'[];

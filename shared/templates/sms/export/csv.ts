@@ -4,7 +4,7 @@ import { parseSheet, type Row, TITLE_ROWS_MAX } from '../../../platform/sheets/p
 import { roundedIds } from '../../../platform/sheets/rounded.ts';
 import { sameText } from '../line-breaks.ts';
 import type { NewTemplate } from '../template.ts';
-import { routesOfSenders, SENDERS_MAX, templateFaults } from '../template-form.ts';
+import { nameOfText, routesOfSenders, SENDERS_MAX, templateFaults } from '../template-form.ts';
 import {
   type Column,
   type Columns,
@@ -161,7 +161,7 @@ function readTemplate(row: Row, columns: Columns, options: CsvOptions): Template
     line,
     told: [...(status === undefined ? [] : ['status' as const]), ...(routes === undefined ? [] : ['routes' as const])],
     dltId,
-    name: field('name').trim() || dltId,
+    name: field('name').trim() || nameOfText(field('content')),
     senders,
     routes: routes ?? routesOfSenders(senders),
     content: field('content'),

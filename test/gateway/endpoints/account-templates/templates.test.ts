@@ -44,6 +44,14 @@ describe('an account asks for DLT templates', () => {
     expect(approved.templates).to.deep.equal([]);
   });
 
+  it('an id that has not 19 digits is warned of', async () => {
+    const { body } = await ask({ ...GOOD, dlt_id: '110716000000' }).expect(200);
+
+    expect(body.warnings).to.deep.equal([
+      'The template id 110716000000 has 12 digits; those of the DLT platform have 19. Compare it with the platform.',
+    ]);
+  });
+
   it('without an id it waits for one, and then for an operator', async () => {
     const { body } = await ask(GOOD).expect(200);
     expect(body).to.include({ state: 'requested', dlt_id: null });

@@ -60,6 +60,21 @@ describe('accounts, by operators', () => {
     expect(audit.body.data[0].actor).to.include({ kind: 'user', id: world.operator.user._id });
   });
 
+  it('with DLT get what sending under it needs, and are warned of ids that look wrong', async () => {
+    const needed = { dlt: 'on', senders: 'registered', number_check: 'on', country: 'IN' };
+    const made = (await world.post('/accounts', { name: 'Indian', dlt: 'on', entity_id: '110145678901' })).body;
+    const changed = await world.patch(`/accounts/${world.account}`, { dlt: 'on', entity_id: '1101456789012345678' });
+    const chosen = await world.post('/accounts', { name: 'Own', dlt: 'on', number_check: 'off', senders: 'any' });
+
+    expect(made.account.settings).to.include(needed);
+    expect(made.warnings).to.deep.equal([
+      'The PE id 110145678901 has 12 digits; those of the DLT platform have 19. Compare it with the platform.',
+    ]);
+    expect(changed.body.account.settings).to.include(needed);
+    expect(changed.body).not.to.have.property('warnings');
+    expect(chosen.body.account.settings).to.include({ number_check: 'off', senders: 'any' });
+  });
+
   it('are not made when the time of the Idempotency-Key is over: another request may have made one', async () => {
     const action = newAccount.action?.({ db: world.db, clock: systemClock } as Gateway);
     const id = newId('acc');

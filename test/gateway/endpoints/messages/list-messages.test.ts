@@ -3,6 +3,7 @@ import request from 'supertest';
 import { WALK_MAX } from '../../../../gateway/endpoints/messages/message-list.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { updateAccount } from '../../../../shared/money/accounts/store.ts';
 import { batchMessageIds, idDay, lowestId, type MessageId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { makeKey } from '../../../support/gateway.ts';
@@ -123,6 +124,15 @@ describe('GET /v2/messages', () => {
       expect(idsOf(await ask({ to: '447700900123' }))).to.deep.equal([both, one]);
       expect(idsOf(await ask({ reference: 'a&b=c ü' }))).to.deep.equal([both, two]);
       expect(idsOf(await ask({ to: '447700900123', reference: 'a&b=c ü' }))).to.deep.equal([both]);
+    });
+
+    it('by a number without its country code, of the country of the account', async () => {
+      await updateAccount(site.db, site.account, { country: 'IN' });
+      const [whole, asWritten] = await insert({ to: '919811112222' }, { to: '9811113333' });
+
+      expect(idsOf(await ask({ to: '9811112222' }))).to.deep.equal([whole]);
+      expect(idsOf(await ask({ to: '09811112222' }))).to.deep.equal([whole]);
+      expect(idsOf(await ask({ to: '9811113333' }))).to.deep.equal([asWritten]);
     });
 
     it('by time of creation: from the first on, before the second, in any offset', async () => {

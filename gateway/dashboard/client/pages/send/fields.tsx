@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { useLoad } from '../../api/load.ts';
+import { session } from '../../api/session.ts';
 import { Field, Select, TextArea } from '../../parts/field.tsx';
 import { Counter } from './counter.tsx';
-import { OWN_ZONE, ZONES } from './zone.ts';
+import { homeZone, ZONES } from './zone.ts';
 
 interface Template {
   readonly id: string;
@@ -62,7 +63,12 @@ export function WhenFields() {
     <>
       <Field name="reference" label="Reference" optional hint="Your own name for it; search finds it." />
       <Field name="schedule_time" label="Send at" optional type="datetime-local" hint="Empty: now." />
-      <Select name="zone" label="Time zone" options={ZONES.map((zone) => [zone, zone] as const)} initial={OWN_ZONE} />
+      <Select
+        name="zone"
+        label="Time zone"
+        options={ZONES.map((zone) => [zone, zone] as const)}
+        initial={homeZone(session.value?.account?.country)}
+      />
     </>
   );
 }

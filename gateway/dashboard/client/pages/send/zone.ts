@@ -1,5 +1,10 @@
+/** Where an account of this country plans its messages: the day of DLT and its promotional hours are those of India. */
+export function homeZone(country: string | null | undefined): string {
+  return country === 'IN' ? 'Asia/Kolkata' : OWN_ZONE;
+}
+
 /** The zone of this browser. */
-export const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** All zones that the browser knows, the own one first. */
 export const ZONES: readonly string[] = [

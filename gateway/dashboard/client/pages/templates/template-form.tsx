@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { create, patch } from '../../api/http.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { DltIdField } from '../../parts/dlt-id.tsx';
 import { Field, Select, TextArea } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import type { FormValues } from '../../parts/form-values.ts';
@@ -61,12 +62,11 @@ export function TemplateForm({ of, onClose, onDone }: TemplateFormProps) {
         <CheckResult content={content} />
         <Field name="name" label="Name" optional hint="For your people." initial={of?.name ?? ''} />
         {of === undefined && (
-          <Field
+          <DltIdField
             name="dlt_id"
             label="DLT template id"
             optional
-            inputMode="numeric"
-            hint="10 to 20 digits. If the platform has not given it yet, add it later."
+            hint="If the platform has not given it yet, add it later."
           />
         )}
         <Phone title="SMS" body={content.replaceAll(/\{#\w+#\}/g, '▁▁▁▁')} />

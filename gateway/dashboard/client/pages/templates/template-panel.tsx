@@ -5,8 +5,8 @@ import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { CopyId } from '../../parts/copy.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { DltIdField } from '../../parts/dlt-id.tsx';
 import { Facts } from '../../parts/facts.tsx';
-import { Field } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Notice } from '../../parts/notice.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -51,7 +51,7 @@ export function TemplatePanel({ of, onClose, onChange }: TemplatePanelProps) {
             toast('DLT id added. The template is in review now.');
           }}
         >
-          <Field name="dlt_id" label="DLT template id" inputMode="numeric" hint="When the platform has given it." />
+          <DltIdField name="dlt_id" label="DLT template id" hint="When the platform has given it." />
         </Form>
       )}
       {may('manage') && (

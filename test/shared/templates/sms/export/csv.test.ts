@@ -18,15 +18,29 @@ function fault(text: string) {
 }
 
 describe('templates/csv', () => {
-  it('reads id, header and content', () => {
+  it('reads id, header and content, whose beginning is the name', () => {
     const { templates, problems } = read(
       lines('id,header,content', `${A},HARKRA,Hi {#var#}`, `${B},456789,Sale {#var#}`, ''),
     );
 
     expect(problems).to.deep.equal([]);
     expect(templates).to.deep.equal([
-      { dltId: A, name: A, senders: ['HARKRA'], routes: ['transactional'], content: 'Hi {#var#}', status: 'approved' },
-      { dltId: B, name: B, senders: ['456789'], routes: ['promotional'], content: 'Sale {#var#}', status: 'approved' },
+      {
+        dltId: A,
+        name: 'Hi {#var#}',
+        senders: ['HARKRA'],
+        routes: ['transactional'],
+        content: 'Hi {#var#}',
+        status: 'approved',
+      },
+      {
+        dltId: B,
+        name: 'Sale {#var#}',
+        senders: ['456789'],
+        routes: ['promotional'],
+        content: 'Sale {#var#}',
+        status: 'approved',
+      },
     ]);
   });
 

@@ -1,6 +1,8 @@
+import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { create } from '../../../api/http.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
+import { DltIdField } from '../../../parts/dlt-id.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
 import type { FormValues } from '../../../parts/form-values.ts';
@@ -10,16 +12,21 @@ import { NUMBER_CHECKS, SENDER_RULES, SWITCH } from './settings-fields.ts';
 
 export function CreateAccountDialog({ onClose }: { readonly onClose: () => void }) {
   const { route } = useLocation();
+  const [dlt, setDlt] = useState('off');
   const make = async (values: FormValues) => {
-    const { account } = await create<{ account: Account }>('/v2/admin/accounts', {
-      name: values.text('name'),
-      senders: values.text('senders'),
-      dlt: values.text('dlt'),
-      number_check: values.text('number_check'),
-      ...(values.optional('entity_id') && { entity_id: values.text('entity_id') }),
-      ...(values.optional('expiry_date') && { expiry_date: values.text('expiry_date') }),
-    });
-    toast('Account created. Top it up next.');
+    const { account, warnings } = await create<{ account: Account; warnings?: readonly string[] }>(
+      '/v2/admin/accounts',
+      {
+        name: values.text('name'),
+        senders: values.text('senders'),
+        dlt: values.text('dlt'),
+        number_check: values.text('number_check'),
+        ...(values.optional('entity_id') && { entity_id: values.text('entity_id') }),
+        ...(values.optional('expiry_date') && { expiry_date: values.text('expiry_date') }),
+      },
+    );
+    if (warnings) toast(warnings.join(' '), 'bad');
+    else toast('Account created. Top it up next.');
     route(`/dashboard/admin/accounts/${account.account_id}`);
   };
   return (
@@ -30,18 +37,22 @@ export function CreateAccountDialog({ onClose }: { readonly onClose: () => void 
           name="dlt"
           label="India's DLT"
           options={SWITCH}
-          initial="off"
-          hint="On for accounts that send in India."
+          value={dlt}
+          onInput={setDlt}
+          hint="On for accounts that send in India: it brings registered senders and the check of numbers."
         />
-        <Field
-          name="entity_id"
-          label="PE id"
-          optional
-          inputMode="numeric"
-          hint="10 to 20 digits, for accounts with DLT."
+        {dlt === 'on' && (
+          <DltIdField name="entity_id" label="PE id" optional hint="Of the business on the DLT platform." />
+        )}
+        {/* A new key: the choice that goes with DLT. It can be changed. */}
+        <Select key={`senders ${dlt}`} name="senders" label="Senders" options={SENDER_RULES} initial="registered" />
+        <Select
+          key={`check ${dlt}`}
+          name="number_check"
+          label="Check of recipients"
+          options={NUMBER_CHECKS}
+          initial={dlt}
         />
-        <Select name="senders" label="Senders" options={SENDER_RULES} initial="registered" />
-        <Select name="number_check" label="Check of recipients" options={NUMBER_CHECKS} initial="off" />
         <Field
           name="expiry_date"
           label="Credits may be spent until"

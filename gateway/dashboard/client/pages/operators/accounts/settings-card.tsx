@@ -1,6 +1,7 @@
 import { patch } from '../../../api/http.ts';
 import { may } from '../../../api/session.ts';
 import { changed } from '../../../parts/changed.ts';
+import { DltIdField } from '../../../parts/dlt-id.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
 import type { FormValues } from '../../../parts/form-values.ts';
@@ -51,14 +52,14 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
           <Field name="expiry_date" label="Credits may be spent until" type="date" initial={account.expiry_date} />
         )}
         <Select name="senders" label="Senders" options={SENDER_RULES} initial={settings.senders} />
-        <Select name="dlt" label="India's DLT" options={SWITCH} initial={settings.dlt} />
-        <Field
-          name="entity_id"
-          label="PE id"
-          optional={settings.entity_id === null}
-          inputMode="numeric"
-          initial={shown.entity_id}
+        <Select
+          name="dlt"
+          label="India's DLT"
+          options={SWITCH}
+          initial={settings.dlt}
+          hint="On brings registered senders and the check of numbers."
         />
+        <DltIdField name="entity_id" label="PE id" optional={settings.entity_id === null} initial={shown.entity_id} />
         <Select
           name="number_check"
           label="Check of recipients"

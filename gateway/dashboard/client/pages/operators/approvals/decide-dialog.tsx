@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { post } from '../../../api/http.ts';
 import { CodeBlock } from '../../../parts/copy.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
+import { DltIdField } from '../../../parts/dlt-id.tsx';
 import { Facts } from '../../../parts/facts.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
@@ -49,11 +50,10 @@ export function DecideDialog({ of, onClose, onDone }: DecideDialogProps) {
       >
         <Select name="decision" label="Decision" options={DECISIONS} value={decision} onInput={setDecision} />
         {needsId && (
-          <Field
+          <DltIdField
             name="dlt_id"
-            label="DLT id"
-            inputMode="numeric"
-            hint="The id that the operators' platform gave to the template: 10 to 20 digits."
+            label="DLT template id"
+            hint="The id that the operators' platform gave to the template."
           />
         )}
         <Field
