@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { inSubnets, parseSubnet, type Subnet } from '../../shared/events/webhooks/public-address.ts';
-import { isOperatorScope, type KeyDocument, REQUESTS_PER_MINUTE } from '../../shared/people/keys/key.ts';
+import type { KeyCaps } from '../../shared/money/ledger/spending.ts';
+import { isOperatorScope, type KeyDocument, lineOf, REQUESTS_PER_MINUTE } from '../../shared/people/keys/key.ts';
 import { type KeyText, parseKey, secretMatches } from '../../shared/people/keys/key-secret.ts';
 import { findKeys } from '../../shared/people/keys/store.ts';
 import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
@@ -21,6 +22,7 @@ interface KnownKey extends Pick<KeyDocument, 'scopes' | 'status'> {
   readonly keyId: string;
   readonly perMinute: number;
   readonly makers: readonly string[];
+  readonly caps: KeyCaps | undefined;
   readonly secretHash: Uint8Array;
   readonly expiresMs: number;
   /** The subnets that the key may be used from. Undefined when it may be used from everywhere. */
@@ -70,7 +72,8 @@ export function createIdentify(
     const makers = known
       .filter((maker) => maker !== undefined)
       .map((maker) => ({ id: maker.keyId, perMinute: Math.max(maker.perMinute, perMinute) }));
-    return { who: { kind: 'key', id: keyId }, account, address, perMinute, makers, scopes };
+    const caps = [key, ...known].flatMap((one) => one?.caps ?? []);
+    return { who: { kind: 'key', id: keyId }, account, address, perMinute, makers, scopes, caps };
   };
 }
 
@@ -96,6 +99,7 @@ function knownKey(key: KeyDocument): KnownKey {
     keyId: key._id,
     perMinute: key.perMinute ?? REQUESTS_PER_MINUTE,
     makers: (key.makers ?? []).filter((id) => !isUserId(id)),
+    caps: key.caps && { key: lineOf(key), ...key.caps },
     // The store should hold no other. Whatever it holds, no key reaches both an account and the operators' side.
     scopes: key.scopes.filter((scope) => isOperatorScope(scope) === (key.account === undefined)),
     secretHash: key.secretHash.value(),

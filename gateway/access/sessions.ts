@@ -132,6 +132,7 @@ export class Sessions {
       address: this.#addressOf(req),
       perMinute: REQUESTS_PER_MINUTE,
       makers: [],
+      caps: [],
       scopes: incomplete ? [] : ROLE_PERMISSIONS[role],
     };
   }

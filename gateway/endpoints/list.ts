@@ -36,6 +36,7 @@ import { inboxThread, receivedSms } from './inbox/messages.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { ledger, ledgerCsv } from './ledger/ledger.ts';
 import { listLedgerChecks, showLedgerCheck, startLedgerCheck } from './ledger-checks/ledger-checks.ts';
+import { accountLimits, operatorLimits, setCapsOfKey, setLimits } from './limits/limits.ts';
 import { accountStream, adminStream } from './live/streams.ts';
 import { events } from './messages/events.ts';
 import { message, messages } from './messages/messages.ts';
@@ -161,6 +162,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   keys,
   createKey,
   showKey,
+  setCapsOfKey,
+  accountLimits,
   updateKey,
   revoke,
   rotateKey,
@@ -193,6 +196,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   closeAccountForGood,
   erasuresEverywhere,
   eraseEverywhere,
+  operatorLimits,
+  setLimits,
   creditAccount,
   accountLedger,
   approvals,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { NextFunction, Request, Response } from 'express';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
+import type { KeyCaps } from '../../shared/money/ledger/spending.ts';
 import type { KeyScope } from '../../shared/people/keys/key.ts';
 import type { Role } from '../../shared/people/users/user.ts';
 import type {
@@ -44,6 +45,10 @@ export type CallerAccount = Pick<
   | 'optOuts'
   | 'optOutExempt'
   | 'secondFactor'
+  | 'countries'
+  | 'recipientPerHour'
+  | 'brake'
+  | 'heldPrefixes'
 >;
 
 /** Who makes a request, and what it may do, as authenticate.ts found it. */
@@ -58,6 +63,8 @@ export interface Requester {
   /** The keys that made the key, nearest first: what it asks for is counted for each of them too, up to `perMinute` of all. */
   readonly makers: readonly { readonly id: string; readonly perMinute: number }[];
   readonly scopes: readonly Permission[];
+  /** Of the key, and of those that made it: what they may spend. */
+  readonly caps: readonly KeyCaps[];
 }
 
 /** A requester of an account. */

@@ -25,6 +25,9 @@ export const FIELD_CODES = {
   out_of_range: 'The value is below the lowest or above the highest allowed one.',
   too_short: 'The text is empty.',
   recipient_opted_out: 'The customer wants no messages of this sender.',
+  country_not_allowed: "The recipient's country is none that the account may send to.",
+  recipient_limit_reached: 'The recipient has got as many messages in this hour as the account allows.',
+  traffic_held: 'Messages to numbers that begin like this one are held.',
   recipient_not_opted_in: 'The customer has not agreed to receive templates.',
   too_long: 'The text has too many characters, or needs too many segments.',
 } as const;

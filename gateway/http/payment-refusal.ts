@@ -21,8 +21,7 @@ export function refusal(outcome: NotAccepted, id: ResultId): readonly [ProblemSl
   const { kind } = outcome;
   switch (kind) {
     case 'insufficient_credits': {
-      const needs = outcome.required === 1 ? '1 credit' : `${outcome.required} credits`;
-      const detail = `This request needs ${needs}, but the balance is ${outcome.balance}. ${PROBLEMS.insufficient_credits.advice}`;
+      const detail = `This request needs ${credits(outcome.required)}, but the balance is ${outcome.balance}. ${PROBLEMS.insufficient_credits.advice}`;
       return [kind, { detail }];
     }
     case 'account_suspended':
@@ -34,6 +33,12 @@ export function refusal(outcome: NotAccepted, id: ResultId): readonly [ProblemSl
           detail: `The credits expired after ${outcome.expiryDate}. Ask your service provider to extend the expiry date.`,
         },
       ];
+    case 'spend_limit_reached': {
+      const { limit, cap, spent, required, from } = outcome;
+      const [who, period] = limit.startsWith('key') ? ['key', limit.slice(4)] : ['account', limit.slice(8)];
+      const detail = `This request needs ${credits(required)}, and the ${who} has spent ${spent} of the ${cap} that it may spend in a ${period}. It may spend again from ${from} on (UTC). ${PROBLEMS.spend_limit_reached.advice}`;
+      return [kind, { detail, extra: { limit, cap, spent, resets_on: from } }];
+    }
     case 'too_much_unpaid':
       return [kind, { headers: RETRY_AFTER }];
     case 'too_late':
@@ -43,6 +48,10 @@ export function refusal(outcome: NotAccepted, id: ResultId): readonly [ProblemSl
     default:
       return kind satisfies never;
   }
+}
+
+function credits(number: number): string {
+  return number === 1 ? '1 credit' : `${number} credits`;
 }
 
 function nameOf(id: ResultId): string {

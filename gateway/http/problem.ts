@@ -1,5 +1,6 @@
 import { CHAT_PROBLEMS } from './chat-problems.ts';
 import type { FieldProblem } from './field-codes.ts';
+import { LIMIT_PROBLEMS } from './limit-problems.ts';
 import { OPERATOR_PROBLEMS } from './operator-problems.ts';
 import { fault, type ProblemRule } from './problem-rule.ts';
 import { SETTINGS_PROBLEMS } from './settings-problems.ts';
@@ -61,6 +62,7 @@ export const PROBLEMS = {
   ...SETTINGS_PROBLEMS,
   ...OPERATOR_PROBLEMS,
   ...CHAT_PROBLEMS,
+  ...LIMIT_PROBLEMS,
   insufficient_credits: fault('4030', 403, 'Insufficient credits', 'Buy credits, then send the request again.'),
   account_suspended: fault('4031', 403, 'Account suspended', 'Ask your service provider for the reason.'),
   credits_expired: fault('4032', 403, 'Credits expired', 'Ask your service provider to extend the expiry date.'),

@@ -11,7 +11,7 @@ import type { Encoding } from './sms-plan.ts';
 export interface BatchDocument
   extends Pick<
     MessageDocument,
-    'account' | 'sender' | 'route' | 'path' | 'lane' | 'validUntil' | 'reference' | 'entityId'
+    'account' | 'sender' | 'route' | 'path' | 'lane' | 'validUntil' | 'reference' | 'entityId' | 'keys'
   > {
   readonly _id: BatchId;
   readonly state: BatchState;

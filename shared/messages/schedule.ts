@@ -64,7 +64,7 @@ export type ScheduledContent =
       /** Recipients. */
       readonly total: number;
       readonly validity: Validity;
-    } & Pick<MessageDraft, 'sender' | 'route' | 'reference'>);
+    } & Pick<MessageDraft, 'sender' | 'route' | 'reference' | 'keys'>);
 
 /** A schedule as requested: checked, not paid yet. */
 export type Booking = Pick<ScheduleDocument, '_id' | 'at' | 'scheduledFor'> & { readonly content: ScheduledContent };

@@ -34,7 +34,7 @@ const SLICE_MAX = 500;
  */
 export async function cancelGroup(
   deps: CancelDeps,
-  { _id, account }: Pick<BatchDocument, '_id' | 'account'>,
+  { _id, account, group: by, keys }: Pick<BatchDocument, '_id' | 'account' | 'group' | 'keys'>,
   number: number,
   group: StopGroup,
 ): Promise<boolean> {
@@ -59,7 +59,8 @@ export async function cancelGroup(
     if (last === undefined) {
       if (cancelled === 0) return true;
       const amount = cancelled * CREDITS_PER_MESSAGE;
-      await applyCredits(db, account, [{ id: refund, amount, reason: 'refund', reference: _id }]);
+      const paid = by && { by, keys };
+      await applyCredits(db, account, [{ id: refund, amount, reason: 'refund', reference: _id, paid }]);
       return true;
     }
     const refunded = await cancelSlice(db, found, group, refund);

@@ -120,7 +120,7 @@ async function makeMessages(
   start: number,
   end: number,
 ): Promise<MessageDocument[]> {
-  const { account, group, sender, route, path, lane, validUntil, reference, entityId, content } = batch;
+  const { account, group, sender, route, path, lane, validUntil, reference, entityId, keys, content } = batch;
   assert(group !== undefined, 'only a paid batch is split');
   const chunkStart = batch.done - (batch.done % batch.perChunk);
   const idOf = batchMessageIds(batch._id);
@@ -141,6 +141,7 @@ async function makeMessages(
       ...(content.dltId === undefined ? {} : { template: content.dltId }),
       ...(entityId === undefined ? {} : { entityId }),
       ...(reference === undefined ? {} : { reference }),
+      ...(keys === undefined ? {} : { keys }),
     });
   });
 }

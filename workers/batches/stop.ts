@@ -35,7 +35,7 @@ export async function stopBatch(deps: StopDeps, found: Pick<BatchDocument, '_id'
   const { db, clock } = deps;
   const batch = await findCommitted(batchCollection(db), { _id: found._id, state: 'stopping' });
   if (batch === null) return;
-  const { _id, account, path, lane, total, reserved } = batch;
+  const { _id, account, path, lane, total, reserved, group: by, keys } = batch;
   const never = total - reserved;
   if (never > 0) {
     const credit = {
@@ -43,6 +43,7 @@ export async function stopBatch(deps: StopDeps, found: Pick<BatchDocument, '_id'
       amount: never * CREDITS_PER_MESSAGE,
       reason: 'refund',
       reference: _id,
+      ...(by === undefined ? {} : { paid: { by, keys } }),
     } as const;
     await applyCredits(db, account, [credit]);
   }

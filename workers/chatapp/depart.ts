@@ -120,7 +120,8 @@ async function moveOn(
   const refunded = await isApplied(db, message.account, refundOf(message));
   const outcome = await accepter.acceptAgain(message);
   if ('mayStillPay' in outcome) return undefined;
-  return outcome.kind === 'insufficient_credits' && !refunded ? undefined : outcome;
+  const isShort = outcome.kind === 'insufficient_credits' || outcome.kind === 'spend_limit_reached';
+  return isShort && !refunded ? undefined : outcome;
 }
 
 async function readCharge(db: Db, message: ChatMessageDocument): Promise<ChargeState> {
@@ -146,6 +147,12 @@ function departureOf(outcome: ChatAcceptOutcome): Departure | undefined {
         kind: 'refuse',
         code: 'insufficient_credits',
         reason: `The conversation it was in was given back, and the credits for another one expired on ${outcome.expiryDate}.`,
+      };
+    case 'spend_limit_reached':
+      return {
+        kind: 'refuse',
+        code: 'insufficient_credits',
+        reason: `The conversation it was in was given back, and another one would go beyond the account's spending cap of ${outcome.cap} credits.`,
       };
     case 'account_suspended':
       return { kind: 'refuse', code: 'account_suspended', reason: 'The account is suspended.' };

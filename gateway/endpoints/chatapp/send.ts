@@ -8,16 +8,19 @@ import type { ChatAcceptOutcome } from '../../../shared/money/conversations/acce
 import type { ChatDraft } from '../../../shared/money/conversations/draft.ts';
 import { neverStore, TOO_LATE_V } from '../../../shared/money/conversations/included-store.ts';
 import { wouldOpen } from '../../../shared/money/conversations/open.ts';
+import { keysOf } from '../../../shared/money/ledger/spending.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { readPaid } from '../../../shared/money/payment/read-paid.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { type Call, type Gateway, type OnceAction, refused } from '../../api/endpoint.ts';
 import { perProcess } from '../../api/per-process.ts';
 import { id, named, success, whole } from '../../api/shapes.ts';
 import type { ProblemAnswer } from '../../http/answer.ts';
+import type { Caller } from '../../http/context.ts';
 import type { Fields } from '../../http/fields/field.ts';
 import { invalidUrlRequest } from '../../http/fields/public-url.ts';
 import { type ReadRequest, whole as wholeOf } from '../../http/fields/request.ts';
@@ -25,6 +28,7 @@ import type { Refused, Verdict } from '../../http/idempotency/action.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
 import type { ProblemSlug } from '../../http/problem.ts';
+import { beyondLimits, RECIPIENT_LIMITS, tooManyNow, withinRecipientLimit } from '../limits/recipients.ts';
 import { explainCode } from '../messages/explain/explain.ts';
 import type { ChatFields } from './fields.ts';
 
@@ -63,6 +67,8 @@ export const REFUSALS = [
   'account_suspended',
   'credits_expired',
   'chatapp_stopped',
+  'spend_limit_reached',
+  ...RECIPIENT_LIMITS,
   'outcome_unknown',
 ] as const satisfies readonly ProblemSlug[];
 
@@ -121,20 +127,28 @@ export function chatSend<Body extends Fields>(
       if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
       const why = refusedByProvider(provider) ?? order.refused;
       if (why !== undefined) return why;
+      const { caller } = asked;
+      const recipients = given.to === undefined ? [] : [given.to];
+      const placeOf = () => 'to';
+      const beyond = await beyondLimits(caller.account, recipients, placeOf);
+      if (beyond !== undefined) return { kind: 'refused', problem: beyond };
 
       const { content } = order;
       assert(content !== undefined, 'there is no content and no problem');
       const { to, reference, valid_until: validUntil, dry_run: dry } = wholeOf(order.read);
-      const draft: ChatDraft = { _id: id, to, content, validUntil, ...(reference === undefined ? {} : { reference }) };
+      const draft: ChatDraft = { _id: id, to, content, validUntil, ...defined({ reference }), ...keysOf(caller.caps) };
       if (order.askNetwork !== undefined) {
-        const early = await dryRun(account, draft);
+        const early = await dryRun(caller, draft);
         if (early.kind === 'refused') return early;
         await order.askNetwork();
         if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
       }
-      if (dry) return dryRun(account, draft);
+      if (dry) return dryRun(caller, draft);
       asked.told.messageId = id;
-      const outcome = await chatAccepter.accept(account, draft, payBy);
+      const outcome = await withinRecipientLimit(deps, caller.account, recipients, placeOf, () =>
+        chatAccepter.accept(account, draft, payBy, caller.caps),
+      );
+      if (outcome.kind === 'refused') return outcome;
       if (outcome.kind === 'accepted') {
         return { kind: 'accepted', body: result({ _id: id, conversation: outcome.conversation }) };
       }
@@ -147,8 +161,10 @@ export function chatSend<Body extends Fields>(
     },
   };
 
-  async function dryRun(account: AccountId, draft: ChatDraft): Promise<Verdict> {
-    const outcome = await wouldOpen(db, account, draft, clock.now(), prices);
+  async function dryRun({ account, caps }: Caller, draft: ChatDraft): Promise<Verdict> {
+    const over = await tooManyNow(deps, account, [draft.to], () => 'to');
+    if (over !== undefined) return { kind: 'refused', problem: over };
+    const outcome = await wouldOpen(db, account._id, draft, clock.now(), prices, caps);
     if (outcome.kind !== 'would_accept') return { kind: 'refused', problem: chatRefusal(outcome, draft._id) };
     const credits = { credits_used: 0, credits_required: outcome.credits };
     return { kind: 'dry_run', body: { status: 'success', dry_run: true, ...credits } };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type BatchDocument, type BatchEntry, ENTRIES_MAX, ENTRIES_PER_CHUNK } from '../../../shared/messages/batch.ts';
 import { laneOf, pathOf } from '../../../shared/messages/document/routing.ts';
 import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
+import { keysOf } from '../../../shared/money/ledger/spending.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId, BatchId } from '../../../shared/platform/runtime/ids.ts';
 import { inSlices } from '../../../shared/platform/runtime/turns.ts';
@@ -25,6 +26,7 @@ import {
 } from '../../http/fields/message-fields.ts';
 import { type ReadRequest, type Rule, whole } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
+import { beyondLimits, type PlaceOf } from '../limits/recipients.ts';
 import { approvalsOf } from './approvals.ts';
 import { type BulkContent, plainContent, planTemplate } from './bulk-content.ts';
 import { DRY_RUN } from './message-order.ts';
@@ -109,10 +111,22 @@ export const BULK_RULES: readonly Rule<BulkFields>[] = [paramsNeedTemplate, ownP
 export interface BulkOrder {
   readonly kind: 'bulk';
   readonly entries: readonly BatchEntry[];
+  /** Where an entry stands in the request. */
+  readonly placeOf: PlaceOf;
   /** For the stored batch. */
   readonly batch: Pick<
     BatchDocument,
-    'total' | 'duplicates' | 'skipped' | 'sender' | 'route' | 'path' | 'lane' | 'reference' | 'content' | 'entityId'
+    | 'total'
+    | 'duplicates'
+    | 'skipped'
+    | 'sender'
+    | 'route'
+    | 'path'
+    | 'lane'
+    | 'reference'
+    | 'content'
+    | 'entityId'
+    | 'keys'
   >;
   /** For the dry run: the longest text. */
   readonly longest: Pick<BulkContent, 'encoding' | 'segments'>;
@@ -121,7 +135,7 @@ export interface BulkOrder {
 /** Checks a bulk request. Goes over the entries in slices. */
 export async function orderBulk(
   gateway: Gateway,
-  { account }: Caller,
+  { account, caps }: Caller,
   read: ReadRequest<BulkFields>,
 ): Promise<BulkOrder | Refused> {
   const { config, db, routes } = gateway;
@@ -152,6 +166,13 @@ export async function orderBulk(
   if (wanted.length < all.length && !(skip && wanted.length > 0)) {
     return { kind: 'refused', problem: await optedOutEntries(all, out, list) };
   }
+  const placeIn = placesOf(all, list);
+  const beyond = await beyondLimits(
+    account,
+    wanted.map(({ to }) => to),
+    (index) => placeIn(wanted[index]),
+  );
+  if (beyond !== undefined) return { kind: 'refused', problem: beyond };
   const table = await routes.table();
   const unrouted: string[] = [];
   await inSlices(all, ({ to }, index) => {
@@ -172,8 +193,18 @@ export async function orderBulk(
     ...defined({ reference }),
     content: dltId === undefined ? content.content : { ...content.content, dltId },
     ...defined({ entityId }),
+    ...keysOf(caps),
   };
-  return { kind: 'bulk', entries, batch, longest: content };
+  return { kind: 'bulk', entries, placeOf: (index) => placeIn(entries[index]), batch, longest: content };
+}
+
+/** Where each of these entries stands in the request. Asked for those with a problem only. */
+function placesOf(all: readonly BatchEntry[], list: 'to' | 'recipients'): (entry: BatchEntry | undefined) => string {
+  let places: ReadonlyMap<BatchEntry | undefined, number> | undefined;
+  return (entry) => {
+    places ??= new Map(all.map((one, index) => [one, index]));
+    return placeOf(list, places.get(entry) ?? 0);
+  };
 }
 
 /** Keeps the first of equal entries. Entries with different params are not equal. */

@@ -6,9 +6,9 @@ import { type PromotionalHours, promotionalDeferral } from '../../../shared/mess
 import { HOURS_LANE, laneOf, PRIORITIES, type Priority } from '../../../shared/messages/document/routing.ts';
 import { planText, unicodeCharacters } from '../../../shared/messages/sms-plan.ts';
 import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
+import { keysOf } from '../../../shared/money/ledger/spending.ts';
 import { wouldRefuse } from '../../../shared/money/payment/debit.ts';
 import { isoDate, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { scopeMissing } from '../../access/scopes.ts';
 import type { Gateway, Shown } from '../../api/endpoint.ts';
 import { named, text, whole as wholeNumber } from '../../api/shapes.ts';
@@ -32,6 +32,7 @@ import { type ReadRequest, type Rule, whole } from '../../http/fields/request.ts
 import type { Refused, Verdict } from '../../http/idempotency/action.ts';
 import { type ResultId, refusal } from '../../http/payment-refusal.ts';
 import type { ProblemSlug } from '../../http/problem.ts';
+import { beyondLimits, type PlaceOf, RECIPIENT_LIMITS, tooManyNow } from '../limits/recipients.ts';
 import { Encoding } from '../messages/shapes.ts';
 import { approvalsOf } from './approvals.ts';
 import { noRoute } from './no-route.ts';
@@ -50,6 +51,8 @@ export const REFUSALS = [
   'sender_not_allowed',
   'recipient_opted_out',
   'entity_id_missing',
+  'spend_limit_reached',
+  ...RECIPIENT_LIMITS,
   'outcome_unknown',
 ] as const satisfies readonly ProblemSlug[];
 
@@ -131,7 +134,7 @@ export interface MessageOrder {
 /** Checks a request for one message. */
 export async function orderMessage(
   gateway: Gateway,
-  { who, account, scopes }: Caller,
+  { who, account, scopes, caps }: Caller,
   read: ReadRequest<MessageFields>,
 ): Promise<MessageOrder | Refused> {
   const { config, db, routes } = gateway;
@@ -154,6 +157,8 @@ export async function orderMessage(
   // Before the routes, as in `orderBulk`: nobody should ask for a route to a customer who wants no messages.
   const optedOut = await optedOutOf(db, account, { sender, route, lane }, [to]);
   if (optedOut.size > 0) return { kind: 'refused', problem: fieldRefusal('recipient_opted_out', 'to') };
+  const beyond = await beyondLimits(account, [to], () => 'to');
+  if (beyond !== undefined) return { kind: 'refused', problem: beyond };
   const resolution = (await routes.table()).resolve({ account: account._id, to, sender, route, lane });
   if (resolution.kind === 'no_route') return { kind: 'refused', problem: noRoute(['to']) };
   const message = {
@@ -168,6 +173,7 @@ export async function orderMessage(
     segments: text.plan.segments,
     ...approval.ids,
     ...(reference === undefined ? {} : { reference }),
+    ...keysOf(caps),
   };
   return { kind: 'message', message };
 }
@@ -193,19 +199,25 @@ export function messageDryRun({
 }
 
 interface Price {
-  readonly account: AccountId;
+  readonly caller: Caller;
   /** The id that the result would get. */
   readonly id: ResultId;
   readonly credits: number;
+  /** Who would get a message, and where they stand in the request. */
+  readonly recipients: readonly string[];
+  readonly placeOf: PlaceOf;
 }
 
-/** The verdict on a dry run of a valid request: `body`, unless the account could not pay for it now. */
+/** The verdict on a dry run of a valid request: `body`, unless the account could not pay for it now, or a limit forbids it. */
 export async function dryRun(
-  { db, clock }: Pick<GatewayDeps, 'db' | 'clock'>,
-  { account, id, credits }: Price,
+  deps: Pick<GatewayDeps, 'db' | 'clock' | 'log'>,
+  { caller: { account, caps }, id, credits, recipients, placeOf }: Price,
   body: object,
 ): Promise<Verdict> {
-  const refused = await wouldRefuse(db, account, credits, isoDate(clock.now()));
+  const { db, clock } = deps;
+  const over = await tooManyNow(deps, account, recipients, placeOf);
+  if (over !== undefined) return { kind: 'refused', problem: over };
+  const refused = await wouldRefuse(db, account._id, credits, isoDate(clock.now()), caps);
   return refused === undefined ? { kind: 'dry_run', body } : { kind: 'refused', problem: refusal(refused, id) };
 }
 

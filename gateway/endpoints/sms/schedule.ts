@@ -9,6 +9,7 @@ import {
 import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
 import { findBooked } from '../../../shared/money/payment/find-booked.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Gateway, type Shown } from '../../api/endpoint.ts';
 import { id, success, text } from '../../api/shapes.ts';
@@ -25,6 +26,7 @@ import {
 import type { Accepted, Refused } from '../../http/idempotency/action.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
+import { withinRecipientLimit } from '../limits/recipients.ts';
 import {
   BULK_EITHER,
   BULK_FIELDS,
@@ -118,11 +120,13 @@ export const schedule = endpoint({
         if (order.kind === 'refused') return order;
         const { schedule_time: time, valid_until: validUntil, dry_run: dry } = wholeRequest(read);
         const credits = (order.kind === 'bulk' ? order.batch.total : 1) * CREDITS_PER_MESSAGE;
+        const recipients = order.kind === 'bulk' ? order.entries.map(({ to }) => to) : [order.message.to];
+        const placeOf = order.kind === 'bulk' ? order.placeOf : () => 'to';
         // Checked before a batch is stored, so that accounts without credits cannot fill the disk.
         if (dry || order.kind === 'bulk') {
           const shown = order.kind === 'bulk' ? bulkDryRun(order) : messageDryRun(order.message);
           const body: Shown<typeof ScheduleDryRun> = { ...shown, scheduled_for: time.scheduledFor };
-          const verdict = await dryRun(deps, { account, id, credits }, body);
+          const verdict = await dryRun(deps, { caller, id, credits, recipients, placeOf }, body);
           if (dry || verdict.kind === 'refused') return verdict;
         }
 
@@ -130,14 +134,12 @@ export const schedule = endpoint({
         const booking = { _id: id, ...time };
         // The validity begins at the time of sending.
         const validity = validUntil === undefined ? { validForMs: config.validityHours * HOUR_MS } : { validUntil };
-        const outcome =
-          order.kind === 'bulk'
-            ? await bookBatch(deps, caller, booking, order, validity, payBy)
-            : await booker.book(
-                account,
-                { ...booking, content: { kind: 'message', message: { ...order.message, ...validity } } },
-                payBy,
-              );
+        const outcome = await withinRecipientLimit(deps, caller.account, recipients, placeOf, () => {
+          if (order.kind === 'bulk') return bookBatch(deps, caller, booking, order, validity, payBy);
+          const content = { kind: 'message', message: { ...order.message, ...validity } } as const;
+          return booker.book(account, { ...booking, content }, payBy, caller.caps);
+        });
+        if (outcome.kind === 'refused') return outcome;
         if (outcome.kind === 'accepted') return accepted(booking);
         return notAccepted(outcome, (shown) => refusal(shown, id));
       },
@@ -169,18 +171,18 @@ async function readOrder(deps: Gateway, caller: Caller, body: JsonObject): Promi
 /** Stores the recipients before the debit, as /v2/send-bulk does. */
 async function bookBatch(
   deps: Gateway,
-  { account: { _id: account } }: Caller,
+  { account: { _id: account }, caps }: Caller,
   booking: Omit<Booking, 'content'>,
   order: BulkOrder,
   validity: Validity,
   payBy: Date | undefined,
 ): ReturnType<typeof payForBatch> {
   const batch = newBatch(scheduledBatchId(booking), account, order, endOfValidity(validity, booking.at));
-  const { total, sender, route, reference } = order.batch;
-  const named = { sender, route, ...(reference === undefined ? {} : { reference }) };
+  const { total, sender, route, reference, keys } = order.batch;
+  const named = { sender, route, ...defined({ reference, keys }) };
   const content = { kind: 'batch', total, validity, ...named } as const;
   return payForBatch(deps, batch, order.entries, payBy, (latest) =>
-    deps.booker.book(account, { ...booking, content }, latest),
+    deps.booker.book(account, { ...booking, content }, latest, caps),
   );
 }
 

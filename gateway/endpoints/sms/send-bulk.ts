@@ -11,6 +11,7 @@ import { request } from '../../http/fields/request.ts';
 import { validUntilFromNow } from '../../http/fields/times.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
+import { withinRecipientLimit } from '../limits/recipients.ts';
 import {
   BULK_EITHER,
   BULK_FIELDS,
@@ -100,14 +101,19 @@ export const sendBulk = endpoint({
         const { valid_until: validUntil, dry_run: dry } = call.body;
         // Checked before anything is stored, so that accounts without credits cannot fill the disk.
         const credits = total * CREDITS_PER_MESSAGE;
-        const verdict = await dryRun(deps, { account, id, credits }, bulkDryRun(order));
+        const { placeOf } = order;
+        const recipients = order.entries.map(({ to }) => to);
+        const verdict = await dryRun(deps, { caller, id, credits, recipients, placeOf }, bulkDryRun(order));
         if (dry || verdict.kind === 'refused') return verdict;
 
         told.batchId = id;
         const batch = newBatch(id, account, order, validUntil);
-        const outcome = await payForBatch(deps, batch, order.entries, payBy, (latest) =>
-          batchAccepter.acceptBatch(account, { id, total }, latest),
+        const outcome = await withinRecipientLimit(deps, caller.account, recipients, placeOf, () =>
+          payForBatch(deps, batch, order.entries, payBy, (latest) =>
+            batchAccepter.acceptBatch(account, { id, total }, latest, caller.caps),
+          ),
         );
+        if (outcome.kind === 'refused') return outcome;
         if (outcome.kind === 'accepted') {
           return { kind: 'accepted', body: { ...bulkResult(batch), ...deferral(hours, batch.lane, clock.now()) } };
         }

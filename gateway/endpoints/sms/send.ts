@@ -16,6 +16,7 @@ import { request } from '../../http/fields/request.ts';
 import { validUntilFromNow } from '../../http/fields/times.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
+import { withinRecipientLimit } from '../limits/recipients.ts';
 import {
   CREDITS_USED,
   DEFERRED_UNTIL,
@@ -101,11 +102,19 @@ export const send = endpoint({
         if (order.kind === 'refused') return order;
         const { message } = order;
         const { valid_until: validUntil, dry_run: dry } = call.body;
-        if (dry) return dryRun(deps, { account, id, credits: CREDITS_PER_MESSAGE }, messageDryRun(message));
+        const recipients = [message.to];
+        const placeOf = () => 'to';
+        if (dry) {
+          const price = { caller, id, credits: CREDITS_PER_MESSAGE, recipients, placeOf };
+          return dryRun(deps, price, messageDryRun(message));
+        }
 
         told.messageId = id;
         const draft: MessageDraft = { ...message, _id: id, validUntil };
-        const outcome = await accepter.accept(account, [draft], payBy);
+        const outcome = await withinRecipientLimit(deps, caller.account, recipients, placeOf, () =>
+          accepter.accept(account, [draft], payBy, caller.caps),
+        );
+        if (outcome.kind === 'refused') return outcome;
         if (outcome.kind === 'accepted') {
           const deferred = deferral(hours, draft.lane, clock.now());
           return { kind: 'accepted', body: { ...sendResult(draft, outcome.credits), ...deferred } };

@@ -20,6 +20,7 @@ export type MessageDraft = Pick<
   | 'reference'
   | 'batch'
   | 'inReplyTo'
+  | 'keys'
 >;
 
 /** The document that a paid draft becomes. Pure: accept and a redo after a crash write the same. */
@@ -44,6 +45,7 @@ export function queuedMessage(account: AccountId, group: GroupId, draft: Message
     ...(draft.entityId === undefined ? {} : { entityId: draft.entityId }),
     ...(draft.reference === undefined ? {} : { reference: draft.reference }),
     ...(draft.inReplyTo === undefined ? {} : { inReplyTo: draft.inReplyTo }),
+    ...(draft.keys === undefined ? {} : { keys: draft.keys }),
     state: 'queued',
     v: 0,
     due: draft.validUntil,

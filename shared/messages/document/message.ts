@@ -19,6 +19,8 @@ export interface StoredMessage {
   /** Digits, country code first. */
   readonly to: string;
   readonly reference?: string;
+  /** The keys with caps of their own that have paid for it, by line: a refund makes room in their caps again. */
+  readonly keys?: readonly string[];
   readonly state: MessageState;
   /** Version: raised by every update of the message. Grouped updates filter on the version that they were decided from. */
   readonly v: number;

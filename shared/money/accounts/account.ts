@@ -67,6 +67,20 @@ export interface AccountDocument {
   readonly messageDays?: number;
   /** The most requests a minute that the account may give to a key of its own. Absent: 1,000 (`REQUESTS_PER_MINUTE`). */
   readonly keyPerMinute?: number;
+  /** The most credits that it may spend in a day and in a month. Absent: no cap. */
+  readonly caps?: Caps;
+  /** What it has spent, by the same updates that change the balance (money/ledger/spending.ts). */
+  readonly spent?: Spending;
+  /** The same of its keys that have caps of their own, by `lineOf` the key. */
+  readonly keysSpent?: Readonly<Record<string, Spending>>;
+  /** The only countries that it may send to, ISO 3166-1, two letters. Absent: all. */
+  readonly countries?: readonly string[];
+  /** How many messages one recipient may get from it in a clock hour. Absent: any number. */
+  readonly recipientPerHour?: number;
+  /** What becomes of prefixes whose traffic looks like fraud (messages/traffic/). Absent: nobody looks. */
+  readonly brake?: 'watch' | 'hold';
+  /** Prefixes to which its sends are refused, until a person releases them. Follows from `traffic_holds`. */
+  readonly heldPrefixes?: readonly string[];
   /** Changes of the balance that may lack their follow-up, by group id or by reference id. */
   readonly pending?: Readonly<Record<string, PendingChange>>;
   /** Opened conversations that may not be stored yet, by the group in `pending` that paid for them. */
@@ -95,6 +109,22 @@ export interface Closed {
   readonly settleAt?: Date;
   readonly settledAt?: Date;
   readonly erasedAt?: Date;
+}
+
+/** The most credits in one day and one month, of UTC. At least one of them. */
+export interface Caps {
+  readonly day?: number;
+  readonly month?: number;
+}
+
+/** Credits that were spent, without what was given back, in the newest day and month with a debit. */
+export interface Spending {
+  /** 20261128. */
+  readonly day: number;
+  /** 202611. */
+  readonly month: number;
+  readonly ofDay: number;
+  readonly ofMonth: number;
 }
 
 /** One change of the balance with everything its ledger entry needs, and what it paid for. */
@@ -128,6 +158,19 @@ export type ChangeId = GroupId | `crd_${string}` | `ref_${string}`;
 
 /** The account as the audit shows it: without its balance and the fields of its changes. */
 export function accountInAudit(account: AccountDocument): object {
-  const { balance, seq, credits, chats, pending, opening, pendingAt, lapsed, ...settings } = account;
+  const {
+    balance,
+    seq,
+    credits,
+    chats,
+    pending,
+    opening,
+    pendingAt,
+    lapsed,
+    spent,
+    keysSpent,
+    heldPrefixes,
+    ...settings
+  } = account;
   return settings;
 }

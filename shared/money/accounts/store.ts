@@ -98,6 +98,18 @@ export async function updateAccount(db: Db, id: AccountId, { numberCheck, ...res
   return matchedCount === 1;
 }
 
+const LIMITS = ['caps', 'countries', 'recipientPerHour', 'brake'] as const satisfies readonly (keyof AccountDocument)[];
+
+export type AccountLimits = Pick<AccountDocument, (typeof LIMITS)[number]>;
+
+/** Sets all limits: those that are left out are removed. Idempotent. */
+export async function setAccountLimits(db: Db, id: AccountId, limits: AccountLimits): Promise<void> {
+  const unset = Object.fromEntries(
+    LIMITS.filter((name) => limits[name] === undefined).map((name) => [name, '' as const]),
+  );
+  await accounts(db).updateOne({ _id: id }, { $set: limits, $unset: unset });
+}
+
 /** Whether all users need a second factor, or owners only. */
 export async function setSecondFactor(db: Db, id: AccountId, all: boolean): Promise<void> {
   const update = all ? { $set: { secondFactor: 'required' as const } } : { $unset: { secondFactor: '' as const } };

@@ -1,6 +1,7 @@
 import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import type { PaidConversation } from '../accounts/opening.ts';
+import type { KeyCaps } from '../ledger/spending.ts';
 import type { ChatAcceptOutcome } from './accept-outcome.ts';
 import type { ChatOrder } from './decide.ts';
 import { type ChatDraft, isFreeForm, queuedChatMessage } from './draft.ts';
@@ -19,8 +20,14 @@ export type Answer = ChatAcceptOutcome | { readonly kind: 'failed'; readonly err
 export type Answered = readonly [Arrival, Answer];
 
 /** An arrival for a new message. */
-export function newArrival(account: AccountId, draft: ChatDraft, payBy: Date | undefined): Arrival {
+export function newArrival(
+  account: AccountId,
+  draft: ChatDraft,
+  payBy: Date | undefined,
+  caps: readonly KeyCaps[] = [],
+): Arrival {
   return {
+    caps,
     _id: draft._id,
     to: draft.to,
     freeForm: isFreeForm(draft),
@@ -39,6 +46,8 @@ export function returningArrival(message: ChatMessageDocument): Arrival {
     to: message.to,
     freeForm: isFreeForm(message),
     again: true,
+    // It counts for the keys again, but their caps do not refuse what was accepted once.
+    caps: (message.keys ?? []).map((key) => ({ key })),
     payBy: undefined,
     messageIn: () => message,
   };

@@ -3,7 +3,8 @@ import { isoDate } from '../../platform/runtime/clock.ts';
 import { type MessageId, newId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument } from '../accounts/account.ts';
 import type { Opening, PaidConversation } from '../accounts/opening.ts';
-import { type Refusal, refusalOf } from '../ledger/refusal.ts';
+import { type Payer, type Refusal, refusalOf } from '../ledger/refusal.ts';
+import { afterSpending, chargesOf, type KeyCaps } from '../ledger/spending.ts';
 import { type ConversationDocument, conversationKey } from './conversation.ts';
 import { type ConversationDocuments, namesOf, sessionOf } from './names.ts';
 import { type ChatPrices, conversationPrice } from './pricing.ts';
@@ -16,6 +17,8 @@ export interface ChatOrder {
   readonly to: string;
   /** True for everything but templates. Allowed only while the session is open. */
   readonly freeForm: boolean;
+  /** The caps of the keys that it counts for. */
+  readonly caps: readonly KeyCaps[];
   /** Set when it was accepted before, in a conversation that has been refunded since. */
   readonly again?: true;
 }
@@ -25,7 +28,7 @@ export interface ChatOrder {
  * documents of the conversations have it.
  */
 export interface ChatState {
-  readonly account: Pick<AccountDocument, '_id' | 'status' | 'balance' | 'expiryDate' | 'chats' | 'opening'> | null;
+  readonly account: (Payer & Pick<AccountDocument, '_id' | 'chats' | 'opening'>) | null;
   /** Of the customers and of all their aliases. */
   readonly conversations: ConversationDocuments;
 }
@@ -53,7 +56,8 @@ export function decideChats(
   const refusal = refusalOf(account, 0, today);
   if (refusal !== undefined) return orders.map(() => refusal);
   assert(account !== null, 'an account that is not there is refused');
-  let { balance, chats = 0 } = account;
+  let { chats = 0 } = account;
+  let payer: Payer = account;
   const opened = new Map<string, PaidConversation>();
   return orders.map((order): ChatDecision => {
     const session = sessionOf(conversations, account._id, order.to);
@@ -68,9 +72,10 @@ export function decideChats(
     if (conversation !== undefined) return { kind: 'included', conversation };
     const by = starterAt(session, now);
     const credits = conversationPrice(by, prices);
-    const refused = refusalOf({ ...account, balance }, credits, today);
+    const keys = chargesOf([{ caps: order.caps, amount: credits }]);
+    const refused = refusalOf(payer, credits, today, keys);
     if (refused !== undefined) return refused;
-    balance -= credits;
+    payer = afterSpending({ ...payer, balance: payer.balance - credits }, credits, today, keys);
     chats += 1;
     const opening: Opening = {
       id: newId('cnv', now.getTime()),

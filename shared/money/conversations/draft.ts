@@ -3,7 +3,7 @@ import { type AccountId, idDay } from '../../platform/runtime/ids.ts';
 import type { PaidConversation } from '../accounts/opening.ts';
 
 /** A chat-app message as requested: checked, not paid yet. */
-export type ChatDraft = Pick<ChatMessageDocument, '_id' | 'to' | 'content' | 'validUntil' | 'reference'>;
+export type ChatDraft = Pick<ChatMessageDocument, '_id' | 'to' | 'content' | 'validUntil' | 'reference' | 'keys'>;
 
 /** The document that an accepted draft becomes. Pure: accept and a redo after a crash write the same. */
 export function queuedChatMessage(
@@ -25,6 +25,7 @@ export function queuedChatMessage(
     lane: CHAT_LANE,
     content: draft.content,
     ...(draft.reference !== undefined && { reference: draft.reference }),
+    ...(draft.keys !== undefined && { keys: draft.keys }),
     state: 'queued',
     v: 0,
     due: draft.validUntil,

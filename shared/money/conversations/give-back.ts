@@ -41,6 +41,7 @@ async function giveBack(db: Db, charges: readonly Charge[]): Promise<void> {
       amount: opener.opened.credits,
       reason: 'refund',
       reference: conversation,
+      paid: { by: opener.opened.group, keys: opener.keys },
     });
     byAccount.set(account, credits);
   }
@@ -51,12 +52,12 @@ async function giveBack(db: Db, charges: readonly Charge[]): Promise<void> {
 async function readPaid(
   db: Db,
   charges: readonly Charge[],
-): Promise<ReadonlyMap<MessageId, Pick<ChatMessageDocument, '_id' | 'conversation' | 'opened'>>> {
+): Promise<ReadonlyMap<MessageId, Pick<ChatMessageDocument, '_id' | 'conversation' | 'opened' | 'keys'>>> {
   const found = await db
     .collection<ChatMessageDocument>('messages')
     .find(
       { _id: { $in: charges.flatMap(({ charged }) => charged ?? []) } },
-      { projection: { conversation: 1, opened: 1 } },
+      { projection: { conversation: 1, opened: 1, keys: 1 } },
     )
     .toArray();
   return new Map(found.map((message) => [message._id, message]));

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import type { Refusal } from '../ledger/refusal.ts';
+import type { KeyCaps } from '../ledger/spending.ts';
 import type { ChatAcceptOutcome, SessionClosed } from './accept-outcome.ts';
 import { AccountAccepter, type ChatAccepterDeps } from './account-accepter.ts';
 import { newArrival, returningArrival } from './arrival.ts';
@@ -22,9 +23,9 @@ import { readChatState } from './read-state.ts';
 export interface ChatAccepter {
   /**
    * Rejects with the store's error when nothing happened. With `payBy`, it is accepted before that moment of the store's time or
-   * never.
+   * never. `caps`: of the keys that ask, if they may spend only so much.
    */
-  accept(account: AccountId, draft: ChatDraft, payBy?: Date): Promise<ChatAcceptOutcome>;
+  accept(account: AccountId, draft: ChatDraft, payBy?: Date, caps?: readonly KeyCaps[]): Promise<ChatAcceptOutcome>;
   /**
    * Does the same for a message whose conversation has been refunded since. The message goes in another conversation. A refusal is
    * final: no attempt pays after it.
@@ -52,7 +53,7 @@ export function createChatAccepter(deps: ChatAccepterDeps): ChatAccepter {
   };
 
   return {
-    accept: (account, draft, payBy) => accepterOf(account).accept(newArrival(account, draft, payBy)),
+    accept: (account, draft, payBy, caps) => accepterOf(account).accept(newArrival(account, draft, payBy, caps)),
     acceptAgain: (message) => accepterOf(message.account).accept(returningArrival(message)),
   };
 }
@@ -64,8 +65,9 @@ export async function wouldOpen(
   draft: Pick<ChatDraft, '_id' | 'to' | 'content'>,
   now: Date,
   prices: ChatPrices,
+  caps: readonly KeyCaps[],
 ): Promise<{ readonly kind: 'would_accept'; readonly credits: number } | Refusal | SessionClosed> {
-  const order = { _id: draft._id, to: draft.to, freeForm: isFreeForm(draft) };
+  const order = { _id: draft._id, to: draft.to, freeForm: isFreeForm(draft), caps };
   const [decision] = decideChats([order], await readChatState(db, account, [order]), now, prices);
   if (decision === undefined || decision.kind === 'included') return { kind: 'would_accept', credits: 0 };
   return decision.kind === 'open' ? { kind: 'would_accept', credits: decision.opening.credits } : decision;

@@ -7,6 +7,7 @@ import type { AccountId, GroupId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
 import type { OpenConversation, Opening } from '../accounts/opening.ts';
 import { payerFilter } from '../ledger/refusal.ts';
+import { type KeyCharge, spending } from '../ledger/spending.ts';
 import { enterInLedger, ledgerEntryOf } from '../ledger/store.ts';
 import { inTime } from '../payment/pay-by.ts';
 import { DECIDED, type Decided, encodeOpening, openingEntry } from '../payment/pending.ts';
@@ -31,6 +32,8 @@ export interface OpeningDebit {
   readonly done: readonly GroupId[];
   /** From this moment of the store's time on, the update is refused, however long it was delayed. */
   readonly payBy: Date | undefined;
+  /** What they take of the caps of keys. */
+  readonly keys: readonly KeyCharge[];
 }
 
 /**
@@ -45,7 +48,7 @@ export async function payForOpenings(
   accounts: Collection<AccountDocument>,
   debit: OpeningDebit,
 ): Promise<readonly PendingChange[] | undefined> {
-  const { account, chats, openings, today, payBy } = debit;
+  const { account, chats, openings, today, payBy, keys } = debit;
   const groups = openings.map(({ opening }) => opening.group);
   const required = openings.reduce((sum, { opening }) => sum + opening.credits, 0);
   const projection = Object.fromEntries(
@@ -56,7 +59,7 @@ export async function payForOpenings(
       {
         _id: account,
         chats: chats ?? { $exists: false },
-        ...payerFilter(required, today),
+        ...payerFilter(required, today, keys),
         ...inTime(payBy),
       },
       openingPipeline(debit, required),
@@ -86,7 +89,7 @@ export async function endAttempts(
   return matchedCount === 1;
 }
 
-function openingPipeline({ openings, done }: OpeningDebit, required: number): Document[] {
+function openingPipeline({ openings, done, today, keys }: OpeningDebit, required: number): Document[] {
   const pending: Record<string, unknown> = {};
   const opening: Record<string, Opening> = {};
   let spent = 0;
@@ -110,6 +113,7 @@ function openingPipeline({ openings, done }: OpeningDebit, required: number): Do
       pendingAt: { $ifNull: ['$pendingAt', '$$NOW'] },
       pending: { $mergeObjects: ['$pending', pending] },
       opening: { $mergeObjects: ['$opening', { $literal: opening }] },
+      ...spending(required, today, keys),
     },
   };
   if (done.length === 0) return [set];

@@ -5,6 +5,7 @@ import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import type { AccountId, GroupId } from '../../platform/runtime/ids.ts';
 import { errorFields, type Log } from '../../platform/runtime/log.ts';
 import type { AccountDocument } from '../accounts/account.ts';
+import { chargesOf } from '../ledger/spending.ts';
 import { declareOver, earliest } from '../payment/pay-by.ts';
 import { OUTCOME_UNKNOWN } from './accept-outcome.ts';
 import type { Answered, Arrival } from './arrival.ts';
@@ -56,7 +57,8 @@ export async function payForOpeners(
     messages: arrival.again ? [] : [arrival.messageIn(opening)],
   }));
   const payBy = earliest(openers.map(({ arrival }) => arrival.payBy));
-  const debit = { account, chats, openings, today: isoDate(clock.now()), done, payBy };
+  const keys = chargesOf(openers.map(({ arrival: { caps }, opening: { credits: amount } }) => ({ caps, amount })));
+  const debit = { account, chats, openings, today: isoDate(clock.now()), done, payBy, keys };
   const what = { account, group: first.opening.group };
   const accounts = db.collection<AccountDocument>('accounts');
   let repeated = false;

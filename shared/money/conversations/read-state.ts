@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument } from '../accounts/account.ts';
+import { PAYER } from '../ledger/refusal.ts';
 import { conversationKey } from './conversation.ts';
 import type { ChatOrder, ChatState } from './decide.ts';
 import { readCustomers } from './names.ts';
@@ -10,7 +11,7 @@ import { readCustomers } from './names.ts';
  * then in the conversations' documents. An opening paid after this read raises `chats`, so the debit detects it.
  */
 export async function readChatState(db: Db, account: AccountId, orders: readonly ChatOrder[]): Promise<ChatState> {
-  const projection = { status: 1, balance: 1, expiryDate: 1, chats: 1, opening: 1 };
+  const projection = { ...PAYER, chats: 1, opening: 1 };
   const before = await db.collection<AccountDocument>('accounts').findOne({ _id: account }, { projection });
   const keys = orders.map(({ to }) => conversationKey(account, to));
   return { account: before, conversations: await readCustomers(db, keys) };

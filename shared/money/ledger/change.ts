@@ -7,6 +7,7 @@ import type { AccountId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument, ChangeId, CreditNote, LedgerReason, PendingChange } from '../accounts/account.ts';
 import { findChange, isApplied } from './applied.ts';
 import type { LedgerEntryDocument } from './entry.ts';
+import { type GivenBack, givingBack } from './spending.ts';
 import { enterInLedger, ledgerCollection, ledgerEntryOf } from './store.ts';
 
 /** A top-up, a correction or a refund. Its id ensures that it happens once, however often it is requested. */
@@ -17,6 +18,8 @@ export interface Credit extends CreditNote {
   readonly reason: Exclude<LedgerReason, 'send' | 'conversation'>;
   /** What the ledger entry refers to, for example the refunded message. */
   readonly reference?: string;
+  /** Of a refund: what had paid for it, so that it makes room in the caps again (spending.ts). */
+  readonly paid?: GivenBack['paid'];
 }
 
 /** Lost races in a row before we give up. Each loss means that another top-up or refund of this account went through. */
@@ -185,6 +188,7 @@ function creditPipeline(credits: readonly Credit[]): Document[] {
         seq: { $add: ['$seq', credits.length] },
         credits: { $add: ['$credits', 1] },
         pendingAt: { $ifNull: ['$pendingAt', '$$NOW'] },
+        ...givingBack(credits),
       },
     },
   ];

@@ -26,7 +26,13 @@ export async function refundMessages(db: Db, messages: readonly MessageDocument[
   for (const message of messages) {
     if (!isRefundable(message) || message.refund !== undefined) continue;
     const credits = byAccount.get(message.account) ?? [];
-    credits.push({ id: `ref_${message._id}`, amount: CREDITS_PER_MESSAGE, reason: 'refund', reference: message._id });
+    credits.push({
+      id: `ref_${message._id}`,
+      amount: CREDITS_PER_MESSAGE,
+      reason: 'refund',
+      reference: message._id,
+      paid: { by: message.group, keys: message.keys },
+    });
     byAccount.set(message.account, credits);
   }
   for (const [account, credits] of byAccount) await applyCredits(db, account, credits);

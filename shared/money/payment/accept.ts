@@ -11,8 +11,9 @@ import type { Log } from '../../platform/runtime/log.ts';
 import { within } from '../../platform/runtime/within.ts';
 import { CREDITS_PER_MESSAGE } from '../ledger/refund.ts';
 import type { Refusal } from '../ledger/refusal.ts';
-import { type DebitRequest, debitEach, PAID } from './debit.ts';
-import { type Answered, debitAnswers } from './debit-answers.ts';
+import { chargesOf, type KeyCaps, type KeyCharge } from '../ledger/spending.ts';
+import { type Answered, type DebitRequest, debitEach, PAID } from './debit.ts';
+import { debitAnswers } from './debit-answers.ts';
 import { FollowUp } from './follow-up.ts';
 import { KeyedGrouper, type KeyedPart } from './keyed-grouper.ts';
 import { earliest } from './pay-by.ts';
@@ -31,21 +32,26 @@ export interface Accepter {
    * Accepts all drafts of one request or none. When it resolves, the messages are paid and safe, and perhaps not in the queue yet.
    * Rejects with the store's error when nothing happened because the store could not be reached; `outcome_unknown` when that
    * cannot be told. With `payBy` the account pays before that moment of the store's time or never, even if this process freezes or
-   * the debit is delayed.
+   * the debit is delayed. `caps`: of the keys that ask, if they may spend only so much.
    */
-  accept(account: AccountId, drafts: readonly MessageDraft[], payBy?: Date): Promise<AcceptOutcome>;
+  accept(
+    account: AccountId,
+    drafts: readonly MessageDraft[],
+    payBy?: Date,
+    caps?: readonly KeyCaps[],
+  ): Promise<AcceptOutcome>;
 }
 
 /** The same for a schedule: paid for now and stored, released at its time (messages/schedule.ts). */
 export interface Booker {
-  book(account: AccountId, booking: Booking, payBy?: Date): Promise<AcceptOutcome>;
+  book(account: AccountId, booking: Booking, payBy?: Date, caps?: readonly KeyCaps[]): Promise<AcceptOutcome>;
 }
 
 /**
  * The same for a batch that is stored unpaid. It gets a debit of its own. A batch that is not paid before `payBy` may be pruned.
  */
 export interface BatchAccepter {
-  acceptBatch(account: AccountId, batch: BatchOrder, payBy: Date): Promise<AcceptOutcome>;
+  acceptBatch(account: AccountId, batch: BatchOrder, payBy: Date, caps?: readonly KeyCaps[]): Promise<AcceptOutcome>;
 }
 
 export type AcceptOutcome =
@@ -67,6 +73,8 @@ interface Order {
   readonly bookings: readonly Booking[];
   readonly batch?: BatchOrder;
   readonly payBy: Date | undefined;
+  /** What it takes of the caps of keys. */
+  readonly keys: readonly KeyCharge[];
 }
 
 interface AccountOrder {
@@ -93,6 +101,10 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
   readonly #deps: { readonly db: Db; readonly clock: Clock; readonly log: Log };
   readonly #followUp: FollowUp;
   readonly #grouper: KeyedGrouper<AccountId, Order, Answer>;
+  /** Accounts that are known to have caps. The others are asked whether they have, which costs less than to ask what is left. */
+  readonly #capped = new Set<AccountId>();
+  /** The UTC day, and the accounts that this process has seen pay on it. */
+  #paidOn: { readonly today: string; readonly accounts: Set<AccountId> } = { today: '', accounts: new Set() };
 
   constructor(deps: { readonly db: Db; readonly clock: Clock; readonly log: Log }) {
     this.#deps = deps;
@@ -106,16 +118,31 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     });
   }
 
-  async accept(account: AccountId, drafts: readonly MessageDraft[], payBy?: Date): Promise<AcceptOutcome> {
-    return outcomeOf(await this.#grouper.add(account, { drafts, bookings: [], payBy }));
+  async accept(
+    account: AccountId,
+    drafts: readonly MessageDraft[],
+    payBy?: Date,
+    caps: readonly KeyCaps[] = [],
+  ): Promise<AcceptOutcome> {
+    return outcomeOf(await this.#grouper.add(account, charged({ drafts, bookings: [], payBy }, caps)));
   }
 
-  async book(account: AccountId, booking: Booking, payBy?: Date): Promise<AcceptOutcome> {
-    return storedOutcomeOf(await this.#grouper.add(account, { drafts: [], bookings: [booking], payBy }));
+  async book(
+    account: AccountId,
+    booking: Booking,
+    payBy?: Date,
+    caps: readonly KeyCaps[] = [],
+  ): Promise<AcceptOutcome> {
+    return storedOutcomeOf(await this.#grouper.add(account, charged({ drafts: [], bookings: [booking], payBy }, caps)));
   }
 
-  async acceptBatch(account: AccountId, batch: BatchOrder, payBy: Date): Promise<AcceptOutcome> {
-    return storedOutcomeOf(await this.#payAlone(account, { drafts: [], bookings: [], batch, payBy }));
+  async acceptBatch(
+    account: AccountId,
+    batch: BatchOrder,
+    payBy: Date,
+    caps: readonly KeyCaps[] = [],
+  ): Promise<AcceptOutcome> {
+    return storedOutcomeOf(await this.#payAlone(account, charged({ drafts: [], bookings: [], batch, payBy }, caps)));
   }
 
   /** Resolves when everything accepted so far is stored and entered, or left to the maintenance because that takes too long. */
@@ -137,11 +164,11 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
   async #answerEach(account: AccountId, orders: readonly Order[], all: Answer): Promise<readonly Answer[]> {
     if ('failed' in all) return orders.map(() => all);
     const { outcome } = all;
-    const maybeSome = outcome.kind === 'insufficient_credits' || outcome.kind === 'too_late';
-    if (!maybeSome || orders.length === 1) {
+    const tooMuch = outcome.kind === 'insufficient_credits' || outcome.kind === 'spend_limit_reached';
+    if (!(tooMuch || outcome.kind === 'too_late') || orders.length === 1) {
       return orders.map((order) => ({ ...all, outcome: withOwnPrice(outcome, order) }));
     }
-    if (outcome.kind === 'insufficient_credits' && orders.every((order) => orderPrice(order) > outcome.balance)) {
+    if (tooMuch && orders.every((order) => isTooMuch(order, outcome))) {
       // Not even the cheapest can be paid: an empty account costs one try per group, not one per request.
       return orders.map((order) => ({ outcome: { ...outcome, required: orderPrice(order) } }));
     }
@@ -177,7 +204,14 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
   async #payOpen(orders: readonly AccountOrder[]): Promise<readonly Answer[]> {
     const today = isoDate(this.#deps.clock.now());
     const group = newId('grp');
-    const requests = orders.map((one) => debitRequest(one, group, today, this.#followUp.takeDone(one.account)));
+    if (today > this.#paidOn.today) this.#paidOn = { today, accounts: new Set() };
+    // After a step back of the clock, nothing is known of the day.
+    const accounts = today === this.#paidOn.today ? this.#paidOn.accounts : new Set<AccountId>();
+    const requests = orders.map((one) => ({
+      ...debitRequest(one, group, today, this.#followUp.takeDone(one.account)),
+      uncapped: one.order.keys.length === 0 && !this.#capped.has(one.account),
+      begun: accounts.has(one.account),
+    }));
     let answers: readonly Answered[] = [];
     try {
       answers = await this.#debit(requests);
@@ -191,6 +225,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
       const answer = answers[i];
       return answer?.kind === 'paid' ? { ...request, first: answer.repeated !== true } : [];
     });
+    for (const { account } of paid) accounts.add(account);
     if (paid.length > 0) crashPoint('accept:debited');
     const stored = this.#followUp.store(paid);
     return requests.map((request, i) => answerOf(request, answers[i], stored));
@@ -202,7 +237,7 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     const paid = debitEach(this.#deps.db, requests);
     const all = await paid.catch(() => 0);
     if (all === requests.length) return requests.map(() => PAID);
-    return debitAnswers(this.#deps, requests, { beganMs, paid });
+    return debitAnswers({ ...this.#deps, capped: this.#capped }, requests, { beganMs, paid });
   }
 }
 
@@ -241,7 +276,22 @@ function debitRequest(
     today,
     done,
     payBy: order.payBy,
+    keys: order.keys,
   };
+}
+
+function charged(order: Omit<Order, 'keys'>, caps: readonly KeyCaps[]): Order {
+  return { ...order, keys: caps.length === 0 ? [] : chargesOf([{ caps, amount: orderPrice(order) }]) };
+}
+
+/** Whether an order is refused alone for the reason for which it was refused with others. */
+function isTooMuch(
+  order: Order,
+  refusal: Extract<Refusal, { readonly kind: 'insufficient_credits' | 'spend_limit_reached' }>,
+): boolean {
+  if (refusal.kind === 'insufficient_credits') return orderPrice(order) > refusal.balance;
+  const { key, spent, cap } = refusal;
+  return (key === undefined || order.keys.some((one) => one.key === key)) && spent + orderPrice(order) > cap;
 }
 
 /** One order for all. The earliest `payBy` applies to every one of them. */
@@ -250,12 +300,13 @@ function together(orders: readonly Order[]): Order {
     drafts: orders.flatMap(({ drafts }) => drafts),
     bookings: orders.flatMap(({ bookings }) => bookings),
     payBy: earliest(orders.map(({ payBy }) => payBy)),
+    keys: chargesOf(orders.flatMap(({ keys }) => keys.map((one) => ({ caps: [one], amount: one.amount })))),
   };
 }
 
-/** Price of an order without a batch. */
-function orderPrice({ drafts, bookings }: Order): number {
-  return bookings.reduce((sum, booking) => sum + priceOfBooking(booking), drafts.length * CREDITS_PER_MESSAGE);
+function orderPrice({ drafts, bookings, batch }: Omit<Order, 'keys'>): number {
+  const messages = (batch?.total ?? drafts.length) * CREDITS_PER_MESSAGE;
+  return bookings.reduce((sum, booking) => sum + priceOfBooking(booking), messages);
 }
 
 function withOwnPrice(outcome: AcceptOutcome, order: Order): AcceptOutcome {

@@ -47,9 +47,10 @@ export async function refundCancelled(db: Db, schedules: readonly ScheduleDocume
   for (const schedule of schedules)
     byAccount.set(schedule.account, [...(byAccount.get(schedule.account) ?? []), schedule]);
   for (const [account, own] of byAccount) {
-    const credits = own.map(
-      ({ _id, credits: amount }): Credit => ({ id: `ref_${_id}`, amount, reason: 'refund', reference: _id }),
-    );
+    const credits = own.map(({ _id, credits: amount, group, content }): Credit => {
+      const keys = content?.kind === 'message' ? content.message.keys : content?.keys;
+      return { id: `ref_${_id}`, amount, reason: 'refund', reference: _id, paid: { by: group, keys } };
+    });
     await applyCredits(db, account, credits);
     for (const { batch } of own) if (batch !== undefined) await removeUnreleased(db, batch);
     await markRefunded(

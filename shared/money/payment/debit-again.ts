@@ -2,21 +2,30 @@ import type { Db } from 'mongodb';
 import { findAtOnce } from '../../platform/mongo/find-at-once.ts';
 import { type FindOne, findCommitted, findNow } from '../../platform/mongo/find-one.ts';
 import type { AccountDocument } from '../accounts/account.ts';
-import { PAYER } from '../ledger/refusal.ts';
+import { PAYER, type Payer } from '../ledger/refusal.ts';
 import { ledgerCollection } from '../ledger/store.ts';
-import { type Debit, type DebitRequest, debitFilter, debitOf, debitPipeline, PAID } from './debit.ts';
+import { type Answered, type Debit, type DebitRequest, debitFilter, debitOf, debitPipeline, PAID } from './debit.ts';
 
 /**
  * The result of each request of an answered `debitEach`, in order, when not all have paid. By plain reads: a request that they show
  * as paid is paid. A server that was replaced may show fewer than `debitEach` has counted, so the caller compares the numbers. May
- * be repeated.
+ * be repeated. Accounts with caps of which the caller did not know are added to `capped`, and pay now.
  */
-export async function readDebits(db: Db, requests: readonly DebitRequest[]): Promise<readonly Debit[]> {
+export async function readDebits(
+  db: Db,
+  requests: readonly DebitRequest[],
+  capped: Set<AccountDocument['_id']>,
+): Promise<readonly Answered[]> {
   const accounts = await readAccounts(db, requests);
   return Promise.all(
     requests.map(async (request) => {
-      const debit = debitOf(accounts.get(request.account) ?? null, request);
-      return debit.kind === 'paid' || !(await isEntered(db, request, findNow)) ? debit : PAID;
+      const account = accounts.get(request.account) ?? null;
+      const debit = debitOf(account, request);
+      if (debit.kind === 'paid' || (await isEntered(db, request, findNow))) return PAID;
+      if (request.uncapped !== true || account?.caps === undefined) return debit;
+      capped.add(request.account);
+      const again = await debitAgain(db, request);
+      return again.kind === 'unknown' ? again : { ...again, repeated: true };
     }),
   );
 }
@@ -37,7 +46,8 @@ const TRIES_MAX = 50;
  * replaced, and the messages, which then go to another server, would be free. A later write that is acknowledged proves it only if
  * it goes to the same server; on a cluster messages and account may lie on different ones.
  */
-export async function debitAgain(db: Db, request: DebitRequest): Promise<Debit | { readonly kind: 'unknown' }> {
+export async function debitAgain(db: Db, asked: DebitRequest): Promise<Debit | { readonly kind: 'unknown' }> {
+  const request = { ...asked, uncapped: false };
   const accounts = db.collection<AccountDocument>('accounts');
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const before = await readPayer(db, request);
@@ -59,7 +69,7 @@ export async function debitAgain(db: Db, request: DebitRequest): Promise<Debit |
 }
 
 /** What a debit needs to know of the account. */
-type PayingAccount = Pick<AccountDocument, '_id' | 'status' | 'balance' | 'expiryDate' | 'seq' | 'pending'>;
+type PayingAccount = Payer & Pick<AccountDocument, '_id' | 'seq' | 'pending'>;
 
 async function readAccounts(
   db: Db,

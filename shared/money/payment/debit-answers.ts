@@ -2,23 +2,17 @@ import type { Db } from 'mongodb';
 import { isStoreTrouble } from '../../platform/mongo/errors.ts';
 import { untilAnswered } from '../../platform/mongo/until-answered.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
+import type { AccountId } from '../../platform/runtime/ids.ts';
 import type { Log } from '../../platform/runtime/log.ts';
-import type { Debit, DebitRequest } from './debit.ts';
+import type { Answered, DebitRequest } from './debit.ts';
 import { debitAgain, readDebits } from './debit-again.ts';
-
-/**
- * `failed`: nothing happened to this one, for a reason of its own. `repeated`: an attempt with a lost answer may still reach the
- * store. It has no effect while the pending change exists, so only the maintenance worker may clear that.
- */
-export type Answered =
-  | (Debit & { readonly repeated?: true })
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'failed'; readonly error: unknown };
 
 export interface DebitDeps {
   readonly db: Db;
   readonly clock: Clock;
   readonly log: Log;
+  /** Accounts that are known to have caps (`readDebits`). */
+  readonly capped: Set<AccountId>;
 }
 
 const UNKNOWN = { kind: 'unknown' } as const;
@@ -49,7 +43,7 @@ export async function debitAnswers(
 }
 
 async function answersTogether(
-  { db, clock, log }: DebitDeps,
+  { db, clock, log, capped }: DebitDeps,
   requests: readonly DebitRequest[],
   { beganMs, paid }: Attempt,
 ): Promise<readonly Answered[]> {
@@ -65,7 +59,7 @@ async function answersTogether(
   const paying = first.answer;
   try {
     const read = await untilAnswered<readonly Answered[]>(tools, async () => {
-      const debits = await readDebits(db, requests);
+      const debits = await readDebits(db, requests, capped);
       // Fewer than the store has answered: the read came to a server that was replaced and does not know it.
       if (debits.filter(({ kind }) => kind === 'paid').length >= paying) return debits;
       return Promise.all(requests.map((request) => repeatOrUnknown(db, request)));

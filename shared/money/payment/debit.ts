@@ -3,11 +3,21 @@ import { updateEach } from '../../platform/mongo/update-each.ts';
 import type { AccountId, GroupId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument } from '../accounts/account.ts';
 import { PAYER, type Payer, payerFilter, type Refusal, refusalOf } from '../ledger/refusal.ts';
+import { chargesOf, type KeyCaps, type KeyCharge, spending } from '../ledger/spending.ts';
 import { inTime } from './pay-by.ts';
 import { type Decided, encodePurchase, type Purchase, priceOf } from './pending.ts';
 
 /** The result of one attempt to pay for a group. */
 export type Debit = { readonly kind: 'paid' } | { readonly kind: 'refused'; readonly why: Refusal };
+
+/**
+ * `failed`: nothing happened to this one, for a reason of its own. `repeated`: an attempt with a lost answer may still reach the
+ * store. It has no effect while the pending change exists, so only the maintenance worker may clear that.
+ */
+export type Answered =
+  | (Debit & { readonly repeated?: true })
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'failed'; readonly error: unknown };
 
 export const PAID = { kind: 'paid' } as const;
 
@@ -20,6 +30,12 @@ export interface DebitRequest extends Purchase {
   readonly done: readonly GroupId[];
   /** By the store's time. From then on the debit is refused, however long it was delayed (gateway/http/idempotency/key-holder.ts relies on it). */
   readonly payBy?: Date | undefined;
+  /** What it takes of the caps of keys. */
+  readonly keys?: readonly KeyCharge[];
+  /** Nobody here knows of caps. It pays only if there are none; if there are, `readDebits` asks again, with them. */
+  readonly uncapped?: boolean;
+  /** This process has seen a debit of the account pay today. */
+  readonly begun?: boolean;
 }
 
 /**
@@ -42,7 +58,7 @@ export function debitEach(db: Db, requests: readonly DebitRequest[]): Promise<nu
 export function debitOf(now: (Payer & Pick<AccountDocument, 'pending'>) | null, request: DebitRequest): Debit {
   if (now?.pending?.[request.group] !== undefined) return PAID;
   const required = priceOf(request);
-  const why = refusalOf(now, required, request.today);
+  const why = refusalOf(now, required, request.today, request.keys);
   if (why !== undefined) return { kind: 'refused', why };
   if (request.payBy !== undefined) return { kind: 'refused', why: { kind: 'too_late' } };
   // The reason for the refusal is gone by now; the answer is about the moment of the debit.
@@ -55,24 +71,25 @@ export async function wouldRefuse(
   account: AccountId,
   required: number,
   today: string,
+  caps: readonly KeyCaps[] = [],
 ): Promise<Refusal | undefined> {
   const now = await db.collection<AccountDocument>('accounts').findOne({ _id: account }, { projection: PAYER });
-  return refusalOf(now, required, today);
+  return refusalOf(now, required, today, chargesOf([{ caps, amount: required }]));
 }
 
 /** Matches the account if it can pay now, and has no pending change of this group: it pays for a group once. */
 export function debitFilter(request: DebitRequest): Filter<AccountDocument> {
-  const { account, group, today, payBy } = request;
+  const { account, group, today, payBy, keys, uncapped } = request;
   return {
     _id: account,
-    ...payerFilter(priceOf(request), today),
+    ...payerFilter(priceOf(request), today, keys, uncapped),
     [`pending.${group}`]: { $exists: false },
     ...inTime(payBy),
   };
 }
 
 export function debitPipeline(request: DebitRequest): Document[] {
-  const { group, done } = request;
+  const { group, today, done, keys = [], begun } = request;
   const required = priceOf(request);
   const seq = { $add: ['$seq', 1] };
   const balance = { $subtract: ['$balance', required] };
@@ -81,7 +98,13 @@ export function debitPipeline(request: DebitRequest): Document[] {
     ...encodePurchase(request),
   };
   const set = {
-    $set: { balance, seq, pendingAt: { $ifNull: ['$pendingAt', '$$NOW'] }, [`pending.${group}`]: pending },
+    $set: {
+      balance,
+      seq,
+      pendingAt: { $ifNull: ['$pendingAt', '$$NOW'] },
+      [`pending.${group}`]: pending,
+      ...spending(required, today, keys, begun),
+    },
   };
   return done.length === 0 ? [set] : [set, { $unset: done.map((id) => `pending.${id}`) }];
 }

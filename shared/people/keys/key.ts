@@ -17,6 +17,11 @@ export interface KeyDocument {
   readonly expiresAt?: Date;
   /** Its own request rate, instead of `REQUESTS_PER_MINUTE`. */
   readonly perMinute?: number;
+  /**
+   * The most credits that it may spend in a day and in a month (UTC). All keys of its line have the same, and what the keys that it
+   * makes spend counts for it too (money/ledger/spending.ts).
+   */
+  readonly caps?: { readonly day?: number; readonly month?: number };
   /** The only addresses and subnets that may use it (`canonicalSubnet`). Absent: it may be used from everywhere. */
   readonly allowedIps?: readonly string[];
   /** Who made it; absent: ops. */

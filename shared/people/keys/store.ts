@@ -17,6 +17,7 @@ export interface NewKey {
   readonly expiresAt?: Date | undefined;
   readonly perMinute?: number | undefined;
   readonly allowedIps?: readonly string[] | undefined;
+  readonly caps?: KeyDocument['caps'] | undefined;
   readonly maker?: Maker | undefined;
   readonly rotatedFrom?: KeyDocument['rotatedFrom'];
   /** Given with `rotatedFrom`. */
@@ -50,7 +51,7 @@ export async function createKey(db: Db, clock: Clock, key: NewKey): Promise<{ id
 
 /** Makes a key of this text. Throws `AllPlacesTaken` and `MakerChanged`. */
 export async function insertKey(db: Db, clock: Clock, key: NewKey, text: KeyText): Promise<KeyDocument> {
-  const { account, name, scopes, expiresAt, perMinute, allowedIps, maker, rotatedFrom, line } = key;
+  const { account, name, scopes, expiresAt, perMinute, allowedIps, caps, maker, rotatedFrom, line } = key;
   const document: KeyDocument = {
     _id: text.id,
     ...defined({ account }),
@@ -59,7 +60,7 @@ export async function insertKey(db: Db, clock: Clock, key: NewKey, text: KeyText
     status: 'active',
     scopes,
     createdAt: clock.now(),
-    ...defined({ expiresAt, perMinute, allowedIps }),
+    ...defined({ expiresAt, perMinute, allowedIps, caps }),
     ...(maker === undefined ? {} : { createdBy: maker.by, makers: maker.makers }),
     ...defined({ rotatedFrom, line }),
   };
@@ -177,6 +178,18 @@ export async function narrowKey(db: Db, id: string, bound: Bounds): Promise<KeyD
     const changed = await changeSeen(db, key, [{ $set: literally(left) }]);
     if (changed !== undefined) return changed;
   }
+}
+
+/** Sets the caps of all keys of a line, or removes them. Returns the key as it is then. */
+export async function setKeyCaps(
+  db: Db,
+  { _id, account, line }: KeyDocument,
+  caps: KeyDocument['caps'],
+): Promise<KeyDocument | undefined> {
+  const first = line ?? _id;
+  const ofLine = { ...ownedBy(account), $or: [{ _id: first }, { line: first }] };
+  await keys(db).updateMany(ofLine, caps === undefined ? { $unset: { caps: '' } } : { $set: { caps } });
+  return findKey(db, _id);
 }
 
 /** Marks the values as literals: a name may begin with `$`. */

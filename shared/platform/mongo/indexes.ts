@@ -42,6 +42,12 @@ export const INDEXES: readonly Index[] = [
     serves: 'maintenance: the accounts whose messages are kept for a shorter time',
   },
   {
+    collection: 'recipient_hours',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'expiry of what each recipient was sent in an hour',
+  },
+  {
     collection: 'ledger',
     key: { account: 1, change: 1 },
     options: { name: 'change', unique: true },

@@ -16,7 +16,7 @@ describe('changes that are audited', () => {
   const clock = new ManualClock(new Date('2026-11-21T10:00:00Z'));
   const requester: Requester = {
     ...{ who: { kind: 'key', id: 'k1' }, account: undefined, scopes: ['admin:support'] },
-    ...{ address: '127.0.0.1', perMinute: 60, makers: [] },
+    ...{ address: '127.0.0.1', perMinute: 60, makers: [], caps: [] },
   };
   const entries = () => store.db.collection<AuditDocument>('audit');
   const stored = () =>

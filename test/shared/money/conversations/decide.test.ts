@@ -37,6 +37,7 @@ describe('conversations/decide', () => {
     _id: newId('msg'),
     to: CUSTOMER,
     freeForm: false,
+    caps: [],
     ...overrides,
   });
   const opening = (number: number, openedAt: Date, customer = CUSTOMER): Opening => ({

@@ -196,7 +196,7 @@ describe('conversations/open', () => {
 
   it('says beforehand what a message would cost, and charges and stores nothing', async () => {
     const account = await makeAccount(world.store.db, 2);
-    const ask = (draft = makeTemplateDraft()) => wouldOpen(world.store.db, account, draft, new Date(), CHAT_PRICES);
+    const ask = (draft = makeTemplateDraft()) => wouldOpen(world.store.db, account, draft, new Date(), CHAT_PRICES, []);
 
     const outside = await ask();
     const text = await ask(makeTextDraft());

@@ -120,7 +120,7 @@ describe('messages/accept', () => {
   it('pays a group once, also when the debit is asked again because its answer was lost', async () => {
     const account = await makeAccount(store.db, 5);
     const debits = (requests: readonly DebitRequest[]) =>
-      debitAnswers({ db: store.db, clock: systemClock, log: silentLog }, requests, {
+      debitAnswers({ db: store.db, clock: systemClock, log: silentLog, capped: new Set() }, requests, {
         beganMs: systemClock.monotonicMs(),
         paid: debitEach(store.db, requests),
       });

@@ -70,7 +70,7 @@ describe('paying by a time', () => {
     const messages = [queuedMessage(account, group, makeDraft())];
     const request = { account, group, messages, today: '2026-11-21', done: [] };
     const debits = (requests: readonly DebitRequest[]) =>
-      debitAnswers({ db: store.db, clock: systemClock, log: silentLog }, requests, {
+      debitAnswers({ db: store.db, clock: systemClock, log: silentLog, capped: new Set() }, requests, {
         beganMs: systemClock.monotonicMs(),
         paid: debitEach(store.db, requests),
       });

@@ -24,7 +24,7 @@ export function debitWorld() {
     debits:
       (db: Db = store.db) =>
       (requests: readonly DebitRequest[]) =>
-        debitAnswers({ db, clock: systemClock, log: silentLog }, requests, {
+        debitAnswers({ db, clock: systemClock, log: silentLog, capped: new Set() }, requests, {
           beganMs: systemClock.monotonicMs(),
           paid: debitEach(db, requests),
         }),

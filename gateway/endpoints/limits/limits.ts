@@ -1,0 +1,253 @@
+import type { Db } from 'mongodb';
+import { z } from 'zod';
+import type { AccountDocument, Caps, Spending } from '../../../shared/money/accounts/account.ts';
+import { isCountry } from '../../../shared/money/accounts/number-check.ts';
+import { type AccountLimits, findAccount, setAccountLimits } from '../../../shared/money/accounts/store.ts';
+import { resetOf, spentIn } from '../../../shared/money/ledger/spending.ts';
+import { type KeyDocument, lineOf } from '../../../shared/people/keys/key.ts';
+import { findOwnKey, listLiveKeys, setKeyCaps } from '../../../shared/people/keys/store.ts';
+import { isoDate } from '../../../shared/platform/runtime/clock.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
+import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
+import { named, success, text, whole } from '../../api/shapes.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { choice, Fault, list, number, optional, string, withDefault } from '../../http/fields/field.ts';
+import { request } from '../../http/fields/request.ts';
+import { accountOf } from '../accounts/account.ts';
+import { ACCOUNT_IN_PATH } from '../operators/fields.ts';
+
+/** What an account may spend and whom it may send to. Operators set it; the caps of its keys the account sets itself. */
+
+const Cap = named('Cap', {
+  cap: whole('The most credits. Null: no cap.', { minimum: 0, example: 5000 }).nullable(),
+  spent: whole('Credits that were debited and not given back since.', { minimum: 0, example: 1280 }),
+  resets_on: text('The UTC day from which on it counts anew.', { format: 'date', example: '2026-12-01' }),
+});
+const CapsShape = { day: Cap, month: Cap };
+
+const KeyCapsShape = named('KeyCaps', {
+  key_id: text(undefined, { example: '01m7znjn7hdb5pft3awkb6pgvz' }),
+  name: text(undefined, { example: 'shop server' }),
+  ...CapsShape,
+});
+
+const Limits = named('AccountLimits', {
+  ...CapsShape,
+  countries: z
+    .array(text())
+    .meta({ description: 'The only countries that it may send to (ISO 3166-1). Null: all.', example: ['IN', 'AE'] })
+    .nullable(),
+  recipient_per_hour: whole('How many messages one recipient may get in a clock hour. Null: any number.', {
+    minimum: 1,
+    example: 5,
+  }).nullable(),
+  brake: z.enum(['off', 'watch', 'hold']).meta({
+    description:
+      'What becomes of traffic that looks like fraud: of a prefix whose messages or share rise while fewer arrive. `watch`: it is shown. `hold`: sends to it are refused too, until a person releases it.',
+    example: 'hold',
+  }),
+  keys: z.array(KeyCapsShape).meta({ description: 'The keys that work and have caps of their own.' }),
+});
+
+export const accountLimits = endpoint({
+  id: 'accountLimits',
+  method: 'get',
+  path: '/v2/account/limits',
+  tag: 'Account',
+  summary: 'Limits of the account',
+  description:
+    'Extension. What the account and its keys may spend in a day and a month, what they have spent, and whom it may send to. A send beyond a limit is refused with 403 before it is charged; the member `limit` names it. Days are those of UTC. A message that is sent later counts when it is booked.',
+  scopes: ['read', 'manage'],
+  answer: Limits,
+  handle: async ({ db, clock }, { caller }) => limitsRecord(db, await accountAt(db, caller.account._id), clock.now()),
+});
+
+export const operatorLimits = endpoint({
+  id: 'operatorLimits',
+  method: 'get',
+  path: '/v2/admin/accounts/{account_id}/limits',
+  tag: 'Operators',
+  summary: 'Limits of an account',
+  description: 'Extension. As the account sees them.',
+  scopes: ['admin:read'],
+  params: ACCOUNT_IN_PATH,
+  answer: Limits,
+  problems: ['account_not_found'],
+  async handle({ db, clock }, { params }) {
+    const account = await accountOf(db, params.account_id);
+    return account === undefined ? refused('account_not_found') : limitsRecord(db, account, clock.now());
+  },
+});
+
+const CREDITS_MAX = 1_000_000_000;
+const most = (description: string, minimum: number, maximum = CREDITS_MAX) =>
+  optional(
+    number({ description, minimum, maximum, type: 'integer' }, (value) =>
+      Number.isInteger(value) ? undefined : new Fault('wrong_type', 'It must be a whole number.'),
+    ),
+  );
+const CAPS = {
+  spend_per_day: most('The most credits in a day (UTC). Left out: no cap.', 0),
+  spend_per_month: most('The most credits in a calendar month (UTC). Left out: no cap.', 0),
+};
+const COUNTRIES_MAX = 250;
+const PER_HOUR_MAX = 1_000;
+
+export const setLimits = endpoint({
+  id: 'setLimits',
+  method: 'put',
+  path: '/v2/admin/accounts/{account_id}/limits',
+  tag: 'Operators',
+  summary: 'Set the limits of an account',
+  description:
+    'Extension. All of them: what is left out is not limited. The caps hold from the next debit on, the rest within seconds. What is booked or waits already is not touched.',
+  scopes: ['admin:support'],
+  confirmed: true,
+  params: ACCOUNT_IN_PATH,
+  body: request({
+    ...CAPS,
+    countries: optional(
+      list(
+        string({ description: 'Two letters (ISO 3166-1).', pattern: '^[A-Z]{2}$' }, (text) =>
+          isCountry(text) ? text : new Fault('invalid_value', 'It must be a country in two letters, like IN.'),
+        ),
+        {
+          description: 'The only countries that it may send to. Left out: all.',
+          minItems: 1,
+          maxItems: COUNTRIES_MAX,
+        },
+      ),
+    ),
+    recipient_per_hour: most(
+      'How many messages one recipient may get in a clock hour. Left out: any number.',
+      1,
+      PER_HOUR_MAX,
+    ),
+    brake: withDefault(
+      choice(
+        ['off', 'watch', 'hold'],
+        'What becomes of traffic that looks like fraud. `watch`: it is shown. `hold`: sends to that prefix are refused too.',
+      ),
+      'off',
+    ),
+  }),
+  answer: success('SetLimitsResult', { limits: Limits }),
+  problems: ['account_not_found'],
+  examples: { body: { shop: { spend_per_day: 5000, countries: ['IN'], recipient_per_hour: 5, brake: 'hold' } } },
+  async handle(deps, { requester, params, body }) {
+    const { db, clock } = deps;
+    const account = await accountOf(db, params.account_id);
+    if (account === undefined) return refused('account_not_found');
+    const { _id: id } = account;
+    const { countries, recipient_per_hour: recipientPerHour, brake } = body;
+    const limits: AccountLimits = {
+      ...defined({ caps: capsOf(body), recipientPerHour }),
+      ...(countries === undefined ? {} : { countries: [...new Set(countries)].sort() }),
+      ...(brake === 'off' ? {} : { brake }),
+    };
+    await changeAudited(deps, requester, {
+      action: 'account.limits',
+      subject: { kind: 'account', id },
+      account: id,
+      read: async () => limitsOf(account),
+      make: () => setAccountLimits(db, id, limits),
+      madeOf: () => limits,
+      isRefusal: () => false,
+    });
+    return done({ limits: await limitsRecord(db, await accountAt(db, id), clock.now()) });
+  },
+});
+
+export const setCapsOfKey = endpoint({
+  id: 'setKeyCaps',
+  method: 'put',
+  path: '/v2/account/keys/{key_id}/caps',
+  tag: 'Account',
+  summary: 'Set what a key may spend',
+  description:
+    'Extension. What is left out is not capped. It holds within seconds, for the keys that replace it too. What the keys spend that it makes counts for it. It counts from when the first cap is set. A key that has a cap, or whose maker has one, may set none.',
+  scopes: ['manage'],
+  confirmed: true,
+  params: {
+    key_id: text('Id of the key, from the list.', {
+      pattern: '^[0-9a-z]{26}$',
+      example: '01m7znjn7hdb5pft3awkb6pgvz',
+    }),
+  },
+  body: request(CAPS),
+  answer: success('SetKeyCapsResult', { caps: KeyCapsShape }),
+  problems: ['key_not_found', 'key_not_active', 'key_beyond_caller'],
+  examples: { body: { till: { spend_per_day: 200 } } },
+  async handle(deps, { caller, params, body }) {
+    const { db, clock } = deps;
+    const account = caller.account._id;
+    const key = await findOwnKey(db, account, params.key_id);
+    if (key === undefined) return refused('key_not_found');
+    if (key.status === 'revoked') return refused('key_not_active');
+    if (caller.caps.length > 0) {
+      const detail = 'Your key may spend only so much itself. Set caps on the dashboard, or with a key that has none.';
+      return refused('key_beyond_caller', { detail });
+    }
+    const caps = capsOf(body);
+    const changed = await changeAudited(deps, caller, {
+      action: 'key.caps',
+      subject: { kind: 'key', id: key._id },
+      read: async () => ({ caps: key.caps ?? null }),
+      make: () => setKeyCaps(db, key, caps),
+      madeOf: (made) => made && { caps: made.caps ?? null },
+      isRefusal: () => false,
+    });
+    const { keysSpent = {} } = await accountAt(db, account);
+    return done({ caps: keyRecord(changed ?? key, keysSpent, clock.now()) });
+  },
+});
+
+function capsOf({
+  spend_per_day: day,
+  spend_per_month: month,
+}: {
+  readonly spend_per_day?: number | undefined;
+  readonly spend_per_month?: number | undefined;
+}): Caps | undefined {
+  return day === undefined && month === undefined ? undefined : defined({ day, month });
+}
+
+function limitsOf({ caps, countries, recipientPerHour, brake }: AccountDocument): AccountLimits {
+  return defined({ caps, countries, recipientPerHour, brake });
+}
+
+async function accountAt(db: Db, id: AccountDocument['_id']): Promise<AccountDocument> {
+  const account = await findAccount(db, id);
+  if (account === undefined) throw new Error('accounts are never removed');
+  return account;
+}
+
+async function limitsRecord(db: Db, account: AccountDocument, now: Date): Promise<Shown<typeof Limits>> {
+  const { _id: id, caps, spent, keysSpent = {}, countries, recipientPerHour, brake } = account;
+  const keys = await listLiveKeys(db, id, now);
+  return {
+    ...capsRecord(caps, spent, now),
+    countries: countries ?? null,
+    recipient_per_hour: recipientPerHour ?? null,
+    brake: brake ?? 'off',
+    keys: keys.filter((key) => key.caps !== undefined).map((key) => keyRecord(key, keysSpent, now)),
+  };
+}
+
+function keyRecord(
+  key: KeyDocument,
+  keysSpent: Readonly<Record<string, Spending>>,
+  now: Date,
+): Shown<typeof KeyCapsShape> {
+  return { key_id: key._id, name: key.name, ...capsRecord(key.caps, keysSpent[lineOf(key)], now) };
+}
+
+function capsRecord(caps: Caps = {}, spent: Spending | undefined, now: Date) {
+  const today = isoDate(now);
+  const of = (period: 'day' | 'month'): Shown<typeof Cap> => ({
+    cap: caps[period] ?? null,
+    spent: spentIn(period, spent, today),
+    resets_on: resetOf(period, today),
+  });
+  return { day: of('day'), month: of('month') };
+}
