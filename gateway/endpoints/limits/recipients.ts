@@ -1,10 +1,3 @@
-import { prefixOf } from '../../../shared/messages/traffic/prefix.ts';
-import {
-  countRecipients,
-  giveBackRecipients,
-  type RecipientCount,
-  recipientsOver,
-} from '../../../shared/messages/traffic/recipient-hours.ts';
 import { countryOf } from '../../../shared/money/accounts/number-check.ts';
 import { errorFields } from '../../../shared/platform/runtime/log.ts';
 import { inSlices } from '../../../shared/platform/runtime/turns.ts';
@@ -13,6 +6,8 @@ import type { GatewayDeps } from '../../http/deps.ts';
 import { FieldProblems, invalidRequest } from '../../http/field-problems.ts';
 import type { Problem, Refused } from '../../http/idempotency/action.ts';
 import { PROBLEMS, type ProblemSlug } from '../../http/problem.ts';
+import { prefixOf } from './prefix.ts';
+import { countRecipients, giveBackRecipients, type RecipientCount, recipientsOver } from './recipient-hours.ts';
 
 /**
  * The limits of an account on whom it sends to. Checked when a request is accepted, before any debit; of a schedule when it is

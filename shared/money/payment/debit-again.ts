@@ -9,12 +9,12 @@ import { type Answered, type Debit, type DebitRequest, debitFilter, debitOf, deb
 /**
  * The result of each request of an answered `debitEach`, in order, when not all have paid. By plain reads: a request that they show
  * as paid is paid. A server that was replaced may show fewer than `debitEach` has counted, so the caller compares the numbers. May
- * be repeated. Accounts with caps of which the caller did not know are added to `capped`, and pay now.
+ * be repeated: then say so. Accounts with caps of which the caller did not know are added to `capped`, and pay now.
  */
 export async function readDebits(
   db: Db,
   requests: readonly DebitRequest[],
-  capped: Set<AccountDocument['_id']>,
+  { capped, repeated }: { readonly capped: Set<AccountDocument['_id']>; readonly repeated: boolean },
 ): Promise<readonly Answered[]> {
   const accounts = await readAccounts(db, requests);
   return Promise.all(
@@ -25,7 +25,7 @@ export async function readDebits(
       if (request.uncapped !== true || account?.caps === undefined) return debit;
       capped.add(request.account);
       const again = await debitAgain(db, request);
-      return again.kind === 'unknown' ? again : { ...again, repeated: true };
+      return again.kind === 'unknown' || !repeated ? again : { ...again, repeated };
     }),
   );
 }

@@ -57,9 +57,12 @@ async function answersTogether(
   if (first === 'unknown') return requests.map(() => UNKNOWN);
   if (typeof first.answer !== 'number') return first.answer;
   const paying = first.answer;
+  let repeated = false;
   try {
     const read = await untilAnswered<readonly Answered[]>(tools, async () => {
-      const debits = await readDebits(db, requests, capped);
+      const reading = readDebits(db, requests, { capped, repeated });
+      repeated = true;
+      const debits = await reading;
       // Fewer than the store has answered: the read came to a server that was replaced and does not know it.
       if (debits.filter(({ kind }) => kind === 'paid').length >= paying) return debits;
       return Promise.all(requests.map((request) => repeatOrUnknown(db, request)));

@@ -1,13 +1,14 @@
-import { type Collection, type Db, MongoBulkWriteError } from 'mongodb';
-import type { AccountId } from '../../platform/runtime/ids.ts';
-import { HOUR_MS, type HourName, hourName } from '../statistics-hour.ts';
+import type { Collection, Db } from 'mongodb';
+import { HOUR_MS, type HourName, hourName } from '../../../shared/messages/statistics-hour.ts';
+import { DUPLICATE_KEY, storeTrouble } from '../../../shared/platform/mongo/errors.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 
 /**
  * How many messages a recipient was sent in one clock hour by an account that limits that: one document for each, removed after the
  * hour. Counted before the debit, by an update that goes no further than the limit: so it is exact over all gateways. A process that
  * dies between the count and the debit leaves one too many, never one too few.
  */
-export interface RecipientHourDocument {
+interface RecipientHourDocument {
   readonly _id: `${AccountId}:${string}:${HourName}`;
   readonly n: number;
   readonly expiresAt: Date;
@@ -18,7 +19,6 @@ function recipientHourCollection(db: Db): Collection<RecipientHourDocument> {
 }
 
 const SLICE = 1_000;
-const DUPLICATE = 11_000;
 
 /** What was counted, so that it can be given back when nothing was sent after all. */
 export interface RecipientCount {
@@ -65,26 +65,21 @@ async function countSlice(
     filter: { _id: keyOf(account, to, now), n: { $lte: most - times } },
     update: { $inc: { n: times }, $setOnInsert: { expiresAt } },
   }));
-  try {
-    await collection.bulkWrite(
-      updates.map((update) => ({ updateOne: { ...update, upsert: true } })),
-      { ordered: false },
-    );
-    return new Set();
-  } catch (error) {
-    if (!(error instanceof MongoBulkWriteError)) throw error;
-    const errors = [error.writeErrors].flat();
-    if (errors.length === 0 || errors.some(({ code }) => code !== DUPLICATE)) throw error;
+  const { writeErrors = [] } = await db.command({
+    update: 'recipient_hours',
+    ordered: false,
+    updates: updates.map(({ filter, update }) => ({ q: filter, u: update, upsert: true })),
+    writeConcern: { w: 'majority', j: true },
+  });
+  const refused = new Set<string>();
+  for (const { index, code, errmsg } of writeErrors) {
+    const [one, again] = [slice[index], updates[index]];
+    if (code !== DUPLICATE_KEY || one === undefined || again === undefined) throw storeTrouble(errmsg);
     // The document is there: at its limit, or another gateway has inserted it at the same moment.
-    const refused = new Set<string>();
-    for (const { index } of errors) {
-      const [one, update] = [slice[index], updates[index]];
-      if (one === undefined || update === undefined) continue;
-      const again = refused.size === 0 && (await collection.updateOne(update.filter, update.update)).matchedCount === 1;
-      if (!again) refused.add(one[0]);
-    }
-    return refused;
+    const counted = refused.size === 0 && (await collection.updateOne(again.filter, again.update)).matchedCount === 1;
+    if (!counted) refused.add(one[0]);
   }
+  return refused;
 }
 
 /** The recipients to whom as many messages cannot be sent now. Counts nothing. */
