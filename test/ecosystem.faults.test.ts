@@ -140,7 +140,12 @@ describe('ecosystem.config.js', () => {
         ...{ ...process.env, ...SECRETS, ...STRANGE, HARKARA_DATA_DIR: join(folder, 'data') },
         HARKARA_ENV_FILE: join(folder, '.env'),
         ...{ PM2_HOME: join(folder, 'pm2'), PM2_DISABLE_VERSION_CHECK: 'true', HARKARA_SIMULATOR: 'on' },
-        ...{ SIMULATOR_SMSC_PORT: '0', SIMULATOR_CHATAPP_PORT: '0', SIMULATOR_WEBHOOK_PORT: '0' },
+        ...{
+          SIMULATOR_SMSC_PORT: '0',
+          SIMULATOR_CHATAPP_PORT: '0',
+          SIMULATOR_WEBHOOK_PORT: '0',
+          SIMULATOR_MAIL_PORT: '0',
+        },
       };
       const { HARKARA_SECRET_KEY, MONGODB_URI } = SECRETS; // The others are for ops alone.
       const text = `HARKARA_SECRET_KEY=${HARKARA_SECRET_KEY}\nMONGODB_URI=${MONGODB_URI}\n`;

@@ -22,12 +22,8 @@ export class SessionCookie {
   }
 
   /** Undefined when the request has no such cookie. The cookie may still have the wrong form. */
-  read({ headers }: IncomingMessage): string | undefined {
-    const start = `${this.#name}=`;
-    // Requests of programs have no cookie at all.
-    if (headers.cookie?.includes(start) !== true) return undefined;
-    const found = headers.cookie.split(';').find((pair) => pair.trimStart().startsWith(start));
-    return found?.trim().slice(start.length);
+  read(req: IncomingMessage): string | undefined {
+    return cookieOf(req, this.#name);
   }
 
   /** Has no `Max-Age`, so it ends with the browser; the server ends it earlier. */
@@ -38,6 +34,15 @@ export class SessionCookie {
   erase(): readonly string[] {
     return ['Set-Cookie', `${this.#name}=; ${this.#attributes}; Max-Age=0`];
   }
+}
+
+/** What a cookie holds. */
+export function cookieOf({ headers }: IncomingMessage, name: string): string | undefined {
+  const start = `${name}=`;
+  // Requests of programs have no cookie at all.
+  if (headers.cookie?.includes(start) !== true) return undefined;
+  const found = headers.cookie.split(';').find((pair) => pair.trimStart().startsWith(start));
+  return found?.trim().slice(start.length);
 }
 
 export function parseCookie(text: string): CookieText | undefined {

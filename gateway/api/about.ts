@@ -5,7 +5,7 @@ import { PROBLEMS, type ProblemSlug } from '../http/problem.ts';
 import type { Examples, Tag } from './endpoint.ts';
 import { EVENT_EXAMPLES, EVENT_SHAPES } from './event-shapes.ts';
 import { exampleOf } from './json-schema.ts';
-import { flag, text, whole } from './shapes.ts';
+import { capitalised, flag, text, whole } from './shapes.ts';
 
 /** What the OpenAPI document says once, of the whole API. */
 
@@ -179,10 +179,6 @@ export const COMPONENTS = {
     },
   },
 };
-
-export function capitalised(word: string): string {
-  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
-}
 
 /** A named shape with its examples: those given, or the one that its fields make. */
 export function contentOf(shape: z.ZodType, examples: Examples | undefined) {

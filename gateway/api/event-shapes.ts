@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { EventName } from '../../shared/events/catalogue.ts';
+import type { AccountEventKind } from '../../shared/events/account-event.ts';
+import { ACCOUNT_EVENT_NAMES, type AccountEventName, EVENTS, type EventName } from '../../shared/events/catalogue.ts';
 import type { Examples } from './endpoint.ts';
-import { id, named, text, time, whole } from './shapes.ts';
+import { capitalised, id, named, text, time, whole } from './shapes.ts';
 
 /** What is posted to customers ("Event kinds"); shared/events/catalogue.ts makes the bodies. */
 
@@ -143,6 +144,30 @@ const TemplateStoppedEvent = named('TemplateStoppedEvent', {
   channel: z.literal('chatapp'),
 });
 
+/** As its entry of the catalogue says. */
+function accountShape(name: AccountEventName): z.ZodType<object> {
+  const kind: AccountEventKind = EVENTS[name];
+  const members = Object.entries(kind.members).map(([member, { about, example, nullable }]) => {
+    const shape =
+      typeof example === 'number'
+        ? whole(about, { example })
+        : typeof example === 'string'
+          ? text(about, { example })
+          : z.array(text()).meta({ description: about, example });
+    return [member, nullable ? shape.nullable() : shape];
+  });
+  return named(`${name.split(/[._]/).map(capitalised).join('')}Event`, {
+    event: z.literal(name),
+    ...Object.fromEntries(members),
+    timestamp: time('When it happened.', '2026-11-22T10:00:00+00:00'),
+    channel: z.literal('account'),
+  });
+}
+
+const ACCOUNT_SHAPES = Object.fromEntries(ACCOUNT_EVENT_NAMES.map((name) => [name, accountShape(name)])) as Readonly<
+  Record<AccountEventName, z.ZodType<object>>
+>; // one for each name
+
 export const EVENT_SHAPES: Readonly<Record<EventName, z.ZodType<object>>> = {
   'message.received': MessageReceivedEvent,
   'recipient.opted_out': wordEvent('RecipientOptedOutEvent', 'recipient.opted_out', 'STOP'),
@@ -167,6 +192,7 @@ export const EVENT_SHAPES: Readonly<Record<EventName, z.ZodType<object>>> = {
     text(REASON, { example: 'The header is not yours.' }),
   ),
   'template.stopped': TemplateStoppedEvent,
+  ...ACCOUNT_SHAPES,
 };
 
 /** Of those that differ by channel, in place of what the fields show. */

@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import { requestSchema } from '../http/fields/request.ts';
 import { PROBLEMS, type ProblemSlug } from '../http/problem.ts';
-import { API, COMMON_SHAPES, COMPONENTS, capitalised, contentOf, valuesOf } from './about.ts';
+import { API, COMMON_SHAPES, COMPONENTS, contentOf, valuesOf } from './about.ts';
 import type { Contract, Operation, Parameter, Reference, Response } from './contract.ts';
 import { type Endpoint, hasBody } from './endpoint.ts';
 import { componentsOf, exampleOf, schemaOf } from './json-schema.ts';
+import { capitalised } from './shapes.ts';
 
 /** The OpenAPI document: what is said once of the whole API (about.ts), and what the declarations of the endpoints say. */
 export function openapiOf(endpoints: readonly Endpoint[]): Contract {

@@ -82,3 +82,7 @@ export function pageFields<Entry extends z.ZodType>(data: z.ZodArray<Entry>) {
     has_more: flag('Whether there may be more.'),
   };
 }
+
+export function capitalised(word: string): string {
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}

@@ -44,6 +44,7 @@ import { status } from './messages/status.ts';
 import { numbers } from './numbers/numbers.ts';
 import { addOptOut, optOuts, removeOptOut } from './numbers/opt-outs.ts';
 import { auditOfAll } from './operators/audit.ts';
+import { mails } from './operators/mail.ts';
 import { giveNumber, numbersOfAll, takeNumber } from './operators/numbers.ts';
 import {
   anyUserLink,
@@ -63,6 +64,7 @@ import { cancelSchedule, scheduleState, schedules } from './schedules/schedules.
 import { removeSender, requestSender, senders } from './senders/senders.ts';
 import { confirmSession } from './sign-in/confirm.ts';
 import { lookAtLink, useLink } from './sign-in/link.ts';
+import { chooseNotices, ownNotices } from './sign-in/notices.ts';
 import { endOtherSessions, endOwnSession, ownSessions } from './sign-in/own-sessions.ts';
 import { changePassword, changeProfile, profile } from './sign-in/profile.ts';
 import {
@@ -101,6 +103,7 @@ import {
   showWebhook,
   testWebhook,
   updateWebhook,
+  webhookEvents,
 } from './webhooks/webhooks.ts';
 
 /** All endpoints, in the order of the document. The router tries them in this order too, so the busiest come first. */
@@ -167,6 +170,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   updateKey,
   revoke,
   rotateKey,
+  webhookEvents,
   listWebhooks,
   createWebhook,
   showWebhook,
@@ -231,6 +235,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listLedgerChecks,
   startLedgerCheck,
   showLedgerCheck,
+  mails,
   anyUsers,
   inviteToAccount,
   changeUserStatus,
@@ -259,6 +264,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   useLink,
   profile,
   changeProfile,
+  ownNotices,
+  chooseNotices,
   changePassword,
   beginSecondFactor,
   confirmSecondFactor,

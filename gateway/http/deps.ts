@@ -33,6 +33,7 @@ export interface GatewayDeps {
     | 'promotionalFrom'
     | 'promotionalUntil'
     | 'publicUrl'
+    | 'smtpHost'
     | 'trustProxy'
     | 'validityHours'
     | 'webhookAllowHttp'

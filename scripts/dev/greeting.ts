@@ -25,6 +25,7 @@ Harkara runs.
   Carrier     simulated, SMPP on 127.0.0.1:${config.simulatorSmscPort}
   Chat-app    simulated provider on ${demo.providerUrl}
   Webhooks    to the receiver, shown below and on ${receiverUrl(config)}/
+  Mail        ${config.smtpPort === config.simulatorMailPort ? `none is sent: what would be is shown below and on ${receiverUrl(config)}/mails` : `by ${config.smtpHost}`}
   Logs        ${shown(files.logs)}
   Account     ${demo.account._id} with ${demo.balance} credits
   Key         ${demo.key}

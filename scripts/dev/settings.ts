@@ -20,6 +20,7 @@ export async function runSettings(files: RunFiles): Promise<RunSettings> {
   const smscPort = await freePort('127.0.0.1', config.simulatorSmscPort, 'SIMULATOR_SMSC_PORT');
   const chatappPort = await freePort('127.0.0.1', config.simulatorChatappPort, 'SIMULATOR_CHATAPP_PORT');
   const webhookPort = await freePort('127.0.0.1', config.simulatorWebhookPort, 'SIMULATOR_WEBHOOK_PORT');
+  const mailPort = await freePort('127.0.0.1', config.simulatorMailPort, 'SIMULATOR_MAIL_PORT');
   const env: NodeJS.ProcessEnv = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !PM2_VARIABLES.test(name))),
     HARKARA_DATA_DIR: files.dataDir,
@@ -28,6 +29,8 @@ export async function runSettings(files: RunFiles): Promise<RunSettings> {
     SIMULATOR_SMSC_PORT: String(smscPort),
     SIMULATOR_CHATAPP_PORT: String(chatappPort),
     SIMULATOR_WEBHOOK_PORT: String(webhookPort),
+    SIMULATOR_MAIL_PORT: String(mailPort),
+    ...(config.smtpHost === '' && mailboxSettings(mailPort)),
     WEBHOOK_ALLOW_HTTP: 'yes',
     WEBHOOK_ALLOW_SUBNETS: [...config.webhookAllowSubnets, `127.0.0.1:${webhookPort}`].join(','),
     PM2_HOME: files.pm2Home,
@@ -38,4 +41,14 @@ export async function runSettings(files: RunFiles): Promise<RunSettings> {
     PM2_CONCURRENT_ACTIONS: '16',
   };
   return { config: loadConfig(readEnvironment(env)), env };
+}
+
+/** Mails go to the simulator, which shows them and passes none on. */
+function mailboxSettings(port: number): NodeJS.ProcessEnv {
+  return {
+    SMTP_HOST: '127.0.0.1',
+    SMTP_PORT: String(port),
+    SMTP_TLS: 'none',
+    MAIL_FROM: 'Harkara <no-reply@harkara.example>',
+  };
 }

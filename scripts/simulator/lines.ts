@@ -1,3 +1,4 @@
+import type { ReceivedMail } from './mailbox.ts';
 import type { ProviderEvent } from './provider/options.ts';
 import type { ReceivedWebhook } from './receiver/received.ts';
 import { alphabetOf } from './smpp/text.ts';
@@ -19,6 +20,11 @@ export function webhookLine(post: ReceivedWebhook): string {
     'no secret': 'signed, no secret to check it',
   };
   return `${clock(post.at)} webhook ${clean(event)}${clean(message)}${again} · ${verdict[post.signature]} · ${answered} · ${clean(post.body)}`;
+}
+
+/** One mail as a line for people. */
+export function mailLine({ at, to, subject, text }: ReceivedMail): string {
+  return `${clock(at)} mail    to ${clean(to.join(', '))}: ${clean(subject)} · ${clean(text)}`;
 }
 
 /** One event of the SMSC as a line for people. */

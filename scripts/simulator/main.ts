@@ -1,5 +1,6 @@
 import { readEnvironment } from './environment.ts';
-import { providerLine, smscLine, webhookLine } from './lines.ts';
+import { mailLine, providerLine, smscLine, webhookLine } from './lines.ts';
+import { startMailbox } from './mailbox.ts';
 import { startProvider } from './provider.ts';
 import { startReceiver } from './receiver.ts';
 import { readCommand, type Settings } from './settings.ts';
@@ -17,19 +18,21 @@ async function run(settings: Settings): Promise<void> {
     ...settings.provider,
     onEvent: print && ((event) => print(providerLine(event))),
   });
+  const mailbox = await startMailbox({ port: settings.mailPort, onMail: print && ((mail) => print(mailLine(mail))) });
   const receiver = await startReceiver({
     port: settings.webhookPort,
     secrets: settings.webhookSecrets,
     onWebhook: print && ((post) => print(webhookLine(post))),
     actions: { '/smsc/says': (url, text) => phoneSays(smsc, url, text) },
     pages: {
+      '/mails': () => mailbox.mails(),
       '/smsc': () => ({ ...smsc.stats(), sessions: smsc.sessions() }),
       '/texts': () => smsc.texts().map(({ from, to, text, parts }) => ({ from, to, text, parts: parts.length })),
     },
   });
 
   const stop = () => {
-    Promise.all([smsc.close(), provider.close(), receiver.close()]).then(
+    Promise.all([smsc.close(), provider.close(), receiver.close(), mailbox.close()]).then(
       () => process.exit(0),
       (error: unknown) => fail(error),
     );
@@ -41,7 +44,7 @@ async function run(settings: Settings): Promise<void> {
   process.once('disconnect', stop);
 
   console.log(
-    `SMSC on 127.0.0.1:${smsc.port}, chat-app provider on ${provider.url}, webhook receiver on ${receiver.url} (GET / shows what came)`,
+    `SMSC on 127.0.0.1:${smsc.port}, chat-app provider on ${provider.url}, webhook receiver on ${receiver.url} (GET / shows what came), mail server on 127.0.0.1:${mailbox.port}`,
   );
   process.send?.('ready');
 }
@@ -50,7 +53,9 @@ function fail(error: unknown): void {
   const busy = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
   const message = error instanceof Error ? error.message : String(error);
   console.error(
-    busy ? `${message}: is another simulator running? See --smsc-port, --chatapp-port and --webhook-port.` : message,
+    busy
+      ? `${message}: is another simulator running? See --smsc-port, --chatapp-port, --webhook-port and --mail-port.`
+      : message,
   );
   process.exit(1);
 }

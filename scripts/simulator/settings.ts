@@ -11,6 +11,7 @@ export interface Settings {
   readonly smsc: Partial<SmscOptions>;
   readonly provider: Partial<ProviderOptions>;
   readonly webhookPort: number;
+  readonly mailPort: number;
   readonly webhookSecrets: readonly string[];
   readonly quiet: boolean;
 }
@@ -71,6 +72,7 @@ const SETTINGS: readonly Setting[] = [
     meaning: 'how long a review of a chat-app template takes',
   },
   { flag: 'webhook-port', value: 'PORT', standard: '4010', meaning: 'HTTP port of the webhook receiver on 127.0.0.1' },
+  { flag: 'mail-port', value: 'PORT', standard: '4025', meaning: 'SMTP port of the mail server on 127.0.0.1' },
   { flag: 'webhook-secret', value: 'WHSEC', standard: '', meaning: 'secret(s) to check signatures with, by commas' },
   { flag: 'quiet', value: '0|1', standard: '0', meaning: 'print nothing about messages' },
 ];
@@ -137,6 +139,7 @@ function settings(text: (flag: string) => string): Settings {
       reviewMs: number('chatapp-review'),
     },
     webhookPort: number('webhook-port', 0, 65_535),
+    mailPort: number('mail-port', 0, 65_535),
     webhookSecrets: text('webhook-secret')
       .split(',')
       .filter((secret) => secret !== ''),
@@ -159,7 +162,7 @@ function help(): string {
     return `  ${`--${flag} ${value}`.padEnd(28)}${meaning}${standard === '' ? '' : ` (${standard})`}`;
   });
   return [
-    'A carrier (SMSC), a chat-app provider and a webhook receiver to try the gateway against; all on 127.0.0.1 only.',
+    'A carrier (SMSC), a chat-app provider, a webhook receiver and a mail server to try the gateway against; all on 127.0.0.1 only.',
     '',
     ...lines,
     '',

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { channelOf } from '../messages/channels/channels.ts';
 import type { AnyMessage } from '../messages/document/any-message.ts';
 import type { ChannelName, HistoryEntry } from '../messages/document/message.ts';
+import { ACCOUNT_ROLES, OPERATOR_ROLES } from '../people/users/user.ts';
 import { isoTimestamp } from '../platform/runtime/clock.ts';
+import { type AccountChange, accountBody, accountEvent, type Notice } from './account-event.ts';
 import { type TemplateChange, type TemplateOutcome, templateBody } from './template-change.ts';
 
 /** A message reached a state. */
@@ -13,9 +15,13 @@ export interface StateChange {
   readonly entry: HistoryEntry;
 }
 
+/** What a webhook is for: the messages of a channel, or what happens to the account itself. */
+export const EVENT_CHANNELS = ['sms', 'chatapp', 'account'] as const satisfies readonly (ChannelName | 'account')[];
+export type EventChannel = (typeof EVENT_CHANNELS)[number];
+
 interface EventKind {
   /** The channels whose webhooks may subscribe to it. */
-  readonly channels: readonly ChannelName[];
+  readonly channels: readonly EventChannel[];
   /** When it happens, in words for customers; the API's document shows it under `webhooks`. */
   readonly when: string;
 }
@@ -71,23 +77,146 @@ const MESSAGE_EVENTS = {
   'message.rejected': { channels: ALL, state: 'rejected', when: 'The message was refused for good.', body: errorBody },
 } as const satisfies Readonly<Record<string, MessageEventKind>>;
 
+/** Roles that change settings. */
+const SETTERS = ['owner', 'developer'] as const;
+const OWNERS = ['owner'] as const;
+
 /** The events of templates. GET /v2/events does not list them, because it reads the histories of messages. */
 const TEMPLATE_EVENTS = {
   'template.approved': {
-    channels: ALL,
+    channels: [...ALL, 'account'],
     outcome: 'approved',
     when: 'A template may be sent from now on, for the first time or again.',
+    mayGet: ACCOUNT_ROLES,
+    getsUnasked: SETTERS,
+    words: ({ name, channel }) => ({
+      subject: `Template ${name} is approved`,
+      text: [`The template ${name} may be sent from now on.`],
+      page: templatePage(channel),
+    }),
   },
-  'template.rejected': { channels: ALL, outcome: 'rejected', when: 'A template was refused; `reason` says why.' },
+  'template.rejected': {
+    channels: [...ALL, 'account'],
+    outcome: 'rejected',
+    when: 'A template was refused; `reason` says why.',
+    mayGet: ACCOUNT_ROLES,
+    getsUnasked: SETTERS,
+    words: ({ name, channel, reason }) => ({
+      subject: `Template ${name} is refused`,
+      text: [
+        `The template ${name} was refused.${reason ? ` The reason: ${reason}` : ''}`,
+        'Change it, and ask for it again.',
+      ],
+      page: templatePage(channel),
+    }),
+  },
   'template.stopped': {
-    channels: ['chatapp'],
+    channels: ['chatapp', 'account'],
     outcome: 'stopped',
     when: 'An approved template cannot be sent any more; `status` says why: `paused`, `disabled`, `archived`, `deleted` …',
+    mayGet: ACCOUNT_ROLES,
+    getsUnasked: SETTERS,
+    words: ({ name, channel, status, reason }) => ({
+      subject: `Template ${name} cannot be sent any more`,
+      text: [`The provider says of the template ${name}: ${status}.${reason ? ` The reason: ${reason}` : ''}`],
+      page: templatePage(channel),
+    }),
   },
-} as const satisfies Readonly<Record<string, EventKind & { readonly outcome: TemplateOutcome }>>;
+} as const satisfies Readonly<Record<string, EventKind & Notice & { readonly outcome: TemplateOutcome }>>;
+
+function templatePage(channel: unknown): string {
+  return channel === 'chatapp' ? '/templates/chatapp' : '/templates';
+}
+
+/** What happens to an account itself. An entry is all that such an event needs, besides where it happens. */
+const ACCOUNT_EVENTS = {
+  'key.created': accountEvent({
+    when: 'An API key was made.',
+    members: {
+      key_id: { about: 'Id of the key.', example: '01m7znjn7hdb5pft3awkb6pgvz' },
+      name: { about: 'Its name.', example: 'shop server' },
+      scopes: { about: 'What it may do.', example: ['send', 'read'] },
+      created_by: { about: 'Who made it. Null: your service provider.', example: 'asha@example.com', nullable: true },
+    },
+    mayGet: [...SETTERS, 'operator'],
+    getsUnasked: [...OWNERS, 'operator'],
+    words: ({ name, scopes, created_by }) => ({
+      subject: `New API key: ${name}`,
+      text: [
+        `${created_by ?? 'Your service provider'} made the API key ${name}. It may: ${[scopes].flat().join(', ')}.`,
+        'If nobody of you wanted it, revoke it now, and change the password of whoever made it.',
+      ],
+      page: '/keys',
+    }),
+  }),
+  'user.added': accountEvent({
+    when: 'Somebody was invited to the account.',
+    members: {
+      user_id: { about: 'Id of the user.', example: 'usr_01m7znjn7hdb5pft3awkb6pgvz' },
+      username: { about: 'What the user signs in with.', example: 'ravi@example.com' },
+      role: { about: 'What the user may do.', example: 'developer' },
+    },
+    mayGet: [...OWNERS, 'operator'],
+    getsUnasked: [...OWNERS, 'operator'],
+    words: ({ username, role }) => ({
+      subject: `New user: ${username}`,
+      text: [
+        `${username} was invited, as ${role}.`,
+        'If nobody of you wanted that, remove the user, and see the audit for who did it.',
+      ],
+      page: '/users',
+    }),
+  }),
+  'sign_in.new_device': accountEvent({
+    when: 'A user signed in with a browser that the user had not used before.',
+    members: {
+      user_id: { about: 'Id of the user.', example: 'usr_01m7znjn7hdb5pft3awkb6pgvz' },
+      username: { about: 'What the user signs in with.', example: 'asha@example.com' },
+      address: { about: 'Where it was.', example: '203.0.113.7' },
+      agent: { about: 'The browser, as it named itself.', example: 'Mozilla/5.0', nullable: true },
+    },
+    mayGet: 'self',
+    getsUnasked: [...ACCOUNT_ROLES, ...OPERATOR_ROLES],
+    words: ({ username, address, agent }) => ({
+      subject: 'You signed in with a new browser',
+      text: [
+        `Somebody signed in as ${username} from ${address}, with a browser that was not used before: ${agent ?? 'it did not say which'}.`,
+        'If that was not you, change your password and end all other sessions.',
+      ],
+      page: '/profile',
+    }),
+  }),
+  'webhook.disabled': accountEvent({
+    when: 'A webhook was disabled because it failed for five days or answered 410. Nothing is posted to it any more.',
+    members: {
+      webhook_id: { about: 'Id of the webhook.', example: 'whk_3fa85f6457174562b3fc2c963f' },
+      url: { about: 'Its address.', example: 'https://example.com/hooks/sms' },
+      reason: { about: 'Why.', example: 'the endpoint answered 410 Gone' },
+    },
+    mayGet: ACCOUNT_ROLES,
+    getsUnasked: SETTERS,
+    words: ({ url, reason, webhook_id }) => ({
+      subject: `Webhook disabled: ${hostOf(url)}`,
+      text: [
+        `Nothing is posted to ${url} any more: ${reason}.`,
+        'Repair the server, enable the webhook, and replay what was lost meanwhile.',
+      ],
+      page: `/webhooks/${webhook_id}`,
+    }),
+  }),
+} as const;
+
+function hostOf(url: unknown): string {
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : String(url);
+}
 
 /** All events that customers can receive. */
-export const EVENTS = { ...MESSAGE_EVENTS, ...TEMPLATE_EVENTS };
+export const EVENTS = { ...MESSAGE_EVENTS, ...TEMPLATE_EVENTS, ...ACCOUNT_EVENTS };
+/** What people can be told by e-mail, by name. */
+export const NOTICES = { ...TEMPLATE_EVENTS, ...ACCOUNT_EVENTS };
+
+export type AccountEventName = keyof typeof ACCOUNT_EVENTS;
+export type NoticeName = keyof typeof NOTICES;
 
 export type EventName = keyof typeof EVENTS;
 export type MessageEventName = keyof typeof MESSAGE_EVENTS;
@@ -95,9 +224,11 @@ export type MessageEventName = keyof typeof MESSAGE_EVENTS;
 // The catalogue's own keys.
 export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[];
 export const MESSAGE_EVENT_NAMES = Object.keys(MESSAGE_EVENTS) as readonly MessageEventName[];
+export const ACCOUNT_EVENT_NAMES = Object.keys(ACCOUNT_EVENTS) as readonly AccountEventName[];
+export const NOTICE_NAMES = Object.keys(NOTICES) as readonly NoticeName[];
 
 /** The events of one channel. */
-export function eventsOf(channel: ChannelName): readonly EventName[] {
+export function eventsOf(channel: EventChannel): readonly EventName[] {
   const kinds: Readonly<Record<EventName, EventKind>> = EVENTS;
   return EVENT_NAMES.filter((name) => kinds[name].channels.includes(channel));
 }
@@ -124,6 +255,11 @@ export function eventBody(change: StateChange): string {
 export function templateEvent(change: TemplateChange): { readonly event: EventName; readonly body: string } {
   const event = `template.${change.event}` as const;
   return { event, body: JSON.stringify(templateBody(event, change)) };
+}
+
+/** The exact JSON that is signed and posted. */
+export function accountEventBody(change: AccountChange<AccountEventName>): string {
+  return JSON.stringify(accountBody(change));
 }
 
 const BY_STATE: ReadonlyMap<HistoryEntry['state'], MessageEventName> = new Map(

@@ -5,6 +5,7 @@ import { CRASH_POINTS } from '../../shared/platform/runtime/crash-point.ts';
 import { eventId } from '../../shared/platform/runtime/ids.ts';
 import { type Case, crashCases, FIRST_POST_FAILS, type Numbers, SETTLED_MS } from '../support/crash-cases.ts';
 import { inboundCases } from '../support/crash-cases-inbound.ts';
+import { mailCases } from '../support/crash-cases-mail.ts';
 import { templateCases } from '../support/crash-cases-templates.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Product, startProduct } from '../support/product.ts';
@@ -17,6 +18,7 @@ describe('kill at every named place between two effects', function () {
   before(async () => {
     product = await startProduct({
       gateways: 1,
+      mail: true,
       // Statuses settle what was sent within this time; the rest was claimed and not sent when a later case killed its worker.
       chatapp: { unknowns: { unknownPolicy: 'resend', unknownWaitMs: 30_000 } },
       smsc: { receiptDelayMs: 100 },
@@ -29,7 +31,7 @@ describe('kill at every named place between two effects', function () {
   });
   after(() => product?.stop());
 
-  const CASES = [crashCases, inboundCases, templateCases].flatMap((cases) => cases(() => product));
+  const CASES = [crashCases, inboundCases, templateCases, mailCases].flatMap((cases) => cases(() => product));
   const numbersOf = (index: number): Numbers => {
     const tag = String(index + 10);
     return (count, ending = '900') => {

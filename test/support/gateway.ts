@@ -53,6 +53,7 @@ export const TEST_CONFIG: GatewayDeps['config'] = {
   port: 3000,
   promotionalFrom: '10:00',
   promotionalUntil: '21:00',
+  smtpHost: '',
   publicUrl: '',
   trustProxy: [],
   validityHours: 48,

@@ -11,7 +11,13 @@ export const START_MS = 100_000;
 export const STOP_MS = 40_000;
 
 /** The ports of what `npm start` starts. */
-const PORTS = ['PORT', 'SIMULATOR_SMSC_PORT', 'SIMULATOR_CHATAPP_PORT', 'SIMULATOR_WEBHOOK_PORT'] as const;
+const PORTS = [
+  'PORT',
+  'SIMULATOR_SMSC_PORT',
+  'SIMULATOR_CHATAPP_PORT',
+  'SIMULATOR_WEBHOOK_PORT',
+  'SIMULATOR_MAIL_PORT',
+] as const;
 
 /** `npm start` as a newcomer runs it, in a process group of its own as in a terminal. */
 export class NpmStart {

@@ -8,6 +8,7 @@ import { freePort } from '../../scripts/bench/free-port.ts';
 import { seedAccount, seedCarrier } from '../../scripts/bench/seed.ts';
 import { enterApp, seedProvider } from '../../scripts/dev/seed-provider.ts';
 import { runOps } from '../../scripts/ops/run.ts';
+import { type Mailbox, startMailbox } from '../../scripts/simulator/mailbox.ts';
 import type { ProviderOptions } from '../../scripts/simulator/provider/options.ts';
 import { type Provider, startProvider } from '../../scripts/simulator/provider.ts';
 import { type Receiver, type ReceiverOptions, startReceiver } from '../../scripts/simulator/receiver.ts';
@@ -42,6 +43,8 @@ export interface Product {
   readonly smsc: Smsc;
   /** The provider of the chat-app channel, if `chatapp` was asked for. */
   readonly provider: Provider | undefined;
+  /** What its mails go to, if `mail` was asked for. */
+  readonly mailbox: Mailbox | undefined;
   readonly receiver: Receiver;
   /** `POST /v2/send` of a transactional text; rejects when there was no HTTP answer. */
   send(to: string, message: string): Promise<Answer>;
@@ -86,6 +89,8 @@ export interface ProductOptions {
   };
   readonly smsc?: Partial<SmscOptions>;
   readonly receiver?: ReceiverOptions;
+  /** Mails go to a mailbox; none is sent when left out. */
+  readonly mail?: true;
   /** Where the gateways show metrics; nowhere when left out. */
   readonly metricsPort?: number;
   readonly carrier?: Partial<CarrierDocument>;
@@ -105,6 +110,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const mongodbUri = process.env.MONGODB_URI ?? '';
   const mongodbDatabase = newId('test');
   const port = await freePort();
+  const mailbox = options.mail && (await startMailbox());
   const setup: Setup = {
     dist: await builtProduct(),
     logDir: join(dataDir, 'logs'),
@@ -115,12 +121,13 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       METRICS_PORT: String(options.metricsPort ?? 0),
       WEBHOOK_ALLOW_HTTP: 'yes',
       WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8',
+      ...(mailbox && mailSettings(mailbox)),
     },
   };
   mkdirSync(setup.logDir);
   const router = options.sharded && (await startRouter(storeUri({ mongodbUri, dataDir })));
   const fleet = new Fleet(router ? { ...setup, env: { ...setup.env, MONGODB_URI: router.uri } } : setup);
-  const closers: (() => Promise<unknown>)[] = [];
+  const closers: (() => Promise<unknown>)[] = mailbox ? [() => mailbox.close()] : [];
   const close = async (): Promise<Exit[]> => {
     const exits = await fleet.stopClients();
     await router?.close();
@@ -185,6 +192,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       db,
       smsc,
       provider,
+      mailbox,
       receiver,
       send: (to, message) => ask(`${url}/v2/send`, key, { to, message, sender: 'HARKRA', route: 'transactional' }),
       post: (path, body, headers) => ask(url + path, key, body, 'POST', headers),
@@ -215,6 +223,10 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     await close();
     throw error;
   }
+}
+
+function mailSettings({ port }: Mailbox) {
+  return { SMTP_HOST: '127.0.0.1', SMTP_PORT: String(port), SMTP_TLS: 'none', MAIL_FROM: 'no-reply@sms.example.com' };
 }
 
 /** Nobody answers a connection that node:cluster was about to hand to a process when that was killed. */

@@ -2,14 +2,15 @@ import type { AppDeps } from '../../shared/platform/processes/run-app.ts';
 import { runApp } from '../../shared/platform/processes/run-app.ts';
 import { errorFields } from '../../shared/platform/runtime/log.ts';
 import { startBatches } from '../batches/start.ts';
+import { startMail } from '../mail/start.ts';
 import { startMaintenance } from '../maintenance/start.ts';
 import { startSchedules } from '../schedules/start.ts';
 
 /**
- * Three workers that are idle most of the time share a process, and with it memory, the connection to the store and what wakes a
+ * Four workers that are idle most of the time share a process, and with it memory, the connection to the store and what wakes a
  * process that has nothing to do (docs/decisions/0034).
  */
-const WORKERS = [startMaintenance, startBatches, startSchedules];
+const WORKERS = [startMaintenance, startBatches, startSchedules, startMail];
 
 runApp('background', async (deps) => {
   for (const start of WORKERS) await startPart(start, deps);

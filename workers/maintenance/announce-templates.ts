@@ -1,13 +1,11 @@
-import type { Db } from 'mongodb';
 import type { TemplateChange, UnannouncedTemplateEvent } from '../../shared/events/template-change.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import type { ChatTemplateDocument } from '../../shared/templates/chat/chat-template.ts';
 import type { ChatTemplateRequestDocument } from '../../shared/templates/chat/template-request.ts';
 import type { TemplateDocument, UnannouncedDecision } from '../../shared/templates/sms/template.ts';
 import type { TemplateRequestDocument } from '../../shared/templates/sms/template-request.ts';
-
-/** Templates that are read at once. */
-const GROUP = 200;
+import { mailNotice, mayTell, type TellDeps } from './tell.ts';
+import { announceUnannounced } from './unannounced.ts';
 
 type Unannounced = UnannouncedTemplateEvent & Pick<UnannouncedDecision, 'request'>;
 
@@ -17,66 +15,56 @@ interface WithUnannounced {
   readonly unannounced?: readonly Unannounced[];
 }
 
+interface AnnounceDeps extends TellDeps {
+  readonly announcer: Announcer;
+}
+
 /**
  * Announces what was decided about templates: each decision is an entry of `unannounced` in the template's own document, added by
- * the update that decided. Announced twice, it is one delivery. Returns how many were announced.
+ * the update that decided. Announced twice, it is one delivery and one mail to each. Returns of how many templates.
  */
-export async function announceTemplates(db: Db, announcer: Announcer): Promise<number> {
+export async function announceTemplates(deps: AnnounceDeps): Promise<number> {
   const announced = await Promise.all([
-    announce<TemplateDocument>(db, 'templates', announcer, ({ account, dltId, name }, { request }) => ({
+    announce<TemplateDocument>(deps, 'templates', ({ account, dltId, name }, { request }) => ({
       ...{ account, channel: 'sms', named: { template_id: request ?? dltId, name } },
       ...(request && { template: request }),
     })),
-    announce<TemplateRequestDocument>(db, 'template_requests', announcer, ({ _id, account, name }) => ({
+    announce<TemplateRequestDocument>(deps, 'template_requests', ({ _id, account, name }) => ({
       ...{ account, channel: 'sms', named: { template_id: _id, name } },
     })),
-    announce<ChatTemplateDocument>(db, 'chat_templates', announcer, ({ account, name, language, category }) => ({
+    announce<ChatTemplateDocument>(deps, 'chat_templates', ({ account, name, language, category }) => ({
       ...{ account, channel: 'chatapp', named: { name, language, category } },
     })),
-    announce<ChatTemplateRequestDocument>(
-      db,
-      'chat_template_requests',
-      announcer,
-      ({ account, name, language, draft }) => ({
-        ...{ account, channel: 'chatapp', named: { name, language, category: draft?.category ?? '' } },
-      }),
-    ),
+    announce<ChatTemplateRequestDocument>(deps, 'chat_template_requests', ({ account, name, language, draft }) => ({
+      ...{ account, channel: 'chatapp', named: { name, language, category: draft?.category ?? '' } },
+    })),
   ]);
   return announced.reduce((sum, count) => sum + count, 0);
 }
 
-async function announce<T extends WithUnannounced>(
-  db: Db,
+function announce<T extends WithUnannounced>(
+  { announcer, ...deps }: AnnounceDeps,
   collection: string,
-  announcer: Announcer,
   whose: (
     template: T,
     unannounced: Unannounced,
   ) => Pick<TemplateChange, 'account' | 'channel' | 'named'> & Partial<Pick<TemplateChange, 'template'>>,
 ): Promise<number> {
-  const found = await db
-    .collection<WithUnannounced>(collection)
-    // The second condition lets MongoDB use the index.
-    .find<T>({ 'unannounced.0': { $exists: true }, 'unannounced.at': { $gt: new Date(0) } })
-    .limit(GROUP)
-    .toArray();
-  if (found.length === 0) return 0;
-  const changes = found.flatMap((template) =>
-    (template.unannounced ?? []).map((unannounced) => ({
-      ...unannounced,
-      template: template._id,
-      ...whose(template, unannounced),
-    })),
-  );
-  await announcer.announce(changes);
-  await db.collection<WithUnannounced>(collection).bulkWrite(
-    found.map(({ _id, unannounced = [] }) => ({
-      updateOne: {
-        filter: { _id },
-        update: { $pull: { unannounced: { at: { $in: unannounced.map(({ at }) => at) } } } },
-      },
-    })),
-    { ordered: false },
-  );
-  return changes.length;
+  return announceUnannounced<T>(deps.db, collection, async (found) => {
+    const changes = found.flatMap((template) =>
+      (template.unannounced ?? []).map((unannounced) => ({
+        ...unannounced,
+        template: template._id,
+        ...whose(template, unannounced),
+      })),
+    );
+    await announcer.announce(changes);
+    for (const change of changes) await mail(deps, change);
+  });
+}
+
+async function mail(deps: TellDeps, { event, account, channel, template, named, status, reason, at }: TemplateChange) {
+  const told = { name: named.name ?? template, channel, status, reason: reason ?? null };
+  const notable = { event: `template.${event}`, account, subject: template, at, told } as const;
+  if (await mayTell(deps.db, notable)) await mailNotice(deps, notable);
 }

@@ -11,7 +11,9 @@ import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
+import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import { within } from '../../shared/platform/runtime/within.ts';
+import { announceActs } from './announce-acts.ts';
 import { announceTemplates } from './announce-templates.ts';
 import { closeAccounts } from './close-accounts.ts';
 import { eraseNumber } from './erase-number.ts';
@@ -37,6 +39,7 @@ export interface DutiesDeps {
   /** What the process tells operators with its reports. */
   readonly notes: ProcessNotes;
   readonly announcer: Announcer;
+  readonly box: SecretBox;
   readonly retention: Retention;
   readonly store: StoreKind;
   /** How long a stop waits for duties that are running. */
@@ -115,11 +118,12 @@ export class Duties {
     });
   }
 
-  /** Announces what was decided about templates. */
-  announceTemplates(): Promise<void> {
-    return this.#guarded('templates', async () => {
+  /** Announces what was decided about templates, and what happened to keys, users and webhooks. */
+  announce(): Promise<void> {
+    return this.#guarded('announce', async () => {
       if (!this.#lease.held) return;
-      while ((await announceTemplates(this.#deps.db, this.#deps.announcer)) > 0) if (!this.#mayGoOn) return;
+      while ((await announceTemplates(this.#deps)) > 0) if (!this.#mayGoOn) return;
+      while ((await announceActs(this.#deps)) > 0) if (!this.#mayGoOn) return;
     });
   }
 

@@ -1,4 +1,5 @@
 import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
+import { openSecretBox } from '../../shared/platform/processes/open-secret-box.ts';
 import type { AppDeps } from '../../shared/platform/processes/run-app.ts';
 import { PollLoop } from '../../shared/platform/runtime/poll-loop.ts';
 import { Duties } from './duties.ts';
@@ -34,6 +35,7 @@ export async function startMaintenance({
       ...{ messages: config.messageDays, deliveries: config.deliveryDays, batches: BATCH_DAYS },
       closedAccounts: config.closedAccountDays,
     },
+    box: await openSecretBox(config, db),
     store: config.mongodbUri === '' ? 'embedded' : 'mongodb',
     stopMs: STOP_MS,
   });
@@ -47,7 +49,7 @@ export async function startMaintenance({
   // This pause is also the longest extra delay of a waiting message.
   timetable.every(1, () => duties.settleDue());
   timetable.every(2, () => duties.reroute());
-  timetable.every(3, () => duties.announceTemplates());
+  timetable.every(3, () => duties.announce());
   timetable.every(10, () => duties.finishPending());
   timetable.every(5, () => duties.closeAccounts());
   timetable.every(5, () => duties.eraseNumbers());

@@ -34,7 +34,7 @@ import { request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
 import { pageOfFound } from '../../http/page.ts';
 import { askAboutKeys, keysOfTheUser, MadeKey, settleKeys } from '../keys/made-keys.ts';
-import { INVITE_USER, notInvited, userRecord } from '../users/users.ts';
+import { INVITE_USER, MailedTo, mailedTo, notInvited, userRecord } from '../users/users.ts';
 import { accountId, checkAccount } from './fields.ts';
 
 /**
@@ -53,6 +53,7 @@ const COMMON = {
   user_id: UserIdText,
   username: text(undefined, { example: 'asha@example.com' }),
   name: text(undefined, { example: 'Asha' }).nullable(),
+  email: text('Where mails go; null: nowhere.', { example: 'asha@example.com' }).nullable(),
   role: z.enum([...ACCOUNT_ROLES, ...OPERATOR_ROLES]),
   status: z.enum(['invited', 'active', 'disabled']).meta({ example: 'active' }),
   second_factor: flag(undefined, true),
@@ -80,6 +81,7 @@ const AnyUserLink = named('AnyUserLink', {
   }),
   purpose: z.enum(['invitation', 'reset']),
   link_expires_at: time(undefined, '2026-11-29T10:00:00+00:00'),
+  mailed_to: MailedTo,
 });
 
 /** This many entries of a page count as one request. */
@@ -134,7 +136,7 @@ export const inviteToAccount = endpoint({
         account,
         apart: `${account} ${invited.role}`,
         read: async () => undefined,
-        make: () => inviteUser(db, now, { ...invited, account }, newId('usr', now.getTime())),
+        make: () => inviteUser(db, now, { ...invited, account }, newId('usr', now.getTime()), deps.box),
         madeOf: (made) => auditedUser(made.user) ?? {},
         isRefusal: (error) => notInvited(error) !== undefined,
       });
@@ -255,7 +257,7 @@ export const anyUserLink = endpoint({
     if (user.account === undefined) return refused('operator_by_ops');
     let token = '';
     const made = await changeUser(deps, requester, { action: 'user.link', user }, async () => {
-      const link = await makeLink(db, clock.now(), user);
+      const link = await makeLink(db, clock.now(), user, deps.box);
       token = link?.token ?? '';
       return link?.user;
     });
@@ -263,7 +265,7 @@ export const anyUserLink = endpoint({
   },
 });
 
-type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
+type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'box'>;
 
 /** The user that a path names: of any account, or an operator. */
 async function userOf(db: Deps['db'], id: string): Promise<UserDocument | undefined> {
@@ -301,6 +303,7 @@ function linkRecord({ config }: Deps, user: UserDocument, token: string): Shown<
     ...anyRecord(user),
     link: linkUrl(config, token),
     purpose: link.purpose,
+    mailed_to: mailedTo(config, user),
     link_expires_at: isoTimestamp(link.expiresAt),
   };
 }

@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import type { SessionDocument } from '../../../shared/people/users/session.ts';
 import { changeUser, findUsersByName } from '../../../shared/people/users/store.ts';
 import type { Totp, UserDocument } from '../../../shared/people/users/user.ts';
 import type { UserId } from '../../../shared/platform/runtime/ids.ts';
@@ -7,14 +8,36 @@ import type { UserId } from '../../../shared/platform/runtime/ids.ts';
 
 const NETWORKS_KEPT = 5;
 
+/** Browsers of a user that are known; who has more is told of the others again. */
+const DEVICES_KEPT = 20;
+
+/**
+ * That the user has signed in, and from where. A browser that the user had not used before is told, except the one of the very first
+ * sign-in.
+ */
 export async function noteSignIn(
   db: Db,
-  { _id, networks }: Pick<UserDocument, '_id' | 'networks'>,
-  at: Date,
+  user: UserDocument,
+  {
+    madeAt: at,
+    address,
+    agent = null,
+  }: Pick<SessionDocument, 'madeAt' | 'address'> & { readonly agent?: string | null },
   network: string,
+  device: string,
 ): Promise<void> {
+  const { _id, username, networks, devices = [], lastSignInAt } = user;
   if (networks?.at(-1) !== network) await noteNetwork(db, _id, network);
-  await changeUser(db, { _id }, { $max: { lastSignInAt: at } });
+  const signedIn = { $max: { lastSignInAt: at } };
+  if (devices.includes(device)) {
+    await changeUser(db, { _id }, signedIn);
+    return;
+  }
+  const told = { user_id: _id, username, address, agent };
+  const act = { event: 'sign_in.new_device', at, told };
+  const known = { $each: [device], $slice: -DEVICES_KEPT };
+  const push = { devices: known, ...(lastSignInAt && { unannounced: act }) };
+  await changeUser(db, { _id }, { ...signedIn, $push: push });
 }
 
 /** Somebody who has shown to be the user was there. */

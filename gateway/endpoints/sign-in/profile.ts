@@ -1,14 +1,18 @@
 import { z } from 'zod';
 import { changeUser } from '../../../shared/people/users/store.ts';
+import { addressOf } from '../../../shared/people/users/user.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { needsSecondFactor } from '../../access/second-factor.ts';
+import { isConfirmed } from '../../access/session-limits.ts';
 import type { SignedIn } from '../../access/sessions.ts';
 import { endpoint, refused, type Shown, WithHeaders } from '../../api/endpoint.ts';
 import { flag, named, text, whole } from '../../api/shapes.ts';
-import { required } from '../../http/fields/field.ts';
+import { optional, required } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { isRefused } from '../../http/idempotency/action.ts';
 import { confirmPassword } from './confirm.ts';
+import { email } from './email.ts';
 import { proofsOf, refusalOf } from './factors.ts';
 import { currentPassword } from './fields.ts';
 import { changeOwn, ownOf } from './own.ts';
@@ -30,6 +34,9 @@ const Profile = named('Profile', {
   user_id: text(undefined, { example: 'usr_01m7znjn7hdb5pft3awkb6pgvz' }),
   username: text('What you sign in with.', { example: 'asha@example.com' }),
   name: text(undefined, { example: 'Asha' }).nullable(),
+  email: text('Where mails go: the address that was given, or the sign-in name if it is one. Null: nowhere.', {
+    example: 'asha@example.com',
+  }).nullable(),
   role: Role,
   account: SessionAccount,
   second_factor: SecondFactor,
@@ -60,19 +67,30 @@ export const changeProfile = endpoint({
   method: 'patch',
   path: '/v2/profile',
   tag: 'Sign-in',
-  summary: 'Change your name',
-  description: 'Extension. Owners and operators change roles.',
+  summary: 'Change your name, or where mails go',
+  description:
+    'Extension. Owners and operators change roles. Links to set a password go to `email`: it needs the password shown within the last 10 minutes, at sign-in or by `POST /v2/session/confirm`.',
   signedIn: 'whole',
   bodyMax: 'small',
-  body: request({ name: required(personName) }),
+  body: request(
+    { name: optional(personName), email: optional(email) },
+    [],
+    [
+      (_given, has, problems) => {
+        if (!['name', 'email'].some(has)) problems.add('name', 'missing_field', 'Give `name` or `email`.');
+      },
+    ],
+  ),
   answer: Profile,
+  problems: ['confirmation_required'],
   examples: { body: { example: { name: 'Asha' } } },
   async handle(gateway, call) {
     const own = await ownOf(gateway, call);
     if (isRefused(own)) return own;
-    const { name } = call.body;
+    const { name, email } = call.body;
+    if (email !== undefined && !isConfirmed(own.session, gateway.clock.now())) return refused('confirmation_required');
     const user = await changeOwn(gateway, call, 'user.rename', own.user, () =>
-      changeUser(gateway.db, { _id: own.user._id }, { $set: { name } }),
+      changeUser(gateway.db, { _id: own.user._id }, { $set: defined({ name, email }) }),
     );
     return user === undefined ? refused('session_ended') : profileRecord({ ...own, user });
   },
@@ -124,6 +142,7 @@ function profileRecord({ user, account }: SignedIn): Shown<typeof Profile> {
     user_id: user._id,
     username: user.username,
     name: user.name ?? null,
+    email: addressOf(user) ?? null,
     role: user.role,
     account: accountRecord(account),
     second_factor: totp === undefined ? null : { since: isoTimestamp(totp.since) },

@@ -26,6 +26,7 @@ import type { CallerAccount } from '../../http/context.ts';
 import { Fault, optional, required, string } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { isRefused } from '../../http/idempotency/action.ts';
+import { deviceOf } from './device.ts';
 import { proofsOf, refusalOf } from './factors.ts';
 import { boundedText, CODES, PASSWORD_TEXT_MAX } from './fields.ts';
 import { ownOf } from './own.ts';
@@ -155,7 +156,8 @@ export const signIn = endpoint({
     const before = await sessions.find(req);
     if (typeof before !== 'string') await sessions.end(before.session);
     const { session, cookie } = await sessions.begin(req, user, { factor: proof.factor });
-    await noteSignIn(db, user, session.madeAt, network);
+    const device = deviceOf(req, config.publicUrl, user._id);
+    await noteSignIn(db, user, session, network, device.fingerprint);
     if (user.password !== undefined && isOutdated(user.password)) {
       const renewed = await passwords.hash(attempt.lane, shown.password, user.password);
       if (renewed !== undefined) await putHash(db, user, renewed);
@@ -165,7 +167,8 @@ export const signIn = endpoint({
       ...{ ...told, user_id: user._id, account: user.account },
       ...{ session_id: session._id, factor: proof.factor ?? 'none' },
     });
-    return new WithHeaders(sessionRecord({ session, user, account }), sessions.cookie.write(cookie));
+    const headers = [...sessions.cookie.write(cookie), ...device.headers];
+    return new WithHeaders(sessionRecord({ session, user, account }), headers);
   },
 });
 

@@ -13,6 +13,7 @@ import {
   signOutEverywhere,
 } from '../../../shared/people/users/store.ts';
 import type { UserDocument } from '../../../shared/people/users/user.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { isUserId } from '../../../shared/platform/runtime/ids.ts';
 import { ROLE_PERMISSIONS } from '../../access/roles.ts';
 import { done, endpoint, refused } from '../../api/endpoint.ts';
@@ -22,6 +23,7 @@ import type { Caller } from '../../http/context.ts';
 import { choice, optional } from '../../http/fields/field.ts';
 import { type Given, request } from '../../http/fields/request.ts';
 import { askAboutKeys, keysOfTheUser, settleKeys } from '../keys/made-keys.ts';
+import { email } from '../sign-in/email.ts';
 import { personName } from '../sign-in/person-name.ts';
 import { type Deps, LeftKeysShape, linkRecord, ROLE, User, UserIdText, UserLink, userRecord } from './users.ts';
 
@@ -56,13 +58,14 @@ const CHANGE_USER = request(
     role: optional(ROLE),
     status: optional(choice(['active', 'disabled'], 'disabled: cannot sign in, and all sessions end at once.')),
     name: optional(personName),
+    email: optional(email),
     keys: keysOfTheUser,
   },
   [],
   [
     (_given, has, problems) => {
-      if (['role', 'status', 'name'].some(has)) return;
-      problems.add('role', 'missing_field', 'Give `role`, `status` or `name`.');
+      if (['role', 'status', 'name', 'email'].some(has)) return;
+      problems.add('role', 'missing_field', 'Give `role`, `status`, `name` or `email`.');
     },
   ],
 );
@@ -72,7 +75,7 @@ export const changeUser = endpoint({
   method: 'patch',
   path: '/v2/account/users/{user_id}',
   tag: 'Users',
-  summary: 'Change role, name, or whether a user may sign in',
+  summary: 'Change role, name, address, or whether a user may sign in',
   description:
     "Extension. It counts with the user's next request; a disabled user's sessions end at once. The last owner who can sign in stays one. When keys that the user made would outlive the right to make them, `keys` must say what becomes of these (409 `user_has_keys` names them).",
   scopes: ['owner'],
@@ -157,7 +160,7 @@ export const userLink = endpoint({
     if (isSelf(caller, user)) return refused('own_user');
     let token = '';
     const made = await changeOf(deps, caller, { action: 'user.link', user }, async () => {
-      const link = await makeLink(db, clock.now(), user);
+      const link = await makeLink(db, clock.now(), user, deps.box);
       token = link?.token ?? '';
       return link?.user;
     });
@@ -250,13 +253,13 @@ function changeOf(
 type Wanted = Given<(typeof CHANGE_USER)['fields']>;
 
 async function apply(db: Db, user: UserDocument, wanted: Wanted): Promise<UserDocument> {
-  const { role = 'owner', status, name } = wanted;
+  const { role = 'owner', status, name, email } = wanted;
   const leaves = role !== 'owner' || status === 'disabled';
   const move = () => applyRoleAndStatus(db, user, wanted);
   // First, because it may be refused.
   const moved = leaves ? await keepingAnOwner(db, user, move) : await move();
-  if (name === undefined) return moved;
-  return (await change(db, { _id: user._id }, { $set: { name } })) ?? moved;
+  if (name === undefined && email === undefined) return moved;
+  return (await change(db, { _id: user._id }, { $set: defined({ name, email }) })) ?? moved;
 }
 
 async function applyRoleAndStatus(db: Db, user: UserDocument, { role, status }: Wanted): Promise<UserDocument> {

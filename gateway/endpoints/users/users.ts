@@ -6,6 +6,7 @@ import { findUser, inviteUser, listUsers, makeLink, UsernameTaken } from '../../
 import {
   ACCOUNT_ROLES,
   type AccountRole,
+  addressOf,
   canonicalUsername,
   type UserDocument,
 } from '../../../shared/people/users/user.ts';
@@ -23,11 +24,12 @@ import type { Accepted } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { pageOfFound } from '../../http/page.ts';
 import { MadeKey } from '../keys/made-keys.ts';
+import { email } from '../sign-in/email.ts';
 import { personName } from '../sign-in/person-name.ts';
 
 /** Who may sign in to an account, and as what. Changes of users: change-user.ts. */
 
-export type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
+export type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config' | 'box'>;
 
 export const UserIdText = text(undefined, { example: 'usr_01m7znjn7hdb5pft3awkb6pgvz' });
 const Time = text(undefined, { format: 'date-time', example: '2026-11-22T10:00:00+00:00' });
@@ -36,6 +38,9 @@ const COMMON = {
   user_id: UserIdText,
   username: text('What the user signs in with.', { example: 'ravi@example.com' }),
   name: text(undefined, { example: 'Ravi' }).nullable(),
+  email: text('Where mails go: the address that was given, or the sign-in name if it is one. Null: nowhere.', {
+    example: 'ravi@example.com',
+  }).nullable(),
   role: z.enum(ACCOUNT_ROLES).meta({ example: 'developer' }),
   status: z.enum(['invited', 'active', 'disabled']).meta({ description: 'invited: has set no password yet.' }),
   second_factor: flag('Whether an authenticator app is set up.'),
@@ -55,12 +60,21 @@ export const LeftKeysShape = z
 
 export const User = named('User', { ...COMMON, keys: LeftKeysShape });
 
+/** Of a link. */
+export const MailedTo = text(
+  'Where the link is mailed, too. Null: the user has no address, or no mail server is set up.',
+  {
+    example: 'ravi@example.com',
+  },
+).nullable();
+
 export const UserLink = named('UserLink', {
   ...COMMON,
   link: text('Give it to the user; whoever has it can set the password. It is shown only here and works once.', {
     example: 'https://sms.example.com/dashboard/link#q1Zb0nQ5s6mJ8y3xw2f9dK4tR7uVcAeLpXhGiNoTzBY',
   }),
   purpose: z.enum(['invitation', 'reset']).meta({ description: 'invitation: 7 days. reset: one hour.' }),
+  mailed_to: MailedTo,
 });
 
 /** This many entries of a page count as one request. */
@@ -103,6 +117,7 @@ export const INVITE_USER = request({
   ),
   role: required(ROLE),
   name: optional(personName),
+  email: optional(email),
 });
 
 export const invite = endpoint({
@@ -112,7 +127,7 @@ export const invite = endpoint({
   tag: 'Users',
   summary: 'Invite a user',
   description:
-    'Extension. The answer has a link with which the user sets a password within 7 days. Send it to the user; nothing is mailed. An account may have 200 users. No two of them have the same sign-in name; users of other accounts may have it too.',
+    'Extension. The answer has a link with which the user sets a password within 7 days. It is mailed too, if the user has an address and a mail server is set up; otherwise send it to the user. An account may have 200 users. No two of them have the same sign-in name; users of other accounts may have it too.',
   scopes: ['owner'],
   confirmed: true,
   body: INVITE_USER,
@@ -131,7 +146,7 @@ export const invite = endpoint({
           subject: { kind: 'user', id: body.username },
           apart: body.role,
           read: async () => undefined,
-          make: () => inviteUser(db, clock.now(), { ...body, account: caller.account._id }, id),
+          make: () => inviteUser(db, clock.now(), { ...body, account: caller.account._id }, id, deps.box),
           madeOf: ({ user }) => auditedUser(user) ?? {},
           isRefusal: (error) => notInvited(error) !== undefined,
         });
@@ -145,7 +160,7 @@ export const invite = endpoint({
     /** The link is stored nowhere, so the answer has a new one. */
     async recover(_account, id) {
       const user = await findUser(deps.db, id);
-      const made = user && (await makeLink(deps.db, deps.clock.now(), user));
+      const made = user && (await makeLink(deps.db, deps.clock.now(), user, deps.box));
       return made && invited(deps, made.user, made.token);
     },
   }),
@@ -168,6 +183,7 @@ export function userRecord(user: UserDocument): Shown<typeof User> {
     user_id: user._id,
     username: user.username,
     name: user.name ?? null,
+    email: addressOf(user) ?? null,
     role: user.role as AccountRole, // users of an account have no other
     status: user.status,
     second_factor: user.totp !== undefined,
@@ -186,5 +202,10 @@ export function linkRecord(
   const { link } = user;
   assert(link !== undefined, 'no link was made');
   const { keys: _none, ...record } = userRecord(user);
-  return { ...record, link: linkUrl(config, token), purpose: link.purpose };
+  return { ...record, link: linkUrl(config, token), purpose: link.purpose, mailed_to: mailedTo(config, user) };
+}
+
+/** Where a new link of the user is mailed. */
+export function mailedTo({ smtpHost }: Deps['config'], user: UserDocument): string | null {
+  return smtpHost === '' ? null : (addressOf(user) ?? null);
 }

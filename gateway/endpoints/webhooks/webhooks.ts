@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { EVENT_NAMES, eventsOf } from '../../../shared/events/catalogue.ts';
+import { EVENT_CHANNELS, EVENT_NAMES, EVENTS, eventsOf } from '../../../shared/events/catalogue.ts';
 import { AddressGuard, guardOptions } from '../../../shared/events/webhooks/address-guard.ts';
 import type { DeliveryAttempt, Stored } from '../../../shared/events/webhooks/delivery.ts';
 import { deliveriesOf } from '../../../shared/events/webhooks/delivery-store.ts';
@@ -19,7 +19,6 @@ import { postTestEvent } from '../../../shared/events/webhooks/posting/test-even
 import { disabledWords, isAcknowledged, resultWords } from '../../../shared/events/webhooks/result-words.ts';
 import { newSecret } from '../../../shared/events/webhooks/sign.ts';
 import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/events/webhooks/subscriptions.ts';
-import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type EndpointId, newId, type RequestId } from '../../../shared/platform/runtime/ids.ts';
 import { done, endpoint, invalid, refused, type Shown } from '../../api/endpoint.ts';
@@ -63,7 +62,7 @@ export const WebhookAttempt = named(
 
 const Webhook = named('Webhook', {
   webhook_id: WebhookId,
-  channel: z.enum(CHANNEL_NAMES).meta({ description: 'Whose events are posted.' }),
+  channel: z.enum(EVENT_CHANNELS).meta({ description: 'Whose events are posted.' }),
   url: text('Where events are posted to.', { format: 'uri', example: 'https://example.com/hooks/sms' }),
   events: Events,
   state: z.enum(['active', 'disabled']).meta({ description: '`disabled`: nothing is posted.' }),
@@ -93,7 +92,7 @@ export const listWebhooks = endpoint({
   path: '/v2/account/webhooks',
   tag: 'Account',
   summary: 'Webhooks',
-  description: 'Extension. The webhooks of both channels, oldest first, with their health. There are ten at most.',
+  description: 'Extension. The webhooks of all channels, oldest first, with their health. There are ten at most.',
   scopes: ['read', 'manage'],
   reads: 1,
   answer: pageShape('WebhookPage', Webhook, 'All webhooks, oldest first.'),
@@ -103,8 +102,31 @@ export const listWebhooks = endpoint({
   },
 });
 
+const OfferedEvent = named('OfferedEvent', {
+  event: z.enum(EVENT_NAMES).meta({ example: 'message.delivered' }),
+  channels: z.array(z.enum(EVENT_CHANNELS)).meta({ description: 'Whose webhooks may have it.', example: ['sms'] }),
+  when: text('When it happens.', { example: 'The message arrived.' }),
+});
+
+export const webhookEvents = endpoint({
+  id: 'webhookEvents',
+  method: 'get',
+  path: '/v2/account/webhook-events',
+  tag: 'Account',
+  summary: 'Events that webhooks may have',
+  description: 'Extension. All of them, by channel.',
+  scopes: ['read', 'manage'],
+  answer: pageShape('OfferedEventPage', OfferedEvent),
+  handle: () => pageOf('events', OFFERED, undefined),
+});
+
+const OFFERED: readonly Shown<typeof OfferedEvent>[] = EVENT_NAMES.map((event) => {
+  const { channels, when } = EVENTS[event];
+  return { event, channels, when };
+});
+
 const FIELDS = {
-  channel: required(choice(CHANNEL_NAMES, 'Whose events are posted.')),
+  channel: required(choice(EVENT_CHANNELS, 'Whose events are posted. `account`: what happens to the account itself.')),
   url: required(address('Where events are posted to: https, a public address.')),
   events: optional(
     list(choice(EVENT_NAMES), {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
-import type { ChannelName } from '../../messages/document/message.ts';
 import { insertNew } from '../../platform/mongo/insert-new.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import {
@@ -9,15 +8,25 @@ import {
   type EventId,
   eventId,
   type MessageId,
-  templateEventId,
+  thingEventId,
 } from '../../platform/runtime/ids.ts';
-import { type EventName, eventBody, eventName, type StateChange, templateEvent } from '../catalogue.ts';
+import type { AccountChange } from '../account-event.ts';
+import {
+  type AccountEventName,
+  accountEventBody,
+  type EventChannel,
+  type EventName,
+  eventBody,
+  eventName,
+  type StateChange,
+  templateEvent,
+} from '../catalogue.ts';
 import type { TemplateChange } from '../template-change.ts';
 import { type DeliveryDocument, deliveriesIn, deliveryId, type Stored } from './delivery.ts';
 import { findDeliveries } from './delivery-store.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
-type AnyChange = StateChange | TemplateChange;
+type AnyChange = StateChange | TemplateChange | AccountChange<AccountEventName>;
 
 /**
  * How changes are announced, by what the caller knows of them.
@@ -51,7 +60,7 @@ const CLOCKS_APART_MS = 15_000;
 /** What a delivery is made of. */
 interface Announced {
   readonly account: AccountId;
-  readonly channel: ChannelName;
+  readonly channels: readonly EventChannel[];
   readonly event: EventName;
   readonly eventId: EventId;
   readonly message?: MessageId;
@@ -66,14 +75,14 @@ export function createAnnouncer({ db, clock }: { readonly db: Db; readonly clock
   /** What was made of changes, for a repeat. */
   const made = new WeakMap<readonly AnyChange[], readonly Stored[]>();
   const make = async (changes: readonly AnyChange[], how: Announcing): Promise<readonly Stored[]> => {
-    const all = changes.map((change) => ('message' in change ? ofMessage(change) : ofTemplate(change)));
+    const all = changes.map(announced);
     const byAccount = await subscriptions.getMany(all.map(({ account }) => account));
     const now = clock.now();
     const byEndpoint = new Map<EndpointId, DeliveryDocument[]>();
     for (const one of all) {
       const endpoints = (byAccount.get(one.account) ?? []).filter(
         ({ channel, events, createdAt, subscribedSince = createdAt }) =>
-          channel === one.channel &&
+          one.channels.includes(channel) &&
           events.includes(one.event) &&
           !(how === 'again' && subscribedSince.getTime() - one.at.getTime() > CLOCKS_APART_MS),
       );
@@ -145,11 +154,22 @@ async function withoutGrouped(db: Db, documents: readonly Stored[]): Promise<rea
   return deliveries.filter(({ _id }) => !ids.has(_id));
 }
 
+function announced(change: AnyChange): Announced {
+  if ('message' in change) return ofMessage(change);
+  return 'template' in change ? ofTemplate(change) : ofAccount(change);
+}
+
+function ofAccount(change: AccountChange<AccountEventName>): Announced {
+  const { account, event, subject, at } = change;
+  const id = thingEventId(subject, event, at);
+  return { account, channels: ['account'], event, eventId: id, at, body: () => accountEventBody(change) };
+}
+
 function ofMessage(change: StateChange): Announced {
   const { message, entry } = change;
   return {
     account: message.account,
-    channel: message.channel,
+    channels: [message.channel],
     event: eventName(entry),
     eventId: eventId(message._id, entry.state),
     message: message._id,
@@ -161,7 +181,8 @@ function ofMessage(change: StateChange): Announced {
 function ofTemplate(change: TemplateChange): Announced {
   const { account, channel, template, event: outcome, at } = change;
   const { event, body } = templateEvent(change);
-  return { account, channel, event, eventId: templateEventId(template, outcome, at), at, body: () => body };
+  const id = thingEventId(template, outcome, at);
+  return { account, channels: [channel, 'account'], event, eventId: id, at, body: () => body };
 }
 
 function deliveryOf(

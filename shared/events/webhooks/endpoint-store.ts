@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Db, Filter, UpdateFilter } from 'mongodb';
-import type { ChannelName } from '../../messages/document/message.ts';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import { AllPlacesTaken, takePlace } from '../../platform/mongo/places.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import type { AccountId, EndpointId } from '../../platform/runtime/ids.ts';
 import type { SecretBox } from '../../platform/runtime/secret-box.ts';
-import type { EventName } from '../catalogue.ts';
+import type { EventChannel, EventName } from '../catalogue.ts';
 import { ENDPOINTS_PER_ACCOUNT, type EndpointDocument } from './endpoint.ts';
 import { newSecret } from './sign.ts';
 
@@ -15,7 +14,7 @@ const OLD_SECRET_MS = 24 * 3_600_000;
 
 export interface NewEndpoint {
   readonly account: AccountId;
-  readonly channel: ChannelName;
+  readonly channel: EventChannel;
   /** The caller has checked it with the account's `AddressGuard`. */
   readonly url: string;
   readonly events: readonly EventName[];
@@ -116,11 +115,28 @@ export async function setEvents(db: Db, clock: Clock, id: EndpointId, events: re
   await subscribe(db, clock, id, has(events), { $set: { events: [...events] } });
 }
 
-/** Disables an endpoint; the worker discards its due deliveries. Returns whether it was active until now. */
-export async function disableEndpoint(db: Db, id: EndpointId, reason: string): Promise<boolean> {
-  const { matchedCount } = await db
-    .collection<EndpointDocument>('endpoints')
-    .updateOne({ _id: id, status: 'active' }, { $set: { status: 'disabled', disabledReason: reason } });
+/**
+ * Disables an endpoint; the worker discards its due deliveries. Returns whether it was active until now. `tells`: the
+ * account is told, because it was not the account that did it.
+ */
+export async function disableEndpoint(
+  db: Db,
+  id: EndpointId,
+  reason: string,
+  tells?: { readonly at: Date; readonly url: string },
+): Promise<boolean> {
+  const act = tells && {
+    event: 'webhook.disabled',
+    at: tells.at,
+    told: { webhook_id: id, url: tells.url, reason },
+  };
+  const { matchedCount } = await db.collection<EndpointDocument>('endpoints').updateOne(
+    { _id: id, status: 'active' },
+    {
+      $set: { status: 'disabled', disabledReason: reason },
+      ...(act && { $push: { unannounced: act } }),
+    },
+  );
   return matchedCount === 1;
 }
 
@@ -230,7 +246,7 @@ export async function findEndpointId(
  * The id of an endpoint. One url may receive events of several channels, each as an endpoint of its own. SMS was once the only
  * channel, so ids of SMS endpoints contain no channel.
  */
-function endpointId(account: AccountId, channel: ChannelName, url: string): EndpointId {
+function endpointId(account: AccountId, channel: EventChannel, url: string): EndpointId {
   const named = channel === 'sms' ? `${account} ${url}` : `${account} ${channel} ${url}`;
   return `whk_${createHash('sha256').update(named).digest('hex').slice(0, 26)}`;
 }

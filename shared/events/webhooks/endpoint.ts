@@ -1,6 +1,6 @@
-import type { ChannelName } from '../../messages/document/message.ts';
+import type { WithActs } from '../../people/act.ts';
 import type { AccountId, EndpointId } from '../../platform/runtime/ids.ts';
-import type { EventName } from '../catalogue.ts';
+import type { EventChannel, EventName } from '../catalogue.ts';
 
 export interface EndpointSecret {
   readonly sealed: string;
@@ -11,11 +11,11 @@ export interface EndpointSecret {
 }
 
 /** An address that an account's events are posted to. */
-export interface EndpointDocument {
+export interface EndpointDocument extends WithActs {
   readonly _id: EndpointId;
   readonly account: AccountId;
   /** Only events of this channel are posted to it. */
-  readonly channel: ChannelName;
+  readonly channel: EventChannel;
   readonly url: string;
   /** Its place among the account's endpoints (platform/mongo/places.ts). */
   readonly place: number;

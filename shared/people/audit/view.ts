@@ -5,10 +5,11 @@ const MARK_CHARACTERS = 8;
 
 /**
  * A document as the audit shows it. Sealed secrets and bytes (the hash of a key) are replaced by a fingerprint of what is stored.
- * The fingerprint shows that a secret changed and reveals nothing of it, because every sealing starts with a new random number.
+ * The fingerprint shows that a secret changed and reveals nothing of it, because every sealing starts with a new random number. What is still to be announced is no part of a setting.
  */
 export function auditView(document: object): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(document).map(([name, value]) => [name, shown(value)]));
+  const { unannounced, ...lasting } = document as Readonly<Record<string, unknown>>; // every object is one
+  return Object.fromEntries(Object.entries(lasting).map(([name, value]) => [name, shown(value)]));
 }
 
 function shown(value: unknown): unknown {

@@ -1,8 +1,9 @@
 import type { Binary } from 'mongodb';
 import type { AccountId } from '../../platform/runtime/ids.ts';
+import type { WithActs } from '../act.ts';
 
 /** An API key as stored. The secret itself is stored nowhere, only its SHA-256. */
-export interface KeyDocument {
+export interface KeyDocument extends WithActs {
   /** The public part of `hk_live_<id>_<secret>`. */
   readonly _id: string;
   /** Absent: a key of operators, with scopes of operators alone. Nothing of an account reaches it. */

@@ -52,6 +52,7 @@ export async function createKey(db: Db, clock: Clock, key: NewKey): Promise<{ id
 /** Makes a key of this text. Throws `AllPlacesTaken` and `MakerChanged`. */
 export async function insertKey(db: Db, clock: Clock, key: NewKey, text: KeyText): Promise<KeyDocument> {
   const { account, name, scopes, expiresAt, perMinute, allowedIps, caps, maker, rotatedFrom, line } = key;
+  const now = clock.now();
   const document: KeyDocument = {
     _id: text.id,
     ...defined({ account }),
@@ -59,10 +60,17 @@ export async function insertKey(db: Db, clock: Clock, key: NewKey, text: KeyText
     secretHash: new Binary(hashSecret(text.secret)),
     status: 'active',
     scopes,
-    createdAt: clock.now(),
+    createdAt: now,
     ...defined({ expiresAt, perMinute, allowedIps, caps }),
     ...(maker === undefined ? {} : { createdBy: maker.by, makers: maker.makers }),
     ...defined({ rotatedFrom, line }),
+    unannounced: [
+      {
+        event: 'key.created',
+        at: now,
+        told: { key_id: text.id, name, scopes, created_by: maker?.by.name ?? maker?.by.id ?? null },
+      },
+    ],
   };
   const places = { db, collection: 'keys', owner: ownedBy(account), most: LIVE_KEYS_MAX };
   const release = () => releasePlaces(db, account, clock.now());

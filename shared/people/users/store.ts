@@ -1,12 +1,17 @@
 import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import { takePlace } from '../../platform/mongo/places.ts';
+import { isoTimestamp } from '../../platform/runtime/clock.ts';
 import { type AccountId, newId, type UserId } from '../../platform/runtime/ids.ts';
+import type { SecretBox } from '../../platform/runtime/secret-box.ts';
+import type { Act } from '../act.ts';
 import { newLink } from './link.ts';
 import { endSessions } from './session-store.ts';
 import {
   type AccountRole,
+  addressOf,
   isOperatorRole,
+  type OneTimeLink,
   OPERATORS,
   type OperatorRole,
   type Role,
@@ -19,25 +24,37 @@ import {
 export class UsernameTaken extends Error {}
 
 /** Who is invited. Without an account: an operator. */
-export type Invited = Pick<UserDocument, 'username' | 'name'> &
+export type Invited = Pick<UserDocument, 'username' | 'name' | 'email'> &
   (
     | { readonly account: UserDocument['account'] & string; readonly role: AccountRole }
     | { readonly role: OperatorRole }
   );
 
-/** Makes a user who has no password yet, with the token of the link to set it. Throws `UsernameTaken`, or `AllPlacesTaken`. */
+/**
+ * Makes a user who has no password yet, with the token of the link to set it. With `box` the link is mailed too, where the user has an
+ * address. Throws `UsernameTaken`, or `AllPlacesTaken`.
+ */
 export async function inviteUser(
   db: Db,
   now: Date,
   invited: Invited,
   id: UserId = newId('usr', now.getTime()),
+  box?: SecretBox,
 ): Promise<{ readonly user: UserDocument; readonly token: string }> {
   const { token, link } = newLink({}, now);
   const of = 'account' in invited ? invited.account : undefined;
   const places = { db, collection: 'users', owner: ofAccount(of), most: USERS_PER_ACCOUNT };
   try {
     const user = await takePlace(places, async (place) => {
-      const made: UserDocument = { _id: id, ...invited, status: 'invited', epoch: 1, link, place, createdAt: now };
+      const { username, role } = invited;
+      const told = { user_id: id, username, role };
+      const made: UserDocument = {
+        ...{ _id: id, ...invited, status: 'invited', epoch: 1, link, place, createdAt: now },
+        unannounced: [
+          { event: 'user.added', at: now, told },
+          ...mailedLink({ _id: id, ...invited }, link, token, now, box),
+        ],
+      };
       await users(db).insertOne(made);
       return made;
     });
@@ -48,14 +65,34 @@ export async function inviteUser(
   }
 }
 
-/** Makes a new link for the user; earlier ones no longer work. Undefined when the user is gone or disabled. */
+/** That a link is to be mailed, as an act of the user's document. Only the mail will have its token. */
+function mailedLink(
+  user: Pick<UserDocument, '_id' | 'username' | 'email'>,
+  { purpose, expiresAt }: OneTimeLink,
+  token: string,
+  now: Date,
+  box: SecretBox | undefined,
+): readonly Act[] {
+  if (box === undefined || addressOf(user) === undefined) return [];
+  const sealed = box.seal(token, ['users', user._id, 'unannounced.sealed']);
+  const told = { purpose, expires_at: isoTimestamp(expiresAt), username: user.username };
+  return [{ event: 'link', at: now, told, sealed }];
+}
+
+/**
+ * Makes a new link for the user; earlier ones no longer work. With `box` it is mailed too, where the user has an address. Undefined when
+ * the user is gone or disabled.
+ */
 export async function makeLink(
   db: Db,
   now: Date,
   user: UserDocument,
+  box?: SecretBox,
 ): Promise<{ readonly user: UserDocument; readonly token: string } | undefined> {
   const { token, link } = newLink(user, now);
-  const changed = await changeUser(db, { _id: user._id, status: { $ne: 'disabled' } }, { $set: { link } });
+  const acts = mailedLink(user, link, token, now, box);
+  const update = { $set: { link }, ...(acts.length > 0 && { $push: { unannounced: { $each: [...acts] } } }) };
+  const changed = await changeUser(db, { _id: user._id, status: { $ne: 'disabled' } }, update);
   return changed && { user: changed, token };
 }
 

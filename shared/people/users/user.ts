@@ -1,4 +1,5 @@
 import type { AccountId, UserId } from '../../platform/runtime/ids.ts';
+import type { WithActs } from '../act.ts';
 
 /** What a user of an account may do. Ops and owners give it; it takes effect with the user's next request. */
 export const ACCOUNT_ROLES = ['owner', 'developer', 'sender', 'viewer'] as const;
@@ -20,10 +21,16 @@ export const USERS_PER_ACCOUNT = 200;
 export const OPERATORS = 'operators';
 
 /** A person who signs in to the dashboard, as stored. */
-export interface UserDocument {
+export interface UserDocument extends WithActs {
   readonly _id: UserId;
   /** What the person signs in with, usually an e-mail address, in lower case. No two users of an account have the same, and no two operators. */
   readonly username: string;
+  /** Where mails go. Absent: to the sign-in name, if that is an address. */
+  readonly email?: string;
+  /** The notices that the user wants by mail, or does not, otherwise than usual for the role. */
+  readonly notices?: { readonly on: readonly string[]; readonly off: readonly string[] };
+  /** Fingerprints of the browsers that the user signed in with last. */
+  readonly devices?: readonly string[];
   /** How the person is called in lists and in the audit. */
   readonly name?: string;
   /** Absent: an operator, who belongs to no account. */
@@ -69,6 +76,20 @@ export interface OneTimeLink {
 /** Where a user signs in: an account's id, or `operators`. */
 export function whereOf({ account }: Pick<UserDocument, 'account'>): string {
   return account ?? OPERATORS;
+}
+
+/** What HTML takes for an address, with a dot in its host. */
+const EMAIL =
+  /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/i;
+export const EMAIL_MAX = 254;
+
+export function isEmail(text: string): boolean {
+  return text.length <= EMAIL_MAX && EMAIL.test(text);
+}
+
+/** Where mails to a user go, if anywhere. */
+export function addressOf({ email, username }: Pick<UserDocument, 'email' | 'username'>): string | undefined {
+  return email ?? (isEmail(username) ? username : undefined);
 }
 
 const USERNAME = /^[\p{L}\p{N}._%+@-]{3,254}$/u;

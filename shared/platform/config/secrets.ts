@@ -1,7 +1,7 @@
 import { StartError } from '../runtime/lifecycle.ts';
 
 /** Settings whose values nobody may see. */
-const SECRET_SETTINGS = ['MONGODB_URI', 'HARKARA_SECRET_KEY'] as const;
+const SECRET_SETTINGS = ['MONGODB_URI', 'HARKARA_SECRET_KEY', 'SMTP_PASSWORD'] as const;
 
 /**
  * Environment variables whose values nobody may see: the settings above and what `ops` asks for. PM2 keeps the environment of its

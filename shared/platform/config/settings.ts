@@ -234,11 +234,30 @@ export const SETTINGS = {
     ['no', 'yes'],
     'Whether media of chat-app messages may have http addresses instead of https.',
   ),
+  smtpHost: text(
+    'SMTP_HOST',
+    '',
+    'Mail server that notices, invitations and password links are sent through. Empty: no mail is sent; the dashboard shows operators what waits.',
+  ),
+  smtpPort: integer('SMTP_PORT', 587, 1, 65_535, 'TCP port of the mail server: 587 with starttls, 465 with tls.'),
+  smtpTls: choice(
+    'SMTP_TLS',
+    'starttls',
+    ['starttls', 'tls', 'none'],
+    'How the connection to the mail server is encrypted. starttls: it must offer it. none: only for a server on this machine; a password is then never sent elsewhere. Its certificate must be valid; add your own authority with NODE_EXTRA_CA_CERTS.',
+  ),
+  smtpUser: text('SMTP_USER', '', 'Name to sign in at the mail server with. Empty: without signing in.'),
+  smtpPassword: text('SMTP_PASSWORD', '', 'Password for it. A secret: in .env alone, never in the environment of PM2.'),
+  mailFrom: text(
+    'MAIL_FROM',
+    '',
+    'Sender of mails, such as Harkara <no-reply@sms.example.com>. Needed with SMTP_HOST.',
+  ),
   simulator: choice(
     'HARKARA_SIMULATOR',
     'off',
     ['off', 'on'],
-    'Development only: PM2 also starts the simulated carrier, chat-app provider and webhook receiver. `npm start` sets it.',
+    'Development only: PM2 also starts the simulated carrier, chat-app provider, webhook receiver and mail server. `npm start` sets it.',
   ),
   simulatorSmscPort: integer('SIMULATOR_SMSC_PORT', 2775, 0, 65_535, 'TCP port of the simulated carrier.'),
   simulatorChatappPort: integer(
@@ -249,6 +268,7 @@ export const SETTINGS = {
     'TCP port of the simulated chat-app provider.',
   ),
   simulatorWebhookPort: integer('SIMULATOR_WEBHOOK_PORT', 4010, 0, 65_535, 'TCP port of the webhook receiver.'),
+  simulatorMailPort: integer('SIMULATOR_MAIL_PORT', 4025, 0, 65_535, 'TCP port of the simulated mail server.'),
 } as const satisfies Record<string, Setting<unknown>>;
 
 /** Given to the product beside its settings, though nobody has a reason to change them. Tests do. */

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { BATCH_INDEXES } from './batch-indexes.ts';
 import { type Building, buildIndexes } from './build-indexes.ts';
 import { MESSAGE_INDEXES } from './message-indexes.ts';
+import { NOTICE_INDEXES } from './notice-indexes.ts';
 import type { Index } from './product-index.ts';
 import { QUEUE_INDEXES } from './queue-indexes.ts';
 import { RECEIVED_INDEXES } from './received-indexes.ts';
@@ -142,6 +143,7 @@ export const INDEXES: readonly Index[] = [
   ...MESSAGE_INDEXES,
   ...BATCH_INDEXES,
   ...WEBHOOK_INDEXES,
+  ...NOTICE_INDEXES,
   {
     collection: 'providers',
     key: { callback: 1 },

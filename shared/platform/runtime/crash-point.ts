@@ -45,6 +45,7 @@ export const CRASH_POINTS = {
   'template:answered': 'A provider has answered a request for a template; its answer is not stored.',
   'inbox:stored': 'Messages from customers and their events exist; what the provider posted is still due.',
   'callback:heard': 'Who wrote has a session; what the provider posted is not stored, and it has no answer.',
+  'mail:taken': 'The mail server has taken a mail; the store does not know it.',
   'audit:begun': 'A change of a setting is in the audit; it is not made.',
   'audit:changed': 'A setting is changed; the audit says that this was begun.',
   'pending:redone': 'What a dead gateway left pending is stored; the account still has it.',

@@ -42,6 +42,8 @@ export type UserId = Id<'usr'>;
 export type SessionId = Id<'ses'>;
 /** A person's number that is erased. */
 export type ErasureId = Id<'ers'>;
+/** A mail to a user. */
+export type MailId = Id<'eml'>;
 /** A walk through the ledgers that an operator began. */
 export type LedgerCheckId = Id<'chk'>;
 
@@ -97,9 +99,21 @@ export function messageOfEvent(event: EventId): MessageId {
   return `msg_${event.slice(4, 4 + TIME_CHARACTERS + RANDOM_CHARACTERS)}`;
 }
 
-/** The id of the event "this template reached this state then". Derived, so that telling it twice writes the same. */
-export function templateEventId(template: string, state: string, at: Date): EventId {
-  return `evt_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(`${template}:${state}`, RANDOM_CHARACTERS)}_${state}`;
+/** The id of the event "this happened to this thing then". Derived, so that telling it twice writes the same. */
+export function thingEventId(thing: string, event: string, at: Date): EventId {
+  const text = hashText(`${thing}:${event}`, RANDOM_CHARACTERS);
+  return `evt_${numeral(at.getTime(), TIME_CHARACTERS)}${text}_${event.replaceAll('.', '_')}`;
+}
+
+/** The id of the mail that tells a user of this. It is derived, so there is one. */
+export function mailId(of: string, user: UserId, at: Date): MailId {
+  return `eml_${numeral(at.getTime(), TIME_CHARACTERS)}${hashText(`${of}:${user}`, RANDOM_CHARACTERS)}`;
+}
+
+const MAIL_ID = /^eml_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isMailId(value: string): value is MailId {
+  return MAIL_ID.test(value);
 }
 
 const ACCOUNT_ID = /^acc_[0-9a-hjkmnp-tv-z]{26}$/;

@@ -11,7 +11,8 @@ export const SEALED_FIELDS = {
   providers: ['token', 'appSecret', 'verifyToken'],
   endpoints: ['secrets.sealed'],
   /** `setup` is handed to the user and comes back; it is stored nowhere. */
-  users: ['totp.seed', 'setup'],
+  users: ['totp.seed', 'setup', 'unannounced.sealed'],
+  mails: ['sealed'],
   /** `result` is made before the claim has its id, so it is bound to the account that the id begins with. */
   idempotency: ['result', 'answer.body'],
 } as const;

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import type { Schema } from '../../../gateway/http/fields/field.ts';
+import { type AccountEventKind, accountBody } from '../../../shared/events/account-event.ts';
 import {
   EVENTS,
+  type EventChannel,
   type EventName,
   eventBody,
   eventsOf,
@@ -121,8 +123,11 @@ function schemaOf(name: EventName): string {
 }
 
 /** Bodies of the event: for a message of which only the necessary is known, and for one of which everything is known. */
-function bodiesOf(name: EventName, channel: 'sms' | 'chatapp'): object[] {
+function bodiesOf(name: EventName, channel: EventChannel): object[] {
   const kind = EVENTS[name];
+  // The webhooks of the account get those of both channels, and its own.
+  if ('members' in kind) return accountBodies(name, kind);
+  if (channel === 'account') return [];
   if ('outcome' in kind) return templateBodies(kind.outcome, channel);
   const { state } = kind;
   if (state === 'received' && channel === 'sms') {
@@ -143,6 +148,14 @@ function bodiesOf(name: EventName, channel: 'sms' | 'chatapp'): object[] {
     ...('inbound' in bare && { inbound: PRESSED }),
   };
   return [bare, full].map((message) => JSON.parse(eventBody({ message, entry: { state, at: AT } })) as object);
+}
+
+function accountBodies(event: string, { members }: AccountEventKind): object[] {
+  const examples = Object.entries(members).map(([member, { example }]) => [member, example] as const);
+  const unknown = examples.map(([member, example]) => [member, members[member]?.nullable ? null : example] as const);
+  return [examples, unknown].map((told) => {
+    return JSON.parse(JSON.stringify(accountBody({ event, at: AT, told: Object.fromEntries(told) }))) as object;
+  });
 }
 
 function templateBodies(outcome: 'approved' | 'rejected' | 'stopped', channel: 'sms' | 'chatapp'): object[] {

@@ -4,7 +4,6 @@ import type { Provider } from '../../../scripts/simulator/provider.ts';
 import { startProvider } from '../../../scripts/simulator/provider.ts';
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { eventsOf } from '../../../shared/events/catalogue.ts';
-import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
 import { createEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
@@ -14,6 +13,7 @@ import { makeProvider, TEST_BOX } from '../../support/chatapp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeKey, openGateway, TEST_CONFIG, type TestGateway } from '../../support/gateway.ts';
 import { makeAccount } from '../../support/make.ts';
+import { tellDeps } from '../../support/tell-deps.ts';
 import type { ChatWorld } from './world.ts';
 
 export const TEMPLATES_PATH = '/v2/account/chatapp/templates';
@@ -109,7 +109,7 @@ export class TemplateWorld {
   /** The names of the events that webhooks got about a template, with their statuses. */
   async announced(name: string): Promise<readonly string[]> {
     const { db } = this.#world.store;
-    await announceTemplates(db, createAnnouncer({ db, clock: systemClock }));
+    await announceTemplates(tellDeps(db));
     const found = await db
       .collection<DeliveryDocument>('deliveries')
       .find({ account: this.account })

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { expect } from 'chai';
 import { removeUnapproved } from '../../../gateway/endpoints/account-templates/requests.ts';
 import { eventsOf } from '../../../shared/events/catalogue.ts';
-import { createAnnouncer } from '../../../shared/events/webhooks/announce.ts';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
 import { createEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
@@ -31,6 +30,7 @@ import { makeTemplate } from '../../shared/templates/sms/make.ts';
 import { makeChatTemplate, TEST_BOX } from '../../support/chatapp.ts';
 import { makeAccount } from '../../support/make.ts';
 import { useStore } from '../../support/store.ts';
+import { tellDeps } from '../../support/tell-deps.ts';
 
 const ID = '1107160000000000001';
 
@@ -42,7 +42,7 @@ describe('what was decided about templates is announced', () => {
     const endpoint = { account, channel: 'sms', url: 'https://shop.test/sms', events: eventsOf('sms') } as const;
     await createEndpoint(store.db, systemClock, TEST_BOX, endpoint);
   });
-  const announce = () => announceTemplates(store.db, createAnnouncer({ db: store.db, clock: systemClock }));
+  const announce = () => announceTemplates(tellDeps(store.db));
   const bodies = async (): Promise<object[]> => {
     const deliveries = store.db.collection<DeliveryDocument>('deliveries');
     const found = await deliveries.find({ account }).sort({ createdAt: 1, _id: 1 }).toArray();

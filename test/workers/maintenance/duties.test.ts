@@ -14,6 +14,7 @@ import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { Metrics } from '../../../shared/platform/runtime/metrics.ts';
 import { Duties } from '../../../workers/maintenance/duties.ts';
+import { TEST_BOX } from '../../support/chatapp.ts';
 import { makeAccount, makeDraft, makeMessage } from '../../support/make.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { enqueue, writeOutAll } from '../../support/queue.ts';
@@ -40,6 +41,7 @@ describe('maintenance duties', () => {
       notes: {},
       announcer,
       retention: { messages: 90, deliveries: 30, batches: 90, closedAccounts: 365 },
+      box: TEST_BOX,
       store: 'embedded',
       stopMs,
     });

@@ -1,6 +1,4 @@
 import { expect } from 'chai';
-import { createAnnouncer } from '../../../../shared/events/webhooks/announce.ts';
-import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { chatTemplateId } from '../../../../shared/templates/chat/chat-template.ts';
 import { finishRequest, wishChatTemplate } from '../../../../shared/templates/chat/request-store.ts';
@@ -9,6 +7,7 @@ import type { ChatTemplateRequestDocument } from '../../../../shared/templates/c
 import { announceTemplates } from '../../../../workers/maintenance/announce-templates.ts';
 import { makeChatTemplate, makeProvider } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';
+import { tellDeps } from '../../../support/tell-deps.ts';
 import { settingsWorld } from '../settings-world.ts';
 
 const PATH = '/v2/account/chatapp/templates';
@@ -59,7 +58,7 @@ describe('chat-app templates of an account', () => {
   for (const wants of ['create', 'edit'] as const) {
     it(`that the provider has deleted are shown so, and may be asked for again or removed (last ${wants})`, async () => {
       for (const name of ['once', 'twice']) await requested(name, wants, 'approved');
-      await announceTemplates(site.db, createAnnouncer({ db: site.db, clock: systemClock }));
+      await announceTemplates(tellDeps(site.db));
       await replaceChatTemplates(site.db, site.account, [], new Date(Date.now() + 1_000));
 
       const { body } = await ask('get', `${PATH}?state=deleted`).expect(200);

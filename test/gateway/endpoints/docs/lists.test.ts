@@ -17,6 +17,8 @@ const WHOLE: Readonly<Record<string, string>> = {
   '/v2/status/{message_id}': 'the parts of one message',
   '/v2/admin/overview': 'what is wrong now, of things that operators make',
   '/v2/admin/queues': 'paths and lanes, which operators make',
+  '/v2/account/webhook-events': 'events, which are written in code',
+  '/v2/profile/notices': 'kinds of notices, which are written in code',
   '/v2/admin/carriers': 'operators make them: an installation has tens',
   '/v2/admin/carriers/{carrier_id}': 'one carrier',
   '/v2/admin/carrier-form': 'settings and presets, which are written in code',

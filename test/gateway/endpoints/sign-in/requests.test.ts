@@ -28,8 +28,9 @@ describe('requests with a session (ASVS 3, 8, 14, 16)', () => {
     try {
       const { user } = await tls.user('viewer');
       const begun = await tls.signIn({ username: user.username, password: PASSWORD }).expect(200);
-      const set = String(begun.headers['set-cookie']);
-      expect(set).to.match(/^__Host-harkara=\S+; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+      const [session, device] = begun.headers['set-cookie'] as unknown as string[];
+      expect(session).to.match(/^__Host-harkara=\S+; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+      expect(device).to.match(/^__Secure-harkara-device=\S+; Path=\/v2\/session; HttpOnly; .*; Secure$/);
       await tls.call('get', '/v2/session', withCookie(cookieOf(begun))).expect(200);
       const plain = withCookie(cookieOf(begun).replace('__Host-', ''));
       expectProblem(await tls.call('get', '/v2/session', plain), 'session_missing');
@@ -55,7 +56,7 @@ describe('requests with a session (ASVS 3, 8, 14, 16)', () => {
     );
     for (const { text } of [begun, ...(await Promise.all(answers))]) expect(text).not.to.include(secret);
 
-    expect(String(begun.headers['set-cookie'])).to.match(/; HttpOnly; SameSite=Lax$/);
+    expect(begun.headers['set-cookie']?.[0]).to.match(/; HttpOnly; SameSite=Lax$/);
     expect(world.logged.join('\n')).not.to.include(secret);
   });
 

@@ -72,14 +72,14 @@ describe('the environment of a process', () => {
       const given = withoutSecrets(caller, readEnvFile(file), file);
       const seen = readEnvironment({ ...UNDER_PM2, ...caller, ...given });
 
-      expect(given).to.deep.equal({ MONGODB_URI: '', HARKARA_SECRET_KEY: '' });
+      expect(given).to.deep.equal({ MONGODB_URI: '', HARKARA_SECRET_KEY: '', SMTP_PASSWORD: '' });
       expect(seen).to.include({ HARKARA_SECRET_KEY: KEY, MONGODB_URI: 'mongodb://user:word@db.example/' });
     });
 
     it('gives PM2 an address without a password', () => {
       const given = withoutSecrets({ MONGODB_URI: 'mongodb://db.example/' }, {}, file);
 
-      expect(given).to.deep.equal({ MONGODB_URI: 'mongodb://db.example/', HARKARA_SECRET_KEY: '' });
+      expect(given).to.deep.equal({ MONGODB_URI: 'mongodb://db.example/', HARKARA_SECRET_KEY: '', SMTP_PASSWORD: '' });
     });
 
     it('refuses a secret that is not the one in .env, with the line that mends it, and does not show it', () => {

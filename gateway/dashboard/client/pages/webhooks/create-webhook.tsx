@@ -3,9 +3,8 @@ import { create } from '../../api/http.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Select } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
-import type { Channel } from './channel-events.ts';
 import { EventBoxes } from './event-boxes.tsx';
-import { CHANNELS, type CreatedWebhook } from './webhook.ts';
+import { CHANNELS, type Channel, type CreatedWebhook } from './webhook.ts';
 
 interface CreateWebhookProps {
   readonly onClose: () => void;

@@ -9,8 +9,8 @@ import { Card } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useUrlFilter } from '../../parts/url-filter.ts';
-import { CHANNEL_EVENTS } from './channel-events.ts';
 import { DeliveryPanel } from './delivery-panel.tsx';
+import { useEvents } from './event-boxes.tsx';
 import { DELIVERY_STATES, type ListedDelivery, type Webhook } from './webhook.ts';
 
 /** The delivery log: every event that was posted or will be. */
@@ -19,7 +19,7 @@ export function Deliveries({ webhook, path }: { readonly webhook: Webhook; reado
   const list = usePages<ListedDelivery>(`${path}/deliveries`, filter.values);
   const [shown, setShown] = useState<string>();
   const states = Object.entries(DELIVERY_STATES).map(([state, { words }]) => [state, words] as const);
-  const events = CHANNEL_EVENTS[webhook.channel].map((event) => [event, event] as const);
+  const events = useEvents(webhook.channel).map(({ event }) => [event, event] as const);
   return (
     <Card title="Delivery log" actions={<Button onClick={list.reload}>Refresh</Button>}>
       <FilterBar filter={filter}>

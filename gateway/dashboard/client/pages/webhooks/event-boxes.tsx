@@ -1,5 +1,6 @@
+import { usePages } from '../../api/pages.ts';
 import { Checkboxes } from '../../parts/checkbox.tsx';
-import { CHANNEL_EVENTS, type Channel } from './channel-events.ts';
+import type { Channel, OfferedEvent } from './webhook.ts';
 
 interface EventBoxesProps {
   readonly channel: Channel;
@@ -9,14 +10,22 @@ interface EventBoxesProps {
 
 /** Which events are posted. */
 export function EventBoxes({ channel, initial }: EventBoxesProps) {
-  const events = CHANNEL_EVENTS[channel];
+  const events = useEvents(channel);
+  if (events.length === 0) return null;
+  const names = events.map(({ event }) => event);
   return (
     <Checkboxes
       key={channel}
       name="events"
       legend="Events"
-      options={events.map((event) => ({ value: event, label: event }))}
-      initial={initial ?? events}
+      options={events.map(({ event, when }) => ({ value: event, label: event, hint: when }))}
+      initial={initial ?? names}
     />
   );
+}
+
+/** The events of a channel; none until they are read. */
+export function useEvents(channel: Channel): readonly OfferedEvent[] {
+  const { rows = [] } = usePages<OfferedEvent>('/v2/account/webhook-events');
+  return rows.filter(({ channels }) => channels.includes(channel));
 }

@@ -10,7 +10,7 @@ import { Deliveries } from './deliveries.tsx';
 import { Health } from './health.tsx';
 import { Replays } from './replays.tsx';
 import { Verify } from './verify.tsx';
-import { CHANNELS, eventsInWords, type Webhook } from './webhook.ts';
+import { CHANNELS, type Webhook } from './webhook.ts';
 import { WebhookActs } from './webhook-acts.tsx';
 
 /** One webhook, and everything that was posted to it. */
@@ -35,7 +35,7 @@ export function WebhookPage({ params }: PageProps) {
                   ['Address', <code>{shown.url}</code>],
                   ['Channel', CHANNELS.find(([name]) => name === shown.channel)?.[1]],
                   ['State', <Health of={shown} />],
-                  ['Events', eventsInWords(shown)],
+                  ['Events', shown.events.join(', ')],
                   ['Id', <CopyId id={shown.webhook_id} />],
                   ['Made', <Time at={shown.created_at} full />],
                 ]}

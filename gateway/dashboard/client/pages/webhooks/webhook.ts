@@ -1,5 +1,13 @@
 import type { Tone } from '../../parts/badge.tsx';
-import { CHANNEL_EVENTS, type Channel } from './channel-events.ts';
+
+export type Channel = 'sms' | 'chatapp' | 'account';
+
+/** An event that webhooks may have, as `GET /v2/account/webhook-events` shows it. */
+export interface OfferedEvent {
+  readonly event: string;
+  readonly channels: readonly Channel[];
+  readonly when: string;
+}
 
 /** One post, with what its result means. */
 export interface Attempt {
@@ -62,6 +70,7 @@ export interface Replay {
 export const CHANNELS: readonly (readonly [Channel, string])[] = [
   ['sms', 'SMS'],
   ['chatapp', 'Chat app'],
+  ['account', 'Account'],
 ];
 
 export const DELIVERY_STATES: Readonly<Record<Delivery['state'], { readonly words: string; readonly tone: Tone }>> = {
@@ -72,7 +81,9 @@ export const DELIVERY_STATES: Readonly<Record<Delivery['state'], { readonly word
   discarded: { words: 'Discarded', tone: 'plain' },
 };
 
-/** All, or how many of them. */
-export function eventsInWords({ channel, events }: Webhook): string {
-  return events.length >= CHANNEL_EVENTS[channel].length ? 'all' : events.join(', ');
+const NAMED_MAX = 2;
+
+/** Their names, or how many they are. */
+export function eventsInWords({ events }: Webhook): string {
+  return events.length > NAMED_MAX ? `${events.length} events` : events.join(', ');
 }

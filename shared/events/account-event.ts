@@ -1,0 +1,51 @@
+import type { Act, Told } from '../people/act.ts';
+import type { Role } from '../people/users/user.ts';
+import { isoTimestamp } from '../platform/runtime/clock.ts';
+import type { AccountId } from '../platform/runtime/ids.ts';
+
+/** What people are told by e-mail. */
+export interface Notice<Name extends string = string> {
+  /** What it tells of, for whoever chooses among them. */
+  readonly when: string;
+  /** Who may be told; of these, who is told unless they say otherwise. `self`: only the user whom it is about. */
+  readonly mayGet: readonly Role[] | 'self';
+  readonly getsUnasked: readonly Role[];
+  words(told: Readonly<Record<Name, Told>>): NoticeWords;
+}
+
+export interface NoticeWords {
+  readonly subject: string;
+  /** What happened, and what to do: a paragraph each. */
+  readonly text: readonly string[];
+  /** Where on the dashboard that is done: `/keys`. */
+  readonly page: string;
+}
+
+/** What happened to an account or one of its things. `Name`: the names of its members. */
+export interface AccountEventKind<Name extends string = string> extends Notice<Name> {
+  readonly channels: readonly ['account'];
+  /** What its body tells besides its name and time: what each member is, and an example of it. */
+  readonly members: Readonly<Record<Name, Member>>;
+}
+
+interface Member {
+  readonly about: string;
+  readonly example: Told;
+  readonly nullable?: true;
+}
+
+/** An entry of the catalogue: its words know its members. */
+export function accountEvent<Name extends string>(kind: Omit<AccountEventKind<Name>, 'channels'>): AccountEventKind {
+  return { ...kind, channels: ['account'] };
+}
+
+/** An event of an account that is to be announced. */
+export interface AccountChange<Event extends string = string> extends Pick<Act<Event>, 'event' | 'at' | 'told'> {
+  readonly account: AccountId;
+  /** What it happened to: a key, a user, a webhook. */
+  readonly subject: string;
+}
+
+export function accountBody({ event, told, at }: Pick<AccountChange, 'event' | 'told' | 'at'>): object {
+  return { event, ...told, timestamp: isoTimestamp(at), channel: 'account' };
+}

@@ -1,0 +1,19 @@
+/** The value of a member of an event. */
+export type Told = string | number | null | readonly string[];
+
+/**
+ * Something that happened and is not announced yet, kept in the document of the thing that it happened to: the update that decides adds
+ * it, and maintenance announces and removes it (workers/maintenance/announce-acts.ts). `event`: a name of shared/events/catalogue.ts.
+ */
+export interface Act<Event extends string = string> {
+  readonly event: Event;
+  readonly at: Date;
+  readonly told: Readonly<Record<string, Told>>;
+  /** Of a link that is to be mailed: its token. */
+  readonly sealed?: string;
+}
+
+/** The document of a thing with what happened to it. */
+export interface WithActs {
+  readonly unannounced?: readonly Act[];
+}

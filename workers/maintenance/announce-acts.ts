@@ -1,0 +1,50 @@
+import type { AccountEventName } from '../../shared/events/catalogue.ts';
+import type { Announcer } from '../../shared/events/webhooks/announce.ts';
+import type { EndpointDocument } from '../../shared/events/webhooks/endpoint.ts';
+import type { WithActs } from '../../shared/people/act.ts';
+import type { KeyDocument } from '../../shared/people/keys/key.ts';
+import type { UserDocument } from '../../shared/people/users/user.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
+import { mailLink, mailNotice, mayTell, type Notable, type TellDeps } from './tell.ts';
+import { announceUnannounced } from './unannounced.ts';
+
+interface AnnounceDeps extends TellDeps {
+  readonly announcer: Announcer;
+}
+
+/**
+ * Announces what happened to keys, users and webhooks: each is an entry of `unannounced` in the thing's own document, added by the
+ * update that decided. Announced twice, it is one delivery and one mail to each. Returns of how many things.
+ */
+export async function announceActs(deps: AnnounceDeps): Promise<number> {
+  const counts = await Promise.all([
+    announceUnannounced<KeyDocument>(deps.db, 'keys', (keys) => tellEach(deps, keys)),
+    announceUnannounced<EndpointDocument>(deps.db, 'endpoints', (endpoints) => tellEach(deps, endpoints)),
+    announceUnannounced<UserDocument>(deps.db, 'users', async (users) => {
+      await tellEach(deps, users);
+      for (const user of users) {
+        for (const act of user.unannounced ?? []) if (act.event === 'link') await mailLink(deps, user, act);
+      }
+    }),
+  ]);
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+type Thing = WithActs & { readonly _id: string; readonly account?: AccountId };
+
+async function tellEach(deps: AnnounceDeps, things: readonly Thing[]): Promise<void> {
+  for (const { _id: subject, account, unannounced = [] } of things) {
+    for (const { event, at, told } of unannounced) {
+      // Whoever adds an act names an event of the catalogue, or `link`.
+      if (event !== 'link') await tell(deps, { event: event as AccountEventName, account, subject, at, told });
+    }
+  }
+}
+
+/** Tells webhooks and users, at most once in an hour of the same. */
+async function tell(deps: AnnounceDeps, notable: Notable & { readonly event: AccountEventName }): Promise<void> {
+  if (!(await mayTell(deps.db, notable))) return;
+  const { account } = notable;
+  if (account !== undefined) await deps.announcer.announce([{ ...notable, account }]);
+  await mailNotice(deps, notable);
+}

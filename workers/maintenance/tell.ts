@@ -1,0 +1,125 @@
+import type { Db } from 'mongodb';
+import type { Notice } from '../../shared/events/account-event.ts';
+import { NOTICES, type NoticeName } from '../../shared/events/catalogue.ts';
+import { getsNotice } from '../../shared/events/notices.ts';
+import { findAccount } from '../../shared/money/accounts/store.ts';
+import type { Act } from '../../shared/people/act.ts';
+import { KEPT_MS, MAILS_PER_HOUR, type MailDocument, NOTICE_MS } from '../../shared/people/mails/mail.ts';
+import { addressOf, OPERATORS, type UserDocument } from '../../shared/people/users/user.ts';
+import { isDuplicateKey } from '../../shared/platform/mongo/errors.ts';
+import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
+import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { type AccountId, mailId, thingEventId } from '../../shared/platform/runtime/ids.ts';
+import type { Log } from '../../shared/platform/runtime/log.ts';
+import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
+
+export interface TellDeps {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly box: SecretBox;
+}
+
+/** Something that people are told of. */
+export interface Notable extends Pick<Act, 'at' | 'told'> {
+  readonly event: NoticeName;
+  /** Absent: it concerns the operators alone. */
+  readonly account?: AccountId | undefined;
+  /** What it happened to. */
+  readonly subject: string;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** When something of this kind was told of a thing last. */
+interface ToldDocument {
+  readonly _id: string;
+  readonly account?: AccountId;
+  readonly at: Date;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Whether this may be told: of one thing, one kind is told once in an hour. Asked again for the same, as after a crash, the answer is the
+ * same.
+ */
+export async function mayTell(db: Db, { event, subject, account, at }: Omit<Notable, 'told'>): Promise<boolean> {
+  const told = db.collection<ToldDocument>('told');
+  const _id = `${account ?? OPERATORS} ${event} ${subject}`;
+  const first = new Date(at.getTime() - HOUR_MS);
+  try {
+    await told.updateOne(
+      { _id, $or: [{ at }, { at: { $lte: first } }] },
+      { $set: { ...(account && { account }), at, expiresAt: new Date(at.getTime() + 2 * HOUR_MS) } },
+      { upsert: true },
+    );
+    return true;
+  } catch (error) {
+    if (isDuplicateKey(error)) return false;
+    throw error;
+  }
+}
+
+/** Makes the mails that tell of it: one for each user who wants it. Their ids are derived, so that the same again adds nothing. */
+export async function mailNotice(deps: TellDeps, notable: Notable): Promise<void> {
+  const { event, account, subject, at, told } = notable;
+  const notice: Notice = NOTICES[event];
+  const users = await usersToTell(deps.db, notice, account);
+  const wanted = users.filter(
+    (user) => getsNotice(user, event) && (notice.mayGet !== 'self' || user._id === told.user_id),
+  );
+  const id = thingEventId(subject, event, at);
+  await insertMails(
+    deps,
+    account,
+    wanted.map((user) => ({ user, id, kind: event, told, at, until: new Date(at.getTime() + NOTICE_MS) })),
+  );
+}
+
+/** The mail with a one-time link, to whom it is for. */
+export async function mailLink(deps: TellDeps, user: UserDocument, { at, told, sealed = '' }: Act): Promise<void> {
+  const id = `link ${at.getTime()}`;
+  const place = ['mails', mailId(id, user._id, at), 'sealed'] as const;
+  const token = deps.box.open(sealed, ['users', user._id, 'unannounced.sealed']);
+  const until = new Date(String(told.expires_at));
+  await insertMails(deps, user.account, [
+    { user, id, kind: 'link', told, at, until, sealed: deps.box.seal(token, place) },
+  ]);
+}
+
+type NewMail = Pick<MailDocument, 'kind' | 'told' | 'at' | 'until' | 'sealed'> & {
+  readonly user: UserDocument;
+  readonly id: string;
+};
+
+async function insertMails({ db, clock, log }: TellDeps, account: AccountId | undefined, all: readonly NewMail[]) {
+  const now = clock.now();
+  const addressed = all.flatMap((mail) => {
+    const to = addressOf(mail.user);
+    return to === undefined || mail.until <= now ? [] : [{ ...mail, to }];
+  });
+  if (addressed.length === 0) return;
+  const lately = { account: account ?? { $exists: false }, at: { $gt: new Date(now.getTime() - HOUR_MS) } };
+  const before = await db.collection<MailDocument>('mails').countDocuments(lately, { limit: MAILS_PER_HOUR });
+  const room = addressed.slice(0, MAILS_PER_HOUR - before);
+  if (room.length < addressed.length) log.warn('mails_limited', { account, left_out: addressed.length - room.length });
+  const accountName = account && (await findAccount(db, account))?.name;
+  const mails = room.map(
+    ({ user, id, to, kind, told, at, until, sealed }): MailDocument => ({
+      ...{ _id: mailId(id, user._id, at), user: user._id, to, kind, told, at, until },
+      ...(account && { account }),
+      ...(accountName && { accountName }),
+      ...(sealed && { sealed }),
+      ...{ state: 'waiting', due: now, tries: 0, expiresAt: new Date(until.getTime() + KEPT_MS) },
+    }),
+  );
+  await insertNew(db, 'mails', mails);
+}
+
+/** The users of the account, and the operators, whom it may concern. */
+async function usersToTell(db: Db, { mayGet }: Notice, account: AccountId | undefined): Promise<UserDocument[]> {
+  const users = db.collection<UserDocument>('users');
+  const active =
+    mayGet === 'self' ? { status: 'active' as const } : { status: 'active' as const, role: { $in: [...mayGet] } };
+  return users.find({ ...active, account: account ?? { $exists: false } }).toArray();
+}
