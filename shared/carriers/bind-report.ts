@@ -37,6 +37,8 @@ export interface CarrierMeasured {
   readonly perSecond?: number;
   /** Computed from the last thousand answers to submit_sm. */
   readonly answerMs?: { readonly p50: number; readonly p99: number };
+  /** When the certificate ends that the carrier showed. Absent without TLS. */
+  readonly certificateUntil?: Date;
   /** Number of answers by their class (command-status.ts). */
   readonly answers: Readonly<Record<string, number>>;
   /** Number of receipts by the state that they report. */

@@ -8,6 +8,7 @@ import type { AccountSeen } from './seen.ts';
 const DAY_MS = 86_400_000;
 /** An account is told so many days before its credits expire. */
 const EXPIRING_DAYS = 14;
+const NOTICE_MS = 3 * DAY_MS;
 /** Without a threshold of its own, a balance is low when it lasts for fewer days than these. */
 const LOW_DAYS = 2;
 
@@ -184,6 +185,30 @@ export const ACCOUNT_CONDITIONS = {
               subject: providerOf(provider._id),
               words: `Chat-app number ${provider.displayNumber}: ${troubleInWords(trouble)}`,
             })),
+  },
+  'provider.notice': {
+    title: 'A chat-app provider tells something about a number',
+    how: 'Within the last three days: its quality, its limits, a restriction or a ban of the business account.',
+    concerns: {
+      operator: {
+        severity: 'look',
+        todo: "Read it in the provider's own console. A number that is flagged is blocked if its templates go on being reported.",
+      },
+      account: {
+        severity: 'look',
+        todo: 'Send to customers who expect it only. Ask your service provider what follows from it.',
+      },
+    },
+    find: ({ provider, now }) =>
+      provider?.notice === undefined || now.getTime() - provider.notice.at.getTime() > NOTICE_MS
+        ? []
+        : [
+            {
+              subject: providerOf(provider._id),
+              words: `The provider of chat-app number ${provider.displayNumber} tells: ${provider.notice.words}.`,
+              since: provider.notice.at,
+            },
+          ],
   },
 } satisfies Readonly<Record<string, Condition<AccountSeen>>>;
 

@@ -1,34 +1,51 @@
 import type { WaitingAtCarrier } from '../messages/settlement/unknowns.ts';
 import type { Condition, Finding } from './condition.ts';
-import { type Answers, type CarrierSeen, COUNTED_MAX, type Installation } from './seen.ts';
+import { type Answers, type CarrierSeen, COUNTED_MAX, type Installation, type TrafficSeen } from './seen.ts';
 
 /** What may be wrong with carriers. Few tries are no alarm: each rule has a least number. */
 
+/** A bind that is lost usually comes back at once. */
+const DOWN_MS = 30_000;
 /** So many refusals in a row, none accepted in between, over at least `ALL_MS`. */
 const ALL_TRIES = 10;
 const ALL_MS = 60_000;
 /** So many refusals in a quarter of an hour, and so large a part of all answers. */
 const PART_TRIES = 20;
 const PART = 0.2;
+const SILENT_TRIES = 5;
+const THROTTLED_TRIES = 100;
+const THROTTLED_PART = 0.1;
+/** So many messages must have ended in the last two hours, and so many in the week before, for a rate to mean something. */
+const ENDED_MIN = 100;
+const USUAL_MIN = 1_000;
+/** Fewer delivered than this part, or so much less than in the week before. */
+const DELIVERED_PART = 0.5;
+const DELIVERED_LESS = 0.2;
+/** So many were accepted, of which receipts should have come. */
+const RECEIPTS_MIN = 50;
+const ORPHANS_MIN = 50;
 
 export const CARRIER_CONDITIONS = {
   'carrier.down': {
     title: 'A carrier is not bound',
-    how: 'It has no bind, or no process holds it. Some of its binds only: a look. A paused carrier has none on purpose.',
+    how: 'It has had no bind for 30 seconds, or no process holds it. Some of its binds only: a look. A paused carrier has none on purpose.',
     concerns: {
       operator: {
         severity: 'urgent',
         todo: 'Read the reason. A refused bind: correct system id, password or bind kind. Unreachable: address, firewall, certificate, or ask the carrier. The manual, "A bind is stuck".',
       },
     },
-    find: ({ carriers }) =>
+    find: ({ carriers, now }) =>
       carriers.flatMap(({ carrier, condition, words, binds }): Finding[] => {
         if (condition === 'bound' || condition === 'paused') return [];
-        const since = binds.flatMap(({ trouble }) => trouble?.since ?? []).sort((a, b) => a.getTime() - b.getTime())[0];
+        const troubled = binds.flatMap(({ state, since, trouble }) =>
+          state === 'bound' ? [] : (trouble?.since ?? since),
+        );
+        const since = troubled.sort((a, b) => a.getTime() - b.getTime())[0];
+        if (since !== undefined && now.getTime() - since.getTime() < DOWN_MS) return [];
         const severity = condition === 'partly_bound' || condition === 'binding' ? 'look' : 'urgent';
-        return [
-          { subject: { kind: 'carrier', id: carrier._id }, words: `${carrier.name}: ${words}.`, since, severity },
-        ];
+        const why = words.replace(/ since \d{4}-\S+/, ''); // `since` says it
+        return [{ subject: { kind: 'carrier', id: carrier._id }, words: `${carrier.name}: ${why}.`, since, severity }];
       }),
   },
   'carrier.refusing': {
@@ -42,9 +59,159 @@ export const CARRIER_CONDITIONS = {
     },
     find: ({ carriers, now }) => carriers.flatMap((seen) => refusing(seen, now)),
   },
+  'carrier.silent': {
+    title: 'A carrier does not answer',
+    how: `It has answered nothing for five minutes, and got ${SILENT_TRIES} submits or more before the last minute.`,
+    concerns: {
+      operator: {
+        severity: 'urgent',
+        todo: 'Ask the carrier. `npm run ops -- bind list` shows each bind. The manual, "Messages wait".',
+      },
+    },
+    find: ({ carriers }) =>
+      carriers.flatMap(({ carrier, submitted, answered }) =>
+        submitted >= SILENT_TRIES && answered === 0 ? of(carrier, `${carrier.name} has submits and answers none.`) : [],
+      ),
+  },
+  'carrier.breaking': {
+    title: 'The binds of a carrier break',
+    how: 'They were made more than three times each in half an hour.',
+    concerns: {
+      operator: {
+        severity: 'look',
+        todo: '`grep bind_closed ~/.pm2/logs/smpp-out.log` has the reasons. Ask the carrier, or take fewer binds.',
+      },
+    },
+    find: ({ carriers }) =>
+      carriers.flatMap(({ carrier, binds30 }) =>
+        binds30 > 3 * carrier.binds
+          ? of(carrier, `The binds of ${carrier.name} broke again and again in the last half hour.`)
+          : [],
+      ),
+  },
+  'carrier.throttling': {
+    title: 'A carrier throttles',
+    how: `More than a tenth of a quarter of an hour, of ${THROTTLED_TRIES} answers or more, said that submits come too fast.`,
+    concerns: {
+      operator: {
+        severity: 'look',
+        todo: 'The worker slows down by itself. Agree on a rate with the carrier (`carrier update --per-second`).',
+      },
+    },
+    find: ({ carriers }) =>
+      carriers.flatMap(({ carrier, quarter }) =>
+        total(quarter) >= THROTTLED_TRIES && quarter.throttled > THROTTLED_PART * total(quarter)
+          ? of(carrier, `${carrier.name} answers more than a tenth of the submits with "throttled".`)
+          : [],
+      ),
+  },
+  'carrier.few_delivered': {
+    title: 'A carrier delivers few messages',
+    how: `Of ${ENDED_MIN} messages or more of the last two hours less than half arrived, or a fifth less than in the week before.`,
+    concerns: {
+      operator: {
+        severity: 'look',
+        todo: 'Reports by carrier show the error codes. Ask the carrier, or send by another one (`ops route`).',
+      },
+    },
+    find: ({ traffic, carriers }) =>
+      traffic.flatMap((one) => {
+        const carrier = carriers.find(({ carrier: { _id } }) => _id === one.id)?.carrier;
+        return one.kind === 'carrier' && carrier !== undefined ? fewDelivered(one, carrier.name) : [];
+      }),
+  },
+  'receipts.stopped': {
+    title: 'Receipts of a carrier have stopped',
+    how: `It has accepted ${RECEIPTS_MIN} messages or more within the last hour, and sent no receipt for 30 minutes, while in the week before most messages got one.`,
+    concerns: {
+      operator: {
+        severity: 'urgent',
+        todo: 'Ask the carrier. Messages stay `sent` meanwhile, and nothing is lost when the receipts come later.',
+      },
+    },
+    find: ({ carriers, traffic }) =>
+      carriers.flatMap(({ carrier, accepted, receipts }) => {
+        const usual = traffic.find(({ kind, id }) => kind === 'carrier' && id === carrier._id)?.usual;
+        const mostEnd = usual !== undefined && usual.made >= USUAL_MIN && usual.ended > usual.made / 2;
+        return mostEnd && accepted >= RECEIPTS_MIN && receipts === 0
+          ? of(carrier, `${carrier.name} accepts messages and sends no receipts.`)
+          : [];
+      }),
+  },
+  'receipts.unmatched': {
+    title: 'Receipts of a carrier fit no message',
+    how: `More than ${ORPHANS_MIN} of the last minutes.`,
+    concerns: {
+      operator: { severity: 'look', todo: 'The manual, "Messages stay `sent` although the carrier sends receipts".' },
+    },
+    find: ({ carriers }) =>
+      carriers.flatMap(({ carrier, orphans }) =>
+        orphans > ORPHANS_MIN ? of(carrier, `Receipts of ${carrier.name} fit no message.`) : [],
+      ),
+  },
+  'receipts.unknown_word': {
+    title: 'Receipts of a carrier have an unknown word',
+    how: 'In the last hour, a word that no table has.',
+    concerns: {
+      operator: {
+        severity: 'look',
+        todo: '`grep receipt_word_unknown ~/.pm2/logs/smpp-out.log` shows it; `carrier update --receipt-word` teaches it.',
+      },
+    },
+    find: ({ carriers }) =>
+      carriers.flatMap(({ carrier, unknownWords }) =>
+        unknownWords > 0 ? of(carrier, `Receipts of ${carrier.name} have a word that no table has.`) : [],
+      ),
+  },
+  'carrier.decided': {
+    title: 'Submits were never answered, and their policy decided',
+    how: 'In the last hour, the setting unknown-policy of a carrier decided about messages.',
+    concerns: {
+      operator: {
+        severity: 'look',
+        todo: 'Ask the carrier what became of them. The manual, "Submits without an answer".',
+      },
+    },
+    find: ({ carriers }) =>
+      carriers.flatMap(({ carrier, decided }) =>
+        decided > 0
+          ? of(carrier, `${carrier.name} never answered some submits; its unknown-policy decided about them.`)
+          : [],
+      ),
+  },
+  'route.refused': {
+    title: 'Messages of a route are refused',
+    how: `More than a fifth of the last two hours, ${PART_TRIES} or more, and twice as many as in the week before.`,
+    concerns: {
+      operator: {
+        severity: 'look',
+        todo: 'Reports by route show the error codes. See which carrier refuses, and who may take over (`ops route`).',
+      },
+    },
+    find: ({ traffic }) =>
+      traffic.flatMap(({ kind, id, recent, usual }) => {
+        const isMany = recent.rejected >= PART_TRIES && recent.rejected > PART * recent.made;
+        const isUsual = usual.made >= USUAL_MIN && recent.rejected / recent.made < (2 * usual.rejected) / usual.made;
+        return kind === 'route' && isMany && !isUsual
+          ? [{ subject: { kind: 'route', id }, words: `More than a fifth of the messages of ${id} are refused.` }]
+          : [];
+      }),
+  },
+  'route.few_delivered': {
+    title: 'A route delivers few messages',
+    how: `Of ${ENDED_MIN} messages or more of the last two hours less than half arrived, or a fifth less than in the week before.`,
+    concerns: {
+      operator: {
+        severity: 'look',
+        todo: 'Reports by route and carrier show where they fail. Give another carrier more weight (`ops route`).',
+      },
+    },
+    find: ({ traffic }) =>
+      traffic.flatMap((one) => (one.kind === 'route' ? fewDelivered(one, `The route ${one.id}`) : [])),
+  },
   'carrier.unanswered': {
     title: 'A carrier has not answered submits',
-    how: 'Submits were written and never answered, and wait for an answer, a receipt or the carrier’s unknown-policy.',
+    how: 'Submits were written and never answered, and wait for an answer, a receipt or its unknown-policy.',
     concerns: {
       operator: {
         severity: 'look',
@@ -94,6 +261,24 @@ function refusing({ carrier, measured, minute, quarter, refusals }: CarrierSeen,
   const still = total(minute) < ALL_TRIES || minute.refused > PART * total(minute);
   if (quarter.refused < PART_TRIES || quarter.refused <= PART * total(quarter) || !still) return [];
   return [{ subject, words: `${carrier.name} refuses more than a fifth of the messages${why}.` }];
+}
+
+function fewDelivered({ kind, id, recent, usual }: TrafficSeen, name: string): Finding[] {
+  if (recent.ended < ENDED_MIN) return [];
+  const part = recent.delivered / recent.ended;
+  const before = usual.ended < USUAL_MIN ? undefined : usual.delivered / usual.ended;
+  if (part >= DELIVERED_PART && (before === undefined || part >= before - DELIVERED_LESS)) return [];
+  const words = `${name} delivers ${percent(part)} of the messages${before === undefined ? '' : `, ${percent(before)} in the week before`}.`;
+  return [{ subject: { kind, id }, words }];
+}
+
+/** In steps of five, so that the words do not change all the time. */
+function percent(part: number): string {
+  return `about ${Math.round(part * 20) * 5} %`;
+}
+
+function of({ _id }: { readonly _id: string }, words: string): Finding[] {
+  return [{ subject: { kind: 'carrier', id: _id }, words }];
 }
 
 function total({ accepted, refused, throttled }: Answers): number {

@@ -38,6 +38,9 @@ export interface DutiesDeps {
   readonly metrics: Metrics;
   /** What the process tells operators with its reports. */
   readonly notes: ProcessNotes;
+  /** The directory of the embedded store. */
+  readonly storeDir?: string | undefined;
+  readonly publicUrl?: string | undefined;
   readonly announcer: Announcer;
   readonly box: SecretBox;
   readonly retention: Retention;

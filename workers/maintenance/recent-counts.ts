@@ -4,9 +4,18 @@ import type { Clock } from '../../shared/platform/runtime/clock.ts';
 /** What is remembered: the longest window of any condition. */
 const KEPT_MS = 3_600_000;
 
+export type Labels = Readonly<Record<string, string>>;
+
+interface Grown {
+  readonly name: string;
+  readonly labels: ReportedMetric['labels'];
+  more: number;
+}
+
 interface Step {
   readonly atMs: number;
-  readonly grown: ReadonlyMap<string, number>;
+  /** By the counter's name. */
+  readonly grown: ReadonlyMap<string, readonly Grown[]>;
 }
 
 /**
@@ -35,56 +44,62 @@ export class RecentCounts {
   /** The reports of now. Counters of a process only grow; a process that was not known has counted from 0. */
   add(reported: readonly ReportedMetric[]): void {
     const nowMs = this.#clock.monotonicMs();
-    const [now, grown] = [new Map<string, number>(), new Map<string, number>()];
+    const now = new Map<string, number>();
+    const grown = new Map<string, Map<string, Grown>>();
     for (const { name, process, labels, value } of reported) {
       if (!this.#wanted.has(name)) continue;
-      const key = keyOf(name, labels);
-      const own = `${process} ${key}`;
+      const key = JSON.stringify(labels);
+      const own = `${process} ${name} ${key}`;
       now.set(own, value);
       const more = value - (this.#last?.get(own) ?? 0);
-      if (this.#last !== undefined && more > 0) grown.set(key, (grown.get(key) ?? 0) + more);
+      if (this.#last === undefined || more <= 0) continue;
+      const ofName = grown.get(name) ?? new Map<string, Grown>();
+      grown.set(name, ofName);
+      const known = ofName.get(key);
+      if (known === undefined) ofName.set(key, { name, labels, more });
+      else known.more += more;
     }
     this.#last = now;
-    this.#steps = [...this.#steps.filter(({ atMs }) => atMs > nowMs - KEPT_MS), { atMs: nowMs, grown }];
+    const step = { atMs: nowMs, grown: new Map([...grown].map(([name, all]) => [name, [...all.values()]])) };
+    this.#steps = [...this.#steps.filter(({ atMs }) => atMs > nowMs - KEPT_MS), step];
   }
 
-  /** How much a counter grew in the last so many milliseconds. */
-  sum(name: string, labels: Labels, ms: number): number {
-    const key = keyOf(name, labels);
-    const fromMs = this.#clock.monotonicMs() - ms;
-    return this.#steps.reduce((sum, { atMs, grown }) => sum + (atMs > fromMs ? (grown.get(key) ?? 0) : 0), 0);
+  /** How much the counters with these labels, and whatever others, grew in the last `ms`, but not in the last `untilMs` of them. */
+  sum(name: string, labels: Labels, ms: number, untilMs = 0): number {
+    const nowMs = this.#clock.monotonicMs();
+    return this.#steps
+      .filter(({ atMs }) => atMs > nowMs - ms && atMs <= nowMs - untilMs)
+      .reduce((sum, step) => sum + grownIn(step, name, labels), 0);
   }
 
   /**
-   * How much a counter grew since another one grew last, and how many milliseconds ago that began. Steps in which both grew count
-   * for the other one.
+   * How much a counter grew with any of these values of a label since it grew with another one, and how many milliseconds ago that
+   * began. A step with both counts for the other one.
    */
-  sumSince(counted: readonly Named[], other: Named): { readonly count: number; readonly agoMs: number } | undefined {
-    const keys = counted.map((one) => keyOf(one.name, one.labels));
-    const otherKey = keyOf(other.name, other.labels);
+  sumSince(
+    name: string,
+    labels: Labels,
+    label: string,
+    counted: readonly string[],
+    other: string,
+  ): { readonly count: number; readonly agoMs: number } | undefined {
     let [count, sinceMs] = [0, 0];
-    for (const [i, { grown }] of [...this.#steps.entries()].reverse()) {
-      if (grown.has(otherKey)) break;
-      const more = keys.reduce((sum, key) => sum + (grown.get(key) ?? 0), 0);
+    for (const [i, step] of [...this.#steps.entries()].reverse()) {
+      if (grownIn(step, name, { ...labels, [label]: other }) > 0) break;
+      const more = counted.reduce((sum, value) => sum + grownIn(step, name, { ...labels, [label]: value }), 0);
       if (more === 0) continue;
       count += more;
       // It grew after the step before.
-      sinceMs = (this.#steps[i - 1] ?? this.#steps[i])?.atMs ?? 0;
+      sinceMs = (this.#steps[i - 1] ?? step).atMs;
     }
     return count === 0 ? undefined : { count, agoMs: this.#clock.monotonicMs() - sinceMs };
   }
 }
 
-type Labels = Readonly<Record<string, string | number>>;
-
-interface Named {
-  readonly name: string;
-  readonly labels: Labels;
-}
-
-function keyOf(name: string, labels: Labels): string {
-  return `${name} ${Object.keys(labels)
-    .sort()
-    .map((label) => `${label}=${labels[label]}`)
-    .join(' ')}`;
+function grownIn({ grown }: Step, name: string, labels: Labels): number {
+  const wanted = Object.entries(labels);
+  return (grown.get(name) ?? []).reduce(
+    (sum, one) => sum + (wanted.every(([label, value]) => String(one.labels[label]) === value) ? one.more : 0),
+    0,
+  );
 }

@@ -1,6 +1,7 @@
 import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
 import { openSecretBox } from '../../shared/platform/processes/open-secret-box.ts';
 import type { AppDeps } from '../../shared/platform/processes/run-app.ts';
+import { embeddedStoreDir } from '../../shared/platform/runtime/embedded-socket.ts';
 import { PollLoop } from '../../shared/platform/runtime/poll-loop.ts';
 import { Duties } from './duties.ts';
 import { Timetable } from './timetable.ts';
@@ -30,6 +31,8 @@ export async function startMaintenance({
     log,
     metrics,
     notes,
+    storeDir: config.mongodbUri === '' ? embeddedStoreDir(config.dataDir) : undefined,
+    publicUrl: config.publicUrl,
     announcer,
     retention: {
       ...{ messages: config.messageDays, deliveries: config.deliveryDays, batches: BATCH_DAYS },

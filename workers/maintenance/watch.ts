@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
-import { listConditions } from '../../shared/carriers/list-conditions.ts';
+import { type ListedCarrier, listConditions } from '../../shared/carriers/list-conditions.ts';
+import { certificatesEnd } from '../../shared/carriers/settings/trust.ts';
 import { ACCOUNT_CONDITIONS } from '../../shared/conditions/accounts.ts';
 import { WATCHED } from '../../shared/conditions/catalogue.ts';
 import { type ConditionDocument, findAll } from '../../shared/conditions/condition.ts';
@@ -10,11 +11,13 @@ import type { WaitingLane } from '../../shared/messages/queue/waiting-lanes.ts';
 import { countRetrying, countUnknowns } from '../../shared/messages/settlement/unknowns.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { APPS } from '../../shared/platform/processes/apps.ts';
-import { type ProcessNotes, readReports } from '../../shared/platform/processes/report.ts';
+import { type ProcessNotes, type ReportedMetric, readReports } from '../../shared/platform/processes/report.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { Metrics } from '../../shared/platform/runtime/metrics.ts';
 import { RecentCounts } from './recent-counts.ts';
+import { WatchedMachine } from './watched-machine.ts';
+import { WatchedTraffic } from './watched-traffic.ts';
 
 const MINUTE_MS = 60_000;
 /** A watch that has just begun knows no counts of before: what it cannot see yet has not ended. */
@@ -27,7 +30,14 @@ const RATE_MS = 6 * 3_600_000;
 
 /** The apps that every installation needs. */
 const NEEDED = APPS.filter((app) => app !== 'embedded-db');
-const COUNTERS = ['smpp_answers_total'];
+const COUNTERS = [
+  ...['smpp_answers_total', 'smpp_submits_total', 'smpp_binds_total', 'smpp_receipt_states_total'],
+  ...['smpp_receipts_unknown_word_total', 'smpp_unknown_decided_total', 'webhook_posts_total'],
+  ...['http_requests_total', 'http_request_seconds_bucket', 'http_request_seconds_count'],
+];
+/** A route of the API, as the metrics name it. */
+const SEND = '/v2/send';
+const FAILED = ['500', '502', '503', '504'];
 const REFUSED = ['rejected', 'retry', 'bind'];
 
 export interface WatchDeps {
@@ -35,6 +45,9 @@ export interface WatchDeps {
   readonly clock: Clock;
   readonly metrics: Metrics;
   readonly notes: ProcessNotes;
+  /** The directory of the embedded store. */
+  readonly storeDir?: string | undefined;
+  readonly publicUrl?: string | undefined;
 }
 
 /**
@@ -44,14 +57,21 @@ export interface WatchDeps {
 export class Watch {
   readonly #deps: WatchDeps;
   readonly #recent: RecentCounts;
+  readonly #traffic: WatchedTraffic;
+  readonly #machine: WatchedMachine;
   readonly #gauge;
+  readonly #watchedAt;
   readonly #rates = new Map<AccountId, { readonly perDay: number; readonly atMs: number }>();
   #sinceMs: number | undefined;
   readonly #present = new Map<Scope, readonly ConditionDocument[]>();
 
   constructor(deps: WatchDeps) {
     this.#deps = deps;
-    this.#recent = new RecentCounts(deps.clock, COUNTERS);
+    const { db, clock, storeDir, publicUrl = '' } = deps;
+    this.#recent = new RecentCounts(clock, COUNTERS);
+    this.#traffic = new WatchedTraffic(db, clock);
+    this.#machine = new WatchedMachine(db, clock, { storeDir, publicUrl });
+    this.#watchedAt = deps.metrics.gauge('watched_at_seconds', 'When it was looked last for what is wrong.');
     this.#gauge = deps.metrics.gauge('conditions', 'What is wrong now. Those of accounts are counted.', [
       'condition',
       'severity',
@@ -65,6 +85,7 @@ export class Watch {
     this.#recent.reset();
     this.#present.clear();
     this.#gauge.reset();
+    this.#watchedAt.remove();
     delete this.#deps.notes.watchedAt;
   }
 
@@ -75,6 +96,7 @@ export class Watch {
     const seen = await this.#gather(queues, now);
     await this.#tell('installation', findAll(WATCHED, seen, now));
     notes.watchedAt = now;
+    this.#watchedAt.set(now.getTime() / 1_000);
   }
 
   /** All accounts, page by page. `mayGoOn`: whether the lease is still ours. */
@@ -129,30 +151,52 @@ export class Watch {
     const { db } = this.#deps;
     const [{ living, metrics }, listed] = await Promise.all([readReports(db), listConditions(db, now)]);
     this.#recent.add(metrics);
-    const carriers = await Promise.all(listed.map((one) => this.#seenCarrier(one, now)));
+    const [carriers, traffic, machine] = await Promise.all([
+      Promise.all(listed.map((one) => this.#seenCarrier(one, metrics, now))),
+      this.#traffic.look(),
+      this.#machine.look(living),
+    ]);
     const proxies = living.flatMap(({ notes }) => notes?.ignoredProxy ?? []);
     return {
       now,
       missing: NEEDED.filter((app) => !living.some((one) => one.app === app)),
       ignoredProxies: [...new Set(proxies)].sort(),
-      carriers,
-      queues,
+      ...{ carriers, traffic, queues },
+      ...this.#served(),
+      ...machine,
+      certificates: [...machine.certificates, ...listed.flatMap(certificatesOf)],
     };
   }
 
-  async #seenCarrier(one: Awaited<ReturnType<typeof listConditions>>[number], now: Date): Promise<CarrierSeen> {
+  #served(): Pick<Installation, 'api' | 'posts'> {
+    const { sum } = this.#sums;
+    const sends = sum('http_request_seconds_count', { route: SEND }, 5 * MINUTE_MS);
+    const posts = sum('webhook_posts_total', {}, 15 * MINUTE_MS);
+    return {
+      api: {
+        requests: sum('http_requests_total', {}, 5 * MINUTE_MS),
+        failed: FAILED.reduce((all, status) => all + sum('http_requests_total', { status }, 5 * MINUTE_MS), 0),
+        sends,
+        slow: sends - sum('http_request_seconds_bucket', { route: SEND, le: '1' }, 5 * MINUTE_MS),
+      },
+      posts: { all: posts, failed: posts - sum('webhook_posts_total', { result: '2xx' }, 15 * MINUTE_MS) },
+    };
+  }
+
+  get #sums() {
+    return { sum: (...asked: Parameters<RecentCounts['sum']>) => this.#recent.sum(...asked) };
+  }
+
+  async #seenCarrier(one: ListedCarrier, metrics: readonly ReportedMetric[], now: Date): Promise<CarrierSeen> {
     const { db } = this.#deps;
     const { _id: carrier } = one.carrier;
+    const { sum } = this.#sums;
     const answers = (ms: number): Answers => {
-      const of = (cls: string) => this.#recent.sum('smpp_answers_total', { carrier, class: cls }, ms);
-      return {
-        accepted: of('accepted'),
-        refused: REFUSED.reduce((sum, cls) => sum + of(cls), 0),
-        throttled: of('throttled'),
-      };
+      const of = (cls: string) => sum('smpp_answers_total', { carrier, class: cls }, ms);
+      const refused = REFUSED.reduce((all, cls) => all + of(cls), 0);
+      return { accepted: of('accepted'), refused, throttled: of('throttled') };
     };
-    const named = (cls: string) => ({ name: 'smpp_answers_total', labels: { carrier, class: cls } });
-    const run = this.#recent.sumSince(REFUSED.map(named), named('accepted'));
+    const run = this.#recent.sumSince('smpp_answers_total', { carrier }, 'class', REFUSED, 'accepted');
     const [unknown, retrying] = await Promise.all([
       countUnknowns(db, carrier, COUNTED_MAX),
       countRetrying(db, carrier, COUNTED_MAX),
@@ -162,8 +206,31 @@ export class Watch {
       minute: answers(MINUTE_MS),
       quarter: answers(15 * MINUTE_MS),
       ...(run !== undefined && { refusals: { count: run.count, since: new Date(now.getTime() - run.agoMs) } }),
-      unknown,
-      retrying,
+      submitted: sum('smpp_submits_total', { carrier }, 5 * MINUTE_MS, MINUTE_MS),
+      answered: sum('smpp_answers_total', { carrier }, 5 * MINUTE_MS),
+      binds30: sum('smpp_binds_total', { carrier }, 30 * MINUTE_MS),
+      accepted: sum('smpp_answers_total', { carrier, class: 'accepted' }, 60 * MINUTE_MS, 10 * MINUTE_MS),
+      receipts: sum('smpp_receipt_states_total', { carrier }, 30 * MINUTE_MS),
+      orphans: metrics.reduce(
+        (all, { name, labels, value }) =>
+          all + (name === 'smpp_fresh_orphans' && labels.carrier === carrier ? value : 0),
+        0,
+      ),
+      unknownWords: sum('smpp_receipts_unknown_word_total', { carrier }, 60 * MINUTE_MS),
+      decided: sum('smpp_unknown_decided_total', { carrier }, 60 * MINUTE_MS),
+      ...{ unknown, retrying },
     };
   }
+}
+
+/** What the carrier shows on its binds, and what we show to it. */
+function certificatesOf({ carrier, measured }: ListedCarrier): Installation['certificates'] {
+  const { _id, name, tls, trust } = carrier;
+  if (!tls) return [];
+  const theirs = measured?.certificateUntil;
+  const ours = trust?.tlsCertificate;
+  return [
+    ...(theirs === undefined ? [] : [{ whose: `The certificate of ${name}`, carrier: _id, until: theirs }]),
+    ...(ours ? [{ whose: `Our certificate at ${name}`, carrier: _id, until: certificatesEnd(ours) }] : []),
+  ];
 }

@@ -259,11 +259,10 @@ export class CarrierRun {
   }
 }
 
-function measured({ measurements, rate, submitters }: CarrierParts): CarrierMeasured {
-  return measurements.report(
-    rate.perSecond,
-    submitters.map(({ unanswered }) => unanswered),
-  );
+function measured({ measurements, rate, submitters, binds }: CarrierParts): CarrierMeasured {
+  const unanswered = submitters.map((one) => one.unanswered);
+  const certificateUntil = binds.map((bind) => bind.certificateUntil).find((until) => until !== undefined);
+  return { ...measurements.report(rate.perSecond, unanswered), ...(certificateUntil && { certificateUntil }) };
 }
 
 function total(counts: readonly number[]): number {

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import { z } from 'zod';
+import { noteNotice } from '../../../shared/carriers/providers/store.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Gateway } from '../../api/endpoint.ts';
 import { named, text } from '../../api/shapes.ts';
@@ -13,7 +14,7 @@ import { type CallbackProvider, callbackProvidersOf } from './callback-providers
 import { CallbackStore } from './callback-store.ts';
 import { LogLimit } from './log-limit.ts';
 import { type CallbackPost, type FindOwners, readCallback } from './read-callback.ts';
-import type { Notice } from './read-notice.ts';
+import { type Notice, noticeWords } from './read-notice.ts';
 import { sameText } from './same-text.ts';
 import { readSignedBody } from './signed-body.ts';
 
@@ -154,16 +155,16 @@ class Callbacks {
     const findOwners: FindOwners = (by, id) => callbackProviders.owners(provider, by, id);
     const post = await readCallback(json, findOwners, clock.now());
     await Promise.all(post.parts.filter(({ items }) => items.length > 0).map((part) => this.#store.keep(part)));
-    this.#count(post, provider);
+    await this.#count(post, provider);
     sendJson(res, { status: 'success' });
   }
 
-  #count({ parts, ignored, unknown }: CallbackPost, { _id: poster }: CallbackProvider): void {
+  async #count({ parts, ignored, unknown }: CallbackPost, { _id: poster }: CallbackProvider): Promise<void> {
     const { log } = this.#deps;
     for (const [fate, count] of Object.entries(ignored)) this.#counted.inc({ fate }, count);
     for (const { account, items, cut, notices } of parts) {
       if (items.length > 0) this.#counted.inc({ fate: 'kept' }, items.length);
-      if (notices.length > 0) this.#tell(account, notices);
+      if (notices.length > 0) await this.#tell(account, notices);
       if (cut === 0) continue;
       this.#counted.inc({ fate: 'cut' }, cut);
       // No provider documents items of this size, so an operator should look.
@@ -174,11 +175,16 @@ class Callbacks {
     }
   }
 
-  #tell(account: AccountId, notices: readonly Notice[]): void {
+  /** In the log all of them, on the operators' pages the newest. */
+  async #tell(account: AccountId, notices: readonly Notice[]): Promise<void> {
     this.#counted.inc({ fate: 'notice' }, notices.length);
-    for (const notice of notices.slice(0, NOTICES_MAX)) {
-      if (!this.#notices.allows(JSON.stringify([account, notice]))) continue;
-      this.#deps.log.warn('provider_notice', { account, ...notice });
-    }
+    const told = notices
+      .slice(0, NOTICES_MAX)
+      .filter((notice) => this.#notices.allows(JSON.stringify([account, notice])));
+    for (const notice of told) this.#deps.log.warn('provider_notice', { account, ...notice });
+    const newest = told.at(-1);
+    if (newest === undefined) return;
+    const { db, clock } = this.#deps;
+    await noteNotice(db, account, { at: clock.now(), words: noticeWords(newest) });
   }
 }

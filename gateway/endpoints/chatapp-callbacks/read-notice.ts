@@ -63,6 +63,15 @@ export function readErrorNotice(error: JsonObject): Notice {
   };
 }
 
+/** `phone number quality update: FLAGGED, TIER_10K`. */
+export function noticeWords({ field, kind, detail, code, title }: Notice): string {
+  const more = [kind, detail, code === undefined ? undefined : String(code), title].filter(
+    (word) => word !== undefined,
+  );
+  const what = field === 'messages' ? 'error' : field.replaceAll('_', ' ');
+  return more.length === 0 ? what : `${what}: ${more.join(', ')}`;
+}
+
 /** `RESTRICTED_BIZ_INITIATED_MESSAGING RESTRICTED_ADD_PHONE_NUMBER_ACTION`. There are three kinds of them. */
 function restrictions({ restriction_info: listed }: JsonObject): string {
   const types = list(listed).slice(0, 3);

@@ -1,23 +1,25 @@
+import type { Request } from 'express';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { isStoreTrouble } from '../../../shared/platform/mongo/errors.ts';
 import type { ProcessDocument } from '../../../shared/platform/processes/report.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import { within } from '../../../shared/platform/runtime/within.ts';
+import { requireScope } from '../../access/scopes.ts';
 import { endpoint } from '../../api/endpoint.ts';
-import { named, text } from '../../api/shapes.ts';
+import { named } from '../../api/shapes.ts';
 import { RETRY_AFTER, sendJson, sendProblem } from '../../http/answer.ts';
+import type { Handler, Reply } from '../../http/context.ts';
+import { PresentConditions, presentRecords } from '../traffic/conditions.ts';
 
 /**
- * Endpoints for operators: a supervisor, a load balancer. They need no key and show no secrets. Probes may ask with any query: it
- * is not read.
+ * Endpoints for operators: a supervisor, a load balancer. They need no key and show no secrets. Probes may ask with any query.
  */
 
 const Health = named('Health', {
   status: z.enum(['ok', 'ready']),
-  detail: text(
-    'What an operator should look at although requests are served: X-Forwarded-For arrives while TRUST_PROXY is not set.',
-  ).optional(),
+  conditions: PresentConditions.conditions.optional(),
+  more_conditions: PresentConditions.more_conditions.optional(),
 });
 
 export const healthz = endpoint({
@@ -41,38 +43,65 @@ const READY_MS = 5_000;
  */
 const FRESH_MS = 250;
 
-/** Answers 200 if the store replies in time and accepts writes, so that requests can be served. */
+/**
+ * Answers 200 if the store replies in time and accepts writes, so that requests can be served. What is wrong besides is no reason to
+ * take a gateway out, and nobody's business but the operators': `?detail` takes their key or session.
+ */
 export const readyz = endpoint({
   id: 'readyz',
   method: 'get',
   path: '/readyz',
   tag: 'Running it',
   summary: 'The store answers',
+  description:
+    'With `?detail` also what is wrong now, as `GET /v2/admin/overview` shows it; that takes a key or session with `admin:read`.',
   answer: Health,
   problems: ['store_unavailable'],
   examples: { answer: { ready: { status: 'ready' } } },
-  respond({ db, clock, notes }) {
+  openapi: {
+    parameters: [
+      {
+        name: 'detail',
+        in: 'query',
+        allowEmptyValue: true,
+        description: 'Also what is wrong now, for operators.',
+        schema: { type: 'string' },
+      },
+    ],
+  },
+  respond({ db, clock, authenticate, rateLimit }) {
     const ready = new FreshCache<string, boolean>({
       freshMs: FRESH_MS,
       maxEntries: 1,
       clock,
       read: () => answersInTime(db),
     });
-    return async (_req, res) => {
-      if ((await ready.get('store')) === true) {
-        const detail = notes.ignoredProxy === undefined ? {} : { detail: FORWARDED_FOR_IGNORED };
-        sendJson(res, { status: 'ready', ...detail });
-      } else
+    const checks = [authenticate, rateLimit, requireScope(['admin:read'])];
+    return async (req, res: Reply) => {
+      if ((await ready.get('store')) !== true) {
         sendProblem(res, 'store_unavailable', {
           detail: 'The store does not answer, or takes no writes.',
           headers: RETRY_AFTER,
         });
+      } else if (!new URL(req.url, 'http://gateway').searchParams.has('detail')) sendJson(res, { status: 'ready' });
+      else if (await passes(checks, req, res)) {
+        sendJson(res, { status: 'ready', ...(await presentRecords(db, clock)) });
+      }
     };
   },
 });
 
-const FORWARDED_FOR_IGNORED =
-  'Requests have the header X-Forwarded-For, and TRUST_PROXY is not set: if a proxy stands in front, it counts as the caller of all of them.';
+/** Whether all of them let the request on; otherwise one has answered it. */
+async function passes(checks: readonly Handler[], req: Request, res: Reply): Promise<boolean> {
+  for (const check of checks) {
+    let passed = false;
+    await check(req, res, () => {
+      passed = true;
+    });
+    if (!passed) return false;
+  }
+  return true;
+}
 
 async function answersInTime(db: Db): Promise<boolean> {
   // A write that matches no document. A server that can only read would answer a ping.

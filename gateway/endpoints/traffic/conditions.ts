@@ -39,7 +39,7 @@ export const Condition = named('Condition', {
 
 const OperatorCondition = named('OperatorCondition', {
   ...Condition.shape,
-  account_id: AccountIdText.describe('Whose it is. Null: the installation’s.').nullable(),
+  account_id: AccountIdText.describe('Whose it is. Null: of no account.').nullable(),
   account_name: text(undefined, { example: 'Acme Retail' }).nullable(),
 });
 

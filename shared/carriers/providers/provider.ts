@@ -46,6 +46,8 @@ export interface ProviderDocument {
   readonly stoppedReason?: string;
   /** Duties that fail just now and are retried. A success removes the entry. */
   readonly troubles?: { readonly [What in ProviderDuty]?: ProviderTrouble };
+  /** What the provider told last of the business account or its number: its quality, its limits, a ban. */
+  readonly notice?: { readonly at: Date; readonly words: string };
   readonly createdAt: Date;
 }
 

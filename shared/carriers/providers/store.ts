@@ -181,6 +181,15 @@ export async function noteTrouble(
   } else await providers(db).updateOne({ _id: account }, { $set: { [field]: trouble } });
 }
 
+/** Keeps what the provider told last of the business account or its number. */
+export async function noteNotice(
+  db: Db,
+  account: AccountId,
+  notice: NonNullable<ProviderDocument['notice']>,
+): Promise<void> {
+  await providers(db).updateOne({ _id: account }, { $set: { notice } });
+}
+
 /** Takes the chat-app number from an account. What the provider posts for it from now on is refused. Idempotent. */
 export async function removeProvider(db: Db, account: AccountId): Promise<void> {
   await providers(db).deleteOne({ _id: account });

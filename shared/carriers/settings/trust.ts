@@ -31,6 +31,11 @@ function certificates(text: string): X509Certificate[] {
   return found;
 }
 
+/** When the first of these certificates ends. */
+export function certificatesEnd(text: string): Date {
+  return new Date(Math.min(...certificates(text).map(({ validTo }) => Date.parse(validTo))));
+}
+
 function toldCertificates(text: string): string {
   return certificates(text)
     .map(({ subject, validTo }) => `${subject.replaceAll('\n', ', ')} until ${validTo}`)

@@ -110,6 +110,11 @@ export class Session<Context extends Submit> {
     return this.#socket.congested;
   }
 
+  /** When the certificate of the carrier ends. Undefined without TLS. */
+  get certificateUntil(): Date | undefined {
+    return this.#socket.certificateUntil;
+  }
+
   /** Sends a submit_sm and sets its sequence number. The caller must not exceed the carrier's window. */
   submit(context: Context): void {
     const sequence = this.#nextSequence();

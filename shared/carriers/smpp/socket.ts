@@ -1,5 +1,5 @@
 import { createConnection, isIP, type Socket } from 'node:net';
-import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import { withDefaults } from '../settings/setting.ts';
 import { TRUST, type TrustSettings } from '../settings/trust.ts';
@@ -99,6 +99,13 @@ export class SmppSocket {
 
   get open(): boolean {
     return this.#opened && !this.#socket.destroyed && this.#socket.writable;
+  }
+
+  /** When the certificate of the peer ends. Undefined without TLS. */
+  get certificateUntil(): Date | undefined {
+    if (!this.open || !(this.#socket instanceof TLSSocket)) return undefined;
+    const { valid_to: until } = this.#socket.getPeerCertificate();
+    return until === undefined ? undefined : new Date(until);
   }
 
   /** Whether frames wait here because the peer does not read fast enough. */

@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import { AggregatorRegistry, Gauge, Registry } from 'prom-client';
 import { msOf, NOW_MS } from '../mongo/store-time.ts';
+import { systemClock } from '../runtime/clock.ts';
 import { errorFields, type Log } from '../runtime/log.ts';
 import { METRIC_PREFIX, type Metrics } from '../runtime/metrics.ts';
 import { identityText, isGone, parseIdentity, processName, thisProcess } from '../runtime/process-identity.ts';
@@ -20,6 +21,8 @@ export interface ProcessDocument {
   readonly app: string;
   /** By the store's clock, as the machines' own need not agree. */
   readonly at: Date;
+  /** When it was sent, by the machine's clock. */
+  readonly sentAt?: Date;
   /** False while it builds indexes, starts or stops. */
   readonly works: boolean;
   /** The process has ended by itself. Its report stays for a while, so that a scrape finds its metrics. */
@@ -72,6 +75,7 @@ export async function reportProcess(
     const told = {
       app: { $literal: app },
       at: '$$NOW',
+      sentAt: { $literal: systemClock.now() },
       works: { $literal: works },
       ...(ended && { ended }),
       notes: { $literal: notes },

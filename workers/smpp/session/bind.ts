@@ -73,6 +73,11 @@ export class Bind<Context extends Submit> {
     return this.#state;
   }
 
+  /** When the certificate of the carrier ends. Undefined without TLS, and while it is not bound. */
+  get certificateUntil(): Date | undefined {
+    return this.#sessions[0]?.certificateUntil;
+  }
+
   start(user: BindUser<Context>): void {
     this.#user = user;
     this.#connect(user);

@@ -1,0 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { alertsFile, conditionsPage } from './pages.ts';
+
+/** `npm run conditions`: writes the alerts and the page of the conditions, both from shared/conditions. */
+const folder = join(import.meta.dirname, '../../docs/monitoring');
+
+writeFileSync(join(folder, 'alerts.yml'), alertsFile());
+writeFileSync(join(folder, 'conditions.md'), conditionsPage());
