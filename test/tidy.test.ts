@@ -54,7 +54,7 @@ const PACKAGE_HOMES: Readonly<Record<string, RegExp>> = {
   '@agendajs/mongo-backend': /^workers\/schedules\/alarm\.ts$/,
   piscina: /^workers\/batches\/render-threads\.ts$|^gateway\/http\/threads\.ts$/,
   pm2: /^$/,
-  commander: /^scripts\/ops\/read-words\.ts$/,
+  commander: /^scripts\/(ops\/read-words|listen\/main)\.ts$/,
   // What the browser loads, and what builds it.
   preact: CLIENT,
   'preact/hooks': CLIENT,
