@@ -30,6 +30,7 @@ import { chatappWebhook } from './chatapp/webhook.ts';
 import { chatappCallback, chatappCallbackVerify } from './chatapp-callbacks/callback.ts';
 import { docs, openapi } from './docs/docs.ts';
 import { erase, eraseEverywhere, erasures, erasuresEverywhere } from './erasures/erasures.ts';
+import { dropExport, exportCsv, exportList, showExport, startExport } from './exports/exports.ts';
 import { healthz, readyz } from './health/health.ts';
 import { inbox } from './inbox/inbox.ts';
 import { inboxThread, receivedSms } from './inbox/messages.ts';
@@ -131,6 +132,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   inboxThread,
   receivedSms,
   accountStream,
+  startExport,
+  exportList,
+  showExport,
+  exportCsv,
+  dropExport,
   ledger,
   ledgerCsv,
   optOuts,

@@ -24,6 +24,10 @@ const WORDS: Readonly<Record<Quota, { readonly what: string; readonly todo: stri
     what: 'opt-outs that it entered',
     todo: 'Your service provider can import a list without this limit. What customers write themselves is always kept.',
   },
+  exports: {
+    what: 'exports',
+    todo: 'Remove one (`DELETE /v2/account/exports/{export_id}`), or wait: each is removed after a day.',
+  },
 };
 
 /** For `catch`: an account's full quota is an answer, everything else is thrown on. */

@@ -27,6 +27,18 @@ export const SETTINGS_PROBLEMS = {
     'Replay not found',
     'Check the `replay_id`: the webhook has no such replay, or it ended long ago.',
   ),
+  export_not_found: fault(
+    '4661',
+    404,
+    'Export not found',
+    'Check the `export_id`: the account has no such export, or it was made more than a day ago.',
+  ),
+  export_not_ready: fault(
+    '4662',
+    409,
+    'Export not ready',
+    'Wait until its `state` is `done`: `GET /v2/account/exports/{export_id}` says how far it is.',
+  ),
   key_not_active: fault(
     '4615',
     409,

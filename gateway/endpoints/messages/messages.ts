@@ -5,9 +5,10 @@ import { customerProblem, isCustomerUserId } from '../../../shared/messages/docu
 import { STATES } from '../../../shared/messages/document/status.ts';
 import { homeOf } from '../../../shared/money/accounts/number-check.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { idTime, isBatchId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, refused, type Shown } from '../../api/endpoint.ts';
-import { choice, Fault, optional, string } from '../../http/fields/field.ts';
+import { choice, Fault, optional, string, type Values } from '../../http/fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
 import { explain } from './explain/explain.ts';
@@ -26,6 +27,50 @@ const ENTRIES_PER_REQUEST = 250;
 const DIRECTIONS = { in: 'in', out: 'out', inbound: 'in', outbound: 'out' } as const;
 const DIRECTION_NAMES = Object.keys(DIRECTIONS) as (keyof typeof DIRECTIONS)[]; // its own keys
 
+/** Which messages. `to` is the recipient, as everywhere in the API. So the parameters for times have other names. */
+export const MESSAGE_FILTER = {
+  channel: optional(choice(CHANNEL_NAMES, 'How they travel.')),
+  direction: optional(
+    choice(DIRECTION_NAMES, '`in` or `inbound`: what you received. `out` or `outbound`: what you sent.'),
+  ),
+  state: optional(choice(SHOWN_STATES, 'As the status endpoint shows it.')),
+  to: optional(
+    string(
+      {
+        description:
+          "Recipient: digits, no plus sign; or the user id of a chat-app customer. Without a country code it is taken to be a number of the account's country. Of what you received, the number that it came to; it may be a short code of yours.",
+        pattern: '^([0-9]{3,7}|0?[1-9][0-9]{7,14}|[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128})$',
+      },
+      (to) => {
+        const problem = /^\d{3,7}$/.test(to) ? undefined : customerProblem(to.replace(/^0/, ''));
+        return problem === undefined ? to : new Fault('invalid_phone', problem);
+      },
+    ),
+  ),
+  from: optional(
+    string(
+      {
+        description: 'The customer who wrote, of what you received: a number, or the user id of a chat-app customer.',
+        pattern: '^([0-9]{3,15}|[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128})$',
+      },
+      // Companies write from short codes.
+      (from) =>
+        /^\d{3,15}$/.test(from) || isCustomerUserId(from)
+          ? from
+          : new Fault('invalid_phone', 'It must be 3 to 15 digits, or the user id of a chat-app customer.'),
+    ),
+  ),
+  reference: optional(string({ description: 'Your own name for the message.' }, (text) => text)),
+  sender: optional(string({ description: 'SMS: the sender.' }, (text) => text)),
+  batch_id: optional(
+    string({ description: 'Messages of a bulk request.', pattern: '^bat_[0-9a-hjkmnp-tv-z]{26}$' }, (id) =>
+      isBatchId(id) ? id : new Fault('invalid_value', 'It must be a batch_id, `bat_` and 26 characters.'),
+    ),
+  ),
+  created_from: optional(queryTime('Accepted at this time or later. A plus sign must be written as `%2B`.')),
+  created_before: optional(queryTime('Accepted before this time.')),
+};
+
 /** message-list.ts says how far one page looks. */
 export const messages = endpoint({
   id: 'messages',
@@ -36,63 +81,15 @@ export const messages = endpoint({
   description:
     'Extension. Newest first, in pages. Search by recipient (`to`), customer (`from`), `reference`, batch, time and the states failed, expired, rejected, read and received goes by an index. Other filters, and further ones beside these, look at 1,000 messages per request: a page may then have fewer entries than `limit`, even none, although `has_more` is true. `searched_to` says how far back it has looked; continue with `next_cursor` and the same filters. An SMS is listed when its carrier has answered, or about three seconds after its 200; half a minute after it where the gateway that gave it was killed. One message by its id, at once: `GET /v2/messages/{message_id}`. A page counts as one request for each 250 of `limit`.',
   scopes: ['read'],
-  // `to` is the recipient, as everywhere in the API. So the parameters for times have other names.
   query: {
-    channel: optional(choice(CHANNEL_NAMES, 'How they travel.')),
-    direction: optional(
-      choice(DIRECTION_NAMES, '`in` or `inbound`: what you received. `out` or `outbound`: what you sent.'),
-    ),
-    state: optional(choice(SHOWN_STATES, 'As the status endpoint shows it.')),
-    to: optional(
-      string(
-        {
-          description:
-            "Recipient: digits, no plus sign; or the user id of a chat-app customer. Without a country code it is taken to be a number of the account's country. Of what you received, the number that it came to; it may be a short code of yours.",
-          pattern: '^([0-9]{3,7}|0?[1-9][0-9]{7,14}|[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128})$',
-        },
-        (to) => {
-          const problem = /^\d{3,7}$/.test(to) ? undefined : customerProblem(to.replace(/^0/, ''));
-          return problem === undefined ? to : new Fault('invalid_phone', problem);
-        },
-      ),
-    ),
-    from: optional(
-      string(
-        {
-          description: 'The customer who wrote, of what you received: a number, or the user id of a chat-app customer.',
-          pattern: '^([0-9]{3,15}|[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128})$',
-        },
-        // Companies write from short codes.
-        (from) =>
-          /^\d{3,15}$/.test(from) || isCustomerUserId(from)
-            ? from
-            : new Fault('invalid_phone', 'It must be 3 to 15 digits, or the user id of a chat-app customer.'),
-      ),
-    ),
-    reference: optional(string({ description: 'Your own name for the message.' }, (text) => text)),
-    sender: optional(string({ description: 'SMS: the sender.' }, (text) => text)),
-    batch_id: optional(
-      string({ description: 'Messages of a bulk request.', pattern: '^bat_[0-9a-hjkmnp-tv-z]{26}$' }, (id) =>
-        isBatchId(id) ? id : new Fault('invalid_value', 'It must be a batch_id, `bat_` and 26 characters.'),
-      ),
-    ),
-    created_from: optional(queryTime('Accepted at this time or later. A plus sign must be written as `%2B`.')),
-    created_before: optional(queryTime('Accepted before this time.')),
+    ...MESSAGE_FILTER,
     limit,
     cursor: cursorOf('messages', isMessageId),
   },
   reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
   answer: MessagePage,
   async handle({ db }, { caller, query }) {
-    const { direction, state, batch_id: batch, created_from: createdFrom, created_before: createdBefore } = query;
-    const filter = {
-      ...query,
-      direction: direction && DIRECTIONS[direction],
-      states: state && STATE_NAMES.filter((one) => STATES[one].shown === state),
-      batch,
-      createdFrom,
-      createdBefore,
-    };
+    const filter = messageFilter(query);
     const list = (numbers: Pick<MessageFilter, 'to' | 'from'>) =>
       listMessages(db, caller.account._id, { ...filter, ...numbers }, query.cursor, query.limit);
     const home = homeOf(caller.account);
@@ -109,6 +106,23 @@ export const messages = endpoint({
 
 function mapped({ to, from }: Pick<MessageFilter, 'to' | 'from'>, change: (number: string) => string) {
   return { to: to && change(to), from: from && change(from) };
+}
+
+/** The filter for files, which nobody sees grow: numbers without a country code are those of the account's country. */
+export function withCountryCode(filter: MessageFilter, account: Parameters<typeof homeOf>[0]): MessageFilter {
+  const home = homeOf(account);
+  return { ...filter, ...defined(mapped(filter, (number) => completedNumber(number, home))) };
+}
+
+export function messageFilter(query: Values<typeof MESSAGE_FILTER>): MessageFilter {
+  const { channel, direction, state, to, from, reference, sender, batch_id: batch } = query;
+  return defined({
+    ...{ channel, to, from, reference, sender, batch },
+    direction: direction && DIRECTIONS[direction],
+    states: state && STATE_NAMES.filter((one) => STATES[one].shown === state),
+    createdFrom: query.created_from,
+    createdBefore: query.created_before,
+  });
 }
 
 const STATE_NAMES = Object.keys(STATES) as MessageState[]; // its own keys

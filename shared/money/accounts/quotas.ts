@@ -17,6 +17,8 @@ export const QUOTAS = {
   chat_template_requests: 1_000,
   /** Opt-outs that the account entered, ever: what customers write is not counted. */
   opt_outs: 1_000_000,
+  /** Files of messages, which are kept for a day. */
+  exports: 3,
 } as const;
 
 export type Quota = keyof typeof QUOTAS;

@@ -292,6 +292,24 @@ export const INDEXES: readonly Index[] = [
     serves: 'the store removes what checks of the ledger found long ago',
   },
   {
+    collection: 'exports',
+    key: { account: 1, place: 1 },
+    options: { name: 'place', unique: true },
+    serves: 'quotas: no two exports of an account have the same place; the exports of an account',
+  },
+  {
+    collection: 'exports',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes exports after a day',
+  },
+  {
+    collection: 'export_pieces',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes the files of exports after a day',
+  },
+  {
     collection: 'processes',
     key: { at: 1 },
     options: { name: 'expiry', expireAfterSeconds: 60 },

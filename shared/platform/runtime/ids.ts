@@ -34,6 +34,8 @@ export type ClaimId = Id<'clm'>;
 export type RequestId = Id<'req'>;
 /** Deliveries of a webhook since some time that are posted again. */
 export type ReplayId = Id<'rpl'>;
+/** A file of messages that an account asked for. */
+export type ExportId = Id<'exp'>;
 /** One change of a setting, in the audit. */
 export type AuditId = Id<'aud'>;
 /** A person who signs in. */
@@ -132,6 +134,12 @@ const ERASURE_ID = /^ers_[0-9a-hjkmnp-tv-z]{26}$/;
 
 export function isErasureId(value: string): value is ErasureId {
   return ERASURE_ID.test(value);
+}
+
+const EXPORT_ID = /^exp_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isExportId(value: string): value is ExportId {
+  return EXPORT_ID.test(value);
 }
 
 const REPLAY_ID = /^rpl_[0-9a-hjkmnp-tv-z]{26}$/;

@@ -8,6 +8,7 @@ const { paths, components } = contract;
 /** Answers that have a list and are no pages, with what bounds them. */
 const WHOLE: Readonly<Record<string, string>> = {
   '/v2/account/webhooks': 'an account has ten',
+  '/v2/account/exports': 'an account has three',
   '/v2/account/statistics': 'a period has some carriers, and the ten most frequent codes',
   '/v2/messages/{message_id}': 'the timeline of one message',
   '/v2/account/webhooks/{webhook_id}/deliveries/{event_id}': 'the tries of one delivery',

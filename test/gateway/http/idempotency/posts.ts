@@ -104,6 +104,11 @@ export const POSTS: Readonly<Record<string, Post>> = {
     body: () => ({ name: 'bye', language: 'en', category: 'utility', body: 'Bye, until tomorrow.' }),
     other: { body: 'Farewell.' },
   },
+  '/v2/account/exports': {
+    body: () => ({ state: 'failed' }),
+    other: { state: 'sent' },
+    behind: { renewed: ['state', 'progress'] },
+  },
   '/v2/account/users': {
     caller: async ({ db, account }) => (await signedIn(db, 'owner', account)).headers,
     body: () => ({ username: `${newId('usr')}@example.com`, role: 'viewer' }),

@@ -9,6 +9,7 @@ import { PageHead } from '../../parts/page.tsx';
 import { type Column, PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { type UrlFilter, useUrlFilter } from '../../parts/url-filter.ts';
+import { useExports } from './exports.tsx';
 import { type Message, messageHref, STATUS_TONES } from './message.ts';
 
 const STATES = Object.keys(STATUS_TONES).map((state) => [state, state] as const);
@@ -20,14 +21,21 @@ type Name = (typeof NAMES)[number];
 export function MessagesPage() {
   const filter = useSearch();
   const list = usePages<Message>('/v2/messages', filter.values);
-  const send = may('send') && (
-    <LinkButton look="primary" icon="send" href="/dashboard/send">
-      Send a message
-    </LinkButton>
+  const files = useExports(filter.values);
+  const actions = (
+    <>
+      {files.button}
+      {may('send') && (
+        <LinkButton look="primary" icon="send" href="/dashboard/send">
+          Send a message
+        </LinkButton>
+      )}
+    </>
   );
   return (
     <>
-      <PageHead title="Messages" lead="What you sent and received, the newest first." actions={send} />
+      <PageHead title="Messages" lead="What you sent and received, the newest first." actions={actions} />
+      {files.card}
       <FilterBar filter={filter}>
         <FilterText filter={filter} name="to" label="Recipient or message id" />
         <FilterSelect filter={filter} name="state" label="State" options={STATES} />

@@ -1,0 +1,198 @@
+import { once } from 'node:events';
+import { z } from 'zod';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { type ExportId, idTime, isExportId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { pageUser, refusesOther } from '../../access/page-user.ts';
+import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
+import { decimal, flag, id, named, success, time, whole } from '../../api/shapes.ts';
+import { beginStream, sendProblem } from '../../http/answer.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { request } from '../../http/fields/request.ts';
+import { refusedLate } from '../../http/idempotency/refused-late.ts';
+import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
+import { MESSAGE_FILTER, messageFilter, withCountryCode } from '../messages/messages.ts';
+import {
+  type ExportDocument,
+  exportFile,
+  exportsIn,
+  findExport,
+  insertExport,
+  listExports,
+  removeExport,
+} from './run.ts';
+
+/** Files of messages: asked for, made in the background, kept for a day. */
+
+const ExportIdText = id('exp', 'Id of the export.', 'exp_01m7znjn7hdb5pft3awkb6pgvz');
+
+const Export = named('Export', {
+  export_id: ExportIdText,
+  state: z.enum(['running', 'done', 'failed']).meta({ description: '`failed`: ask again.' }),
+  progress: decimal('The part of the time that was looked through, from 0 to 1.', {
+    minimum: 0,
+    maximum: 1,
+    example: 0.4,
+  }),
+  rows: whole('Messages that are in the file so far.', { minimum: 0, example: 12_000 }),
+  complete: flag('False when there were more than 500,000: ask for the others with a `created_before`.', true),
+  created_before: time('What was accepted from here on is not in it.', '2026-11-21T10:05:00+00:00'),
+  started_at: time(undefined, '2026-11-21T10:05:00+00:00'),
+  expires_at: time('When it is removed.', '2026-11-22T10:05:00+00:00'),
+});
+
+const IN_PATH = { export_id: ExportIdText };
+
+export const startExport = endpoint({
+  id: 'startExport',
+  method: 'post',
+  path: '/v2/account/exports',
+  tag: 'Reading back',
+  summary: 'Ask for a file of messages',
+  description:
+    'Extension. Begins to write the messages that fit into a CSV file, newest first, 500,000 at most; without their texts. It goes on in the background and is kept for a day. An account may have 3 at a time.',
+  scopes: ['read'],
+  body: request(MESSAGE_FILTER),
+  answer: success('StartedExport', Export.shape),
+  problems: ['quota_reached'],
+  examples: { body: { failed: { state: 'failed', created_from: '2026-11-01T00:00:00+05:30' } } },
+  newId: ({ clock }) => newId('exp', clock.now().getTime()),
+  action: (deps) => ({
+    async act({ caller, body }, { id, payBy }) {
+      const late = refusedLate(deps.clock, payBy);
+      if (late !== undefined) return late;
+      const filter = withCountryCode(messageFilter(body), caller.account);
+      const begun = await changeAudited(deps, caller, {
+        ...{ action: 'messages.export', subject: { kind: 'export', id } },
+        read: async () => undefined,
+        make: () => insertExport(deps, caller.account._id, id, filter).catch(quotaReached),
+        madeOf: (made) => ('quota' in made ? undefined : { ...body }),
+        isRefusal: () => false,
+      });
+      if ('quota' in begun) return refused(...quotaProblem(begun));
+      exportsIn(deps).run(begun);
+      return { kind: 'accepted', body: done(exportRecord(begun)) };
+    },
+    async recover(account, id) {
+      const begun = await findExport(deps.db, account, id);
+      return begun && { kind: 'accepted', body: done(exportRecord(begun)) };
+    },
+  }),
+});
+
+export const exportList = endpoint({
+  id: 'exports',
+  method: 'get',
+  path: '/v2/account/exports',
+  tag: 'Reading back',
+  summary: 'Files of messages',
+  description: 'Extension. All that are kept, the newest first.',
+  scopes: ['read'],
+  answer: named('Exports', { exports: z.array(Export) }),
+  async handle(gateway, { caller }) {
+    const found = await listExports(gateway.db, caller.account._id);
+    for (const one of found) exportsIn(gateway).look(one);
+    return { exports: found.map(exportRecord) };
+  },
+});
+
+export const showExport = endpoint({
+  id: 'showExport',
+  method: 'get',
+  path: '/v2/account/exports/{export_id}',
+  tag: 'Reading back',
+  summary: 'How far a file is',
+  description: 'Extension.',
+  scopes: ['read'],
+  params: IN_PATH,
+  answer: Export,
+  problems: ['export_not_found'],
+  async handle(gateway, { caller, params }) {
+    const id = params.export_id;
+    const found = isExportId(id) ? await findExport(gateway.db, caller.account._id, id) : undefined;
+    if (found === undefined) return refused('export_not_found');
+    exportsIn(gateway).look(found);
+    return exportRecord(found);
+  },
+});
+
+export const dropExport = endpoint({
+  id: 'removeExport',
+  method: 'delete',
+  path: '/v2/account/exports/{export_id}',
+  tag: 'Reading back',
+  summary: 'Remove a file',
+  description: 'Extension. Makes room for another one; one that is being made is given up.',
+  scopes: ['read'],
+  params: IN_PATH,
+  answer: success('RemovedExport', { export_id: ExportIdText }),
+  problems: ['export_not_found'],
+  async handle({ db }, { caller, params: { export_id: id } }) {
+    const isGone = isExportId(id) && (await removeExport(db, caller.account._id, id));
+    return isGone ? done({ export_id: id as ExportId }) : refused('export_not_found');
+  },
+});
+
+/** How many requests a download counts as. */
+const FILE_COST = 20;
+
+export const exportCsv = endpoint({
+  id: 'exportFile',
+  method: 'get',
+  path: '/v2/account/exports/{export_id}/file',
+  tag: 'Reading back',
+  summary: 'Download a file of messages',
+  description:
+    'Extension. CSV (RFC 4180), when the export is `done`. Texts that a spreadsheet would take for a formula begin with an apostrophe. Counts as 20 requests.',
+  scopes: ['read'],
+  params: IN_PATH,
+  query: { user: pageUser('link') },
+  problems: ['export_not_found', 'export_not_ready'],
+  openapi: {
+    responses: {
+      200: {
+        content: {
+          'text/csv': {
+            schema: { type: 'string' },
+            examples: {
+              file: {
+                value:
+                  'message_id,created_at,channel,direction,to\r\nmsg_01m7znjn7hdb5pft3awkb6pgvz,2026-11-21T10:00:00+00:00,sms,out,919876543210\r\n',
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+  async stream({ db, charge }, { caller, params: { export_id: id }, query: { user } }, res) {
+    if (refusesOther(res, user)) return;
+    const found = isExportId(id) ? await findExport(db, caller.account._id, id) : undefined;
+    if (found === undefined) return sendProblem(res, 'export_not_found');
+    if (found.state !== 'done') return sendProblem(res, 'export_not_ready');
+    if (!(await charge(res, FILE_COST))) return;
+    const name = `messages-${isoTimestamp(found.until).slice(0, 10)}.csv`;
+    beginStream(res, 'text/csv; charset=utf-8', ['Content-Disposition', `attachment; filename="${name}"`]);
+    if (res.req.method === 'HEAD') return void res.end();
+    const closed = once(res, 'close');
+    for await (const piece of exportFile(db, found)) {
+      // Cut off, so that nobody takes a part for the whole.
+      if (res.destroyed || res.locals.stopping.aborted) return void res.destroy();
+      if (!res.write(piece)) await Promise.race([once(res, 'drain'), closed]);
+    }
+    res.end();
+  },
+});
+
+function exportRecord(found: ExportDocument): Shown<typeof Export> {
+  const { _id, state, from, until, cursor, rows, cut, expiresAt } = found;
+  const whole = until.getTime() - from.getTime();
+  const looked = cursor === undefined ? 0 : until.getTime() - idTime(cursor).getTime();
+  const progress = state === 'done' || whole <= 0 ? 1 : Math.min(1, Math.max(0, looked / whole));
+  return {
+    export_id: _id,
+    ...{ state, progress: Math.round(progress * 100) / 100, rows, complete: cut === undefined },
+    created_before: isoTimestamp(until),
+    started_at: isoTimestamp(idTime(_id)),
+    expires_at: isoTimestamp(expiresAt),
+  };
+}

@@ -1,0 +1,261 @@
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { Collection, Db } from 'mongodb';
+import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import { STATES } from '../../../shared/messages/document/status.ts';
+import { withinQuota } from '../../../shared/money/accounts/quotas.ts';
+import type { Clock } from '../../../shared/platform/runtime/clock.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import {
+  type AccountId,
+  type ExportId,
+  idTime,
+  lowestId,
+  type MessageId,
+} from '../../../shared/platform/runtime/ids.ts';
+import { errorFields } from '../../../shared/platform/runtime/log.ts';
+import { perProcess } from '../../api/per-process.ts';
+import { type Columns, csvHead, csvLines } from '../../http/csv.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
+import { listMessages } from '../messages/message-list.ts';
+import type { MessageFilter } from '../messages/search-index.ts';
+import type { MessageSummary } from '../messages/view.ts';
+import { viewOf } from '../messages/views.ts';
+
+/**
+ * A file of messages that an account asked for. A gateway makes it piece by piece, and stores each piece, so that every gateway can
+ * serve the file. The document decides: a piece counts once `pieces` says so, and whoever goes on begins at `cursor`.
+ */
+export interface ExportDocument {
+  readonly _id: ExportId;
+  readonly account: AccountId;
+  readonly place: number;
+  readonly filter: MessageFilter;
+  readonly state: 'running' | 'done' | 'failed';
+  /** The time of the messages that it looks through, from the newest to the oldest. */
+  readonly from: Date;
+  readonly until: Date;
+  /** Messages from here on are in the pieces, or do not fit. */
+  readonly cursor?: MessageId;
+  readonly rows: number;
+  readonly pieces: number;
+  readonly bytes: number;
+  /** There were more than a file has. */
+  readonly cut?: true;
+  /** When it last got on. */
+  readonly at: Date;
+  readonly expiresAt: Date;
+}
+
+/** Some thousand lines of the file, as gzip. */
+interface PieceDocument {
+  readonly _id: `${ExportId}:${string}`;
+  readonly bytes: Uint8Array;
+  readonly expiresAt: Date;
+}
+
+const DAY_MS = 86_400_000;
+/** Messages of one read, and reads of one piece: some 10,000 lines, which are 200 KB as gzip. */
+const READ = 500;
+const READS = 20;
+/** The pause after each read, as a multiple of what it took: a file may take its time, sends may not. */
+const REST = 2;
+/** A larger file is of no use in a spreadsheet. */
+const ROWS_MAX = 500_000;
+/** It got on so long ago that its process must be gone. */
+const STALLED_MS = 30_000;
+/** Exports that a process makes at the same time; others wait for their turn. */
+const RUNNING_MAX = 3;
+
+const zip = promisify(gzip);
+const unzip = promisify(gunzip);
+
+type RunDeps = Pick<GatewayDeps, 'db' | 'clock' | 'log' | 'stopping'>;
+
+/** Throws `QuotaReached`. */
+export async function insertExport(
+  { db, clock }: Pick<RunDeps, 'db' | 'clock'>,
+  account: AccountId,
+  _id: ExportId,
+  filter: MessageFilter,
+): Promise<ExportDocument> {
+  const now = clock.now();
+  const until = filter.createdBefore !== undefined && filter.createdBefore < now ? filter.createdBefore : now;
+  const from = await firstTime(db, account, filter.createdFrom ?? new Date(0), until);
+  const whole = { ...filter, createdBefore: until };
+  return withinQuota(db, 'exports', account, async (place) => {
+    const document: ExportDocument = {
+      ...{ _id, account, place, filter: whole, state: 'running', from, until, rows: 0, pieces: 0, bytes: 0, at: now },
+      expiresAt: new Date(now.getTime() + DAY_MS),
+    };
+    await exportsOf(db).insertOne(document);
+    return document;
+  });
+}
+
+async function firstTime(db: Db, account: AccountId, from: Date, until: Date): Promise<Date> {
+  const oldest = await db
+    .collection<AnyMessage>('messages')
+    .find({ account, _id: { $gte: lowestId('msg', from) } }, { projection: { _id: 1 } })
+    .sort({ _id: 1 })
+    .hint('account')
+    .limit(1)
+    .next();
+  const at = oldest === null ? until : idTime(oldest._id);
+  return at < until ? at : until;
+}
+
+export async function findExport(db: Db, account: AccountId, _id: ExportId): Promise<ExportDocument | undefined> {
+  return (await exportsOf(db).findOne({ _id, account })) ?? undefined;
+}
+
+/** All of an account, the newest first. */
+export async function listExports(db: Db, account: AccountId): Promise<readonly ExportDocument[]> {
+  const found = await exportsOf(db).find({ account }).toArray();
+  return found.sort((a, b) => (a._id < b._id ? 1 : -1));
+}
+
+export async function removeExport(db: Db, account: AccountId, _id: ExportId): Promise<boolean> {
+  const removed = await exportsOf(db).findOneAndDelete({ _id, account });
+  if (removed === null) return false;
+  // A piece that is just being written is removed at its time.
+  const ids = Array.from({ length: removed.pieces }, (_, number) => pieceId(_id, number));
+  await piecesOf(db).deleteMany({ _id: { $in: ids } });
+  return true;
+}
+
+/** The file's text, piece by piece. */
+export async function* exportFile(db: Db, { _id, pieces }: ExportDocument): AsyncGenerator<string> {
+  yield csvHead(COLUMNS);
+  for (let number = 0; number < pieces; number++) {
+    const piece = await piecesOf(db).findOne({ _id: pieceId(_id, number) }, { promoteBuffers: true });
+    if (piece === null) throw new Error(`the export ${_id} lacks its piece ${number}`);
+    yield (await unzip(piece.bytes)).toString();
+  }
+}
+
+/** Makes the exports that were begun in this process, and those whose process died, when somebody looks at them. */
+class Exports {
+  readonly #deps: RunDeps;
+  readonly #waiting: ExportDocument[] = [];
+  readonly #known = new Set<ExportId>();
+  #running = 0;
+
+  constructor(deps: RunDeps) {
+    this.#deps = deps;
+  }
+
+  /** Goes on with an export unless somebody does. */
+  look(found: ExportDocument): void {
+    const stalled = this.#deps.clock.now().getTime() - found.at.getTime() > STALLED_MS;
+    if (found.state === 'running' && stalled) this.run(found);
+  }
+
+  run(found: ExportDocument): void {
+    if (this.#known.has(found._id)) return;
+    this.#known.add(found._id);
+    this.#waiting.push(found);
+    this.#next();
+  }
+
+  #next(): void {
+    if (this.#running >= RUNNING_MAX) return;
+    const found = this.#waiting.shift();
+    if (found === undefined) return;
+    this.#running++;
+    void runExport(this.#deps, found).finally(() => {
+      this.#running--;
+      this.#known.delete(found._id);
+      this.#next();
+    });
+  }
+}
+
+export const exportsIn = perProcess((gateway) => new Exports(gateway));
+
+/**
+ * Makes the rest of a file. Never rejects. It ends where another process has gone on, or when the export was removed: then the
+ * update matches nothing.
+ */
+async function runExport({ db, clock, log, stopping }: RunDeps, begun: ExportDocument): Promise<void> {
+  let now: ExportDocument | null = await exportsOf(db)
+    .findOne({ _id: begun._id })
+    .catch(() => null);
+  try {
+    while (now !== null && now.state === 'running' && !stopping.aborted) now = await nextPiece(db, clock, now);
+  } catch (error) {
+    log.warn('export_failed', { export: begun._id, ...errorFields(error) });
+    // Without a store it stays as it is, and who looks at it goes on.
+    await exportsOf(db)
+      .updateOne({ _id: begun._id, state: 'running' }, { $set: { state: 'failed' } })
+      .catch(() => {});
+  }
+}
+
+/** The export as it is with one more piece. Null: somebody else has changed it. */
+async function nextPiece(db: Db, clock: Clock, document: ExportDocument): Promise<ExportDocument | null> {
+  const { _id, account, filter, pieces, rows, expiresAt } = document;
+  let cursor = document.cursor;
+  let lines = '';
+  let count = 0;
+  let isEnd = false;
+  for (let read = 0; read < READS && !isEnd && rows + count < ROWS_MAX; read++) {
+    const beganMs = clock.monotonicMs();
+    const { messages, next } = await listMessages(db, account, filter, cursor, READ);
+    lines += await csvLines(COLUMNS, messages);
+    count += messages.length;
+    isEnd = next === undefined;
+    cursor = next ?? cursor;
+    await setTimeout(REST * (clock.monotonicMs() - beganMs));
+  }
+  const bytes = await zip(lines);
+  if (count > 0) {
+    const piece = { bytes, expiresAt };
+    await piecesOf(db).replaceOne({ _id: pieceId(_id, pieces) }, piece, { upsert: true });
+  }
+  const isCut = !isEnd && rows + count >= ROWS_MAX;
+  const changed = {
+    ...{ state: isEnd || isCut ? ('done' as const) : ('running' as const), at: clock.now(), rows: rows + count },
+    ...(cursor !== undefined && { cursor }),
+    ...(count > 0 && { pieces: pieces + 1, bytes: document.bytes + bytes.length }),
+    ...(isCut && { cut: true as const }),
+  };
+  return exportsOf(db).findOneAndUpdate(
+    { _id, pieces, at: document.at, state: 'running' },
+    { $set: changed },
+    { returnDocument: 'after' },
+  );
+}
+
+const COLUMNS: Columns<MessageSummary> = {
+  message_id: ({ _id }) => _id,
+  created_at: ({ _id }) => isoTimestamp(idTime(_id)),
+  channel: ({ channel }) => channel,
+  direction: ({ direction }) => direction ?? 'out',
+  to: ({ to }) => to,
+  from: ({ from }) => from,
+  sender: ({ sender }) => sender,
+  route: ({ route }) => route,
+  segments: ({ segments }) => segments,
+  status: ({ state }) => STATES[state].shown,
+  delivered_at: ({ deliveredAt }) => deliveredAt && isoTimestamp(deliveredAt),
+  operator: (message) => viewOf(message).operatorOf(message),
+  error_code: ({ errorCode }) => errorCode,
+  error_reason: ({ errorReason }) => errorReason,
+  reference: ({ reference }) => reference,
+  batch_id: ({ batch }) => batch,
+  conversation_id: ({ conversation }) => conversation,
+};
+
+function pieceId(id: ExportId, number: number): PieceDocument['_id'] {
+  return `${id}:${String(number).padStart(6, '0')}`;
+}
+
+function exportsOf(db: Db): Collection<ExportDocument> {
+  return db.collection('exports');
+}
+
+function piecesOf(db: Db): Collection<PieceDocument> {
+  return db.collection('export_pieces');
+}
