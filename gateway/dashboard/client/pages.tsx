@@ -27,6 +27,7 @@ import { OverviewPage } from './pages/overview/overview.tsx';
 import { ProfilePage } from './pages/profile/profile.tsx';
 import { AdminReportsPage, ReportsPage } from './pages/reports/reports.tsx';
 import { SchedulesPage } from './pages/schedules/schedules.tsx';
+import { SendChatPage } from './pages/send/chat.tsx';
 import { SendManyPage } from './pages/send/many.tsx';
 import { SendOnePage } from './pages/send/one.tsx';
 import { SendersPage } from './pages/senders/senders.tsx';
@@ -60,6 +61,12 @@ export const PAGES: readonly Page[] = [
     title: 'Send to many',
     needs: 'send',
     view: SendManyPage,
+  },
+  {
+    path: '/dashboard/send/chatapp',
+    title: 'Send on the chat-app channel',
+    needs: 'send',
+    view: SendChatPage,
   },
   {
     path: '/dashboard/messages',

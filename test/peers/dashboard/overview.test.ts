@@ -113,7 +113,7 @@ describe('overview, credits and inbox in the dashboard', () => {
     await page.getByRole('link', { name: 'Download as CSV' }).click();
     expect((await file).suggestedFilename()).to.equal('statement.csv');
     expect((await file).url()).to.include(`user=${viewer.user._id}`);
-    await page.getByLabel('Kind').selectOption('refund');
+    await page.getByLabel('What for').selectOption('refund');
     await page.getByText('No results for this filter.').waitFor();
   });
 
@@ -152,9 +152,10 @@ describe('overview, credits and inbox in the dashboard', () => {
     expect(await page.getByLabel('Your answer').count()).to.equal(0);
     await page.getByLabel('Template').selectOption({ label: 'order_update (en_US)' });
     await page.getByRole('button', { name: 'Send template' }).click();
-    await page.locator('[aria-invalid=true]').waitFor(); // it has two values
+    await page.locator('[aria-invalid=true]').first().waitFor(); // it has two values
     expect(await world.dashboard.look(page, 'conversation-closed')).to.deep.equal([]);
-    await page.getByLabel('Values').fill('Asha\n1234');
+    await page.getByLabel('Value 1').fill('Asha');
+    await page.getByLabel('Value 2').fill('1234');
     await page.getByRole('button', { name: 'Send template' }).click();
     await page.getByText('Template order_update (en_US)').waitFor();
 
@@ -195,10 +196,11 @@ describe('overview, credits and inbox in the dashboard', () => {
     await wrote(world.db, world.account, { customer: '919876543213', body: 'long ago', minutesAgo: 30 * 60 });
     const page = await world.dashboard.visit('/dashboard/inbox/919876543213', sender);
     await page.getByLabel('Template').selectOption({ label: 'order_update (en_US)' });
-    await page.getByLabel('Values').fill('Asha\n1234');
+    await page.getByLabel('Value 1').fill('Asha');
+    await page.getByLabel('Value 2').fill('1234');
 
     expect(await secondClick(page, '/chatapp/send', 'Send template', 'Template sent.')).to.equal(0);
-    expect(await page.getByLabel('Values').inputValue()).to.equal('');
+    expect(await page.getByLabel('Value 1').inputValue()).to.equal('');
     expect(await world.db.collection('messages').countDocuments({ to: '919876543213', direction: 'out' })).to.equal(1);
   });
 

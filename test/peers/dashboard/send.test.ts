@@ -1,7 +1,13 @@
 import { expect } from 'chai';
+import { TEMPLATES } from '../../../scripts/simulator/provider/demo-templates.ts';
+import { createSender } from '../../../shared/carriers/sender-store.ts';
 import { batchCollection } from '../../../shared/messages/batch-store.ts';
-import type { MessageDocument } from '../../../shared/messages/document/message.ts';
+import type { MessageDocument, Route } from '../../../shared/messages/document/message.ts';
+import { systemClock } from '../../../shared/platform/runtime/clock.ts';
+import { copyTemplates, makeProvider } from '../../support/chatapp.ts';
+import { makeAccount } from '../../support/make.ts';
 import { type Browser, signedIn } from '../../support/signed-in.ts';
+import { wrote } from '../../support/wrote.ts';
 import { LOOKS } from './access.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard, until } from './world.ts';
 
@@ -224,6 +230,59 @@ describe('sending in the dashboard', () => {
     await page.getByText('The first line has the names of the columns and gets no message. 1 recipient').waitFor();
     await page.getByRole('button', { name: 'Check' }).click();
     await page.getByRole('button', { name: 'Send for 1 credit' }).waitFor();
+  });
+
+  it('the only approved sender is there already, and others are offered', async () => {
+    const { db, dashboard } = world;
+    const account = await makeAccount(db, 10);
+    const make = (name: string, route: Route) =>
+      createSender(db, systemClock, { account, sender: name, routes: [route], status: 'approved' });
+    await make('456789', 'promotional');
+    const own = await signedIn(db, 'sender', account);
+
+    const page = await dashboard.visit('/dashboard/send', own);
+    await until(page, `document.querySelector('[name=sender]').value === '456789'`);
+    expect(await page.getByLabel('Route').inputValue()).to.equal('promotional');
+
+    await make('HARKRA', 'transactional');
+    await page.reload();
+    await until(page, `document.querySelectorAll('datalist option').length === 2`);
+    expect(await page.getByLabel('Sender').inputValue()).to.equal('');
+  });
+
+  it('chat-app: a template with its values and how it will look, a text with buttons', async () => {
+    const { db, dashboard, account } = world;
+    await makeProvider(db, account);
+    await copyTemplates(db, account, TEMPLATES);
+    const page = await dashboard.visit('/dashboard/send/chatapp', sender);
+    await page.getByLabel('Recipient').fill('+91 98765 43299');
+    await page.getByLabel('Template', { exact: true }).selectOption({ label: 'order_update (en_US)' });
+    await page.getByLabel('Value 1').fill('Asha');
+    await page.getByLabel('Value 2').fill('1234');
+    await page.locator('.phone').getByText('Asha').waitFor();
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('button', { name: /^Send for \d credit/ }).waitFor();
+    expect(await dashboard.look(page, 'send-chat')).to.deep.equal([]);
+    await page.getByRole('button', { name: /^Send for/ }).click();
+    await page.getByRole('link', { name: 'Its timeline' }).waitFor();
+    const stored = await db.collection('messages').findOne({ account, to: '919876543299' });
+    expect(stored).to.deep.nested.include({ 'content.kind': 'template' });
+
+    await wrote(db, account, { customer: '919876543298', body: 'Hello' });
+    await page.getByRole('button', { name: 'Send another' }).click();
+    await page.getByLabel('Recipient').fill('919876543298');
+    await page.getByLabel('What', { exact: true }).selectOption('buttons');
+    await page.getByLabel('Text', { exact: true }).fill('Do you want it today?');
+    await page.getByLabel('Button 1').fill('Yes');
+    await page.getByLabel('Button 2').fill('A title that is far longer than a button may have');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await until(page, `document.activeElement.name === 'buttons[1]'`);
+    await page.getByLabel('Button 2').fill('No');
+    await page.getByRole('button', { name: 'Check' }).click();
+    await page.getByRole('button', { name: /^Send for/ }).click();
+    await page.getByRole('link', { name: 'Its timeline' }).waitFor();
+    const buttons = await db.collection('messages').findOne({ account, to: '919876543298', direction: 'out' });
+    expect(buttons?.content.buttons.map(({ title }: { title: string }) => title)).to.deep.equal(['Yes', 'No']);
   });
 
   it('is not for viewers, whose sends are refused too', async () => {

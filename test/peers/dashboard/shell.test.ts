@@ -183,7 +183,7 @@ describe('the frame around all pages of the dashboard', () => {
     const page = await world.dashboard.visit('/dashboard/credits', owner);
     const from = page.getByLabel('From');
     await from.fill('2026-11-22T18:30');
-    await page.getByLabel('Kind').selectOption({ index: 1 });
+    await page.getByLabel('What for').selectOption({ index: 1 });
     const instant = new Date('2026-11-22T18:30').toISOString();
     await until(
       page,

@@ -66,26 +66,38 @@ interface FieldProps extends FieldFrameProps {
   readonly autoComplete?: JSX.IntrinsicElements['input']['autoComplete'];
   readonly inputMode?: 'numeric' | 'tel' | 'email' | 'url';
   readonly mono?: boolean;
+  /** What is offered while one types; others may be typed. */
+  readonly offers?: readonly string[];
 }
 
 /** One line of text. */
 export function Field(props: FieldProps) {
-  const { type = 'text', value, initial, onInput, placeholder, autoComplete, inputMode, mono } = props;
+  const { type = 'text', value, initial, onInput, placeholder, autoComplete, inputMode, mono, offers = [] } = props;
   return (
     <FieldFrame {...props}>
       {(described) => (
-        <input
-          {...described}
-          // Preact's types want one literal type, to check the role.
-          type={type as 'text'}
-          {...(value === undefined ? { defaultValue: initial ?? '' } : { value })}
-          onInput={(event) => onInput?.(event.currentTarget.value)}
-          placeholder={placeholder}
-          autoComplete={autoComplete ?? 'off'}
-          inputMode={inputMode}
-          class={mono ? 'mono' : undefined}
-          spellcheck={false}
-        />
+        <>
+          <input
+            {...described}
+            // Preact's types want one literal type, to check the role.
+            type={type as 'text'}
+            {...(value === undefined ? { defaultValue: initial ?? '' } : { value })}
+            onInput={(event) => onInput?.(event.currentTarget.value)}
+            placeholder={placeholder}
+            autoComplete={autoComplete ?? 'off'}
+            inputMode={inputMode}
+            class={mono ? 'mono' : undefined}
+            spellcheck={false}
+            list={offers.length > 0 ? `${described.id}-list` : undefined}
+          />
+          {offers.length > 0 && (
+            <datalist id={`${described.id}-list`}>
+              {offers.map((offer) => (
+                <option key={offer} value={offer} />
+              ))}
+            </datalist>
+          )}
+        </>
       )}
     </FieldFrame>
   );

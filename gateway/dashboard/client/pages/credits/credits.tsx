@@ -40,7 +40,7 @@ export function CreditsPage() {
         )}
       </Loading>
       <FilterBar filter={filter}>
-        <FilterSelect filter={filter} name="reason" label="Kind" options={REASONS} />
+        <FilterSelect filter={filter} name="reason" label="What for" options={REASONS} />
         <FilterTime filter={filter} name="since" label="From" />
         <FilterTime filter={filter} name="until" label="Before" />
       </FilterBar>

@@ -1,11 +1,13 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { useLive } from '../../api/live.ts';
 import { type Loaded, useLoad } from '../../api/load.ts';
-import { usePages } from '../../api/pages.ts';
+import { type Listed, usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
+import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Loading, PageHead } from '../../parts/page.tsx';
-import { Paged } from '../../parts/paged.tsx';
+import { Problem } from '../../parts/problem.tsx';
+import { Skeleton } from '../../parts/skeleton.tsx';
 import { exactTime } from '../../parts/time.tsx';
 import type { PageProps } from '../../router/page.ts';
 import { Answer } from './answer.tsx';
@@ -37,19 +39,58 @@ export function ConversationPage({ params: { customer = '' } }: PageProps) {
               <SessionBadge customer={data} /> <Paid customer={data} />
               {data.aliases.length > 0 && <span class="soft"> Also writes as {data.aliases.join(', ')}.</span>}
             </p>
-            <Paged list={list} empty={<Empty icon="chat">The messages are not kept any more.</Empty>}>
-              {(messages) => (
-                <ol class="bubbles" aria-label="Messages, the newest first">
-                  {messages.map((message) => (
-                    <Bubble key={message.message_id} message={message} />
-                  ))}
-                </ol>
-              )}
-            </Paged>
+            <Messages list={list} />
             {may('send') && <Answer customer={data} onSent={reload} />}
           </>
         )}
       </Loading>
+    </>
+  );
+}
+
+/** From above downwards, as one reads; the newest ones are in view, above the box for the answer. */
+function Messages({ list }: { readonly list: Listed<InboxMessage> }) {
+  const { rows, problem, retry, hasMore, hasNews, isLoadingMore, loadMore, reload } = list;
+  const box = useRef<HTMLElement>(null);
+  const height = useRef(0);
+  const newest = rows?.[0]?.message_id;
+  const oldest = rows?.at(-1)?.message_id;
+  useLayoutEffect(() => {
+    box.current?.scrollTo(0, box.current.scrollHeight);
+  }, [newest]);
+  // Earlier ones appear above what one reads, which stays where it is.
+  useLayoutEffect(() => {
+    const now = box.current?.scrollHeight ?? 0;
+    if (box.current !== null && height.current > 0) box.current.scrollTop += now - height.current;
+    height.current = now;
+  }, [oldest]);
+  return (
+    <>
+      {problem && <Problem problem={problem} retry={retry} />}
+      {rows === undefined && problem === undefined && <Skeleton />}
+      {rows?.length === 0 && <Empty icon="chat">The messages are not kept any more.</Empty>}
+      {rows !== undefined && rows.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
+        <section ref={box} class="conversation" tabIndex={0} aria-label="Messages">
+          {hasMore && (
+            <div class="pager">
+              <Button onClick={loadMore} busy={isLoadingMore}>
+                Load earlier ones
+              </Button>
+            </div>
+          )}
+          <ol class="bubbles" aria-label="Messages, the newest last">
+            {rows.toReversed().map((message) => (
+              <Bubble key={message.message_id} message={message} />
+            ))}
+          </ol>
+          {hasNews && (
+            <div class="pager">
+              <Button onClick={reload}>Show what is new</Button>
+            </div>
+          )}
+        </section>
+      )}
     </>
   );
 }

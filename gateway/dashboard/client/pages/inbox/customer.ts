@@ -32,7 +32,7 @@ export interface InboxMessage {
 }
 
 export const INBOX_TABS = [
-  { href: '/dashboard/inbox', label: 'Chat app' },
+  { href: '/dashboard/inbox', label: 'Chat-app' },
   { href: '/dashboard/inbox/sms', label: 'SMS' },
 ] as const;
 

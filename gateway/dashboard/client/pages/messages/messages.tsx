@@ -63,7 +63,7 @@ export function MessagesPage() {
 
 const CHANNELS = [
   ['sms', 'SMS'],
-  ['chatapp', 'Chat app'],
+  ['chatapp', 'Chat-app'],
 ] as const;
 const DIRECTIONS = [
   ['out', 'Sent'],
@@ -111,7 +111,7 @@ const COLUMNS: readonly Column<Message>[] = [
   {
     head: 'What',
     cell: ({ channel, direction, type, sender }) =>
-      `${direction === 'in' ? 'received ' : ''}${channel === 'sms' ? 'SMS' : 'chat app'}${sender ? ` as ${sender}` : ''}${type ? `, ${type}` : ''}`,
+      `${direction === 'in' ? 'received ' : ''}${channel === 'sms' ? 'SMS' : 'chat-app'}${sender ? ` as ${sender}` : ''}${type ? `, ${type}` : ''}`,
   },
   { head: 'Accepted', cell: ({ created_at }) => <Time at={created_at} /> },
   { head: 'Delivered', cell: ({ delivered_at }) => <Time at={delivered_at} /> },

@@ -86,7 +86,7 @@ function factsOf(message: WholeMessage): readonly Fact[] {
   const { status, channel, direction, batch_id: batch, error_code: code, error_reason: reason } = message;
   const all: readonly Fact[] = [
     ['State', <Badge tone={STATUS_TONES[status]}>{status}</Badge>],
-    ['Channel', channel === 'sms' ? 'SMS' : 'Chat app'],
+    ['Channel', channel === 'sms' ? 'SMS' : 'Chat-app'],
     direction === 'in' ? ['From', message.from ?? 'unknown'] : ['Sender', message.sender],
     ['To', message.to],
     ['Type', message.type],

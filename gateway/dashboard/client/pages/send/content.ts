@@ -7,8 +7,9 @@ export interface Content {
   readonly to?: string | readonly string[];
   /** To many by a template, each with values of its own. */
   readonly recipients?: readonly { readonly to: string }[];
-  readonly sender: string;
-  readonly route: string;
+  /** Of SMS. */
+  readonly sender?: string;
+  readonly route?: string;
   readonly message?: string;
   readonly template_id?: string;
   readonly params?: readonly string[];

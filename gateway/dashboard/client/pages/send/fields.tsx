@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useLoad } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { Field, Select, TextArea } from '../../parts/field.tsx';
+import { useOwnSenders } from '../senders/own-senders.ts';
 import { Counter } from './counter.tsx';
 import { homeZone, ZONES } from './zone.ts';
 
@@ -29,14 +30,13 @@ export function ContentFields({ templates, ownParams = false }: ContentFieldsPro
   const template = templates.find((one) => one.id === id);
   return (
     <>
-      <Field name="sender" label="Sender" hint="As it is registered, for example HARKRA." />
-      <Select name="route" label="Kind" options={ROUTES} />
+      <SenderFields />
       {templates.length > 0 && (
         <Select
           name="template_id"
           label="Template"
           hint={template?.content}
-          options={[['', 'Write the text'], ...templates.map((one) => [one.id, `${one.name} (${one.id})`] as const)]}
+          options={[['', 'Write the text'], ...templates.map((one) => [one.id, `${one.name} · ${one.id}`] as const)]}
           value={id}
           onInput={setId}
         />
@@ -48,6 +48,43 @@ export function ContentFields({ templates, ownParams = false }: ContentFieldsPro
           <TextArea name="params" label="Values" optional hint="One line for each variable, in their order." rows={3} />
         )
       )}
+    </>
+  );
+}
+
+/** The sender, which is chosen of those that are approved, and the route: that of the sender, if it has only one. */
+function SenderFields() {
+  const own = useOwnSenders();
+  const [typed, setTyped] = useState<string>();
+  const [chosen, setChosen] = useState<string>();
+  const [only, ...others] = own;
+  const sender = typed ?? (others.length === 0 ? only?.sender : undefined) ?? '';
+  const [route, ...more] = own.find((one) => one.sender === sender)?.routes ?? [];
+  return (
+    <>
+      <Field
+        name="sender"
+        label="Sender"
+        value={sender}
+        onInput={setTyped}
+        offers={own.map((one) => one.sender)}
+        hint={own.length === 0 ? <NoSenders /> : 'One of yours, or another if your account may use any.'}
+      />
+      <Select
+        name="route"
+        label="Route"
+        options={ROUTES}
+        value={chosen ?? (more.length === 0 ? route : undefined) ?? 'transactional'}
+        onInput={setChosen}
+      />
+    </>
+  );
+}
+
+function NoSenders() {
+  return (
+    <>
+      None of yours is approved yet: <a href="/dashboard/senders">see your senders</a>.
     </>
   );
 }

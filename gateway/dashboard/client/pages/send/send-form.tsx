@@ -9,15 +9,17 @@ import { FormValues } from '../../parts/form-values.ts';
 import { Notice } from '../../parts/notice.tsx';
 import { counted, number } from '../../parts/number.ts';
 import { Card } from '../../parts/page.tsx';
+import { Time } from '../../parts/time.tsx';
 import type { Content } from './content.ts';
 import { curlOf } from './curl.ts';
 
 /** What a dry run says. */
 interface DryRun {
   readonly credits_required: number;
-  readonly segments: number;
-  readonly encoding: 'GSM7' | 'UCS2';
-  readonly template_id: string | null;
+  /** These three of SMS. */
+  readonly segments?: number;
+  readonly encoding?: 'GSM7' | 'UCS2';
+  readonly template_id?: string | null;
   readonly total?: number;
   readonly duplicates?: number;
   readonly skipped?: number;
@@ -34,10 +36,10 @@ export interface Accepted {
 
 interface SendFormProps {
   /** Where it is posted when it is not a schedule. */
-  readonly path: '/v2/send' | '/v2/send-bulk';
+  readonly path: string;
   readonly bodyOf: (values: FormValues) => Content;
-  /** Names of templates by their id. */
-  readonly nameOf: (templateId: string) => string | undefined;
+  /** Names of DLT templates by their id. */
+  readonly nameOf?: (templateId: string) => string | undefined;
   readonly onDone: (accepted: Accepted) => void;
   /** An error as the form's fields and entries are called. */
   readonly placed?: (error: FieldError, body: Content) => FieldError;
@@ -120,16 +122,16 @@ function creditsOf(credits: number): string {
   return counted(credits, 'credit');
 }
 
-function factsOf(says: DryRun, nameOf: SendFormProps['nameOf']) {
+function factsOf(says: DryRun, nameOf: SendFormProps['nameOf'] = () => undefined) {
   const { segments, encoding, template_id: template, total, duplicates, skipped, scheduled_for: time } = says;
   const facts: readonly (readonly [string, ComponentChildren])[] = [
     ['Price', creditsOf(says.credits_required)],
-    ['Segments', `${segments}, ${encoding === 'GSM7' ? 'GSM-7' : 'Unicode'}`],
-    ['Template', template === null ? 'none needed' : `${nameOf(template) ?? ''} ${template}`],
+    ['Segments', segments && `${segments}, ${encoding === 'GSM7' ? 'GSM-7' : 'Unicode'}`],
+    ['Template', template === null ? 'none needed' : template && `${nameOf(template) ?? ''} ${template}`],
     ['Recipients', total && number(total)],
     ['Equal entries left out', duplicates],
     ['Opted out, left out', skipped],
-    ['Sent at', time],
+    ['Sent at', time && <Time at={time} full />],
   ];
   return facts.filter(([, value]) => value !== undefined);
 }

@@ -6,6 +6,7 @@ import { Field, Select, TextArea } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import type { FormValues } from '../../parts/form-values.ts';
 import { toast } from '../../parts/toast.tsx';
+import { useOwnSenders } from '../senders/own-senders.ts';
 import { CheckResult } from './check-result.tsx';
 import { Phone } from './phone.tsx';
 import { CATEGORIES, TEMPLATES_PATH, type Template } from './template.ts';
@@ -20,6 +21,9 @@ interface TemplateFormProps {
 /** Asks for a template, or for a rejected one in another form. The text is checked as it is typed. */
 export function TemplateForm({ of, onClose, onDone }: TemplateFormProps) {
   const [content, setContent] = useState(of?.content ?? '');
+  const [senders, setSenders] = useState<string>();
+  const own = useOwnSenders();
+  const [only, ...others] = own;
   const send = async (values: FormValues) => {
     const text = {
       name: values.optional('name'),
@@ -40,9 +44,11 @@ export function TemplateForm({ of, onClose, onDone }: TemplateFormProps) {
       <Form submit={of === undefined ? 'Request template' : 'Edit and resend'} onCancel={onClose} onSubmit={send}>
         <Field
           name="senders"
-          label="Sender header"
-          hint="As on the DLT platform, such as HARKRA. Several with commas."
-          initial={of?.senders.join(', ') ?? ''}
+          label="Senders"
+          hint="The headers of the DLT platform, such as HARKRA. Several with commas."
+          value={senders ?? of?.senders.join(', ') ?? (others.length === 0 ? only?.sender : undefined) ?? ''}
+          onInput={setSenders}
+          offers={own.map(({ sender }) => sender)}
         />
         <Select
           name="category"

@@ -69,7 +69,7 @@ export interface Replay {
 
 export const CHANNELS: readonly (readonly [Channel, string])[] = [
   ['sms', 'SMS'],
-  ['chatapp', 'Chat app'],
+  ['chatapp', 'Chat-app'],
   ['account', 'Account'],
 ];
 

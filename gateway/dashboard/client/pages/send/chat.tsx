@@ -1,0 +1,114 @@
+import { useState } from 'preact/hooks';
+import { phoneDigits } from '../../../../../shared/platform/sheets/cell.ts';
+import { Field, Select, TextArea } from '../../parts/field.tsx';
+import type { FormValues } from '../../parts/form-values.ts';
+import { PageHead } from '../../parts/page.tsx';
+import { ChatTemplateFields, chatTemplateOf } from './chat-template-fields.tsx';
+import { type Accepted, SendForm } from './send-form.tsx';
+import { Sent } from './sent.tsx';
+import { SendTabs } from './tabs.tsx';
+
+const KINDS = [
+  ['template', 'Template: at any time'],
+  ['text', 'Text: within 24 hours after the customer wrote'],
+  ['media', 'File: within 24 hours after the customer wrote'],
+  ['buttons', 'Text with buttons: within 24 hours after the customer wrote'],
+] as const;
+type Kind = (typeof KINDS)[number][0];
+
+const PATHS: Readonly<Record<Kind, string>> = {
+  template: '/v2/chatapp/send',
+  text: '/v2/chatapp/send-text',
+  media: '/v2/chatapp/send-media',
+  buttons: '/v2/chatapp/send-buttons',
+};
+
+const FILES = [
+  ['image', 'Image: JPEG, PNG'],
+  ['video', 'Video: MP4'],
+  ['audio', 'Audio: MP3, OGG'],
+  ['document', 'Document: PDF'],
+  ['sticker', 'Sticker: WebP'],
+] as const;
+const WITHOUT_CAPTION = ['audio', 'sticker'];
+const BUTTONS = [0, 1, 2] as const;
+
+/** One message on the chat-app channel, of each kind that the API sends. */
+export function SendChatPage() {
+  const [kind, setKind] = useState<Kind>('template');
+  const [accepted, setAccepted] = useState<Accepted>();
+  const choose = (value: string) => setKind(KINDS.find(([one]) => one === value)?.[0] ?? 'template');
+  return (
+    <>
+      <PageHead title="Send on the chat-app channel" lead="It is checked before anything is sent." />
+      <SendTabs />
+      {accepted ? (
+        <Sent accepted={accepted} again={() => setAccepted(undefined)} />
+      ) : (
+        <SendForm path={PATHS[kind]} bodyOf={(values) => bodyOf(kind, values)} onDone={setAccepted}>
+          <Field name="to" label="Recipient" type="tel" hint="With its country code: +91 98765 43210." />
+          <Select name="kind" label="What" options={KINDS} value={kind} onInput={choose} />
+          {kind === 'template' && <ChatTemplateFields />}
+          {kind === 'text' && <TextArea name="message" label="Text" />}
+          {kind === 'media' && <FileFields />}
+          {kind === 'buttons' && <ButtonFields />}
+          <Field name="reference" label="Reference" optional hint="Your own name for it; search finds it." />
+        </SendForm>
+      )}
+    </>
+  );
+}
+
+function FileFields() {
+  const [type, setType] = useState('image');
+  return (
+    <>
+      <Select name="type" label="Kind of file" options={FILES} value={type} onInput={setType} />
+      <Field
+        name="url"
+        label="Address of the file"
+        type="url"
+        hint="A public https address: the provider fetches it."
+      />
+      {!WITHOUT_CAPTION.includes(type) && <TextArea name="caption" label="Caption" optional rows={2} />}
+    </>
+  );
+}
+
+function ButtonFields() {
+  return (
+    <>
+      <TextArea name="body" label="Text" />
+      {BUTTONS.map((i) => (
+        <Field
+          key={i}
+          name={`buttons[${i}]`}
+          label={`Button ${i + 1}`}
+          optional={i > 0}
+          hint={i === 0 ? 'Up to 20 characters each. You get back the one that the customer presses.' : undefined}
+        />
+      ))}
+    </>
+  );
+}
+
+function bodyOf(kind: Kind, values: FormValues) {
+  const reference = values.optional('reference');
+  return {
+    // Customers without a number are written to by their user id, whose dots stay.
+    to: /[A-Z]/.test(values.text('to')) ? values.text('to') : phoneDigits(values.text('to')),
+    ...contentOf(kind, values),
+    ...(reference === undefined ? {} : { reference }),
+  };
+}
+
+function contentOf(kind: Kind, values: FormValues): object {
+  if (kind === 'template') return chatTemplateOf(values);
+  if (kind === 'text') return { message: values.exact('message') };
+  if (kind === 'media') {
+    const caption = values.optional('caption');
+    return { type: values.text('type'), url: values.text('url'), ...(caption === undefined ? {} : { caption }) };
+  }
+  const titles = BUTTONS.flatMap((i) => values.optional(`buttons[${i}]`) ?? []);
+  return { body: values.exact('body'), buttons: titles.map((title, i) => ({ id: `button-${i + 1}`, title })) };
+}
