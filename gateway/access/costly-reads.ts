@@ -2,11 +2,12 @@ import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../shared/platform/runtime/turns.ts';
 import { sendJsonText, sendProblem } from '../http/answer.ts';
-import { type Charge, ownerOf, type Reply } from '../http/context.ts';
+import { type Charge, ownerOf, type Reply, requesterOf } from '../http/context.ts';
 import type { GatewayDeps } from '../http/deps.ts';
 import { isRefused, type Refused } from '../http/idempotency/action.ts';
 import type { ProblemSlug } from '../http/problem.ts';
 import { ReadQueue } from './read-queue.ts';
+import { textsFor } from './texts.ts';
 
 /** A longer text is made octets once for all callers who wait for it: 20 copies of 6 MB held the event loop for 200 ms. */
 const LARGE_CHARACTERS = 65_536;
@@ -43,7 +44,9 @@ export function createCostlyReads(charge: Charge): AnswerRead {
   return async (res, cost, read, missing = 'not_found', send = (json) => sendJsonText(res, 200, json)) => {
     if (!(await charge(res, cost))) return;
     const owner = ownerOf(res);
-    const text = await queue.run(owner, res.req.originalUrl, async () => {
+    // Who is shown more of the texts does not share a read with who is shown less.
+    const asked = `${textsFor(requesterOf(res))} ${res.req.originalUrl}`;
+    const text = await queue.run(owner, asked, async () => {
       const found = await read();
       if (typeof found === 'object' && isRefused(found)) return found;
       const json = typeof found === 'object' ? JSON.stringify(found) : found;

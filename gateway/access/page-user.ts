@@ -9,6 +9,16 @@ export function pageUser(what: 'link' | 'stream') {
   return optional(string({ description }, (id) => id));
 }
 
+/** The query parameter by which an operator's page names the account that it looks at, as the header `Harkara-Account` does. */
+export function pageAccount() {
+  return optional(
+    string(
+      { description: 'For operators: the account that they look at.', pattern: '^acc_[0-9a-hjkmnp-tv-z]{26}$' },
+      (id) => id,
+    ),
+  );
+}
+
 /**
  * Refuses a request of a page that was opened by another user, before this one signed in. `user` comes from the query: links and
  * streams cannot send the header `X-Dashboard-User`, which says the same. True when the refusal was answered.

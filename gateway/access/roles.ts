@@ -9,7 +9,9 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   developer: ['read', 'send', 'otp', 'manage'],
   owner: ['read', 'send', 'otp', 'manage', 'owner'],
   operator_viewer: ['admin:read'],
-  operator_support: ['admin:read', 'admin:support'],
+  // The support desk: finds messages and looks at accounts, and nothing else.
+  operator_desk: ['admin:look'],
+  operator_support: ['admin:read', 'admin:look', 'admin:support'],
   operator: OPERATOR_SCOPES,
 };
 

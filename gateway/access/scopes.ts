@@ -1,3 +1,4 @@
+import { isOperatorScope } from '../../shared/people/keys/key.ts';
 import { type ProblemAnswer, sendProblem } from '../http/answer.ts';
 import { type Handler, type Permission, type Reply, requesterOf, type Who } from '../http/context.ts';
 import type { ProblemSlug } from '../http/problem.ts';
@@ -19,8 +20,11 @@ export function requireScope(...sets: readonly ScopeSet[]): Handler {
 export function scopeMissing(
   who: Who,
   has: readonly Permission[],
-  ...sets: readonly ScopeSet[]
+  ...all: readonly ScopeSet[]
 ): readonly [ProblemSlug, ProblemAnswer] {
+  // An account is not told what operators would need, where there is another way, nor they what an account would.
+  const own = all.filter((set) => set.some(isOperatorScope) === has.some(isOperatorScope));
+  const sets = own.length > 0 ? own : all;
   if (who.kind === 'key') {
     const ways = sets.map((set) => set.filter((scope) => !has.includes(scope)).map((scope) => `"${scope}"`));
     // No key may have the permission of owners.

@@ -59,7 +59,7 @@ const TAGS: Readonly<Record<Tag, string>> = {
   'Sign-in':
     'Extensions: how people sign in to the dashboard, and what they do with their own profile. An API key cannot do it: these operations take the cookie of a session. A request that changes something comes from the same origin and has the header `X-Dashboard: 1`.',
   Operators:
-    'Extensions: what operators see and change, for all accounts. Scope `admin:read` to look; to change something `admin:support`, `admin:money` or `admin:routing`, as each says.',
+    'Extensions: what operators see and change, for all accounts. Scope `admin:read` to look; to change something `admin:support`, `admin:money` or `admin:routing`, as each says. `admin:look` finds messages and looks at accounts: with the header `Harkara-Account: acc_…` an operator uses what an account reads itself with the scope `read`, as it does, without files of customers and without texts that the account hides. What was looked at stands in the audit.',
   'Running it': 'Without a key.',
 };
 
@@ -76,6 +76,9 @@ const OTHER_PROBLEMS = [
   'other_user',
   'origin_refused',
   'second_factor_needed',
+  'account_not_found',
+  'account_not_named',
+  'account_only',
   'store_unavailable',
   'secret_unreadable',
 ] as const satisfies readonly ProblemSlug[];

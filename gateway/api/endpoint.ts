@@ -33,6 +33,8 @@ export interface Endpoint<
   readonly signedIn?: 'whole' | 'incomplete';
   /** A user must have shown the password within the last minutes (access/require-user.ts). */
   readonly confirmed?: true;
+  /** Not for operators who look at the account (access/looking.ts): texts as they came, files of customers. */
+  readonly ownOnly?: true;
   /** Counts as this many requests. */
   readonly costs?: number;
   /** An expensive read: counts as this many requests, and waits for the account's earlier ones (access/costly-reads.ts). */

@@ -1,5 +1,6 @@
 import type { Express, Request } from 'express';
 import type { z } from 'zod';
+import { lookAudit } from '../access/looking.ts';
 import { requireConfirmed, requireUser, requireWholeUser } from '../access/require-user.ts';
 import { requireScope } from '../access/scopes.ts';
 import { sendFile, sendJson, sendJsonText, sendProblem } from '../http/answer.ts';
@@ -45,11 +46,12 @@ function allowOf(declared: readonly Endpoint[]): string {
 }
 
 function checksOf(one: Endpoint, gateway: Gateway): readonly Handler[] {
-  const { authenticate, authenticateUser, rateLimit, charge } = gateway;
+  const { authenticate, authenticateUser, lookAs, rateLimit, charge } = gateway;
   const checks: Handler[] = [];
   if (one.scopes !== undefined) {
     const sets = one.scopes.map((scope) => (typeof scope === 'string' ? [scope] : scope));
-    checks.push(authenticate, rateLimit, requireScope(...sets));
+    if (isOfOperators(one)) checks.push(authenticate, rateLimit, requireScope(...sets));
+    else checks.push(authenticate, rateLimit, lookAs, requireScope(...sets), lookAudit(one, gateway.recordLook));
   }
   if (one.signedIn !== undefined) {
     checks.push(authenticateUser, rateLimit, one.signedIn === 'whole' ? requireWholeUser : requireUser);
@@ -65,6 +67,11 @@ function checksOf(one: Endpoint, gateway: Gateway): readonly Handler[] {
   else if (one.method === 'post' && one.respond === undefined) checks.push(gateway.noFields);
   else if (one.query === undefined && one.respond === undefined) checks.push(noQuery);
   return checks;
+}
+
+/** Its callers have no account. */
+function isOfOperators({ path }: Pick<Endpoint, 'path'>): boolean {
+  return path.startsWith('/v2/admin/');
 }
 
 function handlerOf(one: Endpoint, gateway: Gateway): Handler {

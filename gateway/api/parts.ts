@@ -3,6 +3,7 @@ import { guardOptions } from '../../shared/events/webhooks/address-guard.ts';
 import { createAuthenticate, createIdentify } from '../access/authenticate.ts';
 import { createCostlyReads } from '../access/costly-reads.ts';
 import { RateCounter } from '../access/counter.ts';
+import { createLookAs, createRecordLook } from '../access/looking.ts';
 import { createCharge, createRateLimit } from '../access/rate-limit.ts';
 import { createReadAccount } from '../access/read-account.ts';
 import { Sessions } from '../access/sessions.ts';
@@ -59,6 +60,8 @@ export function createParts(deps: GatewayDeps, contract: () => Contract) {
     readAccount,
     unrouted: createUnrouted(identify, unauthorized, rateLimit),
     authenticate,
+    lookAs: createLookAs(readAccount),
+    recordLook: createRecordLook(deps),
     authenticateUser,
     rateLimit,
     once: createOnce(deps),

@@ -46,6 +46,7 @@ import { numbers } from './numbers/numbers.ts';
 import { addOptOut, optOuts, removeOptOut } from './numbers/opt-outs.ts';
 import { auditOfAll } from './operators/audit.ts';
 import { mails } from './operators/mail.ts';
+import { findMessage, findMessages } from './operators/messages.ts';
 import { giveNumber, numbersOfAll, takeNumber } from './operators/numbers.ts';
 import {
   anyUserLink,
@@ -198,6 +199,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   orphans,
   strays,
   auditOfAll,
+  findMessages,
+  findMessage,
   listAccounts,
   newAccount,
   showAccount,

@@ -66,7 +66,7 @@ export async function changeAudited<T>(
   return result;
 }
 
-function actorOf({ who, address, scopes }: Requester): Actor {
+export function actorOf({ who, address, scopes }: Requester): Actor {
   const { kind, id } = who;
   const operator = scopes.some(isOperatorScope) ? ({ operator: true } as const) : {};
   return { kind, id, ...operator, ...(who.kind === 'user' && { name: who.name }), address };

@@ -49,6 +49,7 @@ export type CallerAccount = Pick<
   | 'recipientPerHour'
   | 'brake'
   | 'heldPrefixes'
+  | 'texts'
 >;
 
 /** Who makes a request, and what it may do, as authenticate.ts found it. */

@@ -29,6 +29,7 @@ export interface GatewayDeps {
     | 'host'
     | 'keyCacheMs'
     | 'maxSegments'
+    | 'messageDays'
     | 'port'
     | 'promotionalFrom'
     | 'promotionalUntil'

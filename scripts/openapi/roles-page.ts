@@ -11,6 +11,9 @@ A role gives the scopes that an API key would need. \`owner\` is given to no key
 unknown ones. Operators have no account. Where the last but one column says
 *password*, a user must have shown it within the last 10 minutes, at sign-in or by \`POST /v2/session/confirm\`; keys are not asked. The last column names what a request may set; every other field is refused.
 
+With the header \`Harkara-Account\`, a role with \`admin:look\` also uses what \`read\` allows in the account that it names (docs/decisions/0043), but
+\`GET /v2/events\` and \`GET /v2/chatapp/media/{message_id}\`; what it looks at is recorded.
+
 An operator is let in, kept out or signed out only by who has all scopes of that operator.
 
 `;

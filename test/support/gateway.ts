@@ -50,6 +50,7 @@ export const TEST_CONFIG: GatewayDeps['config'] = {
   host: '127.0.0.1',
   keyCacheMs: 2_000,
   maxSegments: 10,
+  messageDays: 90,
   port: 3000,
   promotionalFrom: '10:00',
   promotionalUntil: '21:00',

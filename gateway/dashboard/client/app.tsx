@@ -47,7 +47,7 @@ function Current() {
       ) : visible ? (
         <Route match={match} />
       ) : (
-        <NotAllowed key={path} title={match.page.title} needs={match.page.needs} />
+        <NotAllowed key={path} title={match.page.title} needs={match.page.needs?.[0]} />
       )}
     </Frame>
   );

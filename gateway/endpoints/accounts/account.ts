@@ -4,7 +4,7 @@ import { EXEMPTIONS } from '../../../shared/carriers/opt-outs/opt-out.ts';
 import { providerCondition } from '../../../shared/carriers/providers/condition.ts';
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { listSenderPage } from '../../../shared/carriers/sender-store.ts';
-import type { AccountDocument, Closed } from '../../../shared/money/accounts/account.ts';
+import { type AccountDocument, type Closed, TEXTS } from '../../../shared/money/accounts/account.ts';
 import { REMAINING } from '../../../shared/money/accounts/closing.ts';
 import { homeOf } from '../../../shared/money/accounts/number-check.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
@@ -56,6 +56,7 @@ const OperatorAccountSettings = named('OperatorAccountSettings', {
   log: z.enum(['unusual', 'all']),
   opt_out_exempt: z.array(z.enum(EXEMPTIONS)),
   message_days: whole('How many days its messages are kept. Null: as long as all others.', { minimum: 14 }).nullable(),
+  message_texts: z.enum(TEXTS),
 });
 
 export const NewOperatorAccount = named('NewOperatorAccount', {
@@ -118,6 +119,7 @@ export function newAccountRecord(account: AccountDocument): Shown<typeof NewOper
     log: account.log ?? 'unusual',
     opt_out_exempt: account.optOutExempt ?? [],
     message_days: account.messageDays ?? null,
+    message_texts: account.texts ?? 'shown',
   };
   return { ...accountRecord(account), settings, closed: account.closed ? closedRecord(account.closed) : null };
 }

@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
 import { z } from 'zod';
 import { EXEMPTIONS } from '../../../shared/carriers/opt-outs/opt-out.ts';
-import { type AccountDocument, accountInAudit } from '../../../shared/money/accounts/account.ts';
+import { type AccountDocument, accountInAudit, TEXTS } from '../../../shared/money/accounts/account.ts';
 import { defaultExpiry, dltIdDoubt } from '../../../shared/money/accounts/account-form.ts';
 import { closeAccount, REMAINING } from '../../../shared/money/accounts/closing.ts';
 import {
@@ -67,7 +67,7 @@ export const listAccounts = endpoint({
   tag: 'Operators',
   summary: 'Accounts',
   description: 'Extension. All accounts, newest first.',
-  scopes: ['admin:read'],
+  scopes: ['admin:read', 'admin:look'],
   query: {
     search: optional(
       string(
@@ -197,7 +197,7 @@ export const showAccount = endpoint({
   tag: 'Operators',
   summary: 'One account',
   description: 'Extension. With its settings, and counts of what it has.',
-  scopes: ['admin:read'],
+  scopes: ['admin:read', 'admin:look'],
   params: ACCOUNT_IN_PATH,
   answer: OperatorAccountDetail,
   problems: ['account_not_found'],
@@ -252,13 +252,20 @@ export const changeAccount = endpoint({
         maxItems: 2,
       }),
     ),
+    message_texts: optional(
+      choice(
+        TEXTS,
+        'Who is shown the texts of its messages. `shown`: its keys with `read` and its users; viewers, and operators who look at it, without codes. `own`: not operators. `hidden`: nobody, of what it sent; it still reads what customers wrote.',
+      ),
+    ),
   }),
   answer: ChangedAccount,
   problems: ['account_not_found'],
   examples: { body: { example: { expiry_date: '2027-12-31' } } },
   async handle(deps, { requester, params, body }) {
     const { db, clock } = deps;
-    const { expiry_date, entity_id, number_check, line_breaks, opt_out_exempt, message_days, ...same } = body;
+    const { expiry_date, entity_id, number_check, line_breaks, opt_out_exempt, message_days, message_texts, ...same } =
+      body;
     const { who, scopes } = requester;
     if (expiry_date !== undefined && !scopes.includes('admin:money')) {
       // Credits that have expired can be spent again.
@@ -277,6 +284,7 @@ export const changeAccount = endpoint({
         lineBreaks: line_breaks,
         optOutExempt: opt_out_exempt,
         messageDays: message_days,
+        texts: message_texts,
       }),
     };
     const changed = await changeAudited(deps, requester, {

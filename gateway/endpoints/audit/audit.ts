@@ -90,7 +90,7 @@ export const audit = endpoint({
   summary: 'Who changed what',
   description:
     "Extension. Changes of the account's settings by users, keys and your service provider, newest first, without secrets. A page counts as one request for each 50 of `limit`.",
-  scopes: ['manage'],
+  scopes: ['manage', 'admin:look'],
   query: {
     actor: optional(actor),
     subject: optional(subject),

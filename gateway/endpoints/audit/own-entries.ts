@@ -7,6 +7,10 @@ import type { AuditId } from '../../../shared/platform/runtime/ids.ts';
 /** The kinds of things whose changes an account is shown. Others, such as routes and chains, are the operator's own. */
 export const AUDIT_KINDS = [
   'account',
+  'message',
+  'batch',
+  'schedule',
+  'customer',
   'credits',
   'key',
   'user',

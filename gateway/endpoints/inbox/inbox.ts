@@ -17,6 +17,7 @@ import { flag, named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
 import { listMessages } from '../messages/message-list.ts';
+import { type TextRules, textRulesFor } from '../messages/texts.ts';
 import { listInbox } from './inbox-store.ts';
 import { readSaid, WRITTEN } from './texts.ts';
 
@@ -79,7 +80,7 @@ export const inbox = endpoint({
     const account = caller.account._id;
     const found = await listInbox(db, account, cursor && placeOf(cursor), limit + 1);
     const page = found.slice(0, limit);
-    const last = await lastMessages(db, account, page);
+    const last = await lastMessages(db, account, page, textRulesFor(caller));
     const keys = page.map(({ customer }) => conversationKey(account, customer));
     const documents = await readCustomers(db, keys);
     const now = clock.now();
@@ -123,6 +124,7 @@ async function lastMessages(
   db: Db,
   account: AccountId,
   customers: readonly ConversationDocument[],
+  rules: TextRules,
 ): Promise<ReadonlyMap<string, Shown<typeof LastMessage>>> {
   const ids = new Map<string, MessageId>();
   const types = new Map<string, string | undefined>();
@@ -136,7 +138,7 @@ async function lastMessages(
     ids.set(customer, last._id);
     types.set(customer, last.inbound?.type);
   }
-  const said = await readSaid(db, account, [...ids.values()]);
+  const said = await readSaid(db, account, [...ids.values()], rules);
   return new Map([...ids].map(([customer, id]) => [customer, { type: types.get(customer), ...said.get(id) }]));
 }
 

@@ -11,6 +11,7 @@ import { pageOf } from '../../http/page.ts';
 import { listMessages, type MessagePage } from '../messages/message-list.ts';
 import { messageRecord } from '../messages/messages.ts';
 import { Message, OF_ITS_KIND } from '../messages/shapes.ts';
+import { SAID, type TextRules, textRulesFor } from '../messages/texts.ts';
 import type { MessageSummary } from '../messages/view.ts';
 import { Customer, customerRecord, isCustomerName } from './inbox.ts';
 import { readSaid, WRITTEN } from './texts.ts';
@@ -18,11 +19,17 @@ import { readSaid, WRITTEN } from './texts.ts';
 /** Messages from customers, with what they wrote. */
 
 const InboxMessage = z
-  .strictObject({ ...Message.shape, ...WRITTEN, template: text().optional(), language: text().optional() })
+  .strictObject({
+    ...Message.shape,
+    ...WRITTEN,
+    template: text().optional(),
+    language: text().optional(),
+    params: SAID.params,
+  })
   .meta({
     id: 'InboxMessage',
     description:
-      'As `GET /v2/messages` shows it, with what a customer wrote (`body`, 4,096 characters at most, else `body_cut`), or the template that was sent. Other texts of yours are not shown.',
+      'As `GET /v2/messages` shows it, with what was written (`body`, 4,096 characters at most, else `body_cut`), or the template that was sent with its values. Texts are masked or left out for those who may not read them, as in `GET /v2/messages/{message_id}`.',
     allOf: OF_ITS_KIND,
   });
 
@@ -55,7 +62,7 @@ export const inboxThread = endpoint({
   tag: 'Account',
   summary: 'Messages with a customer',
   description:
-    'Extension. The chat-app messages to and from one customer, newest first. Texts of yours are not shown. A page counts as one request for each 50 of `limit`.',
+    'Extension. The chat-app messages to and from one customer, newest first, with their texts. A page counts as one request for each 50 of `limit`.',
   scopes: ['read'],
   params: { customer: text("The customer's number: digits, country code first.", { example: '919876543210' }) },
   query: { limit, cursor: cursorOf('thread', isMessageId) },
@@ -73,7 +80,7 @@ export const inboxThread = endpoint({
       if (!documents.has(key)) return refused('customer_not_found');
       const names = namesOf(documents, account, customer);
       const { messages, next } = await readThread(db, account, names, cursor, limit);
-      const data = await withTexts(db, account, messages);
+      const data = await withTexts(db, account, messages, textRulesFor(caller));
       return { ...customerRecord(documents, account, customer, clock.now()), ...pageOf('thread', data, next) };
     });
   },
@@ -109,9 +116,10 @@ async function withTexts(
   db: Db,
   account: AccountId,
   messages: readonly MessageSummary[],
+  rules: TextRules,
 ): Promise<Shown<typeof InboxMessage>[]> {
   const ids = messages.map(({ _id }) => _id);
-  const said = await readSaid(db, account, ids);
+  const said = await readSaid(db, account, ids, rules);
   return messages.map((message) => ({ ...messageRecord(message), ...said.get(message._id) }));
 }
 
@@ -148,6 +156,6 @@ export const receivedSms = endpoint({
     const account = caller.account._id;
     const filter = { channel: 'sms', direction: 'in', to: number } as const;
     const { messages, next } = await listMessages(db, account, filter, cursor, limit);
-    return pageOf('received-sms', await withTexts(db, account, messages), next);
+    return pageOf('received-sms', await withTexts(db, account, messages, textRulesFor(caller)), next);
   },
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { z } from 'zod';
 import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { pageUser, refusesOther } from '../../access/page-user.ts';
+import { pageAccount, pageUser, refusesOther } from '../../access/page-user.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { beginStream } from '../../http/answer.ts';
@@ -88,7 +88,7 @@ export const ledgerCsv = endpoint({
   description:
     'Extension. The statement as CSV (RFC 4180), newest first, some 100,000 entries at most. Where older ones were left out, the first cell of the last line says so, with the `until` to ask for them with; its other cells are empty. Texts that a spreadsheet would take for a formula begin with an apostrophe. Counts as 20 requests.',
   scopes: ['read'],
-  query: { ...LEDGER_FILTER, user: pageUser('link') },
+  query: { ...LEDGER_FILTER, user: pageUser('link'), account: pageAccount() },
   openapi: {
     responses: {
       200: {
@@ -106,7 +106,7 @@ export const ledgerCsv = endpoint({
       },
     },
   },
-  async stream({ db, clock, charge }, { caller, query: { user, ...filter } }, res) {
+  async stream({ db, clock, charge }, { caller, query: { user, account: _, ...filter } }, res) {
     if (refusesOther(res, user)) return;
     if (!(await charge(res, FILE_COST))) return;
     beginStream(res, 'text/csv; charset=utf-8', ['Content-Disposition', 'attachment; filename="statement.csv"']);

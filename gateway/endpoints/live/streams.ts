@@ -1,4 +1,4 @@
-import { pageUser } from '../../access/page-user.ts';
+import { pageAccount, pageUser } from '../../access/page-user.ts';
 import { endpoint } from '../../api/endpoint.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
 import { liveOf } from './live.ts';
@@ -22,6 +22,7 @@ export const accountStream = endpoint({
       'balance,inbox',
     ),
     user: pageUser('stream'),
+    account: pageAccount(),
   },
   problems: ['too_many_streams'],
   openapi: streamOf(

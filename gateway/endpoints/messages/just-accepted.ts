@@ -10,23 +10,24 @@ import type { TextlessChatMessage, TextlessSms } from './view.ts';
  * The result of `readStored`. If the message is not stored yet (its caller got the 200 before), as it was accepted: the account's
  * pending changes have it, or its line in the queue. Each place is read after the one that it comes from.
  */
-export async function readAccepted<T>(
+export async function readAccepted<T, Unstored = TextlessSms | TextlessChatMessage>(
   db: Db,
   account: AccountId,
   id: MessageId,
   readStored: () => Promise<T | undefined>,
-): Promise<T | TextlessSms | TextlessChatMessage | undefined> {
+  shown: (message: MessageDocument | ChatMessageDocument) => Unstored,
+): Promise<T | Unstored | undefined> {
   const stored = await readStored();
   if (stored !== undefined) return stored;
   for (const { messages, chatMessages } of (await readPaid(db, account)).values()) {
     const paid = [...messages, ...chatMessages].find(({ _id }) => _id === id);
-    if (paid !== undefined) return withoutText(paid);
+    if (paid !== undefined) return shown(paid);
   }
   const waiting = await findInQueue(db, account, id);
-  return waiting === undefined ? readStored() : withoutText(waiting);
+  return waiting === undefined ? readStored() : shown(waiting);
 }
 
-function withoutText(paid: MessageDocument | ChatMessageDocument): TextlessSms | TextlessChatMessage {
+export function withoutText(paid: MessageDocument | ChatMessageDocument): TextlessSms | TextlessChatMessage {
   if (paid.channel === 'chatapp') return { ...paid, content: shownContent(paid.content) };
   const { text: _, ...textless } = paid;
   return textless;

@@ -69,6 +69,20 @@ export async function listMessages(
   return { messages: page, next: page.at(-1)?._id };
 }
 
+/** Messages as lists show them, and whose they are. */
+export async function findSummaries(
+  db: Db,
+  ids: readonly MessageId[],
+): Promise<ReadonlyMap<MessageId, MessageSummary & Pick<AnyMessage, 'account'>>> {
+  const found = await db
+    .collection<AnyMessage>('messages')
+    .find({ _id: { $in: [...ids] } })
+    .project<MessageSummary & Pick<AnyMessage, 'account'>>({ ...PROJECTION, account: 1 })
+    .batchSize(ids.length + 1)
+    .toArray();
+  return new Map(found.map((one) => [one._id, one]));
+}
+
 /** The days of the account's messages within a range of ids. */
 async function daysOf(db: Db, account: AccountId, range: IdRange): Promise<readonly number[]> {
   const end = (direction: 1 | -1) =>

@@ -16,6 +16,7 @@ import { listMessages } from './message-list.ts';
 import { readWholeMessage, type WholeMessage as Whole } from './read-whole.ts';
 import type { MessageFilter } from './search-index.ts';
 import { IN_PATH, type Message, MessagePage, SHOWN_STATES, WholeMessage } from './shapes.ts';
+import { textRulesFor } from './texts.ts';
 import { timelineOf } from './timeline.ts';
 import type { MessageSummary } from './view.ts';
 import { viewOf } from './views.ts';
@@ -150,6 +151,96 @@ export function messageRecord(message: MessageSummary): Shown<typeof Message> {
   };
 }
 
+export const MESSAGE_EXAMPLES = {
+  delivered: {
+    message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
+    to: '919876543210',
+    status: 'delivered',
+    delivered_at: '2026-11-21T10:00:04+00:00',
+    operator: 'Example Carrier',
+    channel: 'sms',
+    sender: 'HARKRA',
+    route: 'transactional',
+    segments: 1,
+    created_at: '2026-11-21T10:00:00+00:00',
+    reference: 'order 7',
+    encoding: 'GSM7',
+    valid_until: '2026-11-23T10:00:00+00:00',
+    path: 'transactional',
+    carrier: 'alpha',
+    tries: 0,
+    parts: [{ number: 1, state: 'delivered', carrier_message_id: '7f3a', error: null }],
+    webhooks: [
+      {
+        event_id: 'evt_01m7znjn7hdb5pft3awkb6pgvz_delivered',
+        event: 'message.delivered',
+        webhook_id: 'whk_3fa85f6457174562b3fc2c963f',
+        state: 'done',
+        attempts: 1,
+      },
+    ],
+    timeline: [
+      { at: '2026-11-21T10:00:00+00:00', what: 'accepted' },
+      { at: '2026-11-21T10:00:00+00:00', what: 'paid', credits: 1, ledger_seq: 12 },
+      { at: '2026-11-21T10:00:00+00:00', what: 'taken', carrier: 'alpha' },
+      { at: '2026-11-21T10:00:01+00:00', what: 'state', status: 'sent' },
+      { at: '2026-11-21T10:00:04+00:00', what: 'state', status: 'delivered' },
+      {
+        at: '2026-11-21T10:00:04+00:00',
+        what: 'webhook',
+        event: 'message.delivered',
+        webhook_id: 'whk_3fa85f6457174562b3fc2c963f',
+        result: 200,
+        duration_ms: 31,
+      },
+    ],
+  },
+  failed: {
+    message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
+    to: '919876543210',
+    status: 'failed',
+    delivered_at: null,
+    operator: null,
+    channel: 'sms',
+    sender: 'HARKRA',
+    route: 'transactional',
+    segments: 1,
+    created_at: '2026-11-21T10:00:00+00:00',
+    reference: 'order 7',
+    error_code: '1',
+    error_reason: 'The number does not exist',
+    explanation: {
+      cause: 'The number does not exist.',
+      advice: 'Remove the number from your list, or ask the recipient for the right one.',
+    },
+    encoding: 'GSM7',
+    valid_until: '2026-11-23T10:00:00+00:00',
+    path: 'transactional',
+    carrier: 'alpha',
+    tries: 0,
+    parts: [{ number: 1, state: 'failed', carrier_message_id: '7f3a', error: '1' }],
+    webhooks: [],
+    timeline: [
+      { at: '2026-11-21T10:00:00+00:00', what: 'accepted' },
+      { at: '2026-11-21T10:00:00+00:00', what: 'paid', credits: 1, ledger_seq: 12 },
+      { at: '2026-11-21T10:00:00+00:00', what: 'taken', carrier: 'alpha' },
+      { at: '2026-11-21T10:00:01+00:00', what: 'state', status: 'sent' },
+      {
+        at: '2026-11-21T10:00:04+00:00',
+        what: 'receipt',
+        carrier: 'alpha',
+        result: 'matched',
+        raw: { text: 'id:7f3a sub:001 dlvrd:000 stat:UNDELIV err:001' },
+        carrier_message_id: '7f3a',
+        status: 'failed',
+        error_code: '1',
+        error_reason: 'The number does not exist',
+      },
+      { at: '2026-11-21T10:00:04+00:00', what: 'state', status: 'failed' },
+    ],
+  },
+};
+
 /** Another account's message is answered like one that does not exist. */
 export const message = endpoint({
   id: 'message',
@@ -157,116 +248,28 @@ export const message = endpoint({
   path: '/v2/messages/{message_id}',
   tag: 'Reading back',
   summary: 'One message with its timeline',
-  description: 'Extension. Everything that is known about it, except its text.',
+  description:
+    'Extension. Everything that is known about it, with its text for those who may read it: `text_shown` says so.',
   scopes: ['read'],
   params: IN_PATH,
   reads: 1,
   answer: WholeMessage,
   problems: ['message_not_found'],
-  examples: {
-    answer: {
-      delivered: {
-        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-        to: '919876543210',
-        status: 'delivered',
-        delivered_at: '2026-11-21T10:00:04+00:00',
-        operator: 'Example Carrier',
-        channel: 'sms',
-        sender: 'HARKRA',
-        route: 'transactional',
-        segments: 1,
-        created_at: '2026-11-21T10:00:00+00:00',
-        reference: 'order 7',
-        encoding: 'GSM7',
-        valid_until: '2026-11-23T10:00:00+00:00',
-        path: 'transactional',
-        carrier: 'alpha',
-        tries: 0,
-        parts: [{ number: 1, state: 'delivered', carrier_message_id: '7f3a', error: null }],
-        webhooks: [
-          {
-            event_id: 'evt_01m7znjn7hdb5pft3awkb6pgvz_delivered',
-            event: 'message.delivered',
-            webhook_id: 'whk_3fa85f6457174562b3fc2c963f',
-            state: 'done',
-            attempts: 1,
-          },
-        ],
-        timeline: [
-          { at: '2026-11-21T10:00:00+00:00', what: 'accepted' },
-          { at: '2026-11-21T10:00:00+00:00', what: 'paid', credits: 1, ledger_seq: 12 },
-          { at: '2026-11-21T10:00:00+00:00', what: 'taken', carrier: 'alpha' },
-          { at: '2026-11-21T10:00:01+00:00', what: 'state', status: 'sent' },
-          { at: '2026-11-21T10:00:04+00:00', what: 'state', status: 'delivered' },
-          {
-            at: '2026-11-21T10:00:04+00:00',
-            what: 'webhook',
-            event: 'message.delivered',
-            webhook_id: 'whk_3fa85f6457174562b3fc2c963f',
-            result: 200,
-            duration_ms: 31,
-          },
-        ],
-      },
-      failed: {
-        message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz',
-        to: '919876543210',
-        status: 'failed',
-        delivered_at: null,
-        operator: null,
-        channel: 'sms',
-        sender: 'HARKRA',
-        route: 'transactional',
-        segments: 1,
-        created_at: '2026-11-21T10:00:00+00:00',
-        reference: 'order 7',
-        error_code: '1',
-        error_reason: 'The number does not exist',
-        explanation: {
-          cause: 'The number does not exist.',
-          advice: 'Remove the number from your list, or ask the recipient for the right one.',
-        },
-        encoding: 'GSM7',
-        valid_until: '2026-11-23T10:00:00+00:00',
-        path: 'transactional',
-        carrier: 'alpha',
-        tries: 0,
-        parts: [{ number: 1, state: 'failed', carrier_message_id: '7f3a', error: '1' }],
-        webhooks: [],
-        timeline: [
-          { at: '2026-11-21T10:00:00+00:00', what: 'accepted' },
-          { at: '2026-11-21T10:00:00+00:00', what: 'paid', credits: 1, ledger_seq: 12 },
-          { at: '2026-11-21T10:00:00+00:00', what: 'taken', carrier: 'alpha' },
-          { at: '2026-11-21T10:00:01+00:00', what: 'state', status: 'sent' },
-          {
-            at: '2026-11-21T10:00:04+00:00',
-            what: 'receipt',
-            carrier: 'alpha',
-            result: 'matched',
-            raw: { text: 'id:7f3a sub:001 dlvrd:000 stat:UNDELIV err:001' },
-            carrier_message_id: '7f3a',
-            status: 'failed',
-            error_code: '1',
-            error_reason: 'The number does not exist',
-          },
-          { at: '2026-11-21T10:00:04+00:00', what: 'state', status: 'failed' },
-        ],
-      },
-    },
-  },
+  examples: { answer: MESSAGE_EXAMPLES },
   async handle({ db }, { caller, params, told }) {
     const id = params.message_id;
     if (!isMessageId(id)) return refused('message_not_found');
     told.messageId = id;
-    const whole = await readWholeMessage(db, caller.account._id, id);
+    const whole = await readWholeMessage(db, caller.account._id, id, textRulesFor(caller));
     return whole === undefined ? refused('message_not_found') : wholeRecord(whole);
   },
 });
 
-function wholeRecord(whole: Whole): Shown<typeof WholeMessage> {
-  const { message, deliveries } = whole;
+export function wholeRecord(whole: Whole): Shown<typeof WholeMessage> {
+  const { message, said, deliveries } = whole;
   return {
     ...messageRecord(message),
+    ...said,
     explanation: explain(message),
     ...viewOf(message).whole(message),
     webhooks: deliveries.map(({ eventId, event, endpoint, state, attempts }) => ({

@@ -10,6 +10,7 @@ import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts'
 import { readEntries } from '../../../shared/money/ledger/statement.ts';
 import { type AccountId, eventId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { readAccepted } from './just-accepted.ts';
+import { saidOf, type TextRules, type WithText } from './texts.ts';
 import type { TextlessMessage } from './view.ts';
 import { ALL_VIEWS, viewOf } from './views.ts';
 
@@ -21,6 +22,7 @@ type MessageDelivery = Omit<DeliveryDocument, 'body' | 'event'> & { readonly eve
 /** A message with its payment, its refund, its log and its webhook deliveries. */
 export interface WholeMessage {
   readonly message: TextlessMessage;
+  readonly said: ReturnType<typeof saidOf>;
   /** The ledger entry that paid for it, perhaps together with others. Undefined where it cost nothing. */
   readonly paid: LedgerEntryDocument | undefined;
   /** Can refund several messages too. */
@@ -34,13 +36,25 @@ export interface WholeMessage {
  * Reads a message and everything that belongs to it, each part by an index: the ids of ledger entries and deliveries
  * derive from the message. Undefined when the account has no such message.
  */
-export async function readWholeMessage(db: Db, account: AccountId, id: MessageId): Promise<WholeMessage | undefined> {
-  const message = await readAccepted<TextlessMessage>(db, account, id, async () => {
-    const found = await db
-      .collection<AnyMessage>('messages')
-      .findOne<TextlessMessage>({ _id: id, account }, { projection: WITHOUT_TEXT });
-    return found ?? undefined;
-  });
+export async function readWholeMessage(
+  db: Db,
+  account: AccountId,
+  id: MessageId,
+  texts: TextRules,
+): Promise<WholeMessage | undefined> {
+  const isHidden = texts.sent === 'hidden' && texts.received === 'hidden';
+  const message = await readAccepted<TextlessMessage, TextlessMessage>(
+    db,
+    account,
+    id,
+    async () => {
+      const found = await db
+        .collection<AnyMessage>('messages')
+        .findOne<TextlessMessage>({ _id: id, account }, isHidden ? { projection: WITHOUT_TEXT } : {});
+      return found ?? undefined;
+    },
+    (unstored) => unstored,
+  );
   if (message === undefined) return undefined;
   const { debit, refund } = viewOf(message).payment(message);
   const [entries, deliveries, log] = await Promise.all([
@@ -54,6 +68,7 @@ export async function readWholeMessage(db: Db, account: AccountId, id: MessageId
   ]);
   return {
     message,
+    said: saidOf(message as WithText, texts), // what was read has its text, unless that is hidden or removed
     paid: entries.find(({ change }) => change === debit),
     refunded: entries.find(({ change }) => change === refund),
     deliveries,

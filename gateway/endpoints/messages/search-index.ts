@@ -39,14 +39,14 @@ export function searchBy(account: AccountId, filter: MessageFilter): Search {
   const { to, from, reference, batch } = filter;
   const rare = rareState(filter);
   if (from !== undefined) {
-    return { index: 'customer', walked: { account, from }, byDay: 'from', wanted: wantedOf(filter, 'from') };
+    return { index: 'from', walked: { account, from }, byDay: 'from', wanted: wantedOf(filter, 'from') };
   }
   if (to !== undefined) {
-    return { index: 'recipient', walked: { account, to }, byDay: 'to', wanted: wantedOf(filter, 'to') };
+    return { index: 'to', walked: { account, to }, byDay: 'to', wanted: wantedOf(filter, 'to') };
   }
   if (reference !== undefined && batch === undefined) {
     return {
-      ...{ index: 'reference', walked: { account, reference }, byDay: 'reference' },
+      ...{ index: 'by_reference', walked: { account, reference }, byDay: 'reference' },
       wanted: wantedOf(filter, 'reference'),
     };
   }
@@ -58,7 +58,7 @@ export function searchBy(account: AccountId, filter: MessageFilter): Search {
 
 /** The order of a search along its index, newest first. It names all fields, because several days are walked one after the other. */
 export function orderOf({ byDay }: Search): Readonly<Record<string, -1>> {
-  return byDay === undefined ? { _id: -1 } : { account: -1, day: -1, [byDay]: -1, _id: -1 };
+  return byDay === undefined ? { _id: -1 } : { day: -1, [byDay]: -1, account: -1, _id: -1 };
 }
 
 /** The days on which messages from `oldest` to `newest` were made, for the field `day`. One look into the index for each. */

@@ -5,6 +5,7 @@ import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
 import { flag, id, named, text, time, whole } from '../../api/shapes.ts';
 import { DELIVERY_STATES } from '../webhooks/deliveries.ts';
+import { SAID } from './texts.ts';
 
 /** How the API shows messages. */
 
@@ -220,6 +221,7 @@ export const Happened = z.strictObject({
 export const WholeMessage = z
   .strictObject({
     ...Message.shape,
+    ...SAID,
     explanation: Explanation.optional(),
     encoding: Encoding.meta({ example: 'GSM7' }).optional(),
     valid_until: time('The message expires if it is not delivered by then.', '2026-11-23T10:00:00+00:00').optional(),

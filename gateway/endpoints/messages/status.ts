@@ -4,7 +4,7 @@ import { STATES } from '../../../shared/messages/document/status.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, idTime, isMessageId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, refused, type Shown } from '../../api/endpoint.ts';
-import { readAccepted } from './just-accepted.ts';
+import { readAccepted, withoutText } from './just-accepted.ts';
 import { DeliveryStatus, IN_PATH } from './shapes.ts';
 import { type MessageStatus, STATUS_FIELDS } from './view.ts';
 import { ALL_VIEWS, viewOf } from './views.ts';
@@ -67,12 +67,18 @@ const PROJECTION = Object.fromEntries(FIELDS.map((name) => [name, 1]));
 
 /** One read by `_id`, unless it was accepted just now. Undefined when the account has no such message. */
 export function findMessageStatus(db: Db, account: AccountId, id: MessageId): Promise<MessageStatus | undefined> {
-  return readAccepted<MessageStatus>(db, account, id, async () => {
-    const found = await db
-      .collection<AnyMessage>('messages')
-      .findOne<MessageStatus>({ _id: id, account }, { projection: PROJECTION });
-    return found ?? undefined;
-  });
+  return readAccepted<MessageStatus>(
+    db,
+    account,
+    id,
+    async () => {
+      const found = await db
+        .collection<AnyMessage>('messages')
+        .findOne<MessageStatus>({ _id: id, account }, { projection: PROJECTION });
+      return found ?? undefined;
+    },
+    withoutText,
+  );
 }
 
 /** The five fields of "Delivery status record" (null while unknown), then our additions (absent while unknown). */

@@ -42,7 +42,7 @@ const SessionUser = named('SessionUser', {
   username: text('What the user signs in with.', { example: 'asha@example.com' }),
   name: text(undefined, { example: 'Asha' }).nullable(),
   role: Role.describe(
-    'viewer: `read`. sender: `read`, `send`, `otp`. developer: these and `manage`. owner: these, and the users and settings of the account. operator: `admin:read`, `admin:support`, `admin:money`, `admin:routing`, for all accounts, without an account of its own. operator_support: the first two. operator_viewer: the first.',
+    'viewer: `read`. sender: `read`, `send`, `otp`. developer: these and `manage`. owner: these, and the users and settings of the account. operator: `admin:read`, `admin:look`, `admin:support`, `admin:money`, `admin:routing`, for all accounts, without an account of its own. operator_support: the first three. operator_desk: `admin:look`. operator_viewer: `admin:read`.',
   ),
   second_factor: flag('Whether an authenticator app is set up.', true),
 });

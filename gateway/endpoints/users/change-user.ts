@@ -43,7 +43,7 @@ export const showUser = endpoint({
   tag: 'Users',
   summary: 'One user',
   description: 'Extension.',
-  scopes: ['owner'],
+  scopes: ['owner', 'admin:look'],
   params: IN_PATH,
   answer: User,
   problems: ['user_not_found'],

@@ -24,7 +24,7 @@ export const signInRules = endpoint({
   tag: 'Users',
   summary: 'What sign-in asks for',
   description: 'Extension.',
-  scopes: ['owner'],
+  scopes: ['owner', 'admin:look'],
   answer: SignInRules,
   handle: ({ db }, { caller }) => rulesOf(db, caller.account._id),
 });

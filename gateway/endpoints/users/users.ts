@@ -87,7 +87,7 @@ export const users = endpoint({
   tag: 'Users',
   summary: 'Users of the account',
   description: 'Extension. Newest first. A page counts as one request for each 100 of `limit`.',
-  scopes: ['owner'],
+  scopes: ['owner', 'admin:look'],
   query: { limit, cursor: cursorOf('users', isUserId) },
   reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
   answer: pageShape('UserPage', User),

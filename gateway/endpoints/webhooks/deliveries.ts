@@ -5,6 +5,7 @@ import { findDeliveries, replayDelivery } from '../../../shared/events/webhooks/
 import { findOwnEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type EventId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
+import { maskCodes, receivedTextsFor, type Texts } from '../../access/texts.ts';
 import { done, endpoint, refused } from '../../api/endpoint.ts';
 import { named, pageShape, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
@@ -126,7 +127,7 @@ export const showDelivery = endpoint({
     if (webhook === undefined) return refused('webhook_not_found');
     const _id = `${params.event_id}:${webhook._id}` as DeliveryId; // only compared with
     const [found] = await findDeliveries(db, [_id], { bodies: true });
-    return found === undefined ? refused('delivery_not_found') : complete(found);
+    return found === undefined ? refused('delivery_not_found') : complete(found, receivedTextsFor(caller));
   },
 });
 
@@ -138,7 +139,7 @@ export const replayOne = endpoint({
   tag: 'Account',
   summary: 'Post one event again',
   description: 'Extension. Even one that was acknowledged.',
-  scopes: ['manage'],
+  scopes: ['manage', 'admin:support'],
   params: ONE_IN_PATH,
   answer: success('ReplayedDelivery', {
     event_id: EventIdText,
@@ -183,9 +184,17 @@ function listed(delivery: Listed) {
   return { ...common(delivery), last_attempt: last === undefined ? null : attemptRecord(last) };
 }
 
-function complete(delivery: DeliveryDocument) {
+function complete(delivery: DeliveryDocument, texts: Texts) {
   const attempts = delivery.attempts.map((attempt) => ({ ...attemptRecord(attempt), answer: attempt.excerpt ?? null }));
-  return { ...common(delivery), body: delivery.body, attempts };
+  return { ...common(delivery), body: bodyFor(delivery, texts), attempts };
+}
+
+/** Byte by byte; but of what customers wrote, an operator is shown no more than elsewhere. */
+function bodyFor({ event, body }: DeliveryDocument, texts: Texts): string {
+  if (event !== 'message.received' || texts === 'whole') return body;
+  const flat = Object.entries(JSON.parse(body)).filter(([, value]) => typeof value !== 'object');
+  const said = (value: unknown) => (texts === 'hidden' ? '' : maskCodes(String(value)));
+  return JSON.stringify(Object.fromEntries(flat.map(([name, value]) => [name, name === 'body' ? said(value) : value])));
 }
 
 function common({ eventId, event, message, state, createdAt, retryAt, replayedAt, attempts }: Listed) {

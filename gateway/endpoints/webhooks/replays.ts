@@ -70,7 +70,7 @@ export const startedReplay = endpoint({
   summary: 'Post again what was lost',
   description:
     'Extension. Everything since a time that the webhook did not get: exhausted and discarded deliveries. It goes on in the background; one at a time.',
-  scopes: ['manage'],
+  scopes: ['manage', 'admin:support'],
   params: IN_PATH,
   body: request({
     since: required(earlierTime('Events from this time on are posted again, as far back as deliveries are kept.')),

@@ -350,7 +350,7 @@ export const testWebhook = endpoint({
   summary: 'Post a test event',
   description:
     "Extension. Posts a signed event `webhook.test` now and shows what your server answered. It is not stored or repeated, and the webhook's health stays as it is. Ten a minute.",
-  scopes: ['manage'],
+  scopes: ['manage', 'admin:support'],
   params: IN_PATH,
   answer: success('WebhookTest', {
     webhook_id: WebhookId,

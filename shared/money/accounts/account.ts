@@ -2,6 +2,8 @@ import type { Binary } from 'mongodb';
 import type { AccountId, GroupId, ScheduleId } from '../../platform/runtime/ids.ts';
 import type { Opening } from './opening.ts';
 
+export const TEXTS = ['shown', 'own', 'hidden'] as const;
+
 /**
  * The account document is where money is decided: one atomic update of it debits or credits, and carries in `pending` what
  * must follow in other documents (money/payment/pending.ts shows each form).
@@ -52,6 +54,11 @@ export interface AccountDocument {
   readonly lineBreaks?: 'any' | 'exact';
   /** PE id of the business on the operators' DLT platform. Used for templates without a PE id of their own. */
   readonly entityId?: string;
+  /**
+   * Who is shown the texts of its messages. `own`: not operators. `hidden`: nobody, once they are sent. Absent: `shown`
+   * (gateway/access/texts.ts).
+   */
+  readonly texts?: (typeof TEXTS)[number];
   /** Some customers have opted out of its SMS, now or earlier. Sends then look into the list (carriers/opt-outs/). */
   readonly optOuts?: true;
   /** How many opt-outs it has entered itself (quotas.ts). One too many when a process died in between: never one too few. */

@@ -85,7 +85,8 @@ export type AccountChanges = {
     | 'country'
     | 'optOutExempt'
     | 'keyPerMinute'
-    | 'messageDays']?: AccountDocument[Name];
+    | 'messageDays'
+    | 'texts']?: AccountDocument[Name];
 } & { readonly numberCheck?: 'off' | NonNullable<AccountDocument['numberCheck']> };
 
 /** Changes settings; gateways see them within seconds. False when there is no such account. Idempotent. */

@@ -27,6 +27,21 @@ export async function beginEntry(
   );
 }
 
+/** Records what changed nothing: somebody looked. Again within the minute, `times` counts it. */
+export async function noteEntry(
+  db: Db,
+  id: AuditId,
+  { actor, action, subject, account }: Intended,
+  { now, keptDays }: { readonly now: Date; readonly keptDays: number },
+): Promise<void> {
+  const expiresAt = new Date(now.getTime() + keptDays * DAY_MS);
+  const noted = {
+    ...{ at: now, actor, action, subject, expiresAt, outcome: 'done' as const },
+    ...defined({ account }),
+  };
+  await entries(db).updateOne({ _id: id }, { $setOnInsert: noted, $inc: { times: 1 } }, { upsert: true });
+}
+
 /** Records the result of the change. */
 export async function completeEntry(db: Db, id: AuditId, ended: Ended): Promise<void> {
   await entries(db).updateOne({ _id: id }, { $set: ended });

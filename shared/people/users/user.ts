@@ -6,7 +6,7 @@ export const ACCOUNT_ROLES = ['owner', 'developer', 'sender', 'viewer'] as const
 export type AccountRole = (typeof ACCOUNT_ROLES)[number];
 
 /** What an operator may do over all accounts. Only ops gives it. */
-export const OPERATOR_ROLES = ['operator', 'operator_support', 'operator_viewer'] as const;
+export const OPERATOR_ROLES = ['operator', 'operator_support', 'operator_desk', 'operator_viewer'] as const;
 export type OperatorRole = (typeof OPERATOR_ROLES)[number];
 
 export type Role = AccountRole | OperatorRole;

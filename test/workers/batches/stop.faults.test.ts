@@ -72,7 +72,10 @@ describe('stopping a batch in groups', () => {
       expect(cancelled.filter(({ refund }) => refund === change)).to.have.length(amount);
     }
     const [first] = cancelled;
-    const whole = first === undefined ? undefined : await readWholeMessage(store.db, batch.account, first._id);
+    const whole =
+      first === undefined
+        ? undefined
+        : await readWholeMessage(store.db, batch.account, first._id, { sent: 'whole', received: 'whole' });
     expect(whole?.refunded).to.include({ change: groupRefundId(batch._id, 1) });
     expect(await read(batch._id)).to.include({ state: 'stopped', stopped: 1_200, stopGroups: 2 });
     expect(await refundedCredits(store.db, batch)).to.equal(1_200);

@@ -1,4 +1,5 @@
 import { newIdempotencyKey } from './idempotency.ts';
+import { lookHeader } from './looking.ts';
 import { ApiProblem, noConnection } from './problem.ts';
 import { confirmAgain, signInAgain, userHeader } from './signed-in.ts';
 
@@ -67,7 +68,7 @@ async function call<T>(
     method,
     // A form of another site cannot set `x-dashboard` (gateway/access/same-origin.ts).
     headers: {
-      ...{ ...headers, ...userHeader(), 'x-dashboard': '1' },
+      ...{ ...headers, ...userHeader(), ...lookHeader(path), 'x-dashboard': '1' },
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -1,7 +1,8 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { AUTOMATIC, get } from './http.ts';
-import { session } from './session.ts';
+import { AUTOMATIC, get, queryText } from './http.ts';
+import { looking, lookQuery } from './looking.ts';
+import { hasAccount, session } from './session.ts';
 
 /**
  * Gets each value that the gateway tells as it changes. A tab has one stream for all that it shows (browsers allow six connections
@@ -53,6 +54,10 @@ export function useLive<T>(name: string): T | undefined {
 document.addEventListener('visibilitychange', reopenSoon);
 // A sign-in over an open page opens the stream again that ended with the session.
 session.subscribe(reopenSoon);
+looking.subscribe(() => {
+  known.clear(); // They are of another account.
+  reopenSoon();
+});
 
 function reopenSoon(): void {
   clearTimeout(timer);
@@ -63,16 +68,19 @@ function reopenSoon(): void {
 function reopen(): void {
   const names = document.hidden || !session.value ? [] : [...listeners.keys()].sort();
   const wanted = names.join(',');
-  if (wanted === told && stream?.readyState !== EventSource.CLOSED) return;
+  const { account = '' } = lookQuery();
+  const wantedOf = wanted && `${wanted} ${account}`;
+  if (wantedOf === told && stream?.readyState !== EventSource.CLOSED) return;
   stream?.close();
   stream = undefined;
-  told = wanted;
+  told = wantedOf;
   if (wanted === '') {
     hear();
     return;
   }
-  const path = session.value?.scopes.includes('admin:read') ? '/v2/admin/stream' : '/v2/account/stream';
-  const opened = new EventSource(`${path}?events=${wanted}&user=${session.value?.user.user_id}`);
+  const path = hasAccount() ? '/v2/account/stream' : '/v2/admin/stream';
+  const query = queryText({ events: wanted, user: session.value?.user.user_id, account });
+  const opened = new EventSource(path + query);
   stream = opened;
   for (const name of names) {
     opened.addEventListener(name, ({ data }) => {

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { get, post, remove } from './http.ts';
+import { type Looked, looking } from './looking.ts';
 import type { Permission, Role } from './permission.ts';
 import { ApiProblem } from './problem.ts';
 import { setSignedIn } from './signed-in.ts';
@@ -59,7 +60,17 @@ export async function signOut(): Promise<void> {
 /** Whether the user has all of these. The gateway decides again on each call; this only hides what would be refused. */
 export function may(...needed: readonly Permission[]): boolean {
   const scopes = session.value?.scopes ?? [];
-  return needed.every((permission) => scopes.includes(permission));
+  return needed.every((one) => scopes.includes(one) || (one === 'read' && looking.value !== undefined));
+}
+
+/** Whether the user has one of these. */
+export function mayAny(...needed: readonly Permission[]): boolean {
+  return needed.some((one) => may(one));
+}
+
+/** Whether pages of an account show something: operators have none of their own. */
+export function hasAccount(): boolean {
+  return session.value?.account != null || looking.value !== undefined;
 }
 
 function isSignedOut(error: unknown): boolean {
@@ -67,6 +78,21 @@ function isSignedOut(error: unknown): boolean {
 }
 
 function setSession(now: Session | null): void {
+  if (!now?.scopes.includes('admin:look')) lookAt(undefined);
+  else looking.value ??= lookedAt();
   setSignedIn(now?.user.user_id);
   session.value = now;
+}
+
+const LOOKING = 'looking';
+
+/** In which account an operator is. Kept for this tab alone, so that two tabs can look at two accounts. */
+export function lookAt(account: Looked | undefined): void {
+  if (account === undefined) sessionStorage.removeItem(LOOKING);
+  else sessionStorage.setItem(LOOKING, JSON.stringify({ account_id: account.account_id, name: account.name }));
+  looking.value = account;
+}
+
+function lookedAt(): Looked | undefined {
+  return JSON.parse(sessionStorage.getItem(LOOKING) ?? 'null') ?? undefined;
 }

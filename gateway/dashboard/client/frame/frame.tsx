@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Brand } from '../parts/brand.tsx';
 import type { Page } from '../router/page.ts';
+import { LookingBanner } from './looking-banner.tsx';
 import { Navigation, NavigationDrawer } from './navigation.tsx';
 import { Silence } from './silence.tsx';
 import { UserMenu } from './user-menu.tsx';
@@ -29,6 +30,7 @@ export function Frame({ pages, current, children }: FrameProps) {
         <UserMenu />
       </aside>
       <main id="main" tabIndex={-1}>
+        <LookingBanner />
         <Silence />
         {children}
       </main>

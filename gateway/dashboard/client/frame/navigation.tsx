@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { may, session } from '../api/session.ts';
+import { looking } from '../api/looking.ts';
+import { hasAccount, mayAny } from '../api/session.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { GROUPS, type Page } from '../router/page.ts';
@@ -9,11 +10,12 @@ interface NavigationProps {
   readonly current: Page | undefined;
 }
 
-/** Links to the pages that the user may see, in their groups. */
+/** Links to the pages that the user may see, in their groups. An operator who is in an account sees that one's alone. */
 export function Navigation({ pages, current }: NavigationProps) {
   return (
     <nav class="navigation" aria-label="Main">
       {GROUPS.map((group) => {
+        if (group === 'Operators' && looking.value !== undefined) return null;
         const links = pages.filter((page) => page.nav?.group === group && maySee(page));
         if (links.length === 0) return null;
         return (
@@ -54,11 +56,11 @@ export function NavigationDrawer(props: NavigationProps) {
   );
 }
 
-/** An account's page is of no use to an operator, who has no account. */
-export function maySee({ needs, path }: Page): boolean {
+/** An account's page is of no use to an operator who is in no account. */
+export function maySee({ needs = [], path }: Page): boolean {
   if (needs === 'open') return true;
-  if (needs !== undefined) return may(needs);
-  return session.value?.account !== null || path === '/dashboard/profile';
+  const isAllowed = needs.length === 0 || mayAny(...needs);
+  return isAllowed && (hasAccount() || path.startsWith('/dashboard/admin') || path === '/dashboard/profile');
 }
 
 /** First pages: all others are below them, by their addresses alone. */

@@ -53,6 +53,7 @@ export const chatappMedia = endpoint({
     'A file has at most 100 MB and is cut off after 10 minutes, or when nothing is read of it for 30 seconds. 16 files of an account at a time in each gateway process; of more, the answer is `too_many_files`.',
   ].join('\n\n'),
   scopes: ['read'],
+  ownOnly: true,
   params: { message_id: id('msg', 'Id of a message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz') },
   query: {
     user: optional(

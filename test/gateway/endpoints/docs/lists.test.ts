@@ -11,6 +11,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   '/v2/account/exports': 'an account has three',
   '/v2/account/statistics': 'a period has some carriers, and the ten most frequent codes',
   '/v2/messages/{message_id}': 'the timeline of one message',
+  '/v2/admin/messages/{message_id}': 'the timeline of one message',
   '/v2/account/webhooks/{webhook_id}/deliveries/{event_id}': 'the tries of one delivery',
   '/v2/account/users/{user_id}': 'the keys that one user made: an account has 50',
   '/v2/account/keys/{key_id}': 'the keys that one key made: an account has 50',

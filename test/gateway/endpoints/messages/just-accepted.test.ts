@@ -45,11 +45,11 @@ describe('a message right after its 200, which is paid and not stored yet', () =
   });
 
   it('is shown whole, with what it cost', async () => {
-    const { status, body, text } = await get(`/v2/messages/${id}`);
+    const { status, body } = await get(`/v2/messages/${id}`);
 
     expect(status).to.equal(200);
     expect(body.timeline.map(({ what }: { what: string }) => what)).to.include.members(['accepted', 'paid']);
-    expect(text).to.not.include('secret');
+    expect(body).to.include({ text: 'a secret text', text_shown: 'whole' });
   });
 
   it('is queued by its status when it is of the chat app and opened a conversation', async () => {

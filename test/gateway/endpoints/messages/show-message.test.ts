@@ -75,6 +75,8 @@ describe('GET /v2/messages/{message_id}', () => {
         tries: 0,
         parts: [],
         webhooks: [],
+        text: 'a secret text',
+        text_shown: 'whole',
       });
       expect(timeline.map((entry: object) => ({ ...entry, at: '' }))).to.deep.equal([
         { at: '', what: 'accepted' },

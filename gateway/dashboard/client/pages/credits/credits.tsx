@@ -1,5 +1,6 @@
 import { queryText } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
+import { lookQuery } from '../../api/looking.ts';
 import { usePages } from '../../api/pages.ts';
 import { session } from '../../api/session.ts';
 import { LinkButton } from '../../parts/button.tsx';
@@ -19,7 +20,7 @@ export function CreditsPage() {
   const overview = useLoad<Overview>('/v2/account/overview');
   const filter = useUrlFilter('reason', 'since', 'until');
   const list = usePages<Entry>('/v2/ledger', filter.values);
-  const query = queryText({ ...filter.values, user: session.value?.user.user_id });
+  const query = queryText({ ...filter.values, ...lookQuery(), user: session.value?.user.user_id });
   const file = (
     <LinkButton icon="down" href={`/v2/ledger.csv${query}`} download="statement.csv">
       Download as CSV

@@ -1,16 +1,17 @@
 import { queryText } from '../../api/http.ts';
+import { looking } from '../../api/looking.ts';
 import { session } from '../../api/session.ts';
 import { Time } from '../../parts/time.tsx';
 import type { InboxMessage } from './customer.ts';
 
-/** One message. What you sent is shown by its kind: the API never shows the texts of your own messages again. */
+/** One message, with its words. */
 export function Bubble({ message }: { readonly message: InboxMessage }) {
   const { message_id, direction, created_at, status, error_reason, group_id } = message;
   return (
     <li class={`bubble ${direction}`}>
       <span class="hidden">{direction === 'in' ? 'Customer' : 'You'}: </span>
       <p>{direction === 'in' ? said(message) : sent(message)}</p>
-      {direction === 'in' && <FileLink message={message} />}
+      {direction === 'in' && looking.value === undefined && <FileLink message={message} />}
       <footer>
         <Time at={created_at} />
         {group_id !== undefined && ' in a group'}
@@ -45,6 +46,9 @@ function said({ type, body, body_cut }: InboxMessage): string {
   return body_cut ? `${body}…` : body;
 }
 
-function sent({ type, template, language }: InboxMessage): string {
-  return template === undefined ? `Your ${type ?? 'message'}` : `Template ${template} (${language})`;
+function sent({ type, template, language, params = [], body, body_cut }: InboxMessage): string {
+  if (template !== undefined)
+    return `Template ${template} (${language})${params.length > 0 ? `: ${params.join(', ')}` : ''}`;
+  if (body === undefined) return `(${type ?? 'message'})`;
+  return `${type === 'text' || type === 'buttons' ? '' : `(${type}) `}${body}${body_cut ? '…' : ''}`;
 }

@@ -27,6 +27,8 @@ export interface InboxMessage {
   readonly group_id?: string;
   readonly template?: string;
   readonly language?: string;
+  /** The template's values. */
+  readonly params?: readonly string[];
   readonly created_at: string;
   readonly error_reason?: string;
 }

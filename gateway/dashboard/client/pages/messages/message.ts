@@ -26,6 +26,9 @@ export interface Message {
 /** What `GET /v2/messages/{id}` tells beyond that. */
 export interface WholeMessage extends Message {
   readonly explanation?: { readonly cause: string; readonly advice: string };
+  readonly text?: string | null;
+  readonly params?: readonly string[];
+  readonly text_shown?: 'whole' | 'masked' | 'hidden' | 'removed';
   readonly encoding?: string;
   readonly valid_until?: string;
   readonly carrier?: string | null;

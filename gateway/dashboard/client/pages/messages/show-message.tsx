@@ -33,6 +33,7 @@ function Whole({ message }: { readonly message: WholeMessage }) {
           <strong>{explanation.cause}</strong> <Words text={explanation.advice} />
         </Notice>
       )}
+      <Text message={message} />
       <div class="columns">
         <Card title="Facts">
           <Facts facts={factsOf(message)} />
@@ -77,6 +78,26 @@ function Whole({ message }: { readonly message: WholeMessage }) {
         </Card>
       )}
     </>
+  );
+}
+
+const NOT_SHOWN = {
+  whole: undefined,
+  masked: 'Numbers of four digits and more are masked for your role.',
+  hidden: 'The account does not show you its texts.',
+  removed: 'The text is no longer kept.',
+} as const;
+
+function Text({ message: { text, params, text_shown: shown } }: { readonly message: WholeMessage }) {
+  if (shown === undefined) return null;
+  const note = NOT_SHOWN[shown];
+  return (
+    <Card title="Text">
+      {text && <p class="message-text">{text}</p>}
+      {params && params.length > 0 && <p class="message-text">{params.join(', ')}</p>}
+      {shown === 'whole' && !text && !params?.length && <p class="soft">It has no text.</p>}
+      {note && <p class="small soft">{note}</p>}
+    </Card>
   );
 }
 

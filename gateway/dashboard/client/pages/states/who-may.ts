@@ -8,6 +8,7 @@ const WHO: Readonly<Record<Permission, string>> = {
   manage: 'developers and owners',
   owner: 'owners',
   'admin:read': 'operators',
+  'admin:look': 'operators who answer customers',
   'admin:support': 'operators',
   'admin:money': 'operators',
   'admin:routing': 'operators',

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { usePages } from '../../api/pages.ts';
+import { may } from '../../api/session.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
@@ -17,7 +18,7 @@ export function UsersPage() {
   const [inviting, setInviting] = useState(false);
   const [shown, setShown] = useState<string>();
   const user = users.rows?.find(({ user_id }) => user_id === shown);
-  const invite = (
+  const invite = may('owner') && (
     <Button look="primary" icon="plus" onClick={() => setInviting(true)}>
       Invite somebody
     </Button>
@@ -49,7 +50,7 @@ export function UsersPage() {
           { head: 'Last sign-in', cell: (row) => <Time at={row.last_sign_in_at} none="never" /> },
         ]}
       />
-      <SignInPolicy />
+      {may('owner') && <SignInPolicy />}
       {inviting && <InviteDialog onClose={() => setInviting(false)} onDone={users.reload} />}
       {user && <UserPanel user={user} onClose={() => setShown(undefined)} onChange={users.reload} />}
     </>

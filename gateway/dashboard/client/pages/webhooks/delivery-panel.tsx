@@ -1,6 +1,6 @@
 import { post } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
-import { may } from '../../api/session.ts';
+import { mayAny } from '../../api/session.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { CodeBlock, CopyId } from '../../parts/copy.tsx';
@@ -37,7 +37,7 @@ export function DeliveryPanel({ webhook, path, eventId, onClose, onChange }: Del
         {(data) => (
           <>
             <DeliveryFacts of={data} />
-            {may('manage') && data.state !== 'due' && data.state !== 'waiting' && (
+            {mayAny('manage', 'admin:support') && data.state !== 'due' && data.state !== 'waiting' && (
               <div class="acts">
                 <Button onClick={() => replay().catch(toastProblem)}>Post again</Button>
               </div>

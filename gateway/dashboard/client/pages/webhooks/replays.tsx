@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { create } from '../../api/http.ts';
 import { useLive } from '../../api/live.ts';
 import { usePages } from '../../api/pages.ts';
-import { may } from '../../api/session.ts';
+import { mayAny } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Empty } from '../../parts/empty.tsx';
@@ -28,7 +28,7 @@ export function Replays({ path }: { readonly path: string }) {
     <Card
       title="Replays"
       lead="Posts again what was lost: events whose tries all failed, or that were due while the webhook was disabled."
-      actions={may('manage') && <Button onClick={() => setAsking(true)}>Replay since …</Button>}
+      actions={mayAny('manage', 'admin:support') && <Button onClick={() => setAsking(true)}>Replay since …</Button>}
     >
       <PagedTable
         list={list}

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { create, patch, remove } from '../../api/http.ts';
+import { may } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -17,9 +18,11 @@ interface WebhookActsProps {
   readonly onChange: () => void;
 }
 
-/** What can be done with one webhook. */
+type Asked = 'test' | 'events' | 'rotate' | 'disable' | 'remove';
+
+/** What can be done with one webhook. An operator who looks at the account may test it. */
 export function WebhookActs({ webhook, path, onChange }: WebhookActsProps) {
-  const [asked, setAsked] = useState<'test' | 'events' | 'rotate' | 'disable' | 'remove'>();
+  const [asked, setAsked] = useState<Asked>();
   const [secret, setSecret] = useState<string>();
   const { route } = useLocation();
   const close = () => setAsked(undefined);
@@ -33,16 +36,7 @@ export function WebhookActs({ webhook, path, onChange }: WebhookActsProps) {
       <Button look="primary" onClick={() => setAsked('test')}>
         Send test event
       </Button>
-      <Button onClick={() => setAsked('events')}>Change events</Button>
-      <Button onClick={() => setAsked('rotate')}>Rotate secret</Button>
-      {webhook.state === 'active' ? (
-        <Button onClick={() => setAsked('disable')}>Disable</Button>
-      ) : (
-        <Button onClick={() => setState('active').catch(toastProblem)}>Enable</Button>
-      )}
-      <Button look="danger" onClick={() => setAsked('remove')}>
-        Remove
-      </Button>
+      {may('manage') && <Changes state={webhook.state} ask={setAsked} enable={() => setState('active')} />}
       {asked === 'test' && <TestDialog path={path} onClose={close} />}
       {asked === 'events' && <EventsDialog webhook={webhook} path={path} onClose={close} onChange={onChange} />}
       {asked === 'rotate' && (
@@ -92,6 +86,29 @@ export function WebhookActs({ webhook, path, onChange }: WebhookActsProps) {
           onDone={() => setSecret(undefined)}
         />
       )}
+    </>
+  );
+}
+
+interface ChangesProps {
+  readonly state: Webhook['state'];
+  readonly ask: (what: Asked) => void;
+  readonly enable: () => Promise<void>;
+}
+
+function Changes({ state, ask, enable }: ChangesProps) {
+  return (
+    <>
+      <Button onClick={() => ask('events')}>Change events</Button>
+      <Button onClick={() => ask('rotate')}>Rotate secret</Button>
+      {state === 'active' ? (
+        <Button onClick={() => ask('disable')}>Disable</Button>
+      ) : (
+        <Button onClick={() => enable().catch(toastProblem)}>Enable</Button>
+      )}
+      <Button look="danger" onClick={() => ask('remove')}>
+        Remove
+      </Button>
     </>
   );
 }

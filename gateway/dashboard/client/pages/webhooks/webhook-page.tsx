@@ -1,5 +1,5 @@
 import { useLoad } from '../../api/load.ts';
-import { may } from '../../api/session.ts';
+import { mayAny } from '../../api/session.ts';
 import { CopyId } from '../../parts/copy.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Notice } from '../../parts/notice.tsx';
@@ -23,7 +23,9 @@ export function WebhookPage({ params }: PageProps) {
       <PageHead
         title={data === undefined ? 'Webhook' : new URL(data.url).host}
         back={{ href: '/dashboard/webhooks', label: 'Webhooks' }}
-        actions={data && may('manage') && <WebhookActs webhook={data} path={path} onChange={reload} />}
+        actions={
+          data && mayAny('manage', 'admin:support') && <WebhookActs webhook={data} path={path} onChange={reload} />
+        }
       />
       <Loading of={webhook}>
         {(shown) => (

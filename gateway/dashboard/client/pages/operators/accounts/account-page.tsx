@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 import { useLoad } from '../../../api/load.ts';
-import { may } from '../../../api/session.ts';
+import { lookAt, may } from '../../../api/session.ts';
 import { Badge } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { CopyId } from '../../../parts/copy.tsx';
@@ -22,6 +23,7 @@ const MISSING = { entity_id: 'a PE id', sender: 'an approved sender', template: 
 /** One account: its credits, its state, its settings. */
 export function AccountPage({ params }: PageProps) {
   const path = `/v2/admin/accounts/${params.account_id}`;
+  const { route } = useLocation();
   const loaded = useLoad<AccountDetail>(path);
   const [asked, setAsked] = useState<'credits' | 'status' | 'close'>();
   const [booked, setBooked] = useState(0);
@@ -29,6 +31,17 @@ export function AccountPage({ params }: PageProps) {
   const close = () => setAsked(undefined);
   const actions = account && account.closed === null && (
     <>
+      {may('admin:look') && (
+        <Button
+          icon="search"
+          onClick={() => {
+            lookAt(account);
+            route('/dashboard');
+          }}
+        >
+          Look at the account
+        </Button>
+      )}
       {may('admin:support') && (
         <Button onClick={() => setAsked('status')}>
           {account.status === 'active' ? 'Suspend or pause' : 'Resume account'}
@@ -52,7 +65,7 @@ export function AccountPage({ params }: PageProps) {
         {(data) => (
           <>
             <Shown account={data} />
-            <StatementCard account={data.account_id} key={booked} />
+            {may('admin:read') && <StatementCard account={data.account_id} key={booked} />}
             {may('admin:support') && data.closed === null && <SettingsCard account={data} onChange={loaded.setData} />}
             {may('admin:money') && data.closed === null && (
               <Card title="End of this account">

@@ -23,6 +23,7 @@ export interface AccountDetail extends Account {
     readonly log: 'unusual' | 'all';
     readonly opt_out_exempt: readonly string[];
     readonly message_days: number | null;
+    readonly message_texts: 'shown' | 'own' | 'hidden';
   };
   readonly closed: {
     readonly at: string;

@@ -8,7 +8,7 @@ import type { FormValues } from '../../../parts/form-values.ts';
 import { Card } from '../../../parts/page.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import type { AccountDetail } from './account.ts';
-import { LINE_BREAKS, LOGS, NUMBER_CHECKS, SENDER_RULES, SWITCH } from './settings-fields.ts';
+import { LINE_BREAKS, LOGS, NUMBER_CHECKS, SENDER_RULES, SWITCH, TEXTS } from './settings-fields.ts';
 
 interface SettingsCardProps {
   readonly account: AccountDetail;
@@ -38,6 +38,7 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
       line_breaks: values.text('line_breaks'),
       log: values.text('log'),
       message_days: values.number('message_days'),
+      message_texts: values.text('message_texts'),
     };
     const path = `/v2/admin/accounts/${account.account_id}`;
     const answer = await patch<{ account: AccountDetail }>(path, changed(now, shown));
@@ -87,6 +88,12 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
           hint="After their end, at least 14. More than for all accounts changes nothing."
         />
         <Select name="log" label="Kept for timelines" options={LOGS} initial={settings.log} />
+        <Select
+          name="message_texts"
+          label="Who is shown texts of messages"
+          options={TEXTS}
+          initial={settings.message_texts}
+        />
       </Form>
     </Card>
   );

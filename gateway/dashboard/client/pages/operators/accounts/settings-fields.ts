@@ -16,6 +16,11 @@ export const LINE_BREAKS = [
   ['any', 'CR LF and LF are one line break'],
   ['exact', 'CR LF and LF differ, as a few operators want it'],
 ] as const;
+export const TEXTS = [
+  ['shown', 'Its users and keys; viewers and operators without codes'],
+  ['own', 'Its users and keys, not operators'],
+  ['hidden', 'Nobody, once they are sent'],
+] as const;
 export const LOGS = [
   ['unusual', 'Unusual answers and receipts'],
   ['all', 'All answers and receipts'],

@@ -1,0 +1,97 @@
+import { noteEntry } from '../../shared/people/audit/store.ts';
+import { type AccountId, isAccountId, minuteAuditId } from '../../shared/platform/runtime/ids.ts';
+import { maskNumber } from '../../shared/platform/runtime/log.ts';
+import { sendProblem } from '../http/answer.ts';
+import { actorOf } from '../http/audited.ts';
+import { type Handler, type Reply, type Requester, requesterOf } from '../http/context.ts';
+import type { GatewayDeps } from '../http/deps.ts';
+import type { ReadAccount } from './read-account.ts';
+
+/**
+ * Operators see an account as it sees itself: they name it in a header, and the account's own endpoints answer them (docs/decisions/0043).
+ * So there is no second set of endpoints, and nothing that an account does not see itself. They may do what `read` allows, and what an
+ * endpoint allows an operator by name (`admin:look`, `admin:support` among its scopes). What they look at stands in the audit.
+ */
+const ACCOUNT_HEADER = 'harkara-account';
+
+/** A look at the same thing by the same operator is recorded again after this. Pages read again by themselves every few seconds. */
+const RECORDED_MS = 600_000;
+const REMEMBERED_MAX = 10_000;
+
+/**
+ * Comes before the scopes. An operator who names an account acts in it from here on. A browser names it in the query (`account`) of
+ * what it opens without headers: streams and files.
+ */
+export function createLookAs(readAccount: ReadAccount): Handler {
+  return async (req, res: Reply, next) => {
+    const requester = requesterOf(res);
+    const id = req.headers[ACCOUNT_HEADER] ?? req.query.account;
+    // An account's own key or user has its account already, and no other.
+    if (id === undefined || !requester.scopes.includes('admin:look')) return next();
+    const account = typeof id === 'string' && isAccountId(id) ? await readAccount(id) : undefined;
+    if (account === undefined) return sendProblem(res, 'account_not_found');
+    res.locals.caller = { ...requester, account, scopes: ['read', ...requester.scopes] };
+    next();
+  };
+}
+
+/** Whether the requester is an operator who looks at an account. */
+export function isLooking({ account, scopes }: Pick<Requester, 'account' | 'scopes'>): boolean {
+  return account !== undefined && scopes.includes('admin:look');
+}
+
+/** What it must know of an endpoint. */
+interface LookedAt {
+  readonly method: string;
+  readonly path: string;
+  readonly ownOnly?: true;
+}
+
+/** Comes after the scopes, at endpoints of accounts. Records what an operator looks at, before it is shown. */
+export function lookAudit(one: LookedAt, record: RecordLook): Handler {
+  return async (req, res: Reply, next) => {
+    const requester = requesterOf(res);
+    const { account } = requester;
+    if (account === undefined) return sendProblem(res, 'account_not_named');
+    if (!isLooking(requester)) return next();
+    if (one.ownOnly) return sendProblem(res, 'account_only');
+    const [kind, id] = thingOf(req.params) ?? ['account', account._id];
+    const verb = one.method === 'get' ? 'look' : (one.path.split('/').at(-1) ?? one.method);
+    await record(requester, { action: `${kind}.${verb}`, subject: { kind, id }, account: account._id });
+    next();
+  };
+}
+
+interface Look {
+  readonly action: string;
+  readonly subject: { readonly kind: string; readonly id: string };
+  readonly account?: AccountId;
+}
+
+/** Rejects when the store cannot write the entry: nothing is shown then. */
+export type RecordLook = (requester: Requester, look: Look) => Promise<void>;
+
+/** Once per process: it remembers what it has recorded. */
+export function createRecordLook({ db, clock, config }: Pick<GatewayDeps, 'db' | 'clock' | 'config'>): RecordLook {
+  const recorded = new Map<string, number>();
+  return async (requester, look) => {
+    const now = clock.now();
+    const { action, subject, account = '' } = look;
+    const what = `${requester.who.id} ${action} ${account} ${subject.kind}:${subject.id}`;
+    if (now.getTime() - (recorded.get(what) ?? 0) < RECORDED_MS) return;
+    const entry = { actor: actorOf(requester), ...look };
+    await noteEntry(db, minuteAuditId(what, now), entry, { now, keptDays: config.auditDays });
+    if (recorded.size >= REMEMBERED_MAX) recorded.clear();
+    recorded.set(what, now.getTime());
+  };
+}
+
+/** The thing that a path names first: `{message_id}` of `/v2/messages/{message_id}`. Of a customer the audit keeps a masked number. */
+function thingOf(params: Readonly<Record<string, unknown>>): readonly [kind: string, id: string] | undefined {
+  const [first] = Object.entries(params);
+  if (first === undefined) return undefined;
+  const [name, id] = first;
+  return name === 'customer'
+    ? ['customer', maskNumber(String(id))]
+    : [name.replace(/_id$/, ''), String(id).slice(0, 200)];
+}

@@ -1,0 +1,35 @@
+import type { Requester } from '../http/context.ts';
+import { isLooking } from './looking.ts';
+
+/** How much of the texts of messages somebody is shown. `masked`: without the digits of codes (`maskCodes`). */
+export type Texts = 'whole' | 'masked' | 'hidden';
+
+/**
+ * Of what the account sent. Keys with `read`, and users who may send, see it all; viewers, and operators who look at the account, see no
+ * codes. The account may hide its texts from operators, or from everybody (`texts` of the account; docs/decisions/0043).
+ */
+export function textsFor({ who, account, scopes }: Pick<Requester, 'who' | 'account' | 'scopes'>): Texts {
+  if (account?.texts === 'hidden') return 'hidden';
+  if (isLooking({ account, scopes })) return account?.texts === 'own' ? 'hidden' : 'masked';
+  return who.kind === 'user' && who.role === 'viewer' ? 'masked' : 'whole';
+}
+
+/** Of what customers wrote to it: the account reads that in any case, because it answers it. */
+export function receivedTextsFor(requester: Pick<Requester, 'who' | 'account' | 'scopes'>): Texts {
+  return isLooking(requester) ? textsFor(requester) : 'whole';
+}
+
+/**
+ * Without the digits of codes: `Your code is 4711` → `Your code is ••••`. A code cannot be told from another number in every language,
+ * so all numbers of four digits and more are masked, also in groups (`123 456`), and words of letters and digits, such as those of
+ * links. Amounts below 1,000, times and days stay.
+ */
+export function maskCodes(text: string): string {
+  return text
+    .replaceAll(/\p{Nd}(?:[ -]?\p{Nd}){3,}/gu, hide)
+    .replaceAll(/[\p{L}\p{Nd}•]{4,}/gu, (word) => (/\p{Nd}/u.test(word) || word.includes('•') ? hide(word) : word));
+}
+
+function hide(word: string): string {
+  return word.replaceAll(/[\p{L}\p{Nd}]/gu, '•');
+}
