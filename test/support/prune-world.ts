@@ -8,7 +8,7 @@ import { ManualClock } from './manual-clock.ts';
 import { silentLog } from './silent-log.ts';
 import { useStore } from './store.ts';
 
-export const DAYS = { messages: 90, deliveries: 30, batches: 60, closedAccounts: 365 };
+export const DAYS = { messages: 90, texts: 90, deliveries: 30, batches: 60, closedAccounts: 365 };
 export const LEASE = 'carrier:c';
 
 /** A store that is empty before each test of one `describe`, a clock, and makers of things that ended long ago by that clock. */

@@ -64,6 +64,8 @@ export class Duties {
   /** Set while this process holds the lease and has redone the unfinished work of the holder before it. */
   #settler: Settler | undefined;
   #epoch = 0;
+  /** When the last removal began that got to its end. */
+  #pruned: Date | undefined;
   readonly #running = new Set<Promise<void>>();
   #stopping = false;
 
@@ -206,7 +208,12 @@ export class Duties {
 
   /** Removes what ended long ago. Can take hours, and ends when the lease is lost. */
   pruneOld(): Promise<void> {
-    return this.#guarded('prune', () => pruneOld(this.#pruning()));
+    return this.#guarded('prune', async () => {
+      const begun = this.#deps.clock.now();
+      await pruneOld(this.#pruning(), this.#pruned);
+      // A run that lost the lease ended early; another process then begins from the start.
+      this.#pruned = this.#mayGoOn ? begun : undefined;
+    });
   }
 
   /** Removes chat-app customers without an exchange for a long time. */

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import { findShortRetentions } from '../../shared/money/accounts/store.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { lowestId } from '../../shared/platform/runtime/ids.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
 import { batchWalk } from './pruning/batches.ts';
 import { eraseClosed } from './pruning/closed-accounts.ts';
@@ -10,6 +11,7 @@ import { deliveryWalk } from './pruning/deliveries.ts';
 import { isRedoOpen, messageWalk } from './pruning/messages.ts';
 import { queueWalk } from './pruning/queue.ts';
 import { scheduleWalk } from './pruning/schedules.ts';
+import { batchTextWalk, textWalk } from './pruning/texts.ts';
 import { forgottenChunkWalk } from './pruning/unpaid-batches.ts';
 import { type PrunePace, pruneAlong, type StoreKind } from './pruning/walk.ts';
 
@@ -17,6 +19,8 @@ import { type PrunePace, pruneAlong, type StoreKind } from './pruning/walk.ts';
 export interface Retention {
   /** Conversations are kept as long as messages. */
   readonly messages: number;
+  /** Texts of messages (TEXT_DAYS); as long as the messages if that is no less. */
+  readonly texts: number;
   readonly deliveries: number;
   /** Schedules are kept as long as batches. */
   readonly batches: number;
@@ -44,15 +48,23 @@ const PAUSES: Readonly<Record<StoreKind, { readonly leastMs: number; readonly pe
   embedded: { leastMs: 50, perWork: 9 },
   mongodb: { leastMs: 5, perWork: 3 },
 };
+/** A message ends at most so long after it was accepted: a week of validity, then receipts. */
+const LATE_DAYS = 14;
 const PAUSE_MAX_MS = 5_000;
 
-/** Removes what is old, group by group. Throws the driver's error; the next run continues. */
-export async function pruneOld(deps: PruneDeps): Promise<void> {
+/**
+ * Removes what is old, group by group. Throws the driver's error; the next run continues. `lastRun`: when the last one of this process
+ * that got to its end began.
+ */
+export async function pruneOld(deps: PruneDeps, lastRun?: Date): Promise<void> {
   const { db, clock, log, retention } = deps;
   const now = clock.now();
   const daysAgo = (days: number): Date => new Date(now.getTime() - days * DAY_MS);
   const messagesBefore = daysAgo(retention.messages);
   const batchesBefore = daysAgo(retention.batches);
+  const textsBefore = daysAgo(retention.texts);
+  // Texts leave their messages behind, so a run goes on where the last one ended. What had not ended then has by the end of that time.
+  const textsFrom = lastRun && lowestId('msg', new Date(lastRun.getTime() - (retention.texts + LATE_DAYS) * DAY_MS));
   const pace = paceOf(deps);
   const walks: Walks = {
     deliveries: pruneAlong(deliveryWalk(db, daysAgo(retention.deliveries)), pace),
@@ -66,6 +78,8 @@ export async function pruneOld(deps: PruneDeps): Promise<void> {
     walks.batches = pruneAlong(batchWalk(db, { messagesBefore, batchesBefore }, pace), pace);
     walks.messages = pruneAlong(messageWalk(db, messagesBefore), pace);
     walks.messages_of_accounts = pruneOwn(deps, batchesBefore, pace);
+    if (retention.texts < retention.messages) walks.texts = pruneAlong(textWalk(db, textsBefore, textsFrom), pace);
+    if (retention.texts < retention.batches) walks.batch_texts = pruneAlong(batchTextWalk(db, textsBefore), pace);
   }
   await takeTurns(deps, walks, pace);
 }

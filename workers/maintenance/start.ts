@@ -35,7 +35,7 @@ export async function startMaintenance({
     publicUrl: config.publicUrl,
     announcer,
     retention: {
-      ...{ messages: config.messageDays, deliveries: config.deliveryDays, batches: BATCH_DAYS },
+      ...{ messages: config.messageDays, texts: config.textDays, deliveries: config.deliveryDays, batches: BATCH_DAYS },
       closedAccounts: config.closedAccountDays,
     },
     box: await openSecretBox(config, db),

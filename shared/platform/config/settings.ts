@@ -154,6 +154,13 @@ export const SETTINGS = {
     3_650,
     'How long a closed account is kept with its ledger, senders, users and audit, in days; then all of it is erased. The default is eight years, as long as books must be kept in India.',
   ),
+  textDays: integer(
+    'TEXT_DAYS',
+    90,
+    1,
+    3_650,
+    'How long texts of messages are kept after their final status, in days, if that is less than MESSAGE_DAYS. Without their text messages cannot be sent again.',
+  ),
   deliveryDays: integer(
     'DELIVERY_DAYS',
     30,

@@ -40,7 +40,7 @@ describe('maintenance duties', () => {
       metrics: new Metrics(),
       notes: {},
       announcer,
-      retention: { messages: 90, deliveries: 30, batches: 90, closedAccounts: 365 },
+      retention: { messages: 90, texts: 90, deliveries: 30, batches: 90, closedAccounts: 365 },
       box: TEST_BOX,
       store: 'embedded',
       stopMs,

@@ -146,7 +146,7 @@ describe('maintenance: what ended long ago is removed, batches', () => {
     await put([0, 1, 2, 3].map((i) => messageOf(young, i)));
     await put([0, 1, 2].map((i) => messageOf(late, i)));
     // Messages are kept for longer than batches here.
-    const retention = { messages: 65, deliveries: 30, batches: 60, closedAccounts: 365 };
+    const retention = { messages: 65, texts: 65, deliveries: 30, batches: 60, closedAccounts: 365 };
 
     for (let round = 0; round < 3; round++) await pruneOld(deps({ retention }));
 
