@@ -97,6 +97,8 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'a rule whose cases are too many to be told apart from outside': [
     'gateway/endpoints/messages/event-list.ts reachedBetween',
+    'gateway/endpoints/messages/obstacle.ts refusedBy',
+    'gateway/endpoints/messages/obstacle.ts waitsFor',
     'shared/messages/settlement/unknowns.ts decideByPolicy',
     'shared/platform/runtime/grouper.ts WindowSeen',
     'shared/platform/runtime/log.ts clean',

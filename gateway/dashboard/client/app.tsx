@@ -47,7 +47,7 @@ function Current() {
       ) : visible ? (
         <Route match={match} />
       ) : (
-        <NotAllowed key={path} title={match.page.title} needs={match.page.needs?.[0]} />
+        <NotAllowed key={path} title={match.page.title} needs={[match.page.needs ?? []].flat()[0]} />
       )}
     </Frame>
   );

@@ -7,12 +7,14 @@ import { homeOf } from '../../../shared/money/accounts/number-check.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { idTime, isBatchId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
+import { isLooking } from '../../access/looking.ts';
 import { endpoint, refused, type Shown } from '../../api/endpoint.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
 import { choice, Fault, optional, string, type Values } from '../../http/fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
-import { explain } from './explain/explain.ts';
 import { listMessages } from './message-list.ts';
+import { explainWhole } from './obstacle.ts';
 import { readWholeMessage, type WholeMessage as Whole } from './read-whole.ts';
 import type { MessageFilter } from './search-index.ts';
 import { IN_PATH, type Message, MessagePage, SHOWN_STATES, WholeMessage } from './shapes.ts';
@@ -256,21 +258,25 @@ export const message = endpoint({
   answer: WholeMessage,
   problems: ['message_not_found'],
   examples: { answer: MESSAGE_EXAMPLES },
-  async handle({ db }, { caller, params, told }) {
+  async handle(gateway, { caller, params, told }) {
     const id = params.message_id;
     if (!isMessageId(id)) return refused('message_not_found');
     told.messageId = id;
-    const whole = await readWholeMessage(db, caller.account._id, id, textRulesFor(caller));
-    return whole === undefined ? refused('message_not_found') : wholeRecord(whole);
+    const whole = await readWholeMessage(gateway.db, caller.account._id, id, textRulesFor(caller));
+    return whole === undefined ? refused('message_not_found') : wholeRecord(gateway, whole, isLooking(caller));
   },
 });
 
-export function wholeRecord(whole: Whole): Shown<typeof WholeMessage> {
+export async function wholeRecord(
+  deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,
+  whole: Whole,
+  forOperator: boolean,
+): Promise<Shown<typeof WholeMessage>> {
   const { message, said, deliveries } = whole;
   return {
     ...messageRecord(message),
     ...said,
-    explanation: explain(message),
+    explanation: await explainWhole(deps, whole, forOperator),
     ...viewOf(message).whole(message),
     webhooks: deliveries.map(({ eventId, event, endpoint, state, attempts }) => ({
       event_id: eventId,

@@ -130,6 +130,8 @@ export const Explanation = z
   .strictObject({
     cause: text('What happened.'),
     advice: text('What to do.'),
+    since: time('Since when it stands in the way.').optional(),
+    until: time('When that ends, if it is known: the next try, the hours in which it may be sent.').optional(),
   })
   .meta({
     description:

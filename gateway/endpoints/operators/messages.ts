@@ -139,7 +139,7 @@ export const findMessage = endpoint({
     await recordLook(requester, { action: 'message.look', subject: { kind: 'message', id }, account });
     const whole = await readWholeMessage(db, account, id, textRulesFor({ ...requester, account: known }));
     if (whole === undefined) return refused('message_not_found');
-    return { ...wholeRecord(whole), account_id: account, account_name: known.name };
+    return { ...(await wholeRecord(gateway, whole, true)), account_id: account, account_name: known.name };
   },
 });
 

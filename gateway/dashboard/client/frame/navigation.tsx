@@ -59,7 +59,7 @@ export function NavigationDrawer(props: NavigationProps) {
 /** An account's page is of no use to an operator who is in no account. */
 export function maySee({ needs = [], path }: Page): boolean {
   if (needs === 'open') return true;
-  const isAllowed = needs.length === 0 || mayAny(...needs);
+  const isAllowed = needs.length === 0 || mayAny(...[needs].flat());
   return isAllowed && (hasAccount() || path.startsWith('/dashboard/admin') || path === '/dashboard/profile');
 }
 

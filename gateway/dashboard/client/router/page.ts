@@ -17,7 +17,7 @@ export interface Page {
   /** For the window, and for the navigation if the page is in it. The page's own heading is its `PageHead`. */
   readonly title: string;
   /** Who may see it: who has one of these. Absent: everybody who is signed in. `open`: without signing in. */
-  readonly needs?: readonly Permission[] | 'open';
+  readonly needs?: Permission | readonly Permission[] | 'open';
   /** Its place in the navigation. Pages that are reached from another page have none. */
   readonly nav?: { readonly group: (typeof GROUPS)[number]; readonly icon: IconName };
   readonly view: ComponentType<PageProps>;

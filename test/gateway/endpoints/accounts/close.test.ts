@@ -130,7 +130,7 @@ describe('accounts that are closed', () => {
     clock.turn(400 * DAY_MS);
     const deps: PruneDeps = {
       ...{ db: world.db, clock, log: silentLog, store: 'embedded', held: () => true, onRemoved: () => {} },
-      retention: { messages: 90, deliveries: 30, batches: 90, closedAccounts: 401 },
+      retention: { messages: 90, texts: 90, deliveries: 30, batches: 90, closedAccounts: 401 },
     };
     await pruneClosed(deps);
     expect(await world.db.collection('ledger').countDocuments({ account: world.account })).to.be.greaterThan(0);

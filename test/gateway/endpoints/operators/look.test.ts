@@ -125,7 +125,7 @@ describe('operators who answer customers', () => {
       await request(world.url).get(`/v2/messages/${_id}`).set(as(desk)).expect(200);
 
       expect(idsOf(list)).to.include(_id);
-      expect((await looks()).map(({ action, account }) => ({ action, account }))).to.deep.equal([
+      expect((await looks()).map(({ action, account }) => ({ action, account }))).to.have.deep.members([
         { action: 'account.look', account: world.account },
         { action: 'message.look', account: world.account },
       ]);

@@ -1,0 +1,172 @@
+import { type ListedCarrier, listConditions } from '../../../shared/carriers/list-conditions.ts';
+import { listOfPath } from '../../../shared/carriers/routing/path.ts';
+import type { ConditionDocument } from '../../../shared/conditions/condition.ts';
+import { readConditions } from '../../../shared/conditions/store.ts';
+import { promotionalDeferral, promotionalHours } from '../../../shared/messages/document/promotional-hours.ts';
+import { HOURS_LANE } from '../../../shared/messages/document/routing.ts';
+import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { findAccount } from '../../../shared/money/accounts/store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { readPausedTemplates } from '../../../shared/templates/sms/store.ts';
+import type { Shown } from '../../api/endpoint.ts';
+import type { GatewayDeps } from '../../http/deps.ts';
+import { explain } from './explain/explain.ts';
+import type { WholeMessage } from './read-whole.ts';
+import type { Explanation as Shape } from './shapes.ts';
+import type { TextlessSms } from './view.ts';
+
+/** What stands in the way of a message now, for its account or for operators, who can do other things about it. */
+
+type Told = Shown<typeof Shape>;
+
+export interface Facts {
+  readonly message: Pick<
+    TextlessSms,
+    'state' | 'lane' | 'path' | 'template' | 'errorCode' | 'claim' | 'due' | 'outcome'
+  >;
+  /** The last answer of a carrier that took nothing. */
+  readonly refusal: Pick<LogRecord & { readonly kind: 'answer' }, 'carrier' | 'code' | 'reason'> | undefined;
+  readonly account: Pick<AccountDocument, 'status' | 'held'>;
+  readonly isTemplatePaused: boolean;
+  /** When its hours begin, if these are not its hours. */
+  readonly hours: Date | undefined;
+  /** The carriers of its path. */
+  readonly carriers: readonly Pick<ListedCarrier, 'carrier' | 'condition' | 'words' | 'binds'>[];
+  /** What is wrong with carriers now (shared/conditions). */
+  readonly conditions: readonly Pick<ConditionDocument, '_id' | 'words' | 'since'>[];
+}
+
+type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
+
+/** Undefined when all is well. */
+export async function explainWhole(deps: Deps, whole: WholeMessage, forOperator: boolean): Promise<Told | undefined> {
+  const { message, log } = whole;
+  const said = explain(message);
+  if (message.channel !== 'sms' || !('path' in message)) return said;
+  const isWaiting = message.state === 'queued' || message.state === 'waiting';
+  if (!isWaiting && said === undefined) return undefined;
+  const { db, clock, config } = deps;
+  const now = clock.now();
+  const [account, paused, all, conditions] = await Promise.all([
+    findAccount(db, message.account),
+    readPausedTemplates(db),
+    listConditions(db, now),
+    readConditions(db),
+  ]);
+  if (account === undefined) return said;
+  const list = listOfPath(message.path)?.carriers;
+  const carriers = all.filter(({ carrier }) =>
+    list === undefined ? carrier.paths.includes(message.path) : list.includes(carrier._id),
+  );
+  const answers = log.flatMap((record) => (record.kind === 'answer' && record.code !== undefined ? [record] : []));
+  const { template } = message;
+  const facts: Facts = {
+    ...{ message, account, carriers, conditions, refusal: answers.at(-1) },
+    isTemplatePaused: template !== undefined && paused.get(message.account)?.includes(template) === true,
+    hours: message.lane === HOURS_LANE ? promotionalDeferral(promotionalHours(config), now) : undefined,
+  };
+  return (isWaiting ? waitsFor(facts, forOperator) : refusedBy(facts, said, forOperator)) ?? said;
+}
+
+const AS_SOON = 'It leaves by itself as soon as it may, until its `valid_until`; then it expires and is refunded.';
+const NOTHING = `Nothing. ${AS_SOON}`;
+
+/** Why a message has not left. In the order in which a worker finds it. Pure. */
+export function waitsFor(facts: Facts, forOperator: boolean): Told | undefined {
+  const { message, account, isTemplatePaused, hours, carriers, conditions, refusal } = facts;
+  if (account.held === true) return held(account.status, forOperator);
+  if (isTemplatePaused) {
+    const cause = `It waits because its template ${message.template} is paused.`;
+    return { cause, advice: forOperator ? 'Resume the template, or reject it.' : 'Ask your service provider why.' };
+  }
+  if (hours !== undefined) {
+    const cause = 'It waits for the hours in which promotional messages may be sent in India.';
+    return { cause, advice: NOTHING, until: isoTimestamp(hours) };
+  }
+  if (carriers.length === 0) {
+    const advice = forOperator
+      ? `Give a carrier the path ${message.path}, or change the routes.`
+      : `${AS_SOON} Tell your service provider.`;
+    return { cause: 'No carrier takes messages on its path now.', advice };
+  }
+  const down = carriers.filter(({ condition }) => condition !== 'bound' && condition !== 'partly_bound');
+  if (down.length === carriers.length) return allDown(down, forOperator);
+  const refusing = carriers.flatMap(({ carrier }) => refusalOf(conditions, carrier._id) ?? []);
+  if (refusing.length === carriers.length && refusing[0] !== undefined) {
+    const { words, since } = refusing[0];
+    return forOperator
+      ? {
+          cause: words,
+          advice: 'Find out at the carrier why, or pause it so that others take over.',
+          since: isoTimestamp(since),
+        }
+      : { cause: refusedWords(facts), advice: NOTHING, since: isoTimestamp(since) };
+  }
+  if (message.state !== 'waiting') return undefined;
+  const said = refusal === undefined ? '' : `: ${refusal.reason ?? 'refused'} (${refusal.code})`;
+  const who = forOperator && refusal?.carrier !== undefined ? refusal.carrier : 'The carrier';
+  return {
+    cause: `${who} did not take it at the last try${said}.`,
+    advice: `Nothing: it is tried again until its \`valid_until\`, and refunded if it cannot leave.`,
+    ...(message.due && { until: isoTimestamp(message.due) }),
+  };
+}
+
+function held(status: Facts['account']['status'], forOperator: boolean): Told {
+  const cause = `It waits because the account is ${status === 'active' ? 'paused' : status}.`;
+  return {
+    cause,
+    advice: forOperator ? 'Resume the account on its page.' : `Ask your service provider for the reason. ${AS_SOON}`,
+  };
+}
+
+function allDown(down: Facts['carriers'], forOperator: boolean): Told {
+  const isPaused = down.every(({ condition }) => condition === 'paused');
+  const times = down.flatMap(({ binds }) => binds.flatMap(({ trouble }) => trouble?.since ?? []));
+  const [since] = times.toSorted((a, b) => a.getTime() - b.getTime());
+  const more = since === undefined ? {} : { since: isoTimestamp(since) };
+  if (forOperator) {
+    const cause = `It waits: ${down.map(({ carrier, words }) => `${carrier.name} is ${words}`).join('; ')}.`;
+    return { cause, advice: isPaused ? 'Resume the carrier.' : 'See the binds on the page of the carrier.', ...more };
+  }
+  const what = isPaused ? 'is paused by your service provider' : 'cannot be reached';
+  return { cause: `It waits for the carrier, which ${what}.`, advice: NOTHING, ...more };
+}
+
+/** Why a message was refused, where that is not about the message. Pure. */
+export function refusedBy(facts: Facts, said: Told | undefined, forOperator: boolean): Told | undefined {
+  const { message, carriers, conditions } = facts;
+  const carrier = carriers.find((one) => one.carrier._id === message.claim?.carrier)?.carrier;
+  if (message.state !== 'rejected' || carrier === undefined || message.errorCode === undefined) return undefined;
+  const getsNoIds = message.template !== undefined && (carrier.dlt ?? 'off') === 'off';
+  if (getsNoIds && forOperator) {
+    return {
+      cause: `${carrier.name} refused it, and gets no DLT ids: ${said?.cause ?? message.errorCode}`,
+      advice: `Set how it takes them: its setting \`dlt\` is off. Then let the account send again.`,
+    };
+  }
+  const refusing = refusalOf(conditions, carrier._id);
+  if (refusing === undefined) return undefined;
+  const since = isoTimestamp(refusing.since);
+  if (forOperator) {
+    return {
+      cause: refusing.words,
+      advice: 'Find out at the carrier why, or pause it so that others take over.',
+      since,
+    };
+  }
+  const advice =
+    'Your message is not the reason, and it was refunded. Send it again when your service provider has solved it.';
+  return { cause: refusedWords(facts), advice, since };
+}
+
+function refusalOf(conditions: Facts['conditions'], carrier: string) {
+  return conditions.find(({ _id }) => _id === `carrier.refusing:${carrier}`);
+}
+
+function refusedWords({ message, refusal, conditions, carriers }: Facts): string {
+  const all = carriers.some(({ carrier }) => refusalOf(conditions, carrier._id)?.words.includes('refuses all'));
+  const code = message.errorCode ?? refusal?.code;
+  return `The carrier refuses ${all ? 'all' : 'many'} messages at present${code === undefined ? '' : `, with the code ${code}`}.`;
+}
