@@ -3,7 +3,7 @@ import { copyMessages } from './copy-messages.ts';
 import type { BenchOptions } from './options.ts';
 import { percentile } from './percentile.ts';
 import { bulk, type Times, wholePath } from './phases.ts';
-import { memoryMib, own } from './process-usage.ts';
+import { memoryMib, norm, own } from './process-usage.ts';
 import { FIRST_ACCOUNT, type Stage } from './stage.ts';
 
 /** What was measured with `stored` messages in the store. */
@@ -12,6 +12,8 @@ export interface GrowthLook {
   /** Singles: first request → last webhook. */
   readonly wholePerSecond: number;
   readonly cpuMsPer1000: number;
+  /** The same, divided by that of load and simulator. */
+  readonly norm: number;
   readonly answerMs: Times;
   /** GET requests, one at a time, by what they ask for. */
   readonly readMs: Readonly<Record<string, Times>>;
@@ -81,6 +83,7 @@ async function look(stage: Stage, options: BenchOptions): Promise<GrowthLook> {
     wholePerSecond,
     answerMs,
     cpuMsPer1000: own(cpuMsPer1000),
+    norm: norm(cpuMsPer1000),
     readMs: await reads(stage),
     ...(pid !== undefined && existsSync(`/proc/${pid}`) && { storeMib: memoryMib(pid).own }),
   };
@@ -143,6 +146,7 @@ export function growthRows({ small, large, restartMs }: GrowthResult): readonly 
     ['messages stored', small.stored.toLocaleString('en'), large.stored.toLocaleString('en'), 'ratio', 'target'],
     row('singles, whole path: messages/s', small.wholePerSecond, large.wholePerSecond, '≥ 0.83'),
     row('  CPU ms per 1,000', small.cpuMsPer1000, large.cpuMsPer1000, '≤ 1.2'),
+    row('  the same, divided by that of load and simulator', small.norm, large.norm, '≤ 1.2'),
     row('  answer p99, ms', small.answerMs.p99, large.answerMs.p99, '≤ 1.2'),
     ...Object.entries(large.readMs).map(([what, { p50 }]) =>
       row(`${what}, p50 ms`, small.readMs[what]?.p50 ?? Number.NaN, p50, '≤ 1.2'),
