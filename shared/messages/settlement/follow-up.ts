@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { StateChange } from '../../events/catalogue.ts';
 import type { Announcer } from '../../events/webhooks/announce.ts';
+import { systemClock } from '../../platform/runtime/clock.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import type { MessageId } from '../../platform/runtime/ids.ts';
 import { refundByChannel } from '../channels/channels.ts';
@@ -28,12 +29,25 @@ interface Told {
 }
 
 /**
- * The follow-up of the groups of one stream: one at a time, in their order, beside the next group's change. A follow-up that fails is
- * repeated before the next one. Until it is done its messages are `open`: every new intent must name them too.
+ * Least time from the start of one follow-up to the start of the next, while fewer messages wait for it than this. All events for one
+ * endpoint that it has are one document, which is written twice: so the longer this is, the fewer. Nobody waits for a follow-up but
+ * the receiver of the webhook.
+ */
+const GAP_MS = 60;
+const WAITING_MAX = 200;
+
+/**
+ * The follow-up of the groups of one stream: one at a time, in their order, beside the changes of the next groups. A follow-up that
+ * fails is repeated before the next change. Until it is done its messages are `open`: every new intent must name them too.
  */
 export class FollowUps {
   readonly #deps: FollowUpDeps;
   #due: readonly Written[] = [];
+  #beganMs = Number.NEGATIVE_INFINITY;
+  /** What is due should have been done before: it failed, or nobody knew of it. */
+  #late = false;
+  /** Until the gap is over. */
+  #timer: NodeJS.Timeout | undefined;
   /** The first of `due` that a follow-up has begun with. A repeat has the same ones: they are announced in groups. */
   #begun: (Told & { readonly count: number }) | undefined;
   #inProgress: Promise<void> | undefined;
@@ -46,19 +60,24 @@ export class FollowUps {
     return this.#due.map(({ message }) => message._id);
   }
 
-  add(written: readonly Written[]): void {
+  /** `late`: they were written some time ago. */
+  add(written: readonly Written[], late = false): void {
     this.#due = [...this.#due, ...written];
+    if (written.length > 0 && late) this.#late = true;
   }
 
-  /** Waits for the follow-up in progress, then begins the next, with all that is due. So at most one group waits. Never throws. */
+  /** Waits for the follow-up in progress; then the next has all that is due, and begins when the gap is over. Never throws. */
   async next(): Promise<void> {
     await this.#inProgress?.catch(() => undefined);
-    this.#begin().catch(() => undefined); // It stays due, and `repeat` throws the error.
+    const waitMs = this.#beganMs + GAP_MS - systemClock.monotonicMs();
+    if (waitMs <= 0 || this.#due.length >= WAITING_MAX)
+      this.#begin().catch(() => undefined); // `repeat` throws the error.
+    else this.#timer ??= setTimeout(() => this.#begin().catch(() => undefined), waitMs);
   }
 
-  /** Repeats what failed, unless a follow-up is in progress. Throws when it fails again. */
+  /** Does what is late, unless a follow-up is in progress. Throws when it fails again. */
   async repeat(): Promise<void> {
-    if (this.#inProgress === undefined) await this.#begin();
+    if (this.#late && this.#inProgress === undefined) await this.#begin();
   }
 
   /** Resolves when all is done. Throws when a follow-up fails. */
@@ -67,8 +86,14 @@ export class FollowUps {
     await this.#begin();
   }
 
+  /** The follow-up in progress, or a new one. */
   #begin(): Promise<void> {
-    this.#inProgress ??= this.#doDue().finally(() => {
+    if (this.#inProgress !== undefined) return this.#inProgress;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#due.length > 0) this.#beganMs = systemClock.monotonicMs();
+    this.#late = true;
+    this.#inProgress = this.#doDue().finally(() => {
       this.#inProgress = undefined;
     });
     return this.#inProgress;
@@ -88,6 +113,7 @@ export class FollowUps {
       this.#due = this.#due.slice(due.length);
       left -= due.length;
     }
+    this.#late = false;
   }
 }
 

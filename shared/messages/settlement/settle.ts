@@ -212,7 +212,7 @@ export class Settler {
         ? []
         : [{ message, entries: message.history.filter(({ state }) => states.includes(state)), again: true }];
     });
-    this.#followUps.add(written);
+    this.#followUps.add(written, true);
     if (this.#uncertain === uncertain) this.#uncertain = [];
   }
 

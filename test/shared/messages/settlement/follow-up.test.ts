@@ -78,6 +78,7 @@ describe('Settler: the follow-up of a group goes on beside the next group', () =
     expect([announcer.begun, announcer.told, done]).to.deep.equal([[nameOf(first)], [], false]);
     announcer.let();
     await next;
+    await begun(2);
     expect(announcer.begun).to.deep.equal([nameOf(first), nameOf(second)]);
     announcer.let();
     await settler.finishFollowUps();
@@ -102,6 +103,7 @@ describe('Settler: the follow-up of a group goes on beside the next group', () =
     expect(told).to.have.members([first._id, second._id]);
     announcer.let();
     await next;
+    await begun(2);
     announcer.let();
     await settler.finishFollowUps();
   });
@@ -126,15 +128,18 @@ describe('Settler: the follow-up of a group goes on beside the next group', () =
     await eventually(() => announcer.begun.length === 5, 'the second follows');
     announcer.let();
     await last;
+    await begun(6);
     announcer.let();
     await settler.finishFollowUps();
     expect(announcer.told).to.deep.equal([first, second, third].map(nameOf));
   });
 
+  const begun = (events: number) => eventually(() => announcer.begun.length === events, 'it is announced');
+
   /** Lets what is announced fail, once so many events were begun, and waits until that is told. */
-  async function failing(work: Promise<unknown>, begun: number): Promise<void> {
+  async function failing(work: Promise<unknown>, events: number): Promise<void> {
     const told = work.catch((error: Error) => error.message);
-    await eventually(() => announcer.begun.length === begun, 'it is announced');
+    await eventually(() => announcer.begun.length === events, 'it is announced');
     announcer.fail();
     expect(await told).to.equal('the store is away');
   }
