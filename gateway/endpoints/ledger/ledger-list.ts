@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import type { LedgerReason } from '../../../shared/money/accounts/account.ts';
-import { type LedgerEntryDocument, ledgerEntryId } from '../../../shared/money/ledger/entry.ts';
+import { entriesIn, type LedgerEntryDocument, ledgerEntryId } from '../../../shared/money/ledger/entry.ts';
 import { readStatement } from '../../../shared/money/ledger/statement.ts';
 import { ledgerCollection } from '../../../shared/money/ledger/store.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
@@ -65,29 +65,28 @@ export async function listLedger(
 
 /**
  * The lowest number of an entry at or after `at`. Numbers and times rise together, so a binary search finds it without an index on
- * the time. Changes are entered in any order: if a number has no entry yet, the next entry tells the time. Changes below the result
- * that are not entered yet may be of any time.
+ * the time. Changes are entered in any order: if a number has no entry yet, the one before it tells the time. Changes below the
+ * result that are not entered yet may be of any time.
  */
 async function firstSince(db: Db, account: AccountId, at: Date): Promise<number> {
-  const entered = (from: number, order: 1 | -1) =>
-    ledgerCollection(db)
-      .find({ _id: { $gte: ledgerEntryId(account, from), $lte: ledgerEntryId(account, BEHIND_ALL) } })
-      .sort({ _id: order })
-      .limit(1)
-      .project<Pick<LedgerEntryDocument, 'seq' | 'at'>>({ seq: 1, at: 1 })
-      .next();
-  const newest = await entered(1, -1);
-  if (newest === null || newest.at < at) return BEHIND_ALL;
-  let [low, high, first] = [1, newest.seq, newest.seq];
+  const newest = await newestUpTo(db, account, BEHIND_ALL);
+  if (newest === undefined || newest.at < at) return BEHIND_ALL;
+  let [low, high] = [0, newest.seq - 1];
   while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    const { seq, at: then } = (await entered(middle, 1)) ?? newest;
-    if (then < at) {
-      low = seq + 1;
-    } else {
-      high = middle;
-      first = seq;
-    }
+    const middle = Math.ceil((low + high) / 2);
+    const entry = await newestUpTo(db, account, middle);
+    if (entry === undefined || entry.at < at) low = middle;
+    else high = entry.seq - 1;
   }
-  return first;
+  return low + 1;
+}
+
+/** The entered entry with the highest number that is not above `seq`. */
+async function newestUpTo(db: Db, account: AccountId, seq: number): Promise<LedgerEntryDocument | undefined> {
+  const stored = await ledgerCollection(db)
+    .find({ _id: { $gte: ledgerEntryId(account, 1), $lte: ledgerEntryId(account, seq) } })
+    .sort({ _id: -1 })
+    .limit(1)
+    .next();
+  return stored === null ? undefined : entriesIn(stored).findLast((entry) => entry.seq <= seq);
 }

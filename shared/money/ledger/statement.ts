@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument, ChangeId, PendingChange } from '../accounts/account.ts';
-import { type LedgerEntryDocument, ledgerEntryId } from './entry.ts';
-import { ledgerCollection, ledgerEntryOf } from './store.ts';
+import { entriesIn, type LedgerEntryDocument, ledgerEntryId } from './entry.ts';
+import { findEntries, ledgerCollection, ledgerEntryOf } from './store.ts';
 
 /**
  * Up to `limit` entries of an account's ledger with numbers below `before`, newest first, without a gap. Reads the account first:
@@ -25,7 +25,8 @@ export async function readStatement(
     .limit(limit)
     .batchSize(limit + 1) // all in one answer: the server's own first batch holds 101
     .toArray();
-  const bySeq = new Map(entered.map((entry) => [entry.seq, entry]));
+  const below = entered.flatMap(entriesIn).filter(({ seq }) => seq < end);
+  const bySeq = new Map(below.map((entry) => [entry.seq, entry]));
   for (const [change, pending] of Object.entries(owner?.pending ?? {})) {
     if (pending.seq >= end || bySeq.has(pending.seq)) continue;
     bySeq.set(pending.seq, ledgerEntryOf(account, change as ChangeId, pending)); // its keys are change ids (account.ts)
@@ -55,9 +56,7 @@ export async function readEntries(
   const projection: Record<string, 1> = { _id: 1 };
   for (const change of changes) for (const field of ENTRY_FIELDS) projection[`pending.${change}.${field}`] = 1;
   const owner = await db.collection<AccountDocument>('accounts').findOne({ _id: account }, { projection });
-  const entered = await ledgerCollection(db)
-    .find({ account, change: { $in: [...changes] } })
-    .toArray();
+  const entered = await findEntries(db, account, changes);
   const found = new Map(entered.map((entry) => [entry.change, entry]));
   for (const change of changes) {
     const pending = owner?.pending?.[change];

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument, PendingChange } from '../accounts/account.ts';
-import { ledgerEntryId } from './entry.ts';
+import { entriesIn, ledgerEntryId } from './entry.ts';
 import { ledgerCollection } from './store.ts';
 
 export interface LedgerVerdict {
@@ -12,6 +12,8 @@ export interface LedgerVerdict {
   /** Empty when the chain is complete and ends in the balance. */
   readonly problems: readonly string[];
 }
+
+type Link = Pick<PendingChange, 'seq' | 'amount' | 'balanceAfter'>;
 
 /** Entries that are read at once. A process that serves requests too must not be busy with more. */
 const SLICE = 1_000;
@@ -32,7 +34,7 @@ export async function verifyLedger(db: Db, account: AccountId): Promise<LedgerVe
   const problems: string[] = [];
   let seq = 0;
   let balance = 0;
-  const take = (link: { seq: number; amount: number; balanceAfter: number }): void => {
+  const take = (link: Link): void => {
     if (balance + link.amount !== link.balanceAfter) {
       problems.push(`seq ${link.seq}: ${balance} ${signed(link.amount)} is not ${link.balanceAfter}`);
     }
@@ -53,10 +55,18 @@ export async function verifyLedger(db: Db, account: AccountId): Promise<LedgerVe
     }
   };
 
+  /** The entries of the newest document that has several. */
+  let together = new Map<number, Link>();
   const range = { $gt: ledgerEntryId(account, 0), $lte: ledgerEntryId(account, document.seq) };
-  for await (const entry of ledgerCollection(db).find({ _id: range }, { batchSize: SLICE }).sort({ _id: 1 })) {
-    takePendingUpTo(entry.seq - 1);
-    take(entry);
+  for await (const stored of ledgerCollection(db).find({ _id: range }, { batchSize: SLICE }).sort({ _id: 1 })) {
+    const entries = entriesIn(stored);
+    if (entries.length > 1) together = new Map(entries.map((entry) => [entry.seq, entry]));
+    for (const entry of entries) {
+      // Made since the account was read, or stored twice.
+      if (entry.seq > document.seq || (entry.seq <= seq && isSame(entry, together.get(entry.seq)))) continue;
+      takePendingUpTo(entry.seq - 1);
+      take(entry);
+    }
     if (problems.length >= PROBLEMS_MAX) break;
   }
   if (problems.length < PROBLEMS_MAX) {
@@ -64,6 +74,10 @@ export async function verifyLedger(db: Db, account: AccountId): Promise<LedgerVe
     if (balance !== document.balance) problems.push(`the chain ends in ${balance}, the balance is ${document.balance}`);
   }
   return { account, entries: document.seq, balance: document.balance, problems };
+}
+
+function isSame(link: Link, other: Link | undefined): boolean {
+  return link.amount === other?.amount && link.balanceAfter === other.balanceAfter;
 }
 
 function signed(amount: number): string {

@@ -14,7 +14,7 @@ import type { Refusal } from '../ledger/refusal.ts';
 import { chargesOf, type KeyCaps, type KeyCharge } from '../ledger/spending.ts';
 import { type Answered, type DebitRequest, debitEach, PAID } from './debit.ts';
 import { debitAnswers } from './debit-answers.ts';
-import { FollowUp } from './follow-up.ts';
+import { FollowUp, type Leaving } from './follow-up.ts';
 import { KeyedGrouper, type KeyedPart } from './keyed-grouper.ts';
 import { earliest } from './pay-by.ts';
 import { type BatchOrder, priceOf } from './pending.ts';
@@ -207,8 +207,9 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     if (today > this.#paidOn.today) this.#paidOn = { today, accounts: new Set() };
     // After a step back of the clock, nothing is known of the day.
     const accounts = today === this.#paidOn.today ? this.#paidOn.accounts : new Set<AccountId>();
-    const requests = orders.map((one) => ({
-      ...debitRequest(one, group, today, this.#followUp.takeDone(one.account)),
+    const leaving = orders.map(({ account }) => this.#followUp.takeLeaving(account));
+    const requests = orders.map((one, i) => ({
+      ...debitRequest(one, group, today, leaving[i]),
       uncapped: one.order.keys.length === 0 && !this.#capped.has(one.account),
       begun: accounts.has(one.account),
     }));
@@ -216,9 +217,10 @@ export class GroupAccepter implements Accepter, Booker, BatchAccepter {
     try {
       answers = await this.#debit(requests);
     } finally {
-      // Entered groups may not have been cleared: the next debit does it (again).
-      requests.forEach(({ account, done }, i) => {
-        if (answers[i]?.kind !== 'paid') this.#followUp.addDone(account, done);
+      // It may still be there: the next debit does it (again).
+      orders.forEach(({ account }, i) => {
+        const left = leaving[i];
+        if (left !== undefined && answers[i]?.kind !== 'paid') this.#followUp.leave(account, left);
       });
     }
     const paid = requests.flatMap((request, i) => {
@@ -265,8 +267,9 @@ function debitRequest(
   { account, order }: AccountOrder,
   group: GroupId,
   today: string,
-  done: readonly GroupId[],
+  leaving: Leaving = new Map(),
 ): DebitRequest {
+  const groups = (what: 'messages' | 'all') => [...leaving].flatMap(([id, which]) => (which === what ? id : []));
   return {
     account,
     group,
@@ -274,7 +277,8 @@ function debitRequest(
     schedules: order.bookings.map((booking) => bookedSchedule(account, group, booking)),
     batch: order.batch,
     today,
-    done,
+    done: groups('all'),
+    queued: groups('messages'),
     payBy: order.payBy,
     keys: order.keys,
   };

@@ -1,9 +1,9 @@
 import type { Db } from 'mongodb';
 import { findAtOnce } from '../../platform/mongo/find-at-once.ts';
-import { type FindOne, findCommitted, findNow } from '../../platform/mongo/find-one.ts';
+import { findCommitted } from '../../platform/mongo/find-one.ts';
 import type { AccountDocument } from '../accounts/account.ts';
 import { PAYER, type Payer } from '../ledger/refusal.ts';
-import { ledgerCollection } from '../ledger/store.ts';
+import { isEntered, isEnteredForSure } from '../ledger/store.ts';
 import { type Answered, type Debit, type DebitRequest, debitFilter, debitOf, debitPipeline, PAID } from './debit.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function readDebits(
     requests.map(async (request) => {
       const account = accounts.get(request.account) ?? null;
       const debit = debitOf(account, request);
-      if (debit.kind === 'paid' || (await isEntered(db, request, findNow))) return PAID;
+      if (debit.kind === 'paid' || (await isEntered(db, request.account, request.group))) return PAID;
       if (request.uncapped !== true || account?.caps === undefined) return debit;
       capped.add(request.account);
       const again = await debitAgain(db, request);
@@ -53,7 +53,7 @@ export async function debitAgain(db: Db, asked: DebitRequest): Promise<Debit | {
     const before = await readPayer(db, request);
     const found = debitOf(before, request);
     if (found.kind === 'paid') return found;
-    if (await isEntered(db, request, findCommitted)) return PAID;
+    if (await isEnteredForSure(db, request.account, request.group)) return PAID;
     if (before === null) return found;
     const after = await accounts.findOneAndUpdate(
       { ...debitFilter(request), seq: before.seq },
@@ -93,9 +93,4 @@ function projectionOf(requests: readonly DebitRequest[]): Readonly<Record<string
   const projection: Record<string, 1> = { ...PAYER, seq: 1 };
   for (const { group } of requests) projection[`pending.${group}.seq`] = 1;
   return projection;
-}
-
-/** Whether it was paid and is no longer pending: its ledger entry exists. Read the account before calling this. */
-async function isEntered(db: Db, { account, group }: DebitRequest, find: FindOne): Promise<boolean> {
-  return (await find(ledgerCollection(db), { account, change: group }, { _id: 1 })) !== null;
 }

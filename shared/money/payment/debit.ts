@@ -28,6 +28,8 @@ export interface DebitRequest extends Purchase {
   readonly today: string;
   /** Groups of this account whose follow-up is complete: this debit clears their pending changes. */
   readonly done: readonly GroupId[];
+  /** Groups whose messages are in the queue: this debit takes them out of the pending change, which waits for its ledger entry. */
+  readonly queued?: readonly GroupId[];
   /** By the store's time. From then on the debit is refused, however long it was delayed (gateway/http/idempotency/key-holder.ts relies on it). */
   readonly payBy?: Date | undefined;
   /** What it takes of the caps of keys. */
@@ -89,7 +91,7 @@ export function debitFilter(request: DebitRequest): Filter<AccountDocument> {
 }
 
 export function debitPipeline(request: DebitRequest): Document[] {
-  const { group, today, done, keys = [], begun } = request;
+  const { group, today, done, queued = [], keys = [], begun } = request;
   const required = priceOf(request);
   const seq = { $add: ['$seq', 1] };
   const balance = { $subtract: ['$balance', required] };
@@ -106,5 +108,6 @@ export function debitPipeline(request: DebitRequest): Document[] {
       ...spending(required, today, keys, begun),
     },
   };
-  return done.length === 0 ? [set] : [set, { $unset: done.map((id) => `pending.${id}`) }];
+  const gone = [...done.map((id) => `pending.${id}`), ...queued.map((id) => `pending.${id}.messages`)];
+  return gone.length === 0 ? [set] : [set, { $unset: gone }];
 }

@@ -12,7 +12,7 @@ import { Grouper } from '../../platform/runtime/grouper.ts';
 import type { AccountId, BatchId, GroupId } from '../../platform/runtime/ids.ts';
 import { errorFields, type Log } from '../../platform/runtime/log.ts';
 import type { AccountDocument } from '../accounts/account.ts';
-import { enterInLedger, ledgerEntryOf } from '../ledger/store.ts';
+import { enterTogether, ledgerEntryOf } from '../ledger/store.ts';
 import type { DebitRequest } from './debit.ts';
 import { OpenGroups } from './open-groups.ts';
 import { DECIDED, type Paid, purchaseEntry } from './pending.ts';
@@ -60,21 +60,24 @@ const COMMANDS_MAX = 20;
  */
 const STORE_GAP_MS = 5;
 /**
- * How long debits are collected before they are entered together. Nobody waits for a ledger entry: until it exists, the account's
- * pending change stands for it, in statements and in verification too.
+ * How long debits are collected before they are entered together, those of an account that follow each other in one document. Nobody
+ * waits for a ledger entry: until it exists, the account's pending change stands for it, in statements and in verification too.
  */
-const ENTER_GATHER_MS = 25;
-const ENTRIES_MAX = 500;
-/** Most accounts for which the groups to be cleared are remembered. */
+const ENTER_GATHER_MS = 100;
+const ENTRIES_MAX = 1_000;
+/** Most accounts for which it is remembered what their next debits take out of `pending`. */
 const ACCOUNTS_MAX = 10_000;
+
+/** Groups that leave an account's `pending`: their messages, which are in the queue, or all, because the ledger has them too. */
+export type Leaving = ReadonlyMap<GroupId, 'messages' | 'all'>;
 
 export interface PaidDebit extends DebitRequest {
   readonly first: boolean;
 }
 
 /**
- * Follow-up of a debit: its messages are stored in the queue, then its ledger entry is written, then the account's next debit clears the
- * pending change. Callers have their answers before: the debit has stored what must not be lost. If the process dies in between,
+ * Follow-up of a debit: its messages are stored in the queue and leave the account's document with its next debit, then the ledger
+ * entry is written, and a later debit clears the pending change. Callers have their answers before: the debit has stored what must not be lost. If the process dies in between,
  * the group stays in the account's `pending`, and the maintenance finishes it (workers/maintenance/finish-pending.ts).
  */
 export class FollowUp {
@@ -84,8 +87,8 @@ export class FollowUp {
   readonly #storing: Grouper<readonly PaidDebit[], readonly boolean[]>;
   readonly #entering: Grouper<DebitRequest, boolean>;
   readonly #open = new OpenGroups();
-  /** By account: groups whose follow-up is complete; the next debit clears them. */
-  readonly #done = new Map<AccountId, GroupId[]>();
+  /** By account: what its next debit takes out of `pending`. */
+  readonly #leaving = new Map<AccountId, Leaving>();
 
   constructor({ db, clock, log }: { readonly db: Db; readonly clock: Clock; readonly log: Log }) {
     this.#clock = clock;
@@ -114,23 +117,24 @@ export class FollowUp {
     });
   }
 
-  /**
-   * The groups that the account's next debit must clear. They are returned once; call `addDone` if that debit did not clear them.
-   */
-  takeDone(account: AccountId): readonly GroupId[] {
-    const groups = this.#done.get(account) ?? [];
-    this.#done.delete(account);
-    return groups;
+  /** What the account's next debit takes out of `pending`. It is returned once; call `leave` if that debit did not do it. */
+  takeLeaving(account: AccountId): Leaving {
+    const leaving = this.#leaving.get(account) ?? new Map();
+    this.#leaving.delete(account);
+    return leaving;
   }
 
-  /** Remembers groups for `takeDone`, of a limited number of accounts. The maintenance clears those that are forgotten. */
-  addDone(account: AccountId, groups: readonly GroupId[]): void {
-    if (groups.length === 0) return;
-    const [oldest] = this.#done.keys();
-    if (this.#done.size >= ACCOUNTS_MAX && oldest !== undefined) this.#done.delete(oldest);
-    const known = this.#done.get(account);
-    if (known === undefined) this.#done.set(account, [...groups]);
-    else known.push(...groups);
+  /** Remembers this for `takeLeaving`, of a limited number of accounts. What is forgotten is cleared by the maintenance. */
+  leave(account: AccountId, groups: Leaving): void {
+    if (groups.size === 0) return;
+    const known = this.#leaving.get(account);
+    if (known === undefined) {
+      const [oldest] = this.#leaving.keys();
+      if (this.#leaving.size >= ACCOUNTS_MAX && oldest !== undefined) this.#leaving.delete(oldest);
+    }
+    const all = new Map(known);
+    for (const [group, what] of groups) if (all.get(group) !== 'all') all.set(group, what);
+    this.#leaving.set(account, all);
   }
 
   /**
@@ -145,6 +149,9 @@ export class FollowUp {
     debits.forEach((debit, i) => {
       this.#open.stored(debit);
       if (stored[i]) crashPoint('accept:inserted');
+      if (stored[i] && debit.first && debit.batch === undefined) {
+        this.leave(debit.account, new Map([[debit.group, 'messages']]));
+      }
       void this.#enter(debit, stored[i] === true, debit.first);
     });
   }
@@ -167,7 +174,7 @@ export class FollowUp {
   async #enter(request: DebitRequest, stored: boolean, mayClear: boolean): Promise<void> {
     const entered = stored && (await this.#entering.add(request));
     if (entered) crashPoint('accept:stored');
-    if (entered && mayClear) this.addDone(request.account, [request.group]);
+    if (entered && mayClear) this.leave(request.account, new Map([[request.group, 'all']]));
     this.#open.finished(request);
   }
 
@@ -215,7 +222,7 @@ async function enterDebits(db: Db, debits: readonly DebitRequest[]): Promise<rea
     const pending = accounts.get(debit.account)?.pending?.[debit.group];
     return pending && ledgerEntryOf(debit.account, debit.group, { ...pending, ...purchaseEntry(debit) });
   });
-  await enterInLedger(
+  await enterTogether(
     db,
     entries.filter((entry) => entry !== undefined),
   );

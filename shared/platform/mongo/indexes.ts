@@ -54,6 +54,12 @@ export const INDEXES: readonly Index[] = [
     options: { name: 'change', unique: true },
     serves: 'credits: was this change entered already? A second guard that it is entered once',
   },
+  {
+    collection: 'ledger',
+    key: { account: 1, 'then.change': 1 },
+    options: { name: 'then', partialFilterExpression: { 'then.change': { $exists: true } } },
+    serves: 'the entry of a debit that was entered together with others',
+  },
   { collection: 'keys', key: { account: 1 }, options: { name: 'account' }, serves: 'ops: the keys of an account' },
   {
     collection: 'users',

@@ -12,7 +12,7 @@ import { silentLog } from '../../../support/silent-log.ts';
 import { debitWorld } from './world.ts';
 
 /** How many groups of one account may be open at once, including the one that waits for room. */
-const OPEN_MAX = 17;
+const OPEN_MAX = 65;
 
 describe('an accept whose messages the store does not take yet', () => {
   const { store, accounts, balanceOf, problemsOf, recover } = debitWorld();
