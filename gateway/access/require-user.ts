@@ -10,7 +10,7 @@ export const requireUser: Handler = (_req, res, next) => {
 /** Lets users in who have all that they need. */
 export const requireWholeUser: Handler = (_req, res, next) => {
   const { who } = requesterOf(res);
-  if (who.kind === 'key') sendProblem(res, 'session_missing');
+  if (who.kind !== 'user') sendProblem(res, 'session_missing');
   else if (who.incomplete) sendProblem(res, 'second_factor_needed');
   else next();
 };
@@ -21,6 +21,6 @@ export const requireWholeUser: Handler = (_req, res, next) => {
  */
 export const requireConfirmed: Handler = (_req, res, next) => {
   const { who } = requesterOf(res);
-  if (who.kind === 'key' || who.confirmed) next();
+  if (who.kind !== 'user' || who.confirmed) next();
   else sendProblem(res, 'confirmation_required');
 };

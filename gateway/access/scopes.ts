@@ -25,7 +25,7 @@ export function scopeMissing(
   // An account is not told what operators would need, where there is another way, nor they what an account would.
   const own = all.filter((set) => set.some(isOperatorScope) === has.some(isOperatorScope));
   const sets = own.length > 0 ? own : all;
-  if (who.kind === 'key') {
+  if (who.kind !== 'user') {
     const ways = sets.map((set) => set.filter((scope) => !has.includes(scope)).map((scope) => `"${scope}"`));
     // No key may have the permission of owners.
     if (sets.every((set) => set.includes('owner'))) {

@@ -4,15 +4,10 @@ import { lookAudit } from '../access/looking.ts';
 import { requireConfirmed, requireUser, requireWholeUser } from '../access/require-user.ts';
 import { requireScope } from '../access/scopes.ts';
 import { sendFile, sendJson, sendJsonText, sendProblem } from '../http/answer.ts';
-import { bodyOf, type Caller, callerOf, type Handler, type Reply, type Requester } from '../http/context.ts';
-import { FieldProblems, invalidRequest } from '../http/field-problems.ts';
-import type { Fields } from '../http/fields/field.ts';
-import { readQuery } from '../http/fields/query.ts';
-import { type ReadRequest, readRequest } from '../http/fields/request.ts';
-import { isRefused, type Refused } from '../http/idempotency/action.ts';
+import { callerOf, type Handler, type Reply } from '../http/context.ts';
+import { isRefused } from '../http/idempotency/action.ts';
 import { noQuery } from '../http/no-query.ts';
 import {
-  type Call,
   Charged,
   CostlyRead,
   type Endpoint,
@@ -22,6 +17,7 @@ import {
   type Result,
   WithHeaders,
 } from './endpoint.ts';
+import { type Asked, readCall } from './read-call.ts';
 
 const METHODS = ['get', 'delete', 'patch', 'post', 'put'] as const;
 
@@ -80,14 +76,14 @@ function handlerOf(one: Endpoint, gateway: Gateway): Handler {
   if (action !== undefined) return actionHandler(one, action(gateway), gateway);
   if (stream !== undefined) {
     return async (req, res: Reply) => {
-      const call = await readCall(one, gateway, req, res);
+      const call = await readCall(one, gateway, askedBy(req, res));
       if ('problem' in call) sendProblem(res, ...call.problem);
       else await stream(gateway, call, res);
     };
   }
   if (handle === undefined) throw new Error(`endpoint ${one.id} has no handler`);
   return async (req, res: Reply) => {
-    const call = await readCall(one, gateway, req, res);
+    const call = await readCall(one, gateway, askedBy(req, res));
     if ('problem' in call) return sendProblem(res, ...call.problem);
     const { reads } = one;
     if (reads === undefined) return send(res, await handle(gateway, call), gateway);
@@ -106,42 +102,17 @@ function actionHandler(one: Endpoint, action: OnceAction<string>, gateway: Gatew
       return id;
     },
     async act(res, attempt) {
-      const call = await readCall(one, gateway, res.req, res);
+      const call = await readCall(one, gateway, askedBy(res.req, res));
       return 'problem' in call ? call : action.act(call, attempt);
     },
     refuseReplay: async (res, id) => action.refuseReplay?.(callerOf(res), id),
   });
 }
 
-/** Reads the query and the body. Their problems refuse the request, unless the endpoint adds some of its own. */
-async function readCall(one: Endpoint, { clock, config }: Gateway, req: Request, res: Reply): Promise<Call | Refused> {
-  const { caller: requester } = res.locals;
-  const context = { account: requester?.account ?? {}, now: clock.now(), config };
-  const query = one.query === undefined ? nothing() : readQuery(one.query, req, context, one.queryRules);
-  if (query.problems.count > 0) return { kind: 'refused', problem: invalidRequest(query.problems) };
-  const read = one.body === undefined ? nothing() : await readRequest(one.body, bodyOf(res), context);
-  if (read.problems.count > 0 && !one.ownProblems) return { kind: 'refused', problem: invalidRequest(read.problems) };
-  return {
-    // Both are there in every endpoint that authenticates, and only operators have no account.
-    requester: requester as Requester,
-    caller: requester as Caller,
-    params: req.params as Call['params'], // no path has a wildcard
-    query: query.given,
-    body: read.given,
-    read,
-    json: res.locals.body ?? {},
-    req,
-    header(name) {
-      const value = req.headers[name];
-      return value === undefined ? undefined : String(value);
-    },
-    told: res.locals,
-  };
-}
-
-/** Where no field is accepted; the checks have refused a request that has any. */
-function nothing(): ReadRequest<Fields> {
-  return { given: {}, problems: new FieldProblems() };
+function askedBy(req: Request, res: Reply): Asked {
+  const { caller: requester, body: json } = res.locals;
+  // No path has a wildcard, so each part is one text.
+  return { requester, params: req.params as Asked['params'], json, req, told: res.locals };
 }
 
 async function send(res: Reply, result: Result<z.ZodType<object>>, gateway: Gateway): Promise<void> {

@@ -12,7 +12,7 @@ import {
 } from './accounts/accounts.ts';
 import { accountLedger, creditAccount } from './accounts/credits.ts';
 import { approvals } from './approvals/approvals.ts';
-import { senderDecision, templateDecision } from './approvals/decisions.ts';
+import { giveSender, senderDecision, templateDecision } from './approvals/decisions.ts';
 import { audit } from './audit/audit.ts';
 import { batch, batches, stopBatch } from './batches/batches.ts';
 import { batchFailures } from './batches/failures.ts';
@@ -58,7 +58,7 @@ import {
 } from './operators/users.ts';
 import { addToOptIns, optIns, takeOptIn } from './opt-ins/opt-ins.ts';
 import { changeProvider } from './providers/change-provider.ts';
-import { changeProviderStatus, providers } from './providers/providers.ts';
+import { changeProviderStatus, providers, showProvider } from './providers/providers.ts';
 import { testProvider } from './providers/test-send.ts';
 import { accountReports, adminReports } from './reports/reports.ts';
 import { explain, putRoute, routes, takeRoute } from './routing/routes.ts';
@@ -214,6 +214,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   creditAccount,
   accountLedger,
   approvals,
+  giveSender,
   senderDecision,
   templateDecision,
   listCarriers,
@@ -232,6 +233,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   putRoute,
   takeRoute,
   providers,
+  showProvider,
   changeProvider,
   changeProviderStatus,
   testProvider,

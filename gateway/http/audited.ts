@@ -68,6 +68,7 @@ export async function changeAudited<T>(
 
 export function actorOf({ who, address, scopes }: Requester): Actor {
   const { kind, id } = who;
+  if (kind === 'ops') return { kind, id, ...(address !== '' && { address }) };
   const operator = scopes.some(isOperatorScope) ? ({ operator: true } as const) : {};
   return { kind, id, ...operator, ...(who.kind === 'user' && { name: who.name }), address };
 }

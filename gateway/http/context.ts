@@ -16,9 +16,9 @@ import type {
 /** What a request may do: the scopes of a key, and `owner`, which only users with that role have. */
 export type Permission = KeyScope | 'owner';
 
-/** Who makes a request: a program with a key, or somebody who signed in. */
+/** Who makes a request: a program with a key, somebody who signed in, or an operator on this machine (`asha@vm-1`). */
 export type Who =
-  | { readonly kind: 'key'; readonly id: string }
+  | { readonly kind: 'key' | 'ops'; readonly id: string }
   | {
       readonly kind: 'user';
       readonly id: UserId;

@@ -1,17 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { Db } from 'mongodb';
-import { listCarriers } from '../../shared/carriers/carrier-store.ts';
-import { listChains } from '../../shared/carriers/chain-store.ts';
-import { numberKey } from '../../shared/carriers/numbers/number.ts';
-import { findNumber } from '../../shared/carriers/numbers/store.ts';
 import { WHOLE_ACCOUNT } from '../../shared/carriers/opt-outs/opt-out.ts';
 import { findWordSettings } from '../../shared/carriers/opt-outs/word-settings.ts';
-import { findProvider } from '../../shared/carriers/providers/store.ts';
-import { listRoutes } from '../../shared/carriers/routing/store.ts';
-import { findSender } from '../../shared/carriers/sender-store.ts';
-import { findEndpoints } from '../../shared/events/webhooks/endpoint-store.ts';
-import { accountInAudit } from '../../shared/money/accounts/account.ts';
-import { findAccount } from '../../shared/money/accounts/store.ts';
 import type { Actor, Subject } from '../../shared/people/audit/entry.ts';
 import { beginEntry, completeEntry } from '../../shared/people/audit/store.ts';
 import { auditView } from '../../shared/people/audit/view.ts';
@@ -51,28 +41,10 @@ interface Thing {
 const accountOf = ({ account }: Values) => account as AccountId; // the commands of these nouns read it by `accountId`
 
 const THINGS: Readonly<Record<string, Thing>> = {
-  account: {
-    id: accountOf,
-    read: async (db, values) => {
-      const account = await findAccount(db, accountOf(values));
-      return account && accountInAudit(account);
-    },
-  },
-  credits: {
-    id: accountOf,
-    read: async (db, values) => {
-      const account = await findAccount(db, accountOf(values));
-      return account && { balance: account.balance, seq: account.seq };
-    },
-  },
   key: { id: ({ key }) => key, read: (db, { key }) => findKey(db, String(key)) },
   user: {
     id: ({ username }) => username,
     read: async (db, words) => auditedUser(await theUser(db, words)),
-  },
-  sender: {
-    id: ({ account, sender }) => named(account, sender),
-    read: (db, values) => findSender(db, accountOf(values), String(values.sender)),
   },
   'template-request': {
     id: ({ account, request }) => named(account, request),
@@ -82,29 +54,8 @@ const THINGS: Readonly<Record<string, Thing>> = {
     id: ({ account, template }) => named(account, template),
     read: (db, values) => findTemplate(db, accountOf(values), String(values.template)),
   },
-  carrier: {
-    id: ({ carrier }) => carrier,
-    read: async (db, { carrier }) => (await listCarriers(db)).find(({ _id }) => _id === carrier),
-  },
-  route: {
-    id: ({ name }) => name,
-    read: async (db, { name }) => (await listRoutes(db)).find(({ _id }) => _id === name),
-  },
-  chain: {
-    id: ({ account, carrier }) => named(account, carrier),
-    read: async (db, values) => (await listChains(db, accountOf(values))).find((one) => one.carrier === values.carrier),
-  },
-  provider: { id: accountOf, read: (db, values) => findProvider(db, accountOf(values)) },
-  webhook: {
-    id: ({ webhook }) => webhook,
-    read: async (db, { webhook }) =>
-      webhook === undefined ? undefined : (await findEndpoints(db, [webhook as never]))[0],
-  },
-  number: {
-    id: ({ number, keyword }) => (number === undefined ? undefined : numberKey(String(number), String(keyword ?? ''))),
-    read: async (db, { number, keyword }) =>
-      (await findNumber(db, String(number))).find((entry) => entry.keyword === (keyword ?? '')),
-  },
+  // `carrier test`.
+  carrier: { id: ({ carrier }) => carrier, read: async () => undefined },
   'opt-out': {
     id: ({ customer }) => (customer === undefined ? undefined : maskNumber(String(customer))),
     read: async () => undefined,
@@ -113,19 +64,15 @@ const THINGS: Readonly<Record<string, Thing>> = {
     id: ({ account, number }) => named(account, number ?? WHOLE_ACCOUNT),
     read: (db, values) => findWordSettings(db, accountOf(values), String(values.number ?? WHOLE_ACCOUNT)),
   },
-  'opt-in': {
-    id: ({ customer }) => (customer === undefined ? undefined : maskNumber(String(customer))),
-    read: async () => undefined,
-  },
 };
 
 function thingOf({ noun, verb }: Command): Thing | undefined {
   return THINGS[`${noun} ${verb}`] ?? THINGS[noun];
 }
 
-/** The account that a command is about. In a route, `account` is a list, because it is a condition there. */
+/** The account that a command is about. */
 function accountIn({ account }: Values): unknown {
-  return typeof account === 'string' && account !== 'any' ? account : undefined;
+  return typeof account === 'string' ? account : undefined;
 }
 
 /** The id of a thing that belongs to an account. Undefined when the words name none, for example when they name a file of many. */
@@ -138,7 +85,7 @@ function named(account: unknown, name: unknown): string | undefined {
  * written, the command does not start. `failed` means that it ended with an error; the entry shows the thing as it is then.
  */
 export async function runAudited(command: Command, values: Values, context: Context): Promise<Answer | LongAnswer> {
-  if (LOOKS.has(command.verb) || ON_THEIR_OWN.has(`${command.noun} ${command.verb}`))
+  if (command.isEndpoint || LOOKS.has(command.verb) || ON_THEIR_OWN.has(`${command.noun} ${command.verb}`))
     return command.run(values, context);
   const db = await context.db();
   const thing = thingOf(command);
@@ -202,11 +149,10 @@ function subjectOf({ noun }: Command, id: unknown): Subject {
 
 /** From the answer of a command, the words by which the thing that it created can be found. */
 function madeBy({ noun }: Command, answer: Answer | LongAnswer): Values {
-  const { id, account, webhook } = membersOf(answer);
+  const { id, account } = membersOf(answer);
   return {
     ...(account === undefined ? {} : { account }),
     ...(noun === 'key' && id !== undefined ? { key: id } : {}),
-    ...(webhook === undefined ? {} : { webhook }),
   };
 }
 

@@ -1,8 +1,8 @@
 import type { ChatTemplateDocument } from '../../shared/templates/chat/chat-template.ts';
 import { findChatTemplate, listChatTemplates } from '../../shared/templates/chat/store.ts';
 import { describeParam, paramsOf } from '../../shared/templates/chat/template-params.ts';
-import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
+import { existing } from './owners.ts';
 import { accountId, required, words } from './parameters.ts';
 import { sheet, table } from './show.ts';
 

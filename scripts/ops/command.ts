@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import type { Local } from '../../gateway/local.ts';
 import type { AskedSecret } from '../../shared/platform/config/secrets.ts';
 import type { Config } from '../../shared/platform/config/settings.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
@@ -17,6 +18,8 @@ export interface Command {
   readonly about: string;
   readonly args: Readonly<Record<string, Parameter<unknown>>>;
   readonly options: Readonly<Record<string, Parameter<unknown>>>;
+  /** Its endpoint writes the audit. */
+  readonly isEndpoint?: true;
   /** Further paragraphs of its help. */
   readonly notes?: string;
   /** `values` are the parsed parameters. Only `defineCommand` may create them. */
@@ -32,6 +35,8 @@ export interface Context {
   tell(text: string): void;
   /** When no store answers, throws a `Failure` that says what to do. */
   db(): Promise<Db>;
+  /** The endpoints' gateway, without a server. Throws as `db` does. */
+  gateway(): Promise<Local>;
   /** Like `openSecretBox`, and throws as `db` does. */
   box(): Promise<SecretBox>;
   /** A secret that must not appear in the list of processes: from the variable, from stdin, or asked for on the terminal. */

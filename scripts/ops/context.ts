@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { type Local, localGateway } from '../../gateway/local.ts';
 import type { Config } from '../../shared/platform/config/settings.ts';
 import { connectStore, type Store } from '../../shared/platform/mongo/connect.ts';
 import { expectSchema } from '../../shared/platform/mongo/schema.ts';
@@ -6,6 +7,7 @@ import { openSecretBox } from '../../shared/platform/processes/open-secret-box.t
 import { systemClock } from '../../shared/platform/runtime/clock.ts';
 import { embeddedSocketPath, embeddedStoreDir } from '../../shared/platform/runtime/embedded-socket.ts';
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
+import { createLog } from '../../shared/platform/runtime/log.ts';
 import { type Context, Failure } from './command.ts';
 import { readSecret } from './read-secret.ts';
 import { type Canvas, Progress } from './store/progress.ts';
@@ -20,15 +22,28 @@ export function openContext(
     store ??= await open(config);
     return store.db;
   };
+  let gateway: Promise<Local> | undefined;
+  const box = async () => openSecretBox(config, await db());
+  const supplies = { config, clock: systemClock, log: createLog('ops', 'silent') };
   return {
     config,
     clock: systemClock,
     progress: new Progress(canvas, systemClock),
     tell,
     db,
-    box: async () => openSecretBox(config, await db()),
+    box,
+    gateway() {
+      gateway ??= db().then(async (store) => localGateway({ ...supplies, db: store, box: await box() }));
+      return gateway;
+    },
     secret: readSecret,
-    close: async () => store?.close(),
+    async close() {
+      await gateway?.then(
+        (opened) => opened.close(),
+        () => {}, // The command has said why.
+      );
+      await store?.close();
+    },
   };
 }
 

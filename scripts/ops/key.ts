@@ -19,9 +19,9 @@ import {
 } from '../../shared/people/keys/store.ts';
 import { keyViews } from '../../shared/people/keys/view.ts';
 import { AllPlacesTaken } from '../../shared/platform/mongo/places.ts';
-import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { checkMaker, checkOperatorKey, OPERATOR_KEY } from './key-bounds.ts';
+import { existing } from './owners.ts';
 import {
   accountId,
   choice,

@@ -3,8 +3,8 @@ import type { LedgerEntryDocument } from '../../shared/money/ledger/entry.ts';
 import { readStatement } from '../../shared/money/ledger/statement.ts';
 import { type LedgerVerdict, verifyLedger } from '../../shared/money/ledger/verify.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
-import { existing } from './account.ts';
 import { type Command, type Context, defineCommand, Failure } from './command.ts';
+import { existing } from './owners.ts';
 import { accountId, flag, integer, optional, required } from './parameters.ts';
 import { table } from './show.ts';
 

@@ -10,9 +10,9 @@ import {
   wordSettingsKey,
   wordsFor,
 } from '../../shared/carriers/opt-outs/word-settings.ts';
-import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { checkedAnswers, shownAnswer } from './opt-out-answers.ts';
+import { existing } from './owners.ts';
 import { accountId, optional, ownNumber, required } from './parameters.ts';
 import { sheet } from './show.ts';
 

@@ -6,10 +6,10 @@ import { changeOptOuts, listOptOuts, optOutPlace } from '../../shared/carriers/o
 import { recipientProblem } from '../../shared/messages/document/recipient.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { phoneDigits } from '../../shared/platform/sheets/cell.ts';
-import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
 import { readNumberFile, refuseBadLines } from './number-file.ts';
 import { OPT_OUT_HEADING, optOutLine, optOutsOf } from './opt-out-file.ts';
+import { existing } from './owners.ts';
 import { accountId, integer, optional, ownNumber, required, type Shape, withDefault, words } from './parameters.ts';
 import { table } from './show.ts';
 

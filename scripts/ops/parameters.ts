@@ -1,6 +1,6 @@
 import { isLine } from '../../shared/money/accounts/account-form.ts';
-import { type AccountId, type EndpointId, type EventId, isAccountId } from '../../shared/platform/runtime/ids.ts';
-import { isDay, parseOffsetTime } from '../../shared/platform/runtime/iso-time.ts';
+import { type AccountId, isAccountId } from '../../shared/platform/runtime/ids.ts';
+import { parseOffsetTime } from '../../shared/platform/runtime/iso-time.ts';
 import { phoneDigits } from '../../shared/platform/sheets/cell.ts';
 
 /**
@@ -62,13 +62,6 @@ export const name: Shape<string> = {
   parse: (text) => (isLine(text, 100) ? text.trim() : undefined),
 };
 
-/** A sentence for people. */
-export const line: Shape<string> = {
-  value: 'TEXT',
-  form: 'one line of at most 200 characters',
-  parse: (text) => (isLine(text, 200) ? text.trim() : undefined),
-};
-
 export function words(value: string, form: string, pattern: RegExp): Shape<string> {
   return { value, form, parse: (text) => (pattern.test(text) ? text : undefined) };
 }
@@ -116,52 +109,15 @@ export const instant: Shape<Date> = {
   parse: (text) => parseOffsetTime(text)?.at,
 };
 
-/** A calendar day that exists. */
-export const day: Shape<string> = {
-  value: 'DAY',
-  form: 'a day like 2027-12-31',
-  parse: (text) => (isDay(text) ? text : undefined),
-};
-
 export const accountId: Shape<AccountId> = {
   value: 'ACCOUNT',
   form: 'an account id like acc_01kam…, as `account list` shows it',
   parse: (text) => (isAccountId(text) ? text : undefined),
 };
 
-export const endpointId: Shape<EndpointId> = {
-  value: 'WEBHOOK',
-  form: 'a webhook id like whk_4f1c…, as `webhook list` shows it',
-  parse: (text) => (isEndpointId(text) ? text : undefined),
-};
-
-/** The id of an event: one state that a message reached. */
-export const eventId: Shape<EventId> = {
-  value: 'EVENT',
-  form: 'an event id like evt_01kam…_delivered, as posts have it in `webhook-id`',
-  parse: (text) => (isEventId(text) ? text : undefined),
-};
-
-const ID_TAIL = '[0-9a-hjkmnp-tv-z]{26}';
-
-function isEventId(text: string): text is EventId {
-  return new RegExp(`^evt_${ID_TAIL}_[a-z_]{1,16}$`).test(text);
-}
-
-function isEndpointId(text: string): text is EndpointId {
-  return new RegExp(`^whk_${ID_TAIL}$`).test(text);
-}
-
 function boxed<T>(value: T | undefined): { readonly value: T } | undefined {
   return value === undefined ? undefined : { value };
 }
-
-/** A phone number as people write it: `+91 98765-43210`. */
-export const phoneNumber: Shape<string> = {
-  value: 'NUMBER',
-  form: '8 to 15 digits, country code first',
-  parse: (text) => (/^[1-9][0-9]{7,14}$/.test(phoneDigits(text)) ? phoneDigits(text) : undefined),
-};
 
 /** A long number or short code of an account, which customers write to. */
 export const ownNumber: Shape<string> = {

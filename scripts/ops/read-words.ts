@@ -153,18 +153,13 @@ function explanation({ about, required, standard }: Parameter<unknown>): string 
   return `${about}${required ? ' (required)' : ''}${standard === undefined ? '' : ` [${standard || 'none'}]`}`;
 }
 
-/** `expiresAt` becomes `--expires-at`. */
+/** `expiresAt` and `expires_at` become `--expires-at`. */
 export function optionName(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return name.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** The options among a command's values that were given, as they are typed. */
 export function givenOptions(values: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return given.map(([name]) => `--${optionName(name)}`).join(', ');
-}
-
-/** Problems that each begin with the stored field (`links.receiverHosts: …`), with the option that sets it instead. */
-export function optionProblems(problems: readonly string[]): string {
-  return problems.map((one) => one.replace(/^(?:\w+\.)?(\w+):/, (_, name) => `--${optionName(name)}:`)).join(' ');
 }

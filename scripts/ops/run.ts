@@ -1,67 +1,49 @@
 import type { Config } from '../../shared/platform/config/settings.ts';
 import { isDiskFull, isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
 import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
-import { ACCOUNT_COMMANDS } from './account.ts';
-import { AUDIT_COMMANDS } from './audit.ts';
+import { commandOf, nameRequests, unnamedActs } from './act.ts';
+import { ACTS } from './acts.ts';
 import { runAudited } from './audited.ts';
-import { BIND_COMMANDS } from './bind.ts';
-import { CARRIER_COMMANDS } from './carrier.ts';
 import { CARRIER_PAGE_COMMANDS } from './carrier-page.ts';
 import { RECEIPT_COMMANDS } from './carrier-receipts.ts';
 import { CARRIER_TEST_COMMANDS } from './carrier-test.ts';
-import { CHAIN_COMMANDS } from './chain.ts';
 import { CHAT_TEMPLATE_COMMANDS } from './chat-template.ts';
 import { type Command, Failure, UsageError } from './command.ts';
 import { openContext } from './context.ts';
 import { CRASH_POINTS_COMMANDS } from './crash-points.ts';
-import { CREDITS_COMMANDS } from './credits.ts';
 import { ENV_EXAMPLE_COMMANDS } from './env-example.ts';
-import { INBOUND_COMMANDS } from './inbound.ts';
 import { KEY_COMMANDS } from './key.ts';
 import { LEDGER_COMMANDS } from './ledger.ts';
-import { NUMBER_COMMANDS } from './number.ts';
 import { OPT_IN_COMMANDS } from './opt-in.ts';
 import { OPT_OUT_COMMANDS } from './opt-out.ts';
 import { OPT_OUT_WORDS_COMMAND } from './opt-out-words.ts';
-import { PROVIDER_COMMANDS } from './provider.ts';
 import { readWords } from './read-words.ts';
-import { ROUTE_COMMANDS } from './route.ts';
 import { SECRETS_COMMANDS } from './secrets.ts';
-import { SENDER_COMMANDS } from './sender.ts';
 import type { Canvas } from './store/progress.ts';
 import { STORE_COMMANDS } from './store.ts';
 import { STORE_MOVE_COMMANDS } from './store-move.ts';
 import { TEMPLATE_COMMANDS } from './template.ts';
 import { TEMPLATE_REQUEST_COMMANDS } from './template-request.ts';
 import { USER_COMMANDS } from './user.ts';
-import { WEBHOOK_COMMANDS } from './webhook.ts';
+
+const acts = [...ACTS, ...unnamedActs(ACTS)];
+nameRequests(acts);
 
 export const COMMANDS: readonly Command[] = [
-  ...ACCOUNT_COMMANDS,
+  ...acts.map(commandOf),
   ...KEY_COMMANDS,
   ...USER_COMMANDS,
-  ...CREDITS_COMMANDS,
-  ...SENDER_COMMANDS,
   ...TEMPLATE_COMMANDS,
   ...TEMPLATE_REQUEST_COMMANDS,
-  ...NUMBER_COMMANDS,
-  ...INBOUND_COMMANDS,
-  ...CARRIER_COMMANDS,
-  ...BIND_COMMANDS,
   ...RECEIPT_COMMANDS,
   ...CARRIER_PAGE_COMMANDS,
   ...CARRIER_TEST_COMMANDS,
-  ...ROUTE_COMMANDS,
-  ...CHAIN_COMMANDS,
-  ...PROVIDER_COMMANDS,
   ...CHAT_TEMPLATE_COMMANDS,
   ...OPT_IN_COMMANDS,
   ...OPT_OUT_COMMANDS,
   OPT_OUT_WORDS_COMMAND,
-  ...WEBHOOK_COMMANDS,
   ...SECRETS_COMMANDS,
   ...LEDGER_COMMANDS,
-  ...AUDIT_COMMANDS,
   ...STORE_COMMANDS,
   ...STORE_MOVE_COMMANDS,
   ...ENV_EXAMPLE_COMMANDS,

@@ -13,11 +13,6 @@ export function table(heading: readonly string[], rows: readonly (readonly strin
     .join('\n');
 }
 
-/** Below a table that a `--limit` may have cut; empty when it has not. */
-export function more(shown: readonly unknown[], limit: number): string {
-  return shown.length < limit ? '' : '\nThere may be more: raise --limit.';
-}
-
 /** One `name  value` per line. */
 export function sheet(fields: Readonly<Record<string, string | number | boolean>>): string {
   const width = Math.max(...Object.keys(fields).map((name) => name.length));

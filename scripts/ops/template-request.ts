@@ -6,8 +6,8 @@ import { readTurns, readWaitingOf, type Waiting } from '../../shared/templates/s
 import { giveDltId, rejectTemplateRequest } from '../../shared/templates/sms/request-store.ts';
 import { TemplateExists } from '../../shared/templates/sms/store.ts';
 import { templateVersion } from '../../shared/templates/sms/template.ts';
-import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
+import { existing } from './owners.ts';
 import { accountId, optional, required, words } from './parameters.ts';
 import { table } from './show.ts';
 

@@ -16,8 +16,8 @@ import {
 } from '../../shared/templates/sms/store.ts';
 import { type NewTemplate, type TemplateDocument, templateVersion } from '../../shared/templates/sms/template.ts';
 import { routesOfSenders, templateFaults } from '../../shared/templates/sms/template-form.ts';
-import { existing } from './account.ts';
 import { type Command, defineCommand, Failure } from './command.ts';
+import { existing } from './owners.ts';
 import { accountId, choice, flag, integer, list, name, optional, required, withDefault, words } from './parameters.ts';
 import { readOctets } from './read-file.ts';
 import { table } from './show.ts';

@@ -28,8 +28,8 @@ import {
 import type { Config } from '../../shared/platform/config/settings.ts';
 import { AllPlacesTaken } from '../../shared/platform/mongo/places.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
-import { existing } from './account.ts';
 import { type Answer, type Command, defineCommand, Failure, UsageError } from './command.ts';
+import { existing } from './owners.ts';
 import { accountId, choice, flag, name, optional, required } from './parameters.ts';
 import { table } from './show.ts';
 

@@ -11,7 +11,7 @@ export class CarrierExists extends Error {
   readonly code = 'carrier_exists';
 }
 
-export class NoSuchCarrier extends Error {
+class NoSuchCarrier extends Error {
   readonly code = 'no_such_carrier';
 }
 

@@ -56,7 +56,7 @@ export class OpsWorld {
   }
 
   async newAccount(): Promise<string> {
-    return String((await this.json('account create --name Shop')).account);
+    return String((await this.json('account create --name Shop')).account.account_id);
   }
 
   async close(): Promise<void> {

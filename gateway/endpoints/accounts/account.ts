@@ -8,14 +8,15 @@ import { type AccountDocument, type Closed, TEXTS } from '../../../shared/money/
 import { REMAINING } from '../../../shared/money/accounts/closing.ts';
 import { homeOf } from '../../../shared/money/accounts/number-check.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
+import { REQUESTS_PER_MINUTE } from '../../../shared/people/keys/key.ts';
 import { listLiveKeys } from '../../../shared/people/keys/store.ts';
 import { countUsers } from '../../../shared/people/users/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
-import { missingToSend } from '../../../shared/templates/sms/missing-to-send.ts';
 import type { Shown } from '../../api/endpoint.ts';
 import { flag, named, text, time, whole } from '../../api/shapes.ts';
 import { AccountIdText } from '../operators/fields.ts';
+import { missingToSend } from './missing-to-send.ts';
 
 /** An account as operators see it. */
 
@@ -53,6 +54,7 @@ const OperatorAccountSettings = named('OperatorAccountSettings', {
   number_check: z.enum(['off', 'on', 'mobile']).meta({ example: 'on' }),
   country: text(undefined, { example: 'IN' }).nullable(),
   line_breaks: z.enum(['any', 'exact']),
+  key_per_minute: whole('Most requests a minute of a key that it makes itself.', { example: 1000 }),
   log: z.enum(['unusual', 'all']),
   opt_out_exempt: z.array(z.enum(EXEMPTIONS)),
   message_days: whole('How many days its messages are kept. Null: as long as all others.', { minimum: 14 }).nullable(),
@@ -116,6 +118,7 @@ export function newAccountRecord(account: AccountDocument): Shown<typeof NewOper
     number_check: account.numberCheck ?? 'off',
     country: homeOf(account) ?? null,
     line_breaks: account.lineBreaks ?? 'any',
+    key_per_minute: account.keyPerMinute ?? REQUESTS_PER_MINUTE,
     log: account.log ?? 'unusual',
     opt_out_exempt: account.optOutExempt ?? [],
     message_days: account.messageDays ?? null,

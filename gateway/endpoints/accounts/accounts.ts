@@ -235,6 +235,12 @@ export const changeAccount = endpoint({
         'How texts are compared with DLT templates. `any`: CR LF, CR and LF are one line break. `exact`: they differ, for operators that compare octets.',
       ),
     ),
+    key_per_minute: optional(
+      number({
+        ...{ type: 'integer', minimum: 1, maximum: 1_000_000_000 },
+        description: 'Most requests a minute of a key that the account makes itself.',
+      }),
+    ),
     log: optional(choice(['unusual', 'all'], 'Which receipts and answers of carriers are kept for its timelines.')),
     message_days: optional(
       number(
@@ -264,8 +270,17 @@ export const changeAccount = endpoint({
   examples: { body: { example: { expiry_date: '2027-12-31' } } },
   async handle(deps, { requester, params, body }) {
     const { db, clock } = deps;
-    const { expiry_date, entity_id, number_check, line_breaks, opt_out_exempt, message_days, message_texts, ...same } =
-      body;
+    const {
+      expiry_date,
+      entity_id,
+      number_check,
+      line_breaks,
+      opt_out_exempt,
+      key_per_minute,
+      message_days,
+      message_texts,
+      ...same
+    } = body;
     const { who, scopes } = requester;
     if (expiry_date !== undefined && !scopes.includes('admin:money')) {
       // Credits that have expired can be spent again.
@@ -283,6 +298,7 @@ export const changeAccount = endpoint({
         numberCheck: number_check,
         lineBreaks: line_breaks,
         optOutExempt: opt_out_exempt,
+        keyPerMinute: key_per_minute,
         messageDays: message_days,
         texts: message_texts,
       }),

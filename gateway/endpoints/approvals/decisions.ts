@@ -1,15 +1,17 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { decideSender, findSender } from '../../../shared/carriers/sender-store.ts';
+import { createSender, decideSender, findSender, SenderExists } from '../../../shared/carriers/sender-store.ts';
+import type { Route } from '../../../shared/messages/document/message.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { isSenderId } from '../../../shared/platform/runtime/ids.ts';
 import { giveDltId, rejectTemplateRequest } from '../../../shared/templates/sms/request-store.ts';
 import { type Decision, decideTemplate, TemplateExists } from '../../../shared/templates/sms/store.ts';
 import { templateVersion } from '../../../shared/templates/sms/template.ts';
 import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
-import { success, text } from '../../api/shapes.ts';
+import { id, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { choice, Fault, optional, required, string, type Values } from '../../http/fields/field.ts';
+import { choice, Fault, list, optional, required, string, type Values, withDefault } from '../../http/fields/field.ts';
+import { sender } from '../../http/fields/message-fields.ts';
 import { type Rule, request } from '../../http/fields/request.ts';
 import { type FoundTemplate, findOwnTemplate } from '../account-templates/templates.ts';
 import { accountOf } from '../accounts/account.ts';
@@ -31,6 +33,57 @@ const reasonToReject: Rule<typeof DECISION> = ({ decision }, has, problems) => {
 };
 
 const SenderName = text(undefined, { example: 'HARKRA' });
+
+const ROUTES = ['transactional', 'promotional'] as const satisfies readonly Route[];
+
+export const giveSender = endpoint({
+  id: 'giveSender',
+  method: 'post',
+  path: '/v2/admin/accounts/{account_id}/senders',
+  tag: 'Operators',
+  summary: 'Give an account a sender',
+  description: 'Extension. It may use it within seconds, unless it is `submitted`: then it waits for a decision.',
+  scopes: ['admin:support'],
+  params: ACCOUNT_IN_PATH,
+  body: request({
+    sender: required(sender),
+    routes: withDefault(
+      list(choice(ROUTES), { description: 'The routes it may be used on. Absent: both.', minItems: 1, maxItems: 2 }),
+      ROUTES,
+    ),
+    status: withDefault(choice(['approved', 'submitted'], 'Whether the operators have approved it.'), 'approved'),
+  }),
+  answer: success('GivenSender', {
+    account_id: AccountIdText,
+    sender_id: id('snd', undefined, 'snd_01m7znjn7hdb5pft3awkb6pgvz'),
+    sender: SenderName,
+    routes: z.array(z.enum(ROUTES)).meta({ example: ['transactional'] }),
+    state: z.enum(['approved', 'submitted']),
+  }),
+  problems: ['account_not_found', 'sender_exists'],
+  examples: { body: { example: { sender: 'HARKRA' } } },
+  async handle(deps, { requester, params, body: { sender, routes, status } }) {
+    const { db, clock } = deps;
+    const account = await accountOf(db, params.account_id);
+    if (account === undefined) return refused('account_not_found');
+    const { _id: owner } = account;
+    try {
+      const made = await changeAudited(deps, requester, {
+        action: 'sender.create',
+        subject: { kind: 'sender', id: `${owner}:${sender}` },
+        account: owner,
+        read: async () => undefined,
+        make: () => createSender(db, clock, { account: owner, sender, routes, status }),
+        madeOf: (one) => one,
+        isRefusal: (error) => error instanceof SenderExists,
+      });
+      return done({ account_id: owner, sender_id: made._id, sender, routes, state: status });
+    } catch (error) {
+      if (error instanceof SenderExists) return refused('sender_exists');
+      throw error;
+    }
+  },
+});
 
 export const senderDecision = endpoint({
   id: 'decideSender',

@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
 import type { Actor, AuditDocument } from '../../../shared/people/audit/entry.ts';
-import { type AuditQuery, listEntries } from '../../../shared/people/audit/list-entries.ts';
 import { isOperatorScope } from '../../../shared/people/keys/key.ts';
 import type { AuditId } from '../../../shared/platform/runtime/ids.ts';
+import { type AuditQuery, listEntries } from './list-entries.ts';
 
 /** The kinds of things whose changes an account is shown. Others, such as routes and chains, are the operator's own. */
 export const AUDIT_KINDS = [

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
-import { listEntries } from '../../../shared/people/audit/list-entries.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { isAuditId } from '../../../shared/platform/runtime/ids.ts';
@@ -9,6 +8,7 @@ import { named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
 import { pageOfFound } from '../../http/page.ts';
+import { listEntries } from '../audit/list-entries.ts';
 import { accountId } from './fields.ts';
 
 const Thing = z.record(z.string(), z.unknown());

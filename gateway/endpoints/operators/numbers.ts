@@ -22,7 +22,7 @@ import { Fault, optional, required, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { pageOfFound } from '../../http/page.ts';
-import { AccountIdText, accountId, checkAccount, country } from './fields.ts';
+import { AccountIdText, accountId, checkAccount, country, matching } from './fields.ts';
 
 /** Numbers that handsets write to, and whose they are. */
 
@@ -45,10 +45,19 @@ export const numbersOfAll = endpoint({
   summary: 'Numbers that handsets write to',
   description: 'Extension. And whose they are.',
   scopes: ['admin:read'],
-  query: { account_id: optional(accountId('Only of this account.')), limit, cursor: cursorOf('numbers', isNumberKey) },
+  query: {
+    account_id: optional(accountId('Only of this account.')),
+    number: optional(matching('Only of this number: its keywords.', NUMBER, '3 to 15 digits')),
+    limit,
+    cursor: cursorOf('numbers', isNumberKey),
+  },
   answer: pageShape('OperatorNumberPage', OperatorNumber),
-  async handle({ db }, { query: { account_id, limit, cursor } }) {
-    return pageOfFound('numbers', await listNumbers(db, account_id, limit + 1, cursor), limit, numberRecord);
+  async handle({ db }, { query: { account_id, number, limit, cursor } }) {
+    const found =
+      number === undefined
+        ? await listNumbers(db, account_id, limit + 1, cursor)
+        : (await findNumber(db, number)).filter(({ account }) => account_id === undefined || account === account_id);
+    return pageOfFound('numbers', found, limit, numberRecord);
   },
 });
 

@@ -64,6 +64,23 @@ export const providers = endpoint({
   },
 });
 
+export const showProvider = endpoint({
+  id: 'operatorProvider',
+  method: 'get',
+  path: '/v2/admin/providers/{account_id}',
+  tag: 'Operators',
+  summary: 'The chat-app number of an account',
+  description: 'Extension. With its settings, but the secrets.',
+  scopes: ['admin:read'],
+  params: ACCOUNT_IN_PATH,
+  answer: OperatorProvider,
+  problems: ['provider_not_found'],
+  async handle({ db }, { params: { account_id: id } }) {
+    const found = isAccountId(id) ? await findProvider(db, id) : undefined;
+    return found === undefined ? refused('provider_not_found') : providerRecord(found);
+  },
+});
+
 export const changeProviderStatus = endpoint({
   id: 'setProviderStatus',
   method: 'post',

@@ -1,9 +1,6 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
-import { explainRoute } from '../../../shared/carriers/routing/explain.ts';
 import { DEFAULT_WAIT_SECONDS, type RouteDocument, SENDER_KINDS } from '../../../shared/carriers/routing/route.ts';
-import { routeFaults } from '../../../shared/carriers/routing/route-form.ts';
-import { groupsText, matchText } from '../../../shared/carriers/routing/route-text.ts';
 import { addRoute, listRoutes, removeRoute, replaceRoute } from '../../../shared/carriers/routing/store.ts';
 import { laneOf, PRIORITIES, ROUTES } from '../../../shared/messages/document/routing.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
@@ -27,6 +24,9 @@ import {
 } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { accountId, matching, NO_SUCH_ACCOUNT } from '../operators/fields.ts';
+import { explainRoute } from './explain.ts';
+import { routeFaults } from './route-form.ts';
+import { groupsText, matchText } from './route-text.ts';
 
 /** Which carriers take which messages. */
 

@@ -15,7 +15,6 @@ import {
   rotateSecret,
   setEvents,
 } from '../../../shared/events/webhooks/endpoint-store.ts';
-import { postTestEvent } from '../../../shared/events/webhooks/posting/test-event.ts';
 import { disabledWords, isAcknowledged, resultWords } from '../../../shared/events/webhooks/result-words.ts';
 import { newSecret } from '../../../shared/events/webhooks/sign.ts';
 import { SUBSCRIPTIONS_FRESH_MS } from '../../../shared/events/webhooks/subscriptions.ts';
@@ -35,6 +34,7 @@ import type { Accepted } from '../../http/idempotency/action.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { pageOf } from '../../http/page.ts';
 import { registerEndpoint } from './register-endpoint.ts';
+import { postTestEvent } from './test-event.ts';
 
 /** The addresses that an account's events are posted to. What was posted: deliveries.ts. */
 
@@ -259,7 +259,8 @@ export const updateWebhook = endpoint({
     const changed = await changeEndpoint(deps, caller, found, 'webhook.update', async () => {
       if (events !== undefined) await setEvents(db, clock, found._id, [...new Set(events)]);
       if (state === 'active') await enableEndpoint(db, clock, found._id);
-      if (state === 'disabled') await disableEndpoint(db, found._id, 'account');
+      if (state === 'disabled')
+        await disableEndpoint(db, found._id, caller.who.kind === 'ops' ? 'operator' : 'account');
     });
     if (changed === undefined) return refused('webhook_not_found');
     // Every process has read the webhooks again by then, so the change applies to everything after the answer.

@@ -71,7 +71,7 @@ export async function setProvider(
 }
 
 /** Whether a change would send the stored token to another address than before (docs/decisions/0028). */
-export function leadsTokenAway({ baseUrl }: Pick<ProviderDocument, 'baseUrl'>, change: ProviderChange): boolean {
+function leadsTokenAway({ baseUrl }: Pick<ProviderDocument, 'baseUrl'>, change: ProviderChange): boolean {
   return change.token === undefined && change.baseUrl !== undefined && change.baseUrl !== baseUrl;
 }
 

@@ -1,21 +1,11 @@
 import type { Collection, Db } from 'mongodb';
-import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import type { RouteDocument } from './route.ts';
 
-export class RouteExists extends Error {
-  readonly code = 'route_exists';
-}
-
-/** Stores a route. All processes follow it within two seconds. Throws `RouteExists`. */
+/** Stores a route. All processes follow it within two seconds. */
 export async function addRoute(db: Db, clock: Clock, route: Omit<RouteDocument, 'createdAt'>): Promise<RouteDocument> {
   const document = { ...route, createdAt: clock.now() };
-  try {
-    await routes(db).insertOne(document);
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-    throw new RouteExists(`route "${route._id}" exists already`, { cause: error });
-  }
+  await routes(db).insertOne(document);
   return document;
 }
 

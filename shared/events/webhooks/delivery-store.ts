@@ -178,20 +178,9 @@ const REPLAY_PAGE = 500;
 const LOST = ['exhausted', 'discarded'] as const satisfies readonly FailedState[];
 
 /** Everything since a time that an endpoint did not get. */
-export interface LostDeliveries {
+interface LostDeliveries {
   readonly endpoint: EndpointId;
   readonly since: Date;
-}
-
-/** Posts again everything since a time that an endpoint did not get (exhausted or discarded). Returns how many. */
-export async function replaySince(db: Db, lost: LostDeliveries, now: Date): Promise<number> {
-  let replayed = 0;
-  for (let before: DeliveryId | undefined; ; ) {
-    const page = await replayPage(db, lost, before, now);
-    replayed += page.replayed;
-    if (page.next === undefined) return replayed;
-    before = page.next;
-  }
 }
 
 /**

@@ -17,8 +17,6 @@ const LOOKS = ['list', 'show', 'settings', 'verify', 'check', '', 'explain', 're
  * (store.faults.test.ts), or a stopped store, which has no audit.
  */
 const ELSEWHERE = [
-  'webhook replay-event',
-  'webhook test',
   'carrier test',
   'secrets reseal',
   'store backup',
@@ -36,7 +34,7 @@ describe('the audit', () => {
   before(async () => {
     world = await OpsWorld.open({ WEBHOOK_ALLOW_HTTP: 'yes', WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' });
     Object.assign(process.env, SECRETS);
-    account = String((await ops('account create --name First')).account);
+    account = String((await ops('account create --name First')).account.account_id);
   });
   after(async () => {
     for (const name of Object.keys(SECRETS)) delete process.env[name];
@@ -45,7 +43,7 @@ describe('the audit', () => {
 
   const run = (line: string) => world.run(line);
   const ops = (line: string) => world.json(line);
-  const entries = () => world.store.db.collection<AuditDocument>('audit').find().sort({ _id: -1 }).toArray();
+  const entries = () => world.store.db.collection<AuditDocument>('audit').find().sort({ at: -1, _id: -1 }).toArray();
   async function newest(): Promise<AuditDocument> {
     const [entry] = await entries();
     if (entry === undefined) throw new Error('there is no entry');
@@ -62,30 +60,30 @@ describe('the audit', () => {
       const before = (await entries()).length;
       const answer = await ops(line);
       const all = await entries();
-      expect(all, line).to.have.length(before + 1);
       const entry = all[0];
       if (entry === undefined) throw new Error(line);
       const [noun, verb] = line.split(' ');
-      expect(entry, line).to.deep.include({ action: `${noun}.${verb}`, outcome: 'done' });
+      const isEndpoint = COMMANDS.some((one) => one.noun === noun && one.verb === verb && one.isEndpoint);
+      // Changes of one thing within a minute share the entry of their endpoint, which names its action itself.
+      if (!isEndpoint) {
+        expect(all, line).to.have.length(before + 1);
+        expect(entry, line).to.deep.include({ action: `${noun}.${verb}` });
+      }
+      expect(entry, line).to.deep.include({ outcome: 'done' });
       expect(entry.actor).to.include({ kind: 'ops' });
       expect(entry.actor.id).to.include(userInfo().username).and.include(hostname());
       seen.set(`${noun} ${verb}`, entry);
       return answer;
     };
 
-    const made = await change('account create --name Second');
-    expect(await newest()).to.deep.include({ account: made.account, subject: { kind: 'account', id: made.account } });
+    await change('account create --name Second');
     await change(`account update ${account} --name Renamed`);
     expect((await newest()).before).to.include({ name: 'First' });
     expect((await newest()).after)
       .to.include({ name: 'Renamed' })
       .and.not.have.any.keys('balance', 'pending');
-    for (const verb of ['suspend', 'resume', 'pause']) await change(`account ${verb} ${account}`);
-    await ops(`account resume ${account}`);
     await change(`credits top-up ${account} 50 --id invoice-1`);
     expect([(await newest()).before?.balance, (await newest()).after?.balance]).to.deep.equal([0, 50]);
-    await change(`credits correct ${account} 5 --id mistake --reason forgotten`);
-    expect((await newest()).after?.balance).to.equal(55);
     const key = await change(`key create ${account} --name server`);
     expect(await newest()).to.deep.include({ account, subject: { kind: 'key', id: key.id } });
     await change(`key update ${key.id} --allow-ip 203.0.113.0/24`);
@@ -94,8 +92,7 @@ describe('the audit', () => {
     expect(await newest()).to.deep.include({ account, subject: { kind: 'key', id: next.id } });
     await change(`key revoke ${key.id}`);
     expect(await newest()).to.deep.include({ account, subject: { kind: 'key', id: key.id } });
-    await change(`sender create ${account} HARKRA --status submitted`);
-    for (const verb of ['approve', 'reject']) await change(`sender ${verb} ${account} HARKRA`);
+    await change(`sender create ${account} HARKRA`);
     const content = file('templates.csv', TEMPLATES);
     await change(`template import ${account} ${content}`);
     await change(`template create ${account} 1007000000002 --content Hello --senders HARKRA --status submitted`);
@@ -115,19 +112,8 @@ describe('the audit', () => {
     expect((await newest()).after?.password)
       .to.match(/^hidden \([0-9a-f]{8}\)$/)
       .and.not.equal(sealed);
-    for (const verb of ['pause', 'resume']) await change(`carrier ${verb} acme`);
-    for (const line of ['add all --carriers acme', 'set all --price 0.1', 'remove all']) await change(`route ${line}`);
-    await change(`chain set ${account} acme --telemarketers 1302000000001`);
-    await change(`chain remove ${account} acme`);
-    const number =
-      '--base-url http://127.0.0.1:1/v23.0 --phone-number-id 1055 --business-id 2055 --display-number 918000000001';
-    await change(`provider set ${account} ${number}`);
-    for (const verb of ['pause', 'resume']) await change(`provider ${verb} ${account}`);
     await change(`opt-in add ${account} 919876543210`);
-    expect((await newest()).subject).to.deep.equal({ kind: 'opt-in', id: '9198******10' });
-    await change(`opt-in remove ${account} 919876543210`);
-    await change(`opt-in import ${account} ${file('customers.txt', '919876543211\n919876543212\n')}`);
-    expect((await newest()).after).to.include({ added: 2 });
+    await change('route add all --carriers acme');
     await change(`opt-out add ${account} 919876543210`);
     expect((await newest()).subject).to.deep.equal({ kind: 'opt-out', id: '9198******10' });
     await change(`opt-out remove ${account} 919876543210`);
@@ -135,8 +121,6 @@ describe('the audit', () => {
     expect((await newest()).after).to.include({ imported: 1 });
     await change(`opt-out export ${account}`);
     await change(`opt-out words ${account} --languages en`);
-    await change(`number add 56161 ${account}`);
-    await change('number remove 56161');
     const { link } = await change(`user invite asha@example.com --account ${account} --role owner --name Asha`);
     expect(await newest()).to.deep.include({ account, subject: { kind: 'user', id: 'asha@example.com' } });
     const reset = await change('user reset asha@example.com --second-factor');
@@ -144,11 +128,7 @@ describe('the audit', () => {
     expect([(await newest()).before?.role, (await newest()).after?.role]).to.deep.equal(['owner', 'viewer']);
     for (const verb of ['disable', 'enable', 'sessions', 'remove']) await change(`user ${verb} asha@example.com`);
     const tokens = [link, reset.link].map((url) => String(url).split('#')[1] ?? '');
-    const { webhook, secret } = await change(`webhook create ${account} http://127.0.0.1:9/`);
-    expect(await newest()).to.deep.include({ account, subject: { kind: 'webhook', id: webhook } });
-    for (const verb of ['rotate', 'disable', 'enable']) await change(`webhook ${verb} ${webhook}`);
-    await change(`webhook replay ${webhook} --since 2026-01-01T00:00:00Z`);
-    await change(`webhook remove ${webhook}`);
+    const { secret } = await change(`webhook create ${account} http://127.0.0.1:9/`);
 
     const text = JSON.stringify(await entries());
     const told = [
@@ -160,7 +140,9 @@ describe('the audit', () => {
     ];
     for (const one of told) expect(text).not.to.include(one);
     expect(text).not.to.match(/"v1\./);
-    const changing = COMMANDS.filter(({ verb }) => !LOOKS.includes(verb)).map(({ noun, verb }) => `${noun} ${verb}`);
+    const changing = COMMANDS.filter(({ verb, isEndpoint }) => !isEndpoint && !LOOKS.includes(verb)).map(
+      ({ noun, verb }) => `${noun} ${verb}`,
+    );
     const others = changing.filter((name) => !seen.has(name) && !ELSEWHERE.includes(name));
     expect(others).to.deep.equal([]);
   });
@@ -182,11 +164,12 @@ describe('the audit', () => {
   });
 
   it('says that a change ended with an error, and how it left the thing', async () => {
-    const { code } = await run(`credits top-up ${account} 60 --id invoice-1`);
+    await ops(`user invite ravi@example.com --account ${account} --role viewer`);
+    const { code } = await run(`user invite ravi@example.com --account ${account} --role viewer`);
 
     expect(code).to.equal(1);
     const entry = await newest();
-    expect(entry).to.deep.include({ action: 'credits.top-up', outcome: 'failed' });
+    expect(entry).to.deep.include({ action: 'user.invite', outcome: 'failed' });
     expect(entry.after).to.deep.equal(entry.before);
   });
 
@@ -201,18 +184,23 @@ describe('the audit', () => {
     const key = await ops(`key create ${account} --name listed`);
     for (const name of ['one', 'two', 'three']) await ops(`key update ${key.id} --name ${name}`);
     const of = `audit list --subject key:${key.id}`;
-    const list = async (line: string) => (await ops(line)) as unknown as { id: string; action: string; at: string }[];
+    interface Page {
+      readonly data: { readonly audit_id: string; readonly action: string }[];
+      readonly next_cursor: string | null;
+    }
+    const page = async (line: string) => (await ops(line)) as unknown as Page;
+    const list = async (line: string) => (await page(line)).data;
 
     const all = await list(of);
-    const first = await list(`${of} --limit 3`);
-    const rest = await list(`${of} --limit 3 --after ${first.at(-1)?.id}`);
+    const { data: first, next_cursor: cursor } = await page(`${of} --limit 3`);
+    const rest = await list(`${of} --limit 3 --cursor ${cursor}`);
 
     expect(all.map(({ action }) => action)).to.deep.equal([...Array(3).fill('key.update'), 'key.create']);
     expect([...first, ...rest]).to.deep.equal(all);
     const since = new Date(Date.now() + 60_000).toISOString();
     expect(await list(`${of} --since ${since}`)).to.deep.equal([]);
     expect(await list(`${of} --until ${since}`)).to.deep.equal(all);
-    expect((await list(`audit list --account ${account} --limit 1`))[0]?.id).to.equal(all[0]?.id);
+    expect((await list(`audit list --account ${account} --limit 1`))[0]?.audit_id).to.equal(all[0]?.audit_id);
     expect((await run(of)).out).to.match(/done +key\.update .*name/);
   });
 
@@ -224,7 +212,7 @@ describe('the audit', () => {
     await beginEntry(world.store.db, minuteAuditId('01kam', at), intended, { now: at, keptDays: 730 });
     const count = async (times: string): Promise<number> => {
       const found = await ops(`audit list --subject webhook:${subject.id} ${times}`);
-      return (found as unknown as unknown[]).length;
+      return (found.data as unknown[]).length;
     };
     const [before, after] = [new Date(at.getTime() - 1).toISOString(), new Date(at.getTime() + 1).toISOString()];
 

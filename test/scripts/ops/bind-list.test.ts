@@ -47,17 +47,17 @@ describe('npm run ops: bind list', () => {
     );
 
     const told = await eventually(async () => {
-      const [carrier] = await world.json('bind list');
+      const [carrier] = (await world.json('bind list')).carriers;
       return carrier?.measured?.receipts?.delivered === 1 && carrier.measured.receipts.failed === 1 && carrier;
     }, 'the receipts are told');
 
     expect(told.binds.map(({ state }: { state: string }) => state)).to.deep.equal(['bound', 'bound']);
     expect(told.measured.answers).to.deep.equal({ accepted: 2, throttled: 3, rejected: 1 });
-    expect(told.measured.answerMs.p99).to.be.at.least(told.measured.answerMs.p50);
-    expect(told.measured.unanswered).to.deep.equal([0, 0]);
-    expect(['0x58', '0x0B']).to.include(told.measured.lastRefusal.code);
+    expect(told.measured.answer_ms.p99).to.be.at.least(told.measured.answer_ms.p50);
+    expect(told.binds.map((bind: { window_used: number }) => bind.window_used)).to.deep.equal([0, 0]);
+    expect(['0x58', '0x0B']).to.include(told.measured.last_refusal.code);
     const { out } = await world.run('bind list');
-    expect(out).to.match(/acme +0 +bound +\S+Z +0\/50 +\S+ +\d+\/\d+ ms +3 +\S.*delivered 1.* submit: /);
+    expect(out).to.match(/acme +0 +bound +\S+ +0\/50 +\S+ +\d+\/\d+ ms +3 +\S.*delivered 1.* submit: /);
     const page = await metrics.registry.metrics();
     expect(page).to.include('harkara_smpp_receipt_states_total{carrier="acme",state="delivered"} 1');
     expect(page).to.include('harkara_smpp_answer_seconds_count{carrier="acme"} 6');

@@ -58,7 +58,7 @@ describe('npm run ops: receipts of carriers', () => {
     expect((await said('read-receipt', 'nobody', 'id:1'))[1]).to.include('There is no carrier "nobody"');
     const [code, profile] = await said('update', 'acme', '--receipt-profile', 'acme');
     expect([code, profile]).to.deep.equal([2, profile]);
-    expect(profile).to.match(/--receipt-profile .*generic/);
-    expect((await said('update', 'acme', '--receipt-word', 'DND=gone'))[1]).to.match(/--receipt-word .*DND=rejected/);
+    expect(profile).to.match(/--receipt-profile: .*generic/);
+    expect((await said('update', 'acme', '--receipt-word', 'DND=gone'))[1]).to.match(/--receipt-word: .*DND=rejected/);
   });
 });

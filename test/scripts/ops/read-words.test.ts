@@ -3,7 +3,6 @@ import { type Command, defineCommand, UsageError } from '../../../scripts/ops/co
 import {
   accountId,
   choice,
-  day,
   flag,
   instant,
   integer,
@@ -13,6 +12,7 @@ import {
   type Parameter,
   required,
   withDefault,
+  words,
 } from '../../../scripts/ops/parameters.ts';
 import { readWords } from '../../../scripts/ops/read-words.ts';
 
@@ -35,7 +35,7 @@ const commands: readonly Command[] = [
       color: withDefault(choice(['red', 'blue']), 'red', 'its color'),
       routes: withDefault(list('ROUTES', ['a', 'b']), 'a,b', 'its routes'),
       expiresAt: optional(instant, 'its end'),
-      lastDay: optional(day, 'its last day'),
+      lastDay: optional(words('DAY', 'a day', /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)$/), 'its last day'),
       loud: flag('make a noise'),
     },
     run: async () => ({ text: '', json: null }),

@@ -7,7 +7,6 @@ import {
   CarrierExists,
   createCarrier,
   listCarriers,
-  NoSuchCarrier,
   PasswordNeeded,
   setCarrierStatus,
   updateCarrier,
@@ -134,8 +133,8 @@ describe('carriers', () => {
   });
 
   it('says when there is no such carrier', async () => {
-    expect(await failure(setCarrierStatus(store.db, 'none', 'paused'))).to.be.instanceOf(NoSuchCarrier);
-    expect(await failure(updateCarrier(store.db, box, 'none', {}))).to.be.instanceOf(NoSuchCarrier);
+    expect(await failure(setCarrierStatus(store.db, 'none', 'paused'))).to.have.property('code', 'no_such_carrier');
+    expect(await failure(updateCarrier(store.db, box, 'none', {}))).to.have.property('code', 'no_such_carrier');
   });
 });
 

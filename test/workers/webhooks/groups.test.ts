@@ -1,13 +1,14 @@
 import type { RequestListener } from 'node:http';
 import { expect } from 'chai';
 import { type DeliveryDocument, type DeliveryGroup, deliveryId } from '../../../shared/events/webhooks/delivery.ts';
-import { deliveriesOf, findDeliveries, replaySince } from '../../../shared/events/webhooks/delivery-store.ts';
+import { deliveriesOf, findDeliveries } from '../../../shared/events/webhooks/delivery-store.ts';
 import type { CreatedEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
 import { connectStore } from '../../../shared/platform/mongo/connect.ts';
 import type { EventId } from '../../../shared/platform/runtime/ids.ts';
 import { groupsOf, makeGroup, present } from '../../shared/events/webhooks/make.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startWireProxy } from '../../support/mongo-wire/proxy.ts';
+import { replaySince } from '../../support/replay-since.ts';
 import type { Receiver } from './receiver.ts';
 import { verify, WebhookWorld } from './world.ts';
 

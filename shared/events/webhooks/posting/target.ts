@@ -44,7 +44,7 @@ export function openTarget(endpoint: EndpointDocument, { guard, box, log }: Targ
  * The keys of the secrets that can be opened, and why the others cannot. Old ones are left out, so that a rotation helps when the
  * secret key is lost. Only the newest has no `expiresAt`: without it nothing can be signed for long.
  */
-export function openSecrets(
+function openSecrets(
   { _id, secrets }: Pick<EndpointDocument, '_id' | 'secrets'>,
   box: SecretBox,
 ): Pick<PostTarget, 'keys'> & { readonly errors: readonly unknown[] } {

@@ -11,9 +11,9 @@ import {
   findDueOf,
   promoteRetries,
   replayDelivery,
-  replaySince,
 } from '../../../../shared/events/webhooks/delivery-store.ts';
 import { type EndpointId, newId } from '../../../../shared/platform/runtime/ids.ts';
+import { replaySince } from '../../../support/replay-since.ts';
 import { useStore } from '../../../support/store.ts';
 import { groupsOf, makeDelivery, makeGroup, present } from './make.ts';
 

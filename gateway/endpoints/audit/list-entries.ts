@@ -1,7 +1,7 @@
 import type { Db, Filter } from 'mongodb';
-import { type AccountId, type AuditId, idTime, lowestId } from '../../platform/runtime/ids.ts';
-import type { AuditDocument } from './entry.ts';
-import { entries } from './store.ts';
+import type { AuditDocument } from '../../../shared/people/audit/entry.ts';
+import { entries } from '../../../shared/people/audit/store.ts';
+import { type AccountId, type AuditId, idTime, lowestId } from '../../../shared/platform/runtime/ids.ts';
 
 export interface AuditQuery {
   readonly account?: AccountId;

@@ -1,4 +1,4 @@
-import type { RouteDocument, RouteMatch, WeightedCarrier } from './route.ts';
+import type { RouteDocument, RouteMatch, WeightedCarrier } from '../../../shared/carriers/routing/route.ts';
 
 /** How people read a route. */
 

@@ -1,9 +1,9 @@
-import { type Clock, isoTimestamp } from '../../../platform/runtime/clock.ts';
-import { newId } from '../../../platform/runtime/ids.ts';
-import type { EndpointDocument } from '../endpoint.ts';
-import { Poster, type PostResult } from './post.ts';
-import { type Posted, signedPost } from './signed-post.ts';
-import { openTarget, type TargetDeps } from './target.ts';
+import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
+import { Poster, type PostResult } from '../../../shared/events/webhooks/posting/post.ts';
+import { type Posted, signedPost } from '../../../shared/events/webhooks/posting/signed-post.ts';
+import { openTarget, type TargetDeps } from '../../../shared/events/webhooks/posting/target.ts';
+import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 
 export interface TestDeps extends TargetDeps {
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import { listApprovedNames } from '../../carriers/sender-store.ts';
-import type { AccountDocument } from '../../money/accounts/account.ts';
-import { hasApproved } from './store.ts';
+import { listApprovedNames } from '../../../shared/carriers/sender-store.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { hasApproved } from '../../../shared/templates/sms/store.ts';
 
 /** Something without which every send of an account is refused. */
 export type Missing = 'PE id' | 'sender' | 'template';

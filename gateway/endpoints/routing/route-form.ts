@@ -1,8 +1,8 @@
 import type { Db } from 'mongodb';
-import { isCountry } from '../../money/accounts/number-check.ts';
-import { findAccounts } from '../../money/accounts/store.ts';
-import { listCarriers } from '../carrier-store.ts';
-import type { RouteDocument, RouteMatch, WeightedCarrier } from './route.ts';
+import { listCarriers } from '../../../shared/carriers/carrier-store.ts';
+import type { RouteDocument, RouteMatch, WeightedCarrier } from '../../../shared/carriers/routing/route.ts';
+import { isCountry } from '../../../shared/money/accounts/number-check.ts';
+import { findAccounts } from '../../../shared/money/accounts/store.ts';
 
 /** The most carriers in one route. Each more means more paths to read, and one message asks at most three. */
 const MOST_CARRIERS = 6;

@@ -1,0 +1,553 @@
+import { newId } from '../../shared/platform/runtime/ids.ts';
+import type { Act, Told } from './act.ts';
+import { listText, recordText } from './answer-text.ts';
+import { bindsText } from './bind-text.ts';
+import { SETTING_OPTIONS, settingsText, withSettings } from './carrier-settings.ts';
+import { Failure } from './command.ts';
+import { ownerOfWebhook } from './owners.ts';
+import { flag, optional, words } from './parameters.ts';
+import { CHANGED_ROUTE, existingRoute, findRoute, NEW_ROUTE, routeText, wholeRoute } from './route-options.ts';
+
+/** The commands that are endpoints of the API, by noun. What has none stands in the nouns' own files. */
+
+const status = (noun: string, verb: string, to: string, about: string, operation: string): Act => ({
+  ...{ command: `${noun} ${verb}`, operation, about, fixed: { status: to } },
+  say: (_, given) => `${given.account_id ?? given.carrier_id} is ${to}.`,
+});
+
+const ACCOUNT: readonly Act[] = [
+  {
+    ...{ command: 'account create', operation: 'createAccount', about: 'Creates an account, without credits.' },
+    say: ({ account }, given) =>
+      [
+        recordText(account),
+        `Created. Next: npm run ops -- credits top-up ${account.account_id} 1000`,
+        ...(given.dlt === 'on' && given.number_check === undefined
+          ? [
+              `Numbers without 91 are sent and charged as they are. To refuse them: account update ${account.account_id} --number-check on`,
+            ]
+          : []),
+      ].join('\n'),
+  },
+  {
+    ...{ command: 'account list', operation: 'operatorAccounts', about: 'Shows accounts, newest first.' },
+    columns: ['account_id', 'status', 'balance', 'currency', 'expiry_date', 'name'],
+  },
+  {
+    ...{ command: 'account show', operation: 'operatorAccount', about: 'Shows an account, and what it lacks to send.' },
+    say: (account) =>
+      [recordText(account), ...account.missing_to_send.map((one: string) => needOf(one, account))].join('\n'),
+  },
+  { command: 'account update', operation: 'updateAccount', say: ({ account }) => recordText(account) },
+  status(
+    'account',
+    'suspend',
+    'suspended',
+    'Refuses its sends (403) until it is resumed; what waits, waits.',
+    'setAccountStatus',
+  ),
+  status(
+    ...(['account', 'pause', 'paused'] as const),
+    'Holds the waiting messages of an account until it is resumed. Its sends are still accepted, and wait too.',
+    'setAccountStatus',
+  ),
+  status(
+    'account',
+    'resume',
+    'active',
+    'Lets a suspended or paused account send again, what waited first.',
+    'setAccountStatus',
+  ),
+];
+
+/** What an account lacks, and the command that provides it. */
+function needOf(what: string, { account_id: id, missing_to_send: missing }: Told): string {
+  if (what === 'entity_id') return `It cannot send without a PE id: account update ${id} --entity-id PE-ID`;
+  if (what === 'sender') return `It cannot send without a sender: sender create ${id} SENDER`;
+  const needed = missing.includes('sender') ? '' : ', of an approved sender';
+  return `It cannot send without a template: template import ${id} FILE (or template create${needed})`;
+}
+
+const CREDIT_NOTE =
+  'The same --id again for the same account changes nothing. So if you do not know whether it succeeded, repeat it.';
+const creditId = optional(
+  words('ID', '1 to 64 letters, digits, _ or -', /^[A-Za-z0-9_-]{1,64}$/),
+  'ensures that it happens once, for example an invoice number; default: a new id',
+);
+
+const credit = (verb: string, kind: string, about: string): Act => ({
+  ...{ command: `credits ${verb}`, operation: 'creditAccount', about, notes: CREDIT_NOTE },
+  ...{ args: ['amount'], fixed: { kind }, more: { id: creditId } },
+  ...(kind === 'top_up' && { defaults: { reason: 'Top-up' } }),
+  prepare(asked, { id }, { tell }) {
+    const idempotencyKey = typeof id === 'string' ? id : newId('top').slice('top_'.length);
+    if (id === undefined)
+      tell(`Its id is ${idempotencyKey}. If it is interrupted, repeat it with --id ${idempotencyKey}.`);
+    return { ...asked, idempotencyKey };
+  },
+  say({ amount, credit_id: id, balance, replayed }) {
+    const did = amount < 0 ? `Took ${-amount}` : `Added ${amount}`;
+    return `${replayed ? `Nothing added: id ${id} was added before.` : `${did} credits (id ${id}).`} Balance: ${balance}.`;
+  },
+});
+
+const CREDITS: readonly Act[] = [
+  credit('top-up', 'top_up', 'Adds credits to an account, once for each --id.'),
+  credit('correct', 'correction', 'Puts a mistake right: adds credits, or takes them away, once for each --id.'),
+  {
+    ...{ command: 'credits list', operation: 'operatorLedger' },
+    columns: ['seq', 'at', 'amount', 'balance_after', 'reason', 'reference', 'note', 'by'],
+  },
+];
+
+const SENDER: readonly Act[] = [
+  {
+    ...{
+      command: 'sender create',
+      operation: 'giveSender',
+      about: 'Registers a sender to an account.',
+      args: ['sender'],
+    },
+    say: ({ sender, state, sender_id, routes }) => `${sender} is ${state} (${sender_id}) for ${routes.join(', ')}.`,
+  },
+  ...(['approve', 'reject'] as const).map((verb): Act => {
+    const decision = verb === 'approve' ? 'approved' : 'rejected';
+    return {
+      ...{ command: `sender ${verb}`, operation: 'decideSender', fixed: { decision }, names: { sender_id: 'id' } },
+      about: verb === 'approve' ? 'Lets an account use a sender.' : 'Lets an account not use a sender any more.',
+      say: ({ sender }) => `${sender} is ${decision}.`,
+    };
+  }),
+  {
+    ...{ command: 'sender list', operation: 'senders', about: 'Shows the senders of an account.' },
+    columns: ['sender', 'state', 'routes', 'reason', 'sender_id'],
+  },
+];
+
+const NUMBER: readonly Act[] = [
+  {
+    ...{ command: 'number add', operation: 'addNumber', args: ['number', 'account_id'] },
+    about: 'Gives a long number or short code to an account: what is sent to it is received by the account.',
+    say({ number: { account_id, number, keyword } }) {
+      const which = keyword === null ? 'everything that no keyword fits' : `messages that begin with "${keyword}"`;
+      return `${account_id} gets ${which} to ${number}.`;
+    },
+  },
+  {
+    ...{
+      command: 'number list',
+      operation: 'operatorNumbers',
+      about: 'Shows numbers and keywords, and whose they are.',
+    },
+    ...{ names: { account_id: 'account' }, columns: ['number', 'keyword', 'account_id', 'country', 'created_at'] },
+  },
+  {
+    ...{ command: 'number show', operation: 'operatorNumbers', args: ['number'] },
+    about: 'Shows the keywords of one number, and whose they are.',
+    columns: ['number', 'keyword', 'account_id', 'country', 'created_at'],
+  },
+  {
+    ...{ command: 'number remove', operation: 'removeNumber' },
+    about: 'Takes a number, or one keyword of it, from its account. What was received stays.',
+    say: ({ number: { number, keyword } }) =>
+      `${keyword === null ? number : `${number} ${keyword}`} belongs to nobody now.`,
+  },
+];
+
+const RECEIVED: readonly Act[] = [
+  {
+    ...{
+      command: 'inbound list',
+      operation: 'strays',
+      about: 'Shows received SMS that belong to no account, newest first.',
+    },
+    notes:
+      'No account has their number, or no keyword of the number fits. They are removed after INBOUND_DAYS. With INBOUND_UNASSIGNED=refuse\n' +
+      'messages to numbers of nobody are refused to the carrier instead.',
+    more: { text: flag('also what they say') },
+    prepare: (asked, { text }) => ({ ...asked, query: { ...asked.query, text: text ? 'yes' : 'no' } }),
+    columns: ['at', 'carrier_id', 'from', 'to', 'text'],
+  },
+  {
+    ...{ command: 'orphan list', operation: 'orphans', about: 'Shows receipts that fit no message, newest first.' },
+    columns: ['at', 'carrier_id', 'from', 'to', 'state', 'error_code', 'carrier_message_id'],
+  },
+];
+
+const POLICY_NOTE =
+  '--unknown-policy assume_sent: in a run of 15 kills, 4 of 7,788 messages were charged and never left. resend lost none and doubled none.';
+const PASSWORD_NOTE =
+  'The password comes from SMPP_PASSWORD, from stdin with --password-stdin, or is asked for; never from an option, because the list\n' +
+  'of processes would show it. What decides where it is sent (host, port, TLS, system id, other hosts) is changed only together with it.';
+const CARRIER_NOTES = `${POLICY_NOTE}\n${PASSWORD_NOTE}`;
+const OF_CARRIER = { secrets: { password: 'SMPP_PASSWORD' }, fixed: { settings: {} }, more: SETTING_OPTIONS } as const;
+
+const CARRIER: readonly Act[] = [
+  {
+    ...{
+      command: 'carrier create',
+      operation: 'createCarrier',
+      args: ['carrier_id'],
+      ...OF_CARRIER,
+      notes: CARRIER_NOTES,
+    },
+    about: 'Adds a carrier; the SMPP worker binds to it within seconds.',
+    prepare: withSettings,
+    say: ({ carrier }) => `${carrier.carrier_id} is created. \`carrier list\` shows in a moment whether it is bound.`,
+  },
+  {
+    ...{ command: 'carrier update', operation: 'updateCarrier', ...OF_CARRIER, notes: CARRIER_NOTES },
+    about: 'Changes settings of a carrier. Its binds end gracefully and start again with the new settings.',
+    async prepare(asked, given) {
+      const whole = await withSettings(asked, given);
+      if (Object.keys({ ...asked.body, ...Object(whole.body.settings), settings: 0 }).length > 1) return whole;
+      if (given.password || given.password_stdin) return whole;
+      throw new Failure('Nothing to change: see `carrier update --help`.');
+    },
+    say: ({ carrier }) => `${carrier.carrier_id} is updated.`,
+  },
+  {
+    ...{ command: 'carrier test-bind', operation: 'testCarrierBind', ...OF_CARRIER, notes: PASSWORD_NOTE },
+    about: 'Tries a bind with settings that are not saved, and unbinds. Sends nothing.',
+    ...{ names: { carrier_id: 'carrier' }, prepare: withSettings, isDone: ({ ok }) => ok },
+    say: ({ ok, words: said, pdus }) => [...pdus, '', `${ok ? 'ok ' : 'NO '} ${said}`].join('\n'),
+  },
+  {
+    ...{ command: 'carrier list', operation: 'operatorCarriers' },
+    about: 'Shows all carriers, whether they are bound, and why not.',
+    columns: [
+      'carrier_id',
+      'status',
+      'host',
+      'port',
+      'tls',
+      'system_id',
+      'window_size',
+      'per_second',
+      'paths',
+      'name',
+      'words',
+    ],
+  },
+  {
+    ...{ command: 'carrier show', operation: 'operatorCarrier', say: settingsText },
+    about: 'Shows every setting of a carrier: its value, and what it is for.',
+  },
+  {
+    ...{ command: 'carrier remove', operation: 'removeCarrier', say: ({ carrier_id }) => `${carrier_id} is removed.` },
+    about: 'Removes a carrier that is paused, in no route, and done with what it had.',
+  },
+  status(
+    'carrier',
+    'pause',
+    'paused',
+    'Ends its binds; what waits for it waits, or goes by another carrier of its paths.',
+    'setCarrierStatus',
+  ),
+  status('carrier', 'resume', 'active', 'Binds to a paused carrier again.', 'setCarrierStatus'),
+  {
+    ...{ command: 'bind list', operation: 'operatorCarriers', say: bindsText },
+    about:
+      'Shows each bind of each carrier: state, window, rate, time to the answer, throttled answers, receipts, last refusal.',
+    notes:
+      'Measured by the process that holds the carrier, since it began, told every three seconds. WINDOW: submits without an answer, of those\n' +
+      'that may be. RATE: segments a second over all binds; with * it was learned when the carrier throttled. Times: of the last 1,000 answers.',
+  },
+  {
+    command: 'chain set',
+    operation: 'putChain',
+    say: ({ chain }) => `It reaches ${chain.carrier_id} through ${chain.telemarketers.join(', ')}.`,
+  },
+  {
+    command: 'chain remove',
+    operation: 'removeChain',
+    say: ({ carrier_id }) => `It has no chain of its own at ${carrier_id} any more.`,
+  },
+  { command: 'chain list', operation: 'operatorChains' },
+];
+
+const ROUTE_NOTE =
+  'A message goes by one route, the first of: the highest --order; of its account; the longest prefix (a country counts as its code);\n' +
+  'of its sender; of its kind of sender; of its priority; of its routing group. When there are routes and none matches, it is refused\n' +
+  '(400 no_route): add one without conditions for the rest. The first carrier of a group is chosen by weights and the recipient. The next\n' +
+  'one serves while those before it are down, paused, too slow or refuse nearly everything, and takes what they refuse with a code of\n' +
+  'class failover (`carrier update --status-class`). Everybody follows a change within 2 s; what waits is routed anew.';
+const OF_ROUTE = {
+  names: {
+    ...{ groups: 'carriers', countries: 'country', prefixes: 'prefix', senders: 'sender', senderKinds: 'senderKind' },
+    ...{ accounts: 'account', routes: 'route', priorities: 'priority' },
+  },
+  operation: 'putRoute',
+  notes: ROUTE_NOTE,
+  fixed: { groups: [], matches: {} },
+} as const;
+
+const ROUTE: readonly Act[] = [
+  {
+    ...{ command: 'route add', about: 'Says which carriers take which messages.', ...OF_ROUTE, more: NEW_ROUTE },
+    async prepare(asked, given, context) {
+      if ((await findRoute(context, given.route_id)) === undefined) return wholeRoute(asked, given);
+      throw new Failure(`Not added: route "${given.route_id}" exists already (see \`route set\`).`);
+    },
+    say: ({ route, warning }) => [routeText(route, ' is added'), ...(warning === null ? [] : [warning])].join('\n'),
+  },
+  {
+    ...{ command: 'route set', ...OF_ROUTE, more: CHANGED_ROUTE },
+    about: 'Changes a route. What is left out stays; `any` takes a condition away, `none` a price.',
+    prepare: async (asked, given, context) => wholeRoute(asked, given, await existingRoute(context, given.route_id)),
+    say: ({ route, warning }) => [routeText(route, ' is changed'), ...(warning === null ? [] : [warning])].join('\n'),
+  },
+  {
+    ...{ command: 'route remove', operation: 'removeRoute', say: ({ route_id }) => `${route_id} is removed.` },
+    about: 'Removes a route. What waits goes by the others. Without any route the carriers’ own `paths` count again.',
+  },
+  {
+    ...{ command: 'route list', operation: 'operatorRoutes', about: 'Shows all routes.' },
+    say: ({ routes }) =>
+      listText(
+        ...([routes, ['route_id', 'order', 'words', 'wait_seconds', 'price']] as const),
+        'There are no routes: the carriers’ `paths` say who takes what.',
+      ),
+  },
+  {
+    ...{ command: 'route explain', operation: 'explainRoute', args: ['to'], names: { account_id: 'account' } },
+    about: 'Says who would carry a message to a number now, and why. Sends nothing.',
+    say: ({ outcome, verdict, by, carriers, others }) =>
+      outcome === 'refused'
+        ? verdict
+        : [
+            ...[verdict, by],
+            ...carriers.map(
+              ({ carrier_id, words: state, takes }: Told, at: number) =>
+                `  ${at + 1}. ${carrier_id}: ${state}${takes ? ' ← takes it' : ''}`,
+            ),
+            ...(others.length === 0 ? [] : [`Also matching, but less: ${others.join(', ')}.`]),
+          ].join('\n'),
+  },
+];
+
+const PROVIDER: readonly Act[] = [
+  {
+    ...{ command: 'provider set', operation: 'updateProvider' },
+    about: 'Gives an account its number on the chat-app channel, or changes settings of it.',
+    secrets: { token: 'CHATAPP_TOKEN', app_secret: 'CHATAPP_APP_SECRET' },
+    notes:
+      'The first time, --base-url, --phone-number-id, --business-id, --display-number and both secrets are required. Later only\n' +
+      'the given options change; another --base-url needs the access token again. Secrets are never options, because the list of processes\n' +
+      'would show them: the access token comes from CHATAPP_TOKEN, the app secret from CHATAPP_APP_SECRET, or from stdin; otherwise the\n' +
+      'command asks for it. The first time it shows the callback address and, only this once, the verify token. Enter both at the provider.\n' +
+      'An app at Meta has one callback address: for further accounts at the same app (with the same app secret) leave it as it is.\n' +
+      'Each business account must be subscribed to the app (POST /ID/subscribed_apps), or nothing of it is posted: docs/operating.md.',
+    prepare(asked, { token_stdin, app_secret_stdin }) {
+      if (!token_stdin || !app_secret_stdin) return asked;
+      throw new Failure('Only one secret can be on stdin. Give the other one in another way.');
+    },
+    say: ({ provider, verify_token: token }) =>
+      [
+        recordText(provider),
+        ...(token === null
+          ? []
+          : [
+              `verify token  ${token}`,
+              'Now enter the callback address (with the public https address of the gateways before it) and the verify token at the provider:',
+              'the token is not shown again (--new-verify-token makes another). The field to subscribe to is `messages`;',
+              'docs/operating.md names those for templates and for warnings about the business account.',
+              'If another account has its number at the same app, leave the address there as it is: what is posted to it finds this account too.',
+              `Then subscribe the business account to the app, or nothing is posted: POST ${provider.base_url}/${provider.business_id}/subscribed_apps`,
+            ]),
+      ].join('\n'),
+  },
+  { command: 'provider show', operation: 'operatorProvider', say: (one) => recordText(one) },
+  {
+    ...{ command: 'provider list', operation: 'operatorProviders' },
+    columns: ['account_id', 'condition', 'number', 'opt_in', 'base_url', 'stopped_reason'],
+  },
+  {
+    ...{ command: 'provider test', operation: 'testProvider', args: ['to'], isDone: ({ ok }) => ok },
+    say: ({ words: said }) => said,
+  },
+  status(
+    'provider',
+    'pause',
+    'paused',
+    'Lets what is sent wait; what customers write comes in all the same.',
+    'setProviderStatus',
+  ),
+  status(
+    'provider',
+    'resume',
+    'active',
+    'Sends again after a pause, or after the provider refused the account.',
+    'setProviderStatus',
+  ),
+];
+
+const OPT_IN: readonly Act[] = [
+  {
+    ...{ command: 'opt-in add', operation: 'addOptIns', args: ['customers'] },
+    about: 'Records that customers agreed to receive templates of an account: one, or several with commas.',
+    notes: 'The list is used for accounts with `provider set --opt-in list`. It may be filled before that.',
+    say: ({ added, known }) => `${added} on the list now, ${known} were before.`,
+  },
+  {
+    command: 'opt-in remove',
+    operation: 'removeOptIn',
+    say: ({ customer }) => `${customer} is not on the list any more.`,
+  },
+  { command: 'opt-in list', operation: 'operatorOptIns', columns: ['customer', 'since'] },
+];
+
+const OF_WEBHOOK = { account: ownerOfWebhook } as const;
+
+const WEBHOOK: readonly Act[] = [
+  {
+    ...{ command: 'webhook create', operation: 'createWebhook', args: ['url'], defaults: { channel: 'sms' } },
+    about: "Posts an account's events to a URL. Shows the secret that signs them, only this once.",
+    notes:
+      'Refused are http (allowed by WEBHOOK_ALLOW_HTTP=yes) and private addresses (allowed by WEBHOOK_ALLOW_SUBNETS);\n' +
+      'gateways and workers need the same settings. A URL that the account has already keeps its id and secret, takes the\n' +
+      'new events and is enabled.',
+    say: ({ webhook_id, secret, events }) =>
+      secret === undefined
+        ? `${webhook_id} had this URL already: it keeps its secret, posts ${events.join(', ')} and is enabled.`
+        : `${webhook_id}\n${secret}\nKeep the secret now: it checks the signatures (Standard Webhooks) and is not shown again.`,
+  },
+  {
+    ...{ command: 'webhook list', operation: 'listWebhooks', about: 'Shows the webhooks of an account.' },
+    columns: ['webhook_id', 'state', 'disabled_reason', 'failing_since', 'channel', 'url', 'events'],
+  },
+  ...(['disable', 'enable'] as const).map(
+    (verb): Act => ({
+      ...{ command: `webhook ${verb}`, operation: 'updateWebhook', ...OF_WEBHOOK },
+      fixed: { state: verb === 'enable' ? 'active' : 'disabled', events: undefined },
+      about:
+        verb === 'enable'
+          ? 'Posts to a webhook again, from now on.'
+          : 'Stops posting to a webhook. Its due posts are discarded.',
+      say: ({ webhook_id }) => `${webhook_id} is ${verb}d.`,
+    }),
+  ),
+  {
+    ...{ command: 'webhook replay', operation: 'startReplay', ...OF_WEBHOOK },
+    about:
+      'Posts again what a webhook did not get: posts that failed in all tries, and posts that were due when it was disabled.',
+    notes:
+      'The webhooks worker does it in the background. It goes back as far as deliveries are kept (DELIVERY_DAYS). Posts that are due or wait\n' +
+      'for their next try stay as they are. Events of the time when the webhook was disabled were not stored for it: GET /v2/events shows\n' +
+      'them, for seven days.',
+    say: ({ webhook_id, replay_id }) =>
+      `${webhook_id} gets them again (${replay_id}); \`webhook replays\` shows how far it is.`,
+  },
+  {
+    command: 'webhook replays',
+    operation: 'replays',
+    ...OF_WEBHOOK,
+    columns: ['replay_id', 'state', 'since', 'progress', 'replayed'],
+  },
+  {
+    ...{ command: 'webhook replay-event', operation: 'replayDelivery', ...OF_WEBHOOK },
+    about: 'Posts one event to a webhook again, even if it acknowledged the event.',
+    notes: "The event's id is the `webhook-id` of the post, and `event_id` in GET /v2/messages/{id}.",
+    say: (_, { event_id }) => `Posts ${event_id} again.`,
+  },
+  {
+    ...{
+      command: 'webhook deliveries',
+      operation: 'deliveries',
+      ...OF_WEBHOOK,
+      about: 'Shows what was posted, and what was answered.',
+    },
+  },
+  {
+    ...{ command: 'webhook test', operation: 'testWebhook', ...OF_WEBHOOK, isDone: ({ acknowledged }) => acknowledged },
+    about: 'Posts a signed event webhook.test to a webhook now, and shows what was answered.',
+    notes: 'It is no delivery: nothing is stored or repeated. It goes the way of all posts, from this machine.',
+    say: ({ reason, result, duration_ms, answer }) =>
+      `${reason} (${result}, ${duration_ms} ms)${answer === null ? '' : `\n${answer}`}`,
+  },
+  {
+    ...{ command: 'webhook rotate', operation: 'rotateWebhookSecret', ...OF_WEBHOOK },
+    about: 'Gives a webhook a new secret, shown only this once. The old one signs beside it for 24 hours.',
+    say: ({ secret, old_secret_until }) =>
+      `${secret}\nKeep it now, it is not shown again. ${old_secret_until === null ? 'Only the new one signs.' : `Until ${old_secret_until} posts have both signatures.`}`,
+  },
+  {
+    ...{
+      command: 'webhook remove',
+      operation: 'removeWebhook',
+      ...OF_WEBHOOK,
+      say: ({ webhook_id }) => `${webhook_id} is removed.`,
+    },
+    about: 'Removes a webhook and its secret, which makes room for another. Its due posts are discarded.',
+  },
+];
+
+const AUDIT: readonly Act[] = [
+  {
+    ...{ command: 'audit list', operation: 'operatorAudit', names: { account_id: 'account' } },
+    about: 'Shows who changed what, newest first (--json: before and after too).',
+    notes:
+      'An entry is written before its change and completed after it. One that says `begun` may have been done: the command was\n' +
+      'stopped in between. Look at the thing itself. All changes of a thing that somebody makes within a minute are one entry.\n' +
+      'Instead of a secret it shows a fingerprint, which changes with the secret. Entries are kept for AUDIT_DAYS.',
+    say: ({ data, next_cursor }) => {
+      const rows = data.map((one: Told) => ({
+        ...{ time: one.at, outcome: one.outcome, change: one.action, of: one.subject.id },
+        by: `${one.actor.kind} ${one.actor.id}${one.times > 1 ? ` (${one.times} times)` : ''}`,
+        ...{ from: one.actor.address, members: changedMembers(one) },
+      }));
+      return `${listText(rows)}${next_cursor === null ? '' : `\nThere are more: --cursor ${next_cursor}`}`;
+    },
+  },
+];
+
+const INSTALLATION: readonly Act[] = [
+  {
+    ...{ command: 'status', operation: 'operatorStatus', isDone: ({ status: worst }) => worst !== 'urgent' },
+    notes: 'Exit code 1 means that something urgent is wrong.',
+    say: ({ status: worst, watched_at, conditions }) =>
+      [
+        worst === 'ok' ? 'Nothing is wrong.' : '',
+        ...conditions.map((one: Told) => `${one.severity.padEnd(6)}  ${one.words} Since ${one.since}. ${one.todo}`),
+        watched_at === null ? 'No process looks: start the product.' : `Looked for at ${watched_at}.`,
+      ]
+        .filter((line) => line !== '')
+        .join('\n'),
+  },
+  { command: 'report show', operation: 'adminReports' },
+  { command: 'queue list', operation: 'operatorQueues' },
+  { command: 'approval list', operation: 'approvals' },
+  { command: 'mail list', operation: 'mails' },
+  { command: 'account close', operation: 'closeAccount' },
+  { command: 'account limits', operation: 'operatorLimits', say: (limits) => recordText(limits) },
+  {
+    command: 'account set-limits',
+    operation: 'setLimits',
+    about: 'Sets all limits of an account: what is left out ends.',
+  },
+];
+
+/** Names of the members that changed. */
+function changedMembers({ before, after }: Told): string {
+  if (after === null) return '-';
+  if (before === null) return 'new';
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name])).join(', ') || 'none';
+}
+
+export const ACTS: readonly Act[] = [
+  ...[
+    ACCOUNT,
+    CREDITS,
+    SENDER,
+    NUMBER,
+    RECEIVED,
+    CARRIER,
+    ROUTE,
+    PROVIDER,
+    OPT_IN,
+    WEBHOOK,
+    AUDIT,
+    INSTALLATION,
+  ].flat(),
+];

@@ -1,0 +1,47 @@
+import { settingsForm } from '../../gateway/endpoints/carriers/settings-form.ts';
+import type { Request, Told, Values } from './act.ts';
+import type { Parameter } from './parameters.ts';
+import { readOctets } from './read-file.ts';
+import { optionName } from './read-words.ts';
+import { sheet, table } from './show.ts';
+
+/** A carrier's settings as options: each is one text, as the endpoints take it. The tables of settings say what there is. */
+
+const FORM = settingsForm();
+
+export const SETTING_OPTIONS: Readonly<Record<string, Parameter<unknown>>> = Object.fromEntries(
+  FORM.map((one) => [
+    one.name,
+    {
+      ...{ about: one.about, form: one.form, required: false },
+      value: one.secret
+        ? 'FILE'
+        : (one.choices?.join('|') ?? optionName(one.name).split('-').at(-1)?.toUpperCase() ?? ''),
+      ...(one.default !== null && { standard: one.default }),
+      read: (text) => ({ value: text }),
+    } satisfies Parameter<unknown>,
+  ]),
+);
+
+/** Certificates and keys are read from files. */
+export async function withSettings(asked: Request, given: Values): Promise<Request> {
+  const settings: Record<string, string> = {};
+  for (const { name, secret } of FORM) {
+    const text = given[name];
+    if (typeof text !== 'string') continue;
+    settings[name] = secret && text !== 'off' ? (await readOctets(text)).toString('utf8') : text;
+  }
+  return { ...asked, body: { ...asked.body, settings } };
+}
+
+/** A carrier with every setting: its value, a mark if somebody has set it, and what it is. */
+export function settingsText({ settings, binds: _, measured: _measured, ...carrier }: Told): string {
+  const { carrier_id, name, status, words } = carrier;
+  const rows = settings.map((one: Told) => [
+    `--${optionName(one.name)}`,
+    one.value,
+    one.is_set && one.default !== null ? '*' : '',
+    one.about,
+  ]);
+  return `${sheet({ carrier: carrier_id, name, status, state: words })}\n\n${table(['SETTING', 'VALUE', '', 'WHAT IT IS'], rows, '')}`;
+}

@@ -1,0 +1,14 @@
+import type { Db } from 'mongodb';
+import type { DeliveryId } from '../../shared/events/webhooks/delivery.ts';
+import { replayPage } from '../../shared/events/webhooks/delivery-store.ts';
+
+/** Posts again everything that was lost, page by page. Returns how many. */
+export async function replaySince(db: Db, lost: Parameters<typeof replayPage>[1], now: Date): Promise<number> {
+  let replayed = 0;
+  for (let before: DeliveryId | undefined; ; ) {
+    const page = await replayPage(db, lost, before, now);
+    replayed += page.replayed;
+    if (page.next === undefined) return replayed;
+    before = page.next;
+  }
+}
