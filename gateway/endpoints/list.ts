@@ -80,6 +80,7 @@ import { balance, templates } from './sms/account.ts';
 import { schedule } from './sms/schedule.ts';
 import { send } from './sms/send.ts';
 import { sendBulk } from './sms/send-bulk.ts';
+import { changeLowBalance, lowBalance } from './statistics/low-balance.ts';
 import { accountOverview } from './statistics/overview.ts';
 import { accountStatistics } from './statistics/statistics.ts';
 import { operatorStatus } from './traffic/conditions.ts';
@@ -129,6 +130,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   accountOverview,
   accountReports,
   accountStatistics,
+  lowBalance,
+  changeLowBalance,
   inbox,
   inboxThread,
   receivedSms,

@@ -53,6 +53,8 @@ export interface ConditionDocument {
   readonly concerns: Concerns;
   /** When it began this time. With `_id` it names one occurrence: what is derived from both is told once. */
   readonly since: Date;
+  /** When webhooks and users were told of it, in which words. Absent: not yet, or they are not told of such. */
+  readonly told?: { readonly at: Date; readonly words: string };
   /** Absent: it holds now. */
   readonly endedAt?: Date;
   /** An ended one is kept for some days. */

@@ -53,7 +53,10 @@ export async function storeConditions(
   const conditions = conditionsOf(db);
   const known = await conditions.find({ ...PRESENT, ...inScope(scope) }).toArray();
   const before = new Map(known.map((one) => [one._id, one]));
-  const present = found.map((one) => ({ ...one, since: before.get(one._id)?.since ?? one.since }));
+  const present = found.map((one) => {
+    const was = before.get(one._id);
+    return { ...one, since: was?.since ?? one.since, ...(was?.told && { told: was.told }) };
+  });
   const ids = new Set(found.map(({ _id }) => _id));
   const gone = known.filter(({ _id }) => !ids.has(_id));
   const changed = present.filter((one) => {

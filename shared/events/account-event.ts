@@ -10,6 +10,8 @@ export interface Notice<Name extends string = string> {
   /** Who may be told; of these, who is told unless they say otherwise. `self`: only the user whom it is about. */
   readonly mayGet: readonly Role[] | 'self';
   readonly getsUnasked: readonly Role[];
+  /** Of an account's event: operators get it too. */
+  readonly alsoOperators?: true;
   words(told: Readonly<Record<Name, Told>>): NoticeWords;
 }
 
@@ -37,6 +39,32 @@ interface Member {
 /** An entry of the catalogue: its words know its members. */
 export function accountEvent<Name extends string>(kind: Omit<AccountEventKind<Name>, 'channels'>): AccountEventKind {
   return { ...kind, channels: ['account'] };
+}
+
+/** Of a condition (shared/conditions/catalogue.ts) that an account, or the operators, are told of when it begins. `page`: as in `NoticeWords`. */
+export function conditionEvent<Name extends string>(
+  kind: Omit<AccountEventKind<Name | 'words' | 'what_to_do'>, 'channels' | 'words' | 'members'> & {
+    readonly members: Readonly<Record<Name, Member>>;
+    readonly example: readonly [string, string];
+    page(told: Readonly<Record<Name, Told>>): string;
+  },
+): AccountEventKind {
+  const { members, example, page, ...rest } = kind;
+  const [words, todo] = example;
+  const said = {
+    words: { about: 'What is the case.', example: words },
+    what_to_do: { about: 'What to do.', example: todo },
+  };
+  return accountEvent<string>({ ...rest, members: { ...members, ...said }, words: conditionWords(page) });
+}
+
+/** The words of a condition, which bring their own. */
+export function conditionWords(page: (told: Readonly<Record<string, Told>>) => string): Notice['words'] {
+  return (told) => ({
+    subject: String(told.words).replace(/\.$/, ''),
+    text: [String(told.words), String(told.what_to_do)],
+    page: page(told),
+  });
 }
 
 /** An event of an account that is to be announced. */

@@ -4,7 +4,14 @@ import type { AnyMessage } from '../messages/document/any-message.ts';
 import type { ChannelName, HistoryEntry } from '../messages/document/message.ts';
 import { ACCOUNT_ROLES, OPERATOR_ROLES } from '../people/users/user.ts';
 import { isoTimestamp } from '../platform/runtime/clock.ts';
-import { type AccountChange, accountBody, accountEvent, type Notice } from './account-event.ts';
+import {
+  type AccountChange,
+  accountBody,
+  accountEvent,
+  conditionEvent,
+  conditionWords,
+  type Notice,
+} from './account-event.ts';
 import { type TemplateChange, type TemplateOutcome, templateBody } from './template-change.ts';
 
 /** A message reached a state. */
@@ -80,6 +87,8 @@ const MESSAGE_EVENTS = {
 /** Roles that change settings. */
 const SETTERS = ['owner', 'developer'] as const;
 const OWNERS = ['owner'] as const;
+/** Operators who do something about it. */
+const ON_CALL = ['operator', 'operator_support'] as const;
 
 /** The events of templates. GET /v2/events does not list them, because it reads the histories of messages. */
 const TEMPLATE_EVENTS = {
@@ -127,6 +136,8 @@ const TEMPLATE_EVENTS = {
 function templatePage(channel: unknown): string {
   return channel === 'chatapp' ? '/templates/chatapp' : '/templates';
 }
+
+const WEBHOOK_ID = { about: 'Id of the webhook.', example: 'whk_3fa85f6457174562b3fc2c963f' };
 
 /** What happens to an account itself. An entry is all that such an event needs, besides where it happens. */
 const ACCOUNT_EVENTS = {
@@ -186,34 +197,85 @@ const ACCOUNT_EVENTS = {
       page: '/profile',
     }),
   }),
-  'webhook.disabled': accountEvent({
-    when: 'A webhook was disabled because it failed for five days or answered 410. Nothing is posted to it any more.',
+  'balance.low': conditionEvent({
+    when: 'The balance is not above the threshold of the account, or lasts for less than two days.',
     members: {
-      webhook_id: { about: 'Id of the webhook.', example: 'whk_3fa85f6457174562b3fc2c963f' },
-      url: { about: 'Its address.', example: 'https://example.com/hooks/sms' },
-      reason: { about: 'Why.', example: 'the endpoint answered 410 Gone' },
+      balance: { about: 'Credits that are left.', example: 480 },
+      threshold: { about: 'The threshold of the account. Null: it has none.', example: 500, nullable: true },
     },
+    example: [
+      'The balance is not above 500 credits.',
+      'Ask your service provider for credits before they are used up.',
+    ],
     mayGet: ACCOUNT_ROLES,
     getsUnasked: SETTERS,
-    words: ({ url, reason, webhook_id }) => ({
-      subject: `Webhook disabled: ${hostOf(url)}`,
-      text: [
-        `Nothing is posted to ${url} any more: ${reason}.`,
-        'Repair the server, enable the webhook, and replay what was lost meanwhile.',
-      ],
-      page: `/webhooks/${webhook_id}`,
-    }),
+    page: () => '/credits',
+  }),
+  'account.expiring': conditionEvent({
+    when: 'The credits of the account expire within two weeks.',
+    members: {},
+    example: [
+      'The credits expire after 2026-12-05.',
+      'Use the credits, or ask your service provider to extend the expiry date.',
+    ],
+    mayGet: ACCOUNT_ROLES,
+    getsUnasked: SETTERS,
+    page: () => '/credits',
+  }),
+  'webhook.failing': conditionEvent({
+    when: 'No post to a webhook has been acknowledged for a minute or longer.',
+    members: { webhook_id: WEBHOOK_ID },
+    example: ['Every post to example.com fails.', 'Look into the delivery log of the webhook.'],
+    mayGet: ACCOUNT_ROLES,
+    getsUnasked: SETTERS,
+    page: ({ webhook_id }) => `/webhooks/${webhook_id}`,
+  }),
+  'webhook.disabled': conditionEvent({
+    when: 'A webhook was disabled because it failed for five days or answered 410, or by an operator. Nothing is posted to it any more.',
+    members: { webhook_id: WEBHOOK_ID },
+    example: ['The webhook to example.com is disabled.', 'Correct the server, then enable the webhook.'],
+    mayGet: ACCOUNT_ROLES,
+    getsUnasked: SETTERS,
+    page: ({ webhook_id }) => `/webhooks/${webhook_id}`,
+  }),
+  'provider.stopped': conditionEvent({
+    when: 'The provider of the chat-app number does not allow it any more: its messages do not leave.',
+    members: {},
+    example: ['Chat-app number 15550783881 is stopped: provider_refused', 'Ask your service provider.'],
+    mayGet: [...ACCOUNT_ROLES, ...OPERATOR_ROLES],
+    getsUnasked: [...SETTERS, ...ON_CALL],
+    alsoOperators: true,
+    page: () => '',
+  }),
+  'provider.notice': conditionEvent({
+    when: 'The provider of the chat-app number tells of the number or the business account: its quality, a limit, a ban.',
+    members: {},
+    example: [
+      'The provider of chat-app number 15550783881 tells: phone number quality update: FLAGGED.',
+      'Send to customers who expect it only.',
+    ],
+    mayGet: [...ACCOUNT_ROLES, ...OPERATOR_ROLES],
+    getsUnasked: [...SETTERS, ...ON_CALL],
+    alsoOperators: true,
+    page: () => '',
   }),
 } as const;
 
-function hostOf(url: unknown): string {
-  return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : String(url);
+/** What operators alone are told of: conditions of the installation. They have no account, so no webhooks. */
+const OPERATOR_NOTICES = {
+  'carrier.down': carrierNotice('A carrier has had no bind for a minute or longer.'),
+  'carrier.refusing': carrierNotice('A carrier refuses all messages, or many of them.'),
+};
+
+function carrierNotice(when: string): Notice {
+  const words = conditionWords(({ carrier_id }) => `/admin/carriers/${carrier_id}`);
+  return { when, mayGet: OPERATOR_ROLES, getsUnasked: ON_CALL, words };
 }
 
 /** All events that customers can receive. */
 export const EVENTS = { ...MESSAGE_EVENTS, ...TEMPLATE_EVENTS, ...ACCOUNT_EVENTS };
 /** What people can be told by e-mail, by name. */
-export const NOTICES = { ...TEMPLATE_EVENTS, ...ACCOUNT_EVENTS };
+export const NOTICES = { ...TEMPLATE_EVENTS, ...ACCOUNT_EVENTS, ...OPERATOR_NOTICES };
 
 export type AccountEventName = keyof typeof ACCOUNT_EVENTS;
 export type NoticeName = keyof typeof NOTICES;
@@ -225,6 +287,12 @@ export type MessageEventName = keyof typeof MESSAGE_EVENTS;
 export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[];
 export const MESSAGE_EVENT_NAMES = Object.keys(MESSAGE_EVENTS) as readonly MessageEventName[];
 export const ACCOUNT_EVENT_NAMES = Object.keys(ACCOUNT_EVENTS) as readonly AccountEventName[];
+/** Those of conditions, which `announceConditions` tells when they begin. */
+export const CONDITION_NOTICES = [
+  ...(['balance.low', 'account.expiring', 'webhook.failing', 'webhook.disabled'] as const),
+  ...(['provider.stopped', 'provider.notice'] as const),
+  ...(['carrier.down', 'carrier.refusing'] as const),
+] satisfies readonly NoticeName[];
 export const NOTICE_NAMES = Object.keys(NOTICES) as readonly NoticeName[];
 
 /** The events of one channel. */

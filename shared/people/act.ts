@@ -9,6 +9,8 @@ export interface Act<Event extends string = string> {
   readonly event: Event;
   readonly at: Date;
   readonly told: Readonly<Record<string, Told>>;
+  /** What it is about, where several of a kind may happen to one thing in an hour. */
+  readonly about?: string;
   /** Of a link that is to be mailed: its token. */
   readonly sealed?: string;
 }

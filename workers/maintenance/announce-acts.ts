@@ -1,6 +1,5 @@
-import type { AccountEventName } from '../../shared/events/catalogue.ts';
+import { ACCOUNT_EVENT_NAMES, type AccountEventName, type NoticeName } from '../../shared/events/catalogue.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
-import type { EndpointDocument } from '../../shared/events/webhooks/endpoint.ts';
 import type { WithActs } from '../../shared/people/act.ts';
 import type { KeyDocument } from '../../shared/people/keys/key.ts';
 import type { UserDocument } from '../../shared/people/users/user.ts';
@@ -8,18 +7,17 @@ import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { mailLink, mailNotice, mayTell, type Notable, type TellDeps } from './tell.ts';
 import { announceUnannounced } from './unannounced.ts';
 
-interface AnnounceDeps extends TellDeps {
+export interface AnnounceDeps extends TellDeps {
   readonly announcer: Announcer;
 }
 
 /**
- * Announces what happened to keys, users and webhooks: each is an entry of `unannounced` in the thing's own document, added by the
+ * Announces what happened to keys and users: each is an entry of `unannounced` in the thing's own document, added by the
  * update that decided. Announced twice, it is one delivery and one mail to each. Returns of how many things.
  */
 export async function announceActs(deps: AnnounceDeps): Promise<number> {
   const counts = await Promise.all([
     announceUnannounced<KeyDocument>(deps.db, 'keys', (keys) => tellEach(deps, keys)),
-    announceUnannounced<EndpointDocument>(deps.db, 'endpoints', (endpoints) => tellEach(deps, endpoints)),
     announceUnannounced<UserDocument>(deps.db, 'users', async (users) => {
       await tellEach(deps, users);
       for (const user of users) {
@@ -33,18 +31,26 @@ export async function announceActs(deps: AnnounceDeps): Promise<number> {
 type Thing = WithActs & { readonly _id: string; readonly account?: AccountId };
 
 async function tellEach(deps: AnnounceDeps, things: readonly Thing[]): Promise<void> {
-  for (const { _id: subject, account, unannounced = [] } of things) {
-    for (const { event, at, told } of unannounced) {
+  for (const { _id, account, unannounced = [] } of things) {
+    for (const { event, at, told, about } of unannounced) {
+      const subject = about === undefined ? _id : `${_id} ${about}`;
       // Whoever adds an act names an event of the catalogue, or `link`.
       if (event !== 'link') await tell(deps, { event: event as AccountEventName, account, subject, at, told });
     }
   }
 }
 
-/** Tells webhooks and users, at most once in an hour of the same. */
-async function tell(deps: AnnounceDeps, notable: Notable & { readonly event: AccountEventName }): Promise<void> {
-  if (!(await mayTell(deps.db, notable))) return;
-  const { account } = notable;
-  if (account !== undefined) await deps.announcer.announce([{ ...notable, account }]);
+/** Tells webhooks and users, at most once in an hour of the same. Returns whether it was told. */
+export async function tell(deps: AnnounceDeps, notable: Notable): Promise<boolean> {
+  if (!(await mayTell(deps.db, notable, deps.clock.now()))) return false;
+  const { event, account } = notable;
+  if (account !== undefined && isAccountEvent(event)) {
+    await deps.announcer.announce([{ ...notable, event, account }]);
+  }
   await mailNotice(deps, notable);
+  return true;
+}
+
+function isAccountEvent(event: NoticeName): event is AccountEventName {
+  return ACCOUNT_EVENT_NAMES.some((name) => name === event);
 }

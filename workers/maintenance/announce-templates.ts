@@ -66,5 +66,5 @@ function announce<T extends WithUnannounced>(
 async function mail(deps: TellDeps, { event, account, channel, template, named, status, reason, at }: TemplateChange) {
   const told = { name: named.name ?? template, channel, status, reason: reason ?? null };
   const notable = { event: `template.${event}`, account, subject: template, at, told } as const;
-  if (await mayTell(deps.db, notable)) await mailNotice(deps, notable);
+  if (await mayTell(deps.db, notable, deps.clock.now())) await mailNotice(deps, notable);
 }

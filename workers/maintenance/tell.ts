@@ -9,6 +9,7 @@ import { addressOf, OPERATORS, type UserDocument } from '../../shared/people/use
 import { isDuplicateKey } from '../../shared/platform/mongo/errors.ts';
 import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
+import { defined } from '../../shared/platform/runtime/defined.ts';
 import { type AccountId, mailId, thingEventId } from '../../shared/platform/runtime/ids.ts';
 import type { Log } from '../../shared/platform/runtime/log.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
@@ -31,11 +32,13 @@ export interface Notable extends Pick<Act, 'at' | 'told'> {
 
 const HOUR_MS = 3_600_000;
 
-/** When something of this kind was told of a thing last. */
+/** What of this kind was told of a thing last, and when. */
 interface ToldDocument {
   readonly _id: string;
   readonly account?: AccountId;
+  /** When that happened, which names it. */
   readonly at: Date;
+  readonly toldAt: Date;
   readonly expiresAt: Date;
 }
 
@@ -43,14 +46,19 @@ interface ToldDocument {
  * Whether this may be told: of one thing, one kind is told once in an hour. Asked again for the same, as after a crash, the answer is the
  * same.
  */
-export async function mayTell(db: Db, { event, subject, account, at }: Omit<Notable, 'told'>): Promise<boolean> {
+export async function mayTell(
+  db: Db,
+  { event, subject, account, at }: Omit<Notable, 'told'>,
+  now: Date,
+): Promise<boolean> {
   const told = db.collection<ToldDocument>('told');
   const _id = `${account ?? OPERATORS} ${event} ${subject}`;
-  const first = new Date(at.getTime() - HOUR_MS);
+  const longAgo = { toldAt: { $lte: new Date(now.getTime() - HOUR_MS) } };
+  const set = { at, toldAt: now, expiresAt: new Date(now.getTime() + 2 * HOUR_MS) };
   try {
     await told.updateOne(
-      { _id, $or: [{ at }, { at: { $lte: first } }] },
-      { $set: { ...(account && { account }), at, expiresAt: new Date(at.getTime() + 2 * HOUR_MS) } },
+      { _id, $or: [{ at }, longAgo] },
+      { $set: { ...set, ...defined({ account }) } },
       { upsert: true },
     );
     return true;
@@ -69,11 +77,9 @@ export async function mailNotice(deps: TellDeps, notable: Notable): Promise<void
     (user) => getsNotice(user, event) && (notice.mayGet !== 'self' || user._id === told.user_id),
   );
   const id = thingEventId(subject, event, at);
-  await insertMails(
-    deps,
-    account,
-    wanted.map((user) => ({ user, id, kind: event, told, at, until: new Date(at.getTime() + NOTICE_MS) })),
-  );
+  const until = new Date(deps.clock.now().getTime() + NOTICE_MS);
+  const mails = wanted.map((user) => ({ user, id, kind: event, told, at, until }));
+  await insertMails(deps, account, mails);
 }
 
 /** The mail with a one-time link, to whom it is for. */
@@ -92,7 +98,22 @@ type NewMail = Pick<MailDocument, 'kind' | 'told' | 'at' | 'until' | 'sealed'> &
   readonly id: string;
 };
 
-async function insertMails({ db, clock, log }: TellDeps, account: AccountId | undefined, all: readonly NewMail[]) {
+async function insertMails(deps: TellDeps, account: AccountId | undefined, all: readonly NewMail[]): Promise<void> {
+  const accountName = account && all.length > 0 ? (await findAccount(deps.db, account))?.name : undefined;
+  // Operators are told of accounts too.
+  for (const owner of new Set(all.map(({ user }) => user.account))) {
+    const mails = all.filter(({ user }) => user.account === owner);
+    await insertOwned(deps, owner, accountName, mails);
+  }
+}
+
+/** For users of one account, or for operators; what is more than anybody reads in an hour is left out. */
+async function insertOwned(
+  { db, clock, log }: TellDeps,
+  account: AccountId | undefined,
+  accountName: string | undefined,
+  all: readonly NewMail[],
+): Promise<void> {
   const now = clock.now();
   const addressed = all.flatMap((mail) => {
     const to = addressOf(mail.user);
@@ -103,23 +124,26 @@ async function insertMails({ db, clock, log }: TellDeps, account: AccountId | un
   const before = await db.collection<MailDocument>('mails').countDocuments(lately, { limit: MAILS_PER_HOUR });
   const room = addressed.slice(0, MAILS_PER_HOUR - before);
   if (room.length < addressed.length) log.warn('mails_limited', { account, left_out: addressed.length - room.length });
-  const accountName = account && (await findAccount(db, account))?.name;
   const mails = room.map(
     ({ user, id, to, kind, told, at, until, sealed }): MailDocument => ({
       ...{ _id: mailId(id, user._id, at), user: user._id, to, kind, told, at, until },
-      ...(account && { account }),
-      ...(accountName && { accountName }),
-      ...(sealed && { sealed }),
+      ...defined({ account, accountName, sealed }),
       ...{ state: 'waiting', due: now, tries: 0, expiresAt: new Date(until.getTime() + KEPT_MS) },
     }),
   );
   await insertNew(db, 'mails', mails);
 }
 
-/** The users of the account, and the operators, whom it may concern. */
-async function usersToTell(db: Db, { mayGet }: Notice, account: AccountId | undefined): Promise<UserDocument[]> {
-  const users = db.collection<UserDocument>('users');
-  const active =
-    mayGet === 'self' ? { status: 'active' as const } : { status: 'active' as const, role: { $in: [...mayGet] } };
-  return users.find({ ...active, account: account ?? { $exists: false } }).toArray();
+/** Users of the account, and operators, whom it may concern. */
+async function usersToTell(db: Db, notice: Notice, account: AccountId | undefined): Promise<UserDocument[]> {
+  const { mayGet, alsoOperators } = notice;
+  const role = mayGet === 'self' ? {} : { role: { $in: [...mayGet] } };
+  const of = (whose: object) =>
+    db
+      .collection<UserDocument>('users')
+      .find({ status: 'active', ...role, ...whose })
+      .toArray();
+  const operators = { account: { $exists: false } };
+  if (account === undefined) return of(operators);
+  return alsoOperators ? [...(await of({ account })), ...(await of(operators))] : of({ account });
 }

@@ -10,7 +10,7 @@ import type { Target } from './targets.ts';
 export interface HealthOptions {
   readonly log: Log;
   noteFailingSince(id: EndpointId, since: Date | undefined): Promise<void>;
-  disable(target: Target, reason: string): Promise<unknown>;
+  disable(id: EndpointId, reason: string): Promise<unknown>;
 }
 
 const GONE = 410;
@@ -43,7 +43,7 @@ export class Health {
     if (reason === undefined || !target.active) return;
     target.active = false;
     this.#options.log.warn('endpoint_disabled', { endpoint: target.id, host: target.host, reason });
-    this.#write(() => this.#options.disable(target, reason));
+    this.#write(() => this.#options.disable(target.id, reason));
   }
 
   /** Resolves when everything that was noted is written. */

@@ -90,8 +90,8 @@ export class WebhookWorker extends LeasedWorker<EndpointId> {
       health: new Health({
         log,
         noteFailingSince: (id, since) => noteHealth(db, id, since),
-        disable: async ({ id, origin, path }, reason) => {
-          await disableEndpoint(db, id, reason, { at: options.clock.now(), url: origin + path });
+        disable: async (id, reason) => {
+          await disableEndpoint(db, id, reason);
           this.#targets.forget(id);
         },
       }),

@@ -34,7 +34,7 @@ export async function noteSignIn(
     return;
   }
   const told = { user_id: _id, username, address, agent };
-  const act = { event: 'sign_in.new_device', at, told };
+  const act = { event: 'sign_in.new_device', at, told, about: device };
   const known = { $each: [device], $slice: -DEVICES_KEPT };
   const push = { devices: known, ...(lastSignInAt && { unannounced: act }) };
   await changeUser(db, { _id }, { ...signedIn, $push: push });

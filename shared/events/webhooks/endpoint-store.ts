@@ -115,28 +115,11 @@ export async function setEvents(db: Db, clock: Clock, id: EndpointId, events: re
   await subscribe(db, clock, id, has(events), { $set: { events: [...events] } });
 }
 
-/**
- * Disables an endpoint; the worker discards its due deliveries. Returns whether it was active until now. `tells`: the
- * account is told, because it was not the account that did it.
- */
-export async function disableEndpoint(
-  db: Db,
-  id: EndpointId,
-  reason: string,
-  tells?: { readonly at: Date; readonly url: string },
-): Promise<boolean> {
-  const act = tells && {
-    event: 'webhook.disabled',
-    at: tells.at,
-    told: { webhook_id: id, url: tells.url, reason },
-  };
-  const { matchedCount } = await db.collection<EndpointDocument>('endpoints').updateOne(
-    { _id: id, status: 'active' },
-    {
-      $set: { status: 'disabled', disabledReason: reason },
-      ...(act && { $push: { unannounced: act } }),
-    },
-  );
+/** Disables an endpoint; the worker discards its due deliveries. Returns whether it was active until now. */
+export async function disableEndpoint(db: Db, id: EndpointId, reason: string): Promise<boolean> {
+  const { matchedCount } = await db
+    .collection<EndpointDocument>('endpoints')
+    .updateOne({ _id: id, status: 'active' }, { $set: { status: 'disabled', disabledReason: reason } });
   return matchedCount === 1;
 }
 

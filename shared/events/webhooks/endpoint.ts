@@ -1,4 +1,3 @@
-import type { WithActs } from '../../people/act.ts';
 import type { AccountId, EndpointId } from '../../platform/runtime/ids.ts';
 import type { EventChannel, EventName } from '../catalogue.ts';
 
@@ -11,7 +10,7 @@ export interface EndpointSecret {
 }
 
 /** An address that an account's events are posted to. */
-export interface EndpointDocument extends WithActs {
+export interface EndpointDocument {
   readonly _id: EndpointId;
   readonly account: AccountId;
   /** Only events of this channel are posted to it. */

@@ -117,6 +117,13 @@ export async function setSecondFactor(db: Db, id: AccountId, all: boolean): Prom
   await accounts(db).updateOne({ _id: id }, update);
 }
 
+/** At which balance it counts as low. Undefined: by the rate of the last week. */
+export async function setLowBalance(db: Db, id: AccountId, threshold: number | undefined): Promise<void> {
+  const update =
+    threshold === undefined ? { $unset: { lowBalance: '' as const } } : { $set: { lowBalance: threshold } };
+  await accounts(db).updateOne({ _id: id }, update);
+}
+
 /**
  * Applies to the next debit. Workers see it within seconds: `suspended` holds the waiting messages; `active` lets them go, also
  * those of a paused account. False when there is no such account, or it is closed. Idempotent.

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
+import type { ConditionDocument } from '../../../shared/conditions/condition.ts';
+import { storeConditions } from '../../../shared/conditions/store.ts';
 import { wishesOf } from '../../../shared/events/notices.ts';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
-import { createEndpoint, disableEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
+import { createEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
+import { setLowBalance } from '../../../shared/money/accounts/store.ts';
 import type { KeyDocument } from '../../../shared/people/keys/key.ts';
 import { createKey, findOwnKey } from '../../../shared/people/keys/store.ts';
 import { MAILS_PER_HOUR, type MailDocument } from '../../../shared/people/mails/mail.ts';
@@ -10,9 +13,11 @@ import type { UserDocument } from '../../../shared/people/users/user.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { announceActs } from '../../../workers/maintenance/announce-acts.ts';
+import { announceConditions } from '../../../workers/maintenance/announce-conditions.ts';
 import { mayTell } from '../../../workers/maintenance/tell.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
 import { makeAccount } from '../../support/make.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { signedIn } from '../../support/signed-in.ts';
 import { useStore } from '../../support/store.ts';
 import { tellDeps } from '../../support/tell-deps.ts';
@@ -21,7 +26,7 @@ describe('what happens to an account is told', () => {
   const store = useStore();
   let account: AccountId;
   beforeEach(async () => {
-    for (const name of ['mails', 'users']) await store.db.collection(name).deleteMany({});
+    for (const name of ['mails', 'users', 'conditions']) await store.db.collection(name).deleteMany({});
     account = await makeAccount(store.db, 0, { name: 'Shop' });
   });
   const announce = () => announceActs(tellDeps(store.db));
@@ -84,37 +89,76 @@ describe('what happens to an account is told', () => {
     expect(await told()).to.deep.equal([`sign_in.new_device ${signer.username}`]);
   });
 
-  it('users and webhooks too; operators of what is theirs', async () => {
+  it('users too; operators of what is theirs', async () => {
     const owner = await user('owner');
     const operator = await user('operator');
     await inviteUser(store.db, new Date(), { username: 'ravi', account, role: 'sender' });
-    const wanted = { account, channel: 'sms', url: 'https://shop.test/', events: ['message.sent'] } as const;
-    const { endpoint } = await createEndpoint(store.db, systemClock, TEST_BOX, wanted);
-    await disableEndpoint(store.db, endpoint._id, 'gone', { at: new Date(), url: endpoint.url });
     await createKey(store.db, systemClock, { name: 'theirs', scopes: ['admin:read'] });
     await announce();
 
+    expect(await told()).to.have.members([`user.added ${owner.username}`, `key.created ${operator.username}`]);
+  });
+
+  it('what has been wrong for a minute: to the account, or to operators, and once while it lasts', async () => {
+    const owner = await user('owner');
+    const operator = await user('operator');
+    await user('operator_viewer');
+    const endpoint = { account, channel: 'account', url: 'https://shop.test/', events: ['balance.low'] } as const;
+    await createEndpoint(store.db, systemClock, TEST_BOX, endpoint);
+    await setLowBalance(store.db, account, 500);
+    const clock = new ManualClock(new Date());
+    const condition = (name: string, kind: 'account' | 'carrier', id: string): ConditionDocument => ({
+      ...{ _id: `${name}:${id}`, name, subject: { kind, id }, words: `${name} is the case.`, since: clock.now() },
+      concerns: { [kind === 'account' ? 'account' : 'operator']: { severity: 'urgent', todo: 'Do it.' } },
+      ...(kind === 'account' && { account }),
+    });
+    const low = condition('balance.low', 'account', account);
+    const refusing = condition('carrier.refusing', 'carrier', 'airtel');
+    const look = async (found: readonly ConditionDocument[]) => {
+      const ofAccounts = found.filter((one) => one.account !== undefined);
+      await storeConditions(store.db, 'accounts', ofAccounts, clock.now());
+      const others = found.filter((one) => one.account === undefined);
+      await storeConditions(store.db, 'installation', others, clock.now());
+      return announceConditions(tellDeps(store.db, clock));
+    };
+
+    expect(await look([low, refusing])).to.equal(0);
+    clock.turn(60_000);
+    expect(await look([low, { ...refusing, words: 'It refuses even more.' }])).to.equal(2);
+    expect(await look([low, refusing])).to.equal(0);
+    // It comes again within the hour, and again behind it.
+    await look([refusing]);
+    const again = { ...low, since: clock.now() };
+    clock.turn(90_000);
+    expect(await look([again, refusing])).to.equal(0);
+    clock.turn(3_600_000);
+    expect(await look([again, refusing])).to.equal(1);
+
     expect(await told()).to.have.members([
-      `user.added ${owner.username}`,
-      `webhook.disabled ${owner.username}`,
-      `key.created ${operator.username}`,
+      `balance.low ${owner.username}`,
+      `balance.low ${owner.username}`,
+      `carrier.refusing ${operator.username}`,
     ]);
+    const [delivery] = await store.db.collection<DeliveryDocument>('deliveries').find({ account }).toArray();
+    expect(JSON.parse(delivery?.body ?? '')).to.deep.include({
+      ...{ event: 'balance.low', balance: 0, threshold: 500 },
+      ...{ words: 'balance.low is the case.', what_to_do: 'Do it.', channel: 'account' },
+    });
   });
 
   it('of the same thing once in an hour', async () => {
-    const at = new Date();
-    const what = { event: 'webhook.disabled', account, subject: newId('req') } as const;
-    const tellsAfter = (minutes: number) =>
-      mayTell(store.db, { ...what, at: new Date(at.getTime() + minutes * 60_000) });
+    const begin = Date.now();
+    const what = { event: 'webhook.failing', account, subject: newId('req') } as const;
+    const tellsAfter = (minutes: number, at = minutes) => {
+      const [now, happened] = [minutes, at].map((one) => new Date(begin + one * 60_000));
+      return mayTell(store.db, { ...what, at: happened ?? new Date() }, now ?? new Date());
+    };
 
     expect([
-      await tellsAfter(0),
-      await tellsAfter(0),
-      await tellsAfter(59),
-      await tellsAfter(60),
-      await tellsAfter(61),
-    ]).to.deep.equal([...[true, true, false, true, false]]);
-    expect(await mayTell(store.db, { ...what, subject: 'another', at })).to.equal(true);
+      ...[await tellsAfter(0), await tellsAfter(1, 0), await tellsAfter(59), await tellsAfter(61, 59)],
+      await tellsAfter(62),
+    ]).to.deep.equal([true, true, false, true, false]);
+    expect(await mayTell(store.db, { ...what, subject: 'another', at: new Date() }, new Date())).to.equal(true);
   });
 
   it('no more of it in an hour than anybody reads', async () => {
