@@ -118,7 +118,6 @@ const FOR_TESTS: Readonly<Record<string, readonly string[]>> = {
   'the tests start parts of the product themselves': [
     'gateway/metrics.ts createMetricsServer',
     'gateway/endpoints/messages/status.ts findMessageStatus',
-    'gateway/endpoints/sms/send.ts findAccepted',
     'gateway/endpoints/account-templates/requests.ts removeUnapproved',
     'gateway/endpoints/chatapp/send.ts endChatAttempt',
     'gateway/endpoints/chatapp/send.ts findAcceptedChat',

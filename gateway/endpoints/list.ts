@@ -77,6 +77,7 @@ import {
 } from './sign-in/second-factor.ts';
 import { ownSession, signIn, signOut } from './sign-in/session.ts';
 import { balance, templates } from './sms/account.ts';
+import { resend } from './sms/resend.ts';
 import { schedule } from './sms/schedule.ts';
 import { send } from './sms/send.ts';
 import { sendBulk } from './sms/send-bulk.ts';
@@ -119,6 +120,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   templates,
   messages,
   message,
+  resend,
   events,
   batches,
   batch,

@@ -9,12 +9,12 @@ export const OPERATOR_PROBLEMS = {
     'Check the account_id: `GET /v2/admin/accounts` lists them.',
   ),
   account_not_named: fault(
-    '4104',
+    '4115',
     400,
     'Account not named',
     'You are an operator: name the account that you look at in the header `Harkara-Account`.',
   ),
-  account_only: fault('4105', 403, 'For the account only', 'Operators are not shown this. Ask the account for it.'),
+  account_only: fault('4116', 403, 'For the account only', 'Operators are not shown this. Ask the account for it.'),
   carrier_not_found: fault(
     '4071',
     404,

@@ -139,6 +139,12 @@ export const PROBLEMS = {
     'Check the path: it does not exist. Paths are case-sensitive and have no slash at the end.',
   ),
   message_not_found: fault('4041', 404, 'Message not found', 'Check the message_id: the account has no such message.'),
+  not_resendable: fault(
+    '4117',
+    409,
+    'Cannot be sent again',
+    'Only an SMS of yours can, when it has left or ended, and while its text is kept. Send its text as a new message.',
+  ),
   schedule_not_found: fault(
     '4044',
     404,

@@ -232,6 +232,7 @@ export const WholeMessage = z
     in_reply_to: text(
       "SMS: the customer's message (STOP, START or HELP) that this one answers by itself, as the account has set.",
     ).optional(),
+    resend_of: text('SMS: the message that it repeats (`POST /v2/messages/{message_id}/resend`).').optional(),
     template: text('Chat-app: its name.').optional(),
     language: text('Chat-app: of the template.').optional(),
     tries: whole('Submits that a carrier refused for now.', { minimum: 0, example: 0 }).optional(),

@@ -25,7 +25,7 @@ export const sms: View<TextlessSms | TextlessInboundSms> = {
 
   whole(message) {
     if ('inbound' in message) return { carrier: message.carrier };
-    const { encoding, validUntil, route, claim, tries, inReplyTo, parts = [] } = message;
+    const { encoding, validUntil, route, claim, tries, inReplyTo, resendOf, parts = [] } = message;
     return {
       encoding,
       valid_until: isoTimestamp(validUntil),
@@ -34,6 +34,7 @@ export const sms: View<TextlessSms | TextlessInboundSms> = {
       carrier: claim?.carrier ?? null,
       // JSON leaves it out where there is none.
       in_reply_to: inReplyTo,
+      resend_of: resendOf,
       /** How many submits a carrier refused for now. */
       tries,
       parts: partRecords(parts, carrierMessageId),

@@ -9,11 +9,12 @@ import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { readPaid } from '../../../shared/money/payment/read-paid.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
 import { type AccountId, type MessageId, newId } from '../../../shared/platform/runtime/ids.ts';
-import { endpoint, type Shown } from '../../api/endpoint.ts';
+import { type Call, endpoint, type Gateway, type Shown } from '../../api/endpoint.ts';
 import { id, success } from '../../api/shapes.ts';
 import { messageOrTemplate } from '../../http/fields/message-fields.ts';
-import { request } from '../../http/fields/request.ts';
+import { type ReadRequest, request, whole } from '../../http/fields/request.ts';
 import { validUntilFromNow } from '../../http/fields/times.ts';
+import type { Attempt, Verdict } from '../../http/idempotency/action.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
 import { withinRecipientLimit } from '../limits/recipients.ts';
@@ -31,7 +32,7 @@ import {
   SendDryRun,
 } from './message-order.ts';
 
-const SendResult = success('SendResult', {
+export const SendResult = success('SendResult', {
   message_id: id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
   to: RECIPIENT,
   status_code: z.literal('1000').meta({ description: 'Accepted and queued.' }),
@@ -44,6 +45,12 @@ const SendAnswer = z.union([SendResult, SendDryRun]).meta({
   description: '`SendResult`, or `SendDryRun` to a request with `dry_run`: it alone has the member `dry_run`.',
 });
 
+export const SEND_BODY = request(
+  { ...MESSAGE_FIELDS, valid_until: validUntilFromNow },
+  [messageOrTemplate],
+  MESSAGE_RULES,
+);
+
 /** One message to one recipient. */
 export const send = endpoint({
   id: 'send',
@@ -54,7 +61,7 @@ export const send = endpoint({
   description:
     'The answer comes after the account has paid and the message is stored with it; `GET /v2/status/{message_id}` knows it from then on. A refused request is neither stored nor charged.',
   scopes: ['send'],
-  body: request({ ...MESSAGE_FIELDS, valid_until: validUntilFromNow }, [messageOrTemplate], MESSAGE_RULES),
+  body: SEND_BODY,
   ownProblems: true,
   answer: SendAnswer,
   problems: REFUSALS,
@@ -91,47 +98,52 @@ export const send = endpoint({
     },
   },
   newId: ({ clock }) => newId('msg', clock.now().getTime()),
-  action(deps) {
-    const { accepter, clock, config, db } = deps;
-    const hours = promotionalHours(config);
-    return {
-      async act(call, { id, payBy }) {
-        const { caller, told } = call;
-        const account = caller.account._id;
-        const order = await orderMessage(deps, caller, call.read);
-        if (order.kind === 'refused') return order;
-        const { message } = order;
-        const { valid_until: validUntil, dry_run: dry } = call.body;
-        const recipients = [message.to];
-        const placeOf = () => 'to';
-        if (dry) {
-          const price = { caller, id, credits: CREDITS_PER_MESSAGE, recipients, placeOf };
-          return dryRun(deps, price, messageDryRun(message));
-        }
-
-        told.messageId = id;
-        const draft: MessageDraft = { ...message, _id: id, validUntil };
-        const outcome = await withinRecipientLimit(deps, caller.account, recipients, placeOf, () =>
-          accepter.accept(account, [draft], payBy, caller.caps),
-        );
-        if (outcome.kind === 'refused') return outcome;
-        if (outcome.kind === 'accepted') {
-          const deferred = deferral(hours, draft.lane, clock.now());
-          return { kind: 'accepted', body: { ...sendResult(draft, outcome.credits), ...deferred } };
-        }
-        return notAccepted(outcome, (shown) => refusal(shown, id));
-      },
-      end: (account, _id, payBy) => declareOver(db, account, payBy),
-      async recover(account, id) {
-        const message = await findAccepted(db, account, id);
-        return message && { kind: 'accepted', body: sendResult(message, CREDITS_PER_MESSAGE) };
-      },
-    };
-  },
+  action: (deps) => ({
+    act: (call, attempt) => sendOne(deps, call, call.read, attempt),
+    end: (account, _id, payBy) => declareOver(deps.db, account, payBy),
+    async recover(account, id) {
+      const message = await findAccepted(deps.db, account, id);
+      return message && { kind: 'accepted', body: sendResult(message, CREDITS_PER_MESSAGE) };
+    },
+  }),
 });
 
+/** Checks, pays for and stores one message. `more`: what the message has beside the request. */
+export async function sendOne(
+  deps: Gateway,
+  { caller, told }: Pick<Call, 'caller' | 'told'>,
+  read: ReadRequest<typeof SEND_BODY.fields>,
+  { id, payBy }: Attempt<MessageId>,
+  more: Pick<MessageDraft, 'resendOf'> = {},
+): Promise<Verdict> {
+  const { accepter, clock, config } = deps;
+  const account = caller.account._id;
+  const order = await orderMessage(deps, caller, read);
+  if (order.kind === 'refused') return order;
+  const { message } = order;
+  const { valid_until: validUntil, dry_run: dry } = whole(read);
+  const recipients = [message.to];
+  const placeOf = () => 'to';
+  if (dry) {
+    const price = { caller, id, credits: CREDITS_PER_MESSAGE, recipients, placeOf };
+    return dryRun(deps, price, messageDryRun(message));
+  }
+
+  told.messageId = id;
+  const draft: MessageDraft = { ...message, ...more, _id: id, validUntil };
+  const outcome = await withinRecipientLimit(deps, caller.account, recipients, placeOf, () =>
+    accepter.accept(account, [draft], payBy, caller.caps),
+  );
+  if (outcome.kind === 'refused') return outcome;
+  if (outcome.kind === 'accepted') {
+    const deferred = deferral(promotionalHours(config), draft.lane, clock.now());
+    return { kind: 'accepted', body: { ...sendResult(draft, outcome.credits), ...deferred } };
+  }
+  return notAccepted(outcome, (shown) => refusal(shown, id));
+}
+
 /** "SMS send result": exactly five fields. 1000 means accepted and queued (docs/specification/decisions.md, Errors). */
-function sendResult({ _id, to }: Pick<MessageDraft, '_id' | 'to'>, credits: number): Shown<typeof SendResult> {
+export function sendResult({ _id, to }: Pick<MessageDraft, '_id' | 'to'>, credits: number): Shown<typeof SendResult> {
   return { status: 'success', message_id: _id, to, status_code: '1000', credits_used: credits };
 }
 

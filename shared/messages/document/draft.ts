@@ -20,6 +20,7 @@ export type MessageDraft = Pick<
   | 'reference'
   | 'batch'
   | 'inReplyTo'
+  | 'resendOf'
   | 'keys'
 >;
 
@@ -45,6 +46,7 @@ export function queuedMessage(account: AccountId, group: GroupId, draft: Message
     ...(draft.entityId === undefined ? {} : { entityId: draft.entityId }),
     ...(draft.reference === undefined ? {} : { reference: draft.reference }),
     ...(draft.inReplyTo === undefined ? {} : { inReplyTo: draft.inReplyTo }),
+    ...(draft.resendOf === undefined ? {} : { resendOf: draft.resendOf }),
     ...(draft.keys === undefined ? {} : { keys: draft.keys }),
     state: 'queued',
     v: 0,

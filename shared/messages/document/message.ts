@@ -101,6 +101,8 @@ export interface MessageDocument extends StoredMessage {
   /** Id of the DLT template that the text matched, and of the business (PE) that registered it. */
   readonly template?: string;
   readonly entityId?: string;
+  /** The message that it repeats, on demand of a person. */
+  readonly resendOf?: MessageId;
   /** The customer's message that it answers by itself (a confirmation of STOP): it goes to who has opted out, too. */
   readonly inReplyTo?: MessageId;
   /**

@@ -25,7 +25,7 @@ const PLACES: readonly Place[] = readFileSync(join(ROOT, 'gateway/dashboard/clie
   .split(/^ {2}\{$/m)
   .flatMap((entry) => {
     const path = /^ {4}path: '([^']+)'/m.exec(entry)?.[1];
-    return path === undefined ? [] : [{ path, needs: /^ {4}needs: '([^']+)'/m.exec(entry)?.[1] }];
+    return path === undefined ? [] : [{ path, needs: /^ {4}needs: \[?'([^']+)'/m.exec(entry)?.[1] }];
   });
 
 /** What must be true of every page, whoever wrote it: a new page is tested without a change here. */
@@ -141,7 +141,9 @@ describe('every page of the dashboard', function () {
 
 /** The paths that this kind of user may see, with ids put in. A path is left out when there is no id for one of its places. */
 function filled(who: 'account' | 'viewer' | 'operator', idOf: (name: string) => string | undefined): string[] {
-  const seen = PLACES.filter(({ needs }) => needs !== 'open' && (who === 'operator') === (needs === 'admin:read'));
+  const seen = PLACES.filter(
+    ({ needs }) => needs !== 'open' && (who === 'operator') === (needs?.startsWith('admin:') === true),
+  );
   return seen.flatMap(({ path }) => {
     const names = path.match(/(?<=:)\w+/g) ?? [];
     if (names.some((name) => idOf(name) === undefined)) return [];

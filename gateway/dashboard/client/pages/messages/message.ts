@@ -25,7 +25,13 @@ export interface Message {
 
 /** What `GET /v2/messages/{id}` tells beyond that. */
 export interface WholeMessage extends Message {
-  readonly explanation?: { readonly cause: string; readonly advice: string };
+  readonly explanation?: {
+    readonly cause: string;
+    readonly advice: string;
+    readonly since?: string;
+    readonly until?: string;
+  };
+  readonly resend_of?: string;
   readonly text?: string | null;
   readonly params?: readonly string[];
   readonly text_shown?: 'whole' | 'masked' | 'hidden' | 'removed';

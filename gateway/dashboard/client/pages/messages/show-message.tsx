@@ -9,7 +9,8 @@ import { Time } from '../../parts/time.tsx';
 import { Words } from '../../parts/words.tsx';
 import type { PageProps } from '../../router/page.ts';
 import { useFollowedMessage } from './followed-message.ts';
-import { STATUS_TONES, type WholeMessage } from './message.ts';
+import { messageHref, STATUS_TONES, type WholeMessage } from './message.ts';
+import { Resend } from './resend.tsx';
 import { Timeline } from './timeline.tsx';
 
 /** Everything that is known of one message. */
@@ -18,7 +19,12 @@ export function MessagePage({ params }: PageProps) {
   const message = useFollowedMessage<WholeMessage>(`/v2/messages/${encodeURIComponent(id)}`, id);
   return (
     <>
-      <PageHead title="Message" lead={<CopyId id={id} />} back={{ href: '/dashboard/messages', label: 'Messages' }} />
+      <PageHead
+        title="Message"
+        lead={<CopyId id={id} />}
+        back={{ href: '/dashboard/messages', label: 'Messages' }}
+        actions={message.data && <Resend message={message.data} />}
+      />
       <Loading of={message}>{(data) => <Whole message={data} />}</Loading>
     </>
   );
@@ -30,7 +36,8 @@ function Whole({ message }: { readonly message: WholeMessage }) {
     <>
       {explanation && (
         <Notice tone={STATUS_TONES[message.status] === 'bad' ? 'bad' : 'warn'}>
-          <strong>{explanation.cause}</strong> <Words text={explanation.advice} />
+          <strong>{explanation.cause}</strong>
+          <Since explanation={explanation} /> <Words text={explanation.advice} />
         </Notice>
       )}
       <Text message={message} />
@@ -81,6 +88,25 @@ function Whole({ message }: { readonly message: WholeMessage }) {
   );
 }
 
+function Since({ explanation: { since, until } }: { readonly explanation: NonNullable<WholeMessage['explanation']> }) {
+  return (
+    <>
+      {since && (
+        <>
+          {' '}
+          Since <Time at={since} full />.
+        </>
+      )}
+      {until && (
+        <>
+          {' '}
+          Until <Time at={until} full />.
+        </>
+      )}
+    </>
+  );
+}
+
 const NOT_SHOWN = {
   whole: undefined,
   masked: 'Numbers of four digits and more are masked for your role.',
@@ -121,6 +147,7 @@ function factsOf(message: WholeMessage): readonly Fact[] {
     ['Template', message.template],
     ['Error', code && `${code}${reason ? `: ${reason}` : ''}`],
     ['Reference', message.reference],
+    ['Repeats', message.resend_of && <a href={messageHref(message.resend_of)}>an earlier message</a>],
     ['Batch', batch && <a href={`/dashboard/batches/${batch}`}>{batch}</a>],
   ];
   return all.filter(([, value]) => value !== undefined && value !== null);

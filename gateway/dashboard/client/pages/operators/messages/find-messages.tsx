@@ -1,4 +1,5 @@
 import { usePages } from '../../../api/pages.ts';
+import { FilterAccount } from '../../../parts/account.tsx';
 import { Badge } from '../../../parts/badge.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { FilterBar, FilterText } from '../../../parts/filter.tsx';
@@ -27,7 +28,7 @@ export function FindMessagesPage() {
           label="Number, message id, batch id or reference"
           placeholder="98765 43210, msg_…, order 7"
         />
-        <FilterText filter={filter} name="account_id" label="Account" placeholder="all, or acc_…" />
+        <FilterAccount filter={filter} />
       </FilterBar>
       {search === '' ? (
         <Empty icon="search">
