@@ -86,7 +86,7 @@ import { accountOverview } from './statistics/overview.ts';
 import { accountStatistics } from './statistics/statistics.ts';
 import { operatorStatus } from './traffic/conditions.ts';
 import { operatorOverview, operatorQueues } from './traffic/overview.ts';
-import { orphans, strays } from './traffic/unclaimed.ts';
+import { unassignedSms, unmatchedReceipts } from './traffic/unclaimed.ts';
 import {
   changeUser,
   endUserSessions,
@@ -201,8 +201,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   operatorStatus,
   adminStream,
   operatorQueues,
-  orphans,
-  strays,
+  unmatchedReceipts,
+  unassignedSms,
   auditOfAll,
   findMessages,
   findMessage,

@@ -158,7 +158,7 @@ const RECEIVED: readonly Act[] = [
   {
     ...{
       command: 'inbound list',
-      operation: 'strays',
+      operation: 'unassignedSms',
       about: 'Shows received SMS that belong to no account, newest first.',
     },
     notes:
@@ -169,7 +169,11 @@ const RECEIVED: readonly Act[] = [
     columns: ['at', 'carrier_id', 'from', 'to', 'text'],
   },
   {
-    ...{ command: 'orphan list', operation: 'orphans', about: 'Shows receipts that fit no message, newest first.' },
+    ...{
+      command: 'receipt unmatched',
+      operation: 'unmatchedReceipts',
+      about: 'Shows receipts that fit no message, newest first.',
+    },
     columns: ['at', 'carrier_id', 'from', 'to', 'state', 'error_code', 'carrier_message_id'],
   },
 ];

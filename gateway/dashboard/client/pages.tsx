@@ -22,8 +22,8 @@ import { OpenMessagePage } from './pages/operators/messages/open-message.tsx';
 import { OperatorNumbersPage } from './pages/operators/numbers/numbers.tsx';
 import { OperatorOverviewPage } from './pages/operators/overview/overview.tsx';
 import { RoutesPage } from './pages/operators/routes/routes.tsx';
-import { OrphansPage } from './pages/operators/traffic/orphans.tsx';
 import { ProvidersPage } from './pages/operators/traffic/providers.tsx';
+import { UnmatchedPage } from './pages/operators/traffic/unmatched.tsx';
 import { OptOutsPage } from './pages/opt-outs/opt-outs.tsx';
 import { OverviewPage } from './pages/overview/overview.tsx';
 import { ProfilePage } from './pages/profile/profile.tsx';
@@ -292,11 +292,11 @@ export const PAGES: readonly Page[] = [
     view: OperatorNumbersPage,
   },
   {
-    path: '/dashboard/admin/orphans',
-    title: 'Orphans',
+    path: '/dashboard/admin/unmatched',
+    title: 'Unmatched',
     needs: 'admin:read',
     nav: { group: 'Operators', icon: 'orphan' },
-    view: OrphansPage,
+    view: UnmatchedPage,
   },
   {
     path: '/dashboard/admin/erasures',

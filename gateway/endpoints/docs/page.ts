@@ -24,7 +24,7 @@ ${head}</head>
 <body><div class="frame docs"><a class="skip" href="#main">Skip to the page</a>
 <header class="top">${brand}<button type="button" popovertarget="contents">Contents</button><a href="/dashboard">Dashboard</a></header>
 <aside class="side" id="contents" popover><p class="side-head">${brand} <a class="small" href="/dashboard">Dashboard</a></p><nav class="navigation" aria-label="Contents">${navigation(contract, page)}</nav></aside>
-<main id="main" tabindex="-1"><h1>${escapeHtml(page.title)}</h1><div class="prose">${paragraphs(page.intro)}</div>${page === pages[0] ? FIRST_STEPS : ''}${sections.join('')}${own}</main></div></body></html>
+<main id="main" tabindex="-1"><h1>${escapeHtml(page.title)}</h1>${page === pages[0] ? QUICKSTART : ''}<div class="prose">${paragraphs(page.intro)}</div>${sections.join('')}${own}</main></div></body></html>
 `;
 }
 
@@ -32,10 +32,14 @@ ${head}</head>
 const MARK =
   '<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8"/><path d="M9 8v16M9 16.500c5-3.500 10-3.500 10 2V24"/><circle cx="22.500" cy="9.500" r="3"/></svg>';
 
-/** What the samples take from the environment. The script puts in the address of this page. */
-const FIRST_STEPS = `<h2 id="samples">Samples</h2><p>The samples take the address and the key from the environment. Set them once; Python needs <code>pip install requests</code>.</p>
-<div class="sample"><p class="sample-name"><span>Once in your shell</span></p><pre tabindex="0" role="group" aria-label="Once in your shell"><code>export HARKARA_URL=<span id="origin">http://127.0.0.1:3000</span>
-export HARKARA_KEY=hk_live_…</code></pre></div>`;
+/** What one pastes first. The script puts in the address of this page; the samples take both from the environment. */
+const QUICKSTART = `<h2 id="quickstart">Quickstart</h2>
+<div class="sample"><p class="sample-name"><span>In your shell</span></p><pre tabindex="0" role="group" aria-label="Quickstart"><code>export HARKARA_URL=<span id="origin">http://127.0.0.1:3000</span>
+export HARKARA_KEY=hk_live_…
+curl -X POST "$HARKARA_URL/v2/send" -H "Authorization: Bearer $HARKARA_KEY" -H 'Idempotency-Key: order-1234' \\
+  -H 'Content-Type: application/json' -d '{"to":"919876543210","message":"Your order has left.","sender":"HARKRA"}'
+curl "$HARKARA_URL/v2/status/MESSAGE_ID" -H "Authorization: Bearer $HARKARA_KEY"</code></pre></div>
+<p>A key is made on the <a href="/dashboard/keys">dashboard</a>. With an <code>Idempotency-Key</code> the same request can be sent again after a lost answer: it is done once, and the second answer is that of the first. Of the samples on this page, those in Python need <code>pip install requests</code>.</p>`;
 
 function tagSection(contract: Contract, tag: string): string {
   const described = contract.tags.find(({ name }) => name === tag)?.description ?? '';

@@ -13,8 +13,8 @@ import { pageOf, pageOfFound } from '../../http/page.ts';
 
 /** What carriers delivered and nobody can be given: receipts that fit no message, and received SMS of no account. */
 
-const Orphan = named('Orphan', {
-  orphan_id: text(undefined, { example: 'airtel:3Jk2…' }),
+const UnmatchedReceipt = named('UnmatchedReceipt', {
+  receipt_id: text(undefined, { example: 'airtel:3Jk2…' }),
   carrier_id: text(undefined, { example: 'airtel' }),
   at: time(undefined, '2026-11-22T13:00:00+00:00'),
   from: text(undefined, { example: '919876543210' }),
@@ -27,10 +27,10 @@ const Orphan = named('Orphan', {
 });
 
 /** One that stays is for a message of somebody else, or its submit was lost. */
-export const orphans = endpoint({
-  id: 'orphans',
+export const unmatchedReceipts = endpoint({
+  id: 'unmatchedReceipts',
   method: 'get',
-  path: '/v2/admin/orphans',
+  path: '/v2/admin/unmatched-receipts',
   tag: 'Operators',
   summary: 'Receipts that fit no message',
   description:
@@ -41,7 +41,7 @@ export const orphans = endpoint({
     limit,
     cursor: cursorOf('orphans', isOrphanPlace),
   },
-  answer: pageShape('OrphanPage', Orphan),
+  answer: pageShape('UnmatchedReceiptPage', UnmatchedReceipt),
   async handle({ db }, { query: { carrier_id: carrier, limit, cursor: after } }) {
     const found = await findOrphans(db, { carrier, after })
       .limit(limit + 1)
@@ -93,9 +93,9 @@ function orphanRecord({
   excerpt,
   keys,
   expiresAt,
-}: OrphanDocument): Shown<typeof Orphan> {
+}: OrphanDocument): Shown<typeof UnmatchedReceipt> {
   return {
-    orphan_id: _id,
+    receipt_id: _id,
     carrier_id: carrier,
     at: isoTimestamp(at),
     from,
@@ -108,8 +108,8 @@ function orphanRecord({
   };
 }
 
-const Stray = z.strictObject({
-  stray_id: text(undefined, { example: 'inb_01m7znjn7hdb5pft3awkb6pgvz' }),
+const UnassignedSms = z.strictObject({
+  unassigned_id: text(undefined, { example: 'inb_01m7znjn7hdb5pft3awkb6pgvz' }),
   at: time(undefined, '2026-11-22T13:00:00+00:00'),
   carrier_id: text(undefined, { example: 'airtel' }),
   from: text(undefined, { example: '919876543210' }),
@@ -120,10 +120,10 @@ const Stray = z.strictObject({
 });
 
 /** Customers wrote the texts, so they are shown on demand only. */
-export const strays = endpoint({
-  id: 'strays',
+export const unassignedSms = endpoint({
+  id: 'unassignedSms',
   method: 'get',
-  path: '/v2/admin/strays',
+  path: '/v2/admin/unassigned-sms',
   tag: 'Operators',
   summary: 'Received SMS of nobody',
   description: 'Extension. Received SMS whose number belongs to no account, newest first.',
@@ -133,7 +133,7 @@ export const strays = endpoint({
     limit,
     cursor: cursorOf('strays', isUnassignedPlace),
   },
-  answer: pageShape('StrayPage', Stray),
+  answer: pageShape('UnassignedSmsPage', UnassignedSms),
   async handle({ db }, { query: { text, limit, cursor } }) {
     const found = await listUnassigned(db, limit + 1, cursor && strayPlace(cursor));
     const page = found.slice(0, limit);
@@ -157,9 +157,9 @@ function strayPlace(text: UnassignedPlaceText): UnassignedPlace {
 function strayRecord(
   { _id, at, carrier, unassigned, expiresAt }: InboundDocument,
   text: boolean,
-): Shown<typeof Stray>[] {
+): Shown<typeof UnassignedSms>[] {
   if (unassigned === undefined || expiresAt === undefined) return [];
   const { from, to, type, body } = unassigned;
-  const about = { stray_id: _id, at: isoTimestamp(at), carrier_id: carrier, from, to, type };
+  const about = { unassigned_id: _id, at: isoTimestamp(at), carrier_id: carrier, from, to, type };
   return [{ ...about, text: text ? body : null, expires_at: isoTimestamp(expiresAt) }];
 }

@@ -232,7 +232,7 @@ describe('the dashboard: operators', function () {
 
   for (const [path, text] of [
     ['providers', '918000000001'],
-    ['orphans', 'Every receipt found its message.'],
+    ['unmatched', 'Every receipt found its message.'],
     ['audit', 'credits.top-up'],
   ] as const) {
     it(`${path}: can be read by everybody`, async () => {

@@ -39,6 +39,11 @@ export function exactTime(at: string): string {
   return exact.format(new Date(at));
 }
 
+/** "22 Nov 2026, 18:30", for a time within words. */
+export function shortTime(at: string): string {
+  return short.format(new Date(at));
+}
+
 /** "22 Nov 2026": the day of UTC that begins then. In local time it would be another one west of Greenwich. */
 export function utcDay(at: string): string {
   return day.format(new Date(at));

@@ -66,12 +66,12 @@ describe('what waits and what does not fit, for operators', () => {
   it('receipts that fit nothing, page by page, newest first', async () => {
     await insertOrphans([1, 2, 3]);
 
-    const first = (await world.get('/orphans?limit=2')).body;
-    const next = (await world.get(`/orphans?limit=2&cursor=${encodeURIComponent(first.next_cursor)}`)).body;
+    const first = (await world.get('/unmatched-receipts?limit=2')).body;
+    const next = (await world.get(`/unmatched-receipts?limit=2&cursor=${encodeURIComponent(first.next_cursor)}`)).body;
     const ids = [...first.data, ...next.data].map((one: { carrier_message_id: string }) => one.carrier_message_id);
     expect(ids).to.deep.equal(['8a1', '8a2', '8a3']);
     expect(next).to.deep.include({ has_more: false, next_cursor: null });
-    expect((await world.get('/orphans?carrier_id=jio')).body.data).to.deep.equal([]);
+    expect((await world.get('/unmatched-receipts?carrier_id=jio')).body.data).to.deep.equal([]);
   });
 
   it('the store looks at a page of them, however many there are', async () => {
@@ -98,9 +98,9 @@ describe('what waits and what does not fit, for operators', () => {
     };
     await world.db.collection<InboundDocument>('inbound').insertOne(kept as unknown as InboundDocument);
 
-    expect((await world.get('/strays')).body.data[0]).to.deep.include({ from: stray.from, text: null });
-    expect((await world.get('/strays?text=yes')).body.data[0].text).to.equal('Where is it?');
-    expect((await world.get('/strays?text=maybe')).status).to.equal(400);
+    expect((await world.get('/unassigned-sms')).body.data[0]).to.deep.include({ from: stray.from, text: null });
+    expect((await world.get('/unassigned-sms?text=yes')).body.data[0].text).to.equal('Where is it?');
+    expect((await world.get('/unassigned-sms?text=maybe')).status).to.equal(400);
   });
 
   it('numbers, SMS of nobody, chat-app numbers and ledger checks are read page by page', async () => {
@@ -123,7 +123,7 @@ describe('what waits and what does not fit, for operators', () => {
     }
     for (const [path, name] of [
       ['/numbers', 'keyword'],
-      ['/strays', 'stray_id'],
+      ['/unassigned-sms', 'unassigned_id'],
       ['/providers', 'account_id'],
       ['/ledger-checks', 'ledger_check_id'],
     ] as const) {

@@ -23,6 +23,20 @@ export function whoOf({ actor }: AuditEntry): string {
   return actor.name ?? `${actor.kind} ${actor.id}`;
 }
 
+/** What is called how, in the stored forms of things. */
+const NAMES = ['name', 'url', 'sender', 'username', 'number'] as const;
+
+/** The changed thing by its name, as it was then; by its id when it has none. */
+export function subjectOf({ subject, before, after }: AuditEntry): string {
+  for (const state of [after, before]) {
+    for (const member of NAMES) {
+      const name = state?.[member];
+      if (typeof name === 'string' && name !== '') return name;
+    }
+  }
+  return (subject.id ?? subject.kind).replace(/:$/, '');
+}
+
 /** The fields that differ, in words. */
 export function changesOf({ before, after }: AuditEntry) {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);

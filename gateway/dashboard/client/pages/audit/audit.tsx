@@ -6,7 +6,7 @@ import { PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useUrlFilter } from '../../parts/url-filter.ts';
-import { type AuditEntry, whoOf } from './audit-entry.ts';
+import { type AuditEntry, subjectOf, whoOf } from './audit-entry.ts';
 import { EntryDialog } from './entry-dialog.tsx';
 
 const WHO = [
@@ -44,7 +44,7 @@ export function AuditPage() {
               </button>
             ),
           },
-          { head: 'Of', cell: ({ subject }) => <code>{subject.id ?? subject.kind}</code> },
+          { head: 'Of', cell: (row) => <span title={row.subject.id ?? ''}>{subjectOf(row)}</span> },
           { head: 'Outcome', cell: ({ outcome }) => (outcome === 'begun' ? 'perhaps done' : outcome) },
         ]}
       />

@@ -2,7 +2,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { type AuditEntry, changesOf, whoOf } from './audit-entry.ts';
+import { type AuditEntry, changesOf, subjectOf, whoOf } from './audit-entry.ts';
 
 /** One change: who, from where, what, before and after. */
 export function EntryDialog({ of, onClose }: { readonly of: AuditEntry; readonly onClose: () => void }) {
@@ -14,7 +14,8 @@ export function EntryDialog({ of, onClose }: { readonly of: AuditEntry; readonly
           ['When', <Time at={of.at} full />],
           ['Who', whoOf(of)],
           ['From', of.actor.address ?? '–'],
-          ['Of', `${of.subject.kind} ${of.subject.id ?? ''}`],
+          ['Of', `${of.subject.kind} ${subjectOf(of)}`],
+          ['Id', <code>{of.subject.id ?? '–'}</code>],
           ['Outcome', of.outcome === 'begun' ? 'perhaps done: the process stopped in between' : of.outcome],
           ...(of.times > 1 ? [['Times within the minute', String(of.times)] as const] : []),
         ]}

@@ -7,7 +7,7 @@ import { PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useUrlFilter } from '../../parts/url-filter.ts';
-import type { AuditEntry } from './audit-entry.ts';
+import { type AuditEntry, subjectOf } from './audit-entry.ts';
 import { EntryDialog } from './entry-dialog.tsx';
 
 /** As `GET /v2/admin/audit` shows it: the operator's command is named too. */
@@ -47,7 +47,7 @@ export function OperatorsAuditPage() {
               </button>
             ),
           },
-          { head: 'Of', cell: ({ subject }) => <code>{subject.id ?? subject.kind}</code> },
+          { head: 'Of', cell: (row) => <span title={row.subject.id ?? ''}>{subjectOf(row)}</span> },
           {
             head: 'Account',
             cell: ({ account_id: id }) => (id === null ? '–' : <AccountLink id={id} />),

@@ -1,4 +1,5 @@
 import type { Tone } from '../../../parts/badge.tsx';
+import { shortTime } from '../../../parts/time.tsx';
 
 interface Trouble {
   readonly words: string;
@@ -69,7 +70,7 @@ export function rateOf({ measured, per_second: limit }: Carrier): string {
   return `${measured.per_second} a second${measured.per_second === limit ? '' : ', learned'}`;
 }
 
-/** Times of the API within words, without their milliseconds: people read them. */
+/** Times of the API within words, as the viewer's clock shows them. */
 export function readable(words: string): string {
-  return words.replaceAll(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d{3}Z|\+00:00)/g, '$1 $2 UTC');
+  return words.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3}Z|\+00:00)/g, (at) => shortTime(at));
 }

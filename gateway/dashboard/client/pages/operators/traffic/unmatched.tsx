@@ -6,9 +6,9 @@ import { PagedTable } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
 import { useUrlFilter } from '../../../parts/url-filter.ts';
 
-/** As `GET /v2/admin/orphans` shows it. */
-interface Orphan {
-  readonly orphan_id: string;
+/** As `GET /v2/admin/unmatched-receipts` shows it. */
+interface UnmatchedReceipt {
+  readonly receipt_id: string;
   readonly carrier_id: string;
   readonly at: string;
   readonly to: string;
@@ -18,9 +18,9 @@ interface Orphan {
   readonly receipt: string;
 }
 
-/** As `GET /v2/admin/strays` shows it. */
-interface Stray {
-  readonly stray_id: string;
+/** As `GET /v2/admin/unassigned-sms` shows it. */
+interface UnassignedSms {
+  readonly unassigned_id: string;
   readonly at: string;
   readonly carrier_id: string;
   readonly from: string;
@@ -28,23 +28,31 @@ interface Stray {
 }
 
 /** What carriers delivered and nobody owns. */
-export function OrphansPage() {
+export function UnmatchedPage() {
   const filter = useUrlFilter('carrier_id');
-  const list = usePages<Orphan>('/v2/admin/orphans', filter.values);
+  const list = usePages<UnmatchedReceipt>('/v2/admin/unmatched-receipts', filter.values);
   return (
     <>
-      <PageHead title="Orphans" lead="Receipts that fit no message, and SMS to numbers of nobody." />
+      <PageHead
+        title="Unmatched"
+        lead="What carriers delivered and nobody can be given: receipts without a message, SMS without an account."
+      />
       <Card
-        title="Receipts that fit no message"
-        lead="Kept for three days and tried again when the answer with their id comes. Many of one carrier: its ids may be written in another notation. Set its id-form to learn."
+        title="Receipts without a message"
+        lead={
+          <>
+            Kept for three days and tried again when the answer with their id comes. Many of one carrier: its ids may be
+            written in another notation. Set its <code>idForm</code> to <code>learn</code>.
+          </>
+        }
       >
         <FilterBar filter={filter}>
           <FilterText filter={filter} name="carrier_id" label="Carrier" placeholder="airtel" />
         </FilterBar>
         <PagedTable
           list={list}
-          caption="Receipts that fit no message"
-          rowKey={({ orphan_id }) => orphan_id}
+          caption="Receipts without a message"
+          rowKey={({ receipt_id }) => receipt_id}
           empty={
             filter.isSet ? (
               <NoResults clear={filter.clear} />
@@ -61,22 +69,22 @@ export function OrphansPage() {
           ]}
         />
       </Card>
-      <Strays />
+      <Unassigned />
     </>
   );
 }
 
-function Strays() {
-  const list = usePages<Stray>('/v2/admin/strays');
+function Unassigned() {
+  const list = usePages<UnassignedSms>('/v2/admin/unassigned-sms');
   return (
     <Card
-      title="Received SMS of nobody"
+      title="Received SMS without an account"
       lead="No account has their number, or no keyword of the number fits. What they say is not shown here."
     >
       <PagedTable
         list={list}
-        caption="Received SMS of nobody"
-        rowKey={({ stray_id }) => stray_id}
+        caption="Received SMS without an account"
+        rowKey={({ unassigned_id }) => unassigned_id}
         empty={<Empty icon="inbox">Every received SMS belongs to an account.</Empty>}
         columns={[
           { head: 'When', cell: (row) => <Time at={row.at} /> },
