@@ -190,9 +190,21 @@ export function endpoint<
   // biome-ignore lint/complexity/noBannedTypes: no part
   Params extends Shapes = {},
   Id extends string = string,
->(declared: Endpoint<Query, Body, Answer, Params, Id>): Endpoint {
+>(declared: Endpoint<Query, Body, Answer, Params, Id>): Endpoint & Typed<Answer> {
   return declared as Endpoint; // Its own handlers get what its own tables read.
 }
+
+/** Tells the types of an endpoint to who asks it: the dashboard's client. There is no such value. */
+export interface Typed<Answer extends z.ZodType<object>> {
+  readonly answers?: Shown<Answer>;
+}
+
+/** What an endpoint answers. */
+export type AnswerOf<Declared extends { readonly answers?: unknown }> = NonNullable<Declared['answers']>;
+
+/** An entry of a list that is read page by page. */
+export type EntryOf<Declared extends { readonly answers?: unknown }> =
+  AnswerOf<Declared> extends { readonly data: readonly (infer Entry)[] } ? Entry : never;
 
 /** The answer to a change. */
 export function done<Told extends object>(told: Told): { readonly status: 'success' } & Told {

@@ -1,26 +1,13 @@
 import { signal } from '@preact/signals';
+import type { AnswerOf } from '../../../api/endpoint.ts';
+import type { ownSession } from '../../../endpoints/sign-in/session.ts';
 import { get, post, remove } from './http.ts';
 import { type Looked, looking } from './looking.ts';
-import type { Permission, Role } from './permission.ts';
+import type { Permission } from './permission.ts';
 import { ApiProblem } from './problem.ts';
 import { setSignedIn } from './signed-in.ts';
 
-export interface Session {
-  readonly session_id: string;
-  readonly user: {
-    readonly user_id: string;
-    readonly username: string;
-    readonly name: string | null;
-    readonly role: Role;
-    readonly second_factor: boolean;
-  };
-  /** Operators belong to no account. */
-  readonly account: { readonly account_id: string; readonly name: string; readonly country: string | null } | null;
-  readonly scopes: readonly Permission[];
-  /** What must be done before anything else. */
-  readonly missing: readonly 'second_factor'[];
-  readonly expires_at: string;
-}
+export type Session = AnswerOf<typeof ownSession>;
 
 /** Undefined until the gateway has said it; null when nobody is signed in. */
 export const session = signal<Session | null | undefined>(undefined);

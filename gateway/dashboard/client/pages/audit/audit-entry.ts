@@ -1,22 +1,7 @@
-type State = Readonly<Record<string, unknown>> | null;
-
+import type { EntryOf } from '../../../../api/endpoint.ts';
+import type { audit } from '../../../../endpoints/audit/audit.ts';
 /** As `GET /v2/account/audit` shows it. */
-export interface AuditEntry {
-  readonly audit_id: string;
-  readonly at: string;
-  readonly actor: {
-    readonly kind: 'ops' | 'key' | 'user';
-    readonly id: string | null;
-    readonly name: string | null;
-    readonly address: string | null;
-  };
-  readonly action: string;
-  readonly subject: { readonly kind: string; readonly id: string | null };
-  readonly outcome: 'begun' | 'done' | 'failed';
-  readonly times: number;
-  readonly before: State;
-  readonly after: State;
-}
+export type AuditEntry = EntryOf<typeof audit>;
 
 export function whoOf({ actor }: AuditEntry): string {
   if (actor.kind === 'ops') return 'your service provider';

@@ -1,25 +1,12 @@
+import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
+import type { batch, batches } from '../../../../endpoints/batches/batches.ts';
 import type { Tone } from '../../parts/badge.tsx';
 import type { Status } from '../messages/message.ts';
 
 type Counts = Readonly<Record<Exclude<Status, 'read' | 'received'>, number>>;
 
 /** An entry of `GET /v2/batches`. Without `counts` when the page did not count it. */
-export interface Batch {
-  readonly batch_id: string;
-  readonly state?: 'processing' | 'finished' | 'stopping' | 'stopped';
-  readonly created_at: string;
-  readonly sender: string;
-  readonly route: string;
-  readonly reference?: string;
-  readonly total: number;
-  readonly duplicates?: number;
-  readonly skipped?: number;
-  readonly progress?: number;
-  readonly counts?: Counts;
-  readonly stopped?: number;
-  readonly credits_used: number;
-  readonly credits_refunded?: number;
-}
+export type Batch = EntryOf<typeof batches> & Partial<Pick<AnswerOf<typeof batch>, 'credits_refunded'>>;
 
 export const BATCH_TONES: Readonly<Record<NonNullable<Batch['state']>, Tone>> = {
   processing: 'info',

@@ -1,4 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { EntryOf } from '../../../../api/endpoint.ts';
+import type { batchFailures } from '../../../../endpoints/batches/failures.ts';
 import { remove } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
@@ -17,7 +19,7 @@ import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Words } from '../../parts/words.tsx';
 import type { PageProps } from '../../router/page.ts';
-import { type Message, messageHref } from '../messages/message.ts';
+import { messageHref } from '../messages/message.ts';
 import { BATCH_TONES, type Batch, failedOf } from './batch.ts';
 import { Progress } from './progress.tsx';
 
@@ -97,9 +99,7 @@ function Whole({ batch, path }: { readonly batch: Batch; readonly path: string }
   );
 }
 
-interface Failure extends Pick<Message, 'message_id' | 'to' | 'status' | 'error_code' | 'error_reason'> {
-  readonly explanation?: { readonly cause: string; readonly advice: string };
-}
+type Failure = EntryOf<typeof batchFailures>;
 
 interface FailuresProps {
   readonly path: string;

@@ -1,19 +1,11 @@
+import type { AnswerOf } from '../../../../api/endpoint.ts';
+import type { accountOverview } from '../../../../endpoints/statistics/overview.ts';
 import { useLive } from '../../api/live.ts';
-import type { Condition } from '../../parts/conditions.tsx';
 import { Stat } from '../../parts/facts.tsx';
 import { amount, counted, number } from '../../parts/number.ts';
 
 /** `GET /v2/account/overview`. */
-export interface Overview {
-  readonly balance: number;
-  readonly expiry_date: string;
-  readonly credits_per_day: number;
-  readonly lasts_days: number | null;
-  readonly expires_in_days: number;
-  readonly open_sessions: number;
-  readonly more_sessions: boolean;
-  readonly conditions: readonly Condition[];
-}
+export type Overview = AnswerOf<typeof accountOverview>;
 
 /** What is left, live, how long it lasts at the rate of the last week, and until when it may be used. */
 export function BalanceStats({ overview }: { readonly overview: Overview }) {

@@ -1,18 +1,9 @@
+import type { EntryOf } from '../../../../api/endpoint.ts';
+import type { ledger } from '../../../../endpoints/ledger/ledger.ts';
 import { number } from '../../parts/number.ts';
 
 /** An entry of `GET /v2/ledger`. */
-export interface Entry {
-  readonly seq: number;
-  readonly at: string;
-  readonly amount: number;
-  readonly balance_after: number;
-  readonly reason: string;
-  readonly reference: string | null;
-  readonly change_id: string;
-  readonly schedule_ids?: readonly string[];
-  /** What an operator said with a top-up or a correction. */
-  readonly note?: string;
-}
+export type Entry = EntryOf<typeof ledger>;
 
 export const REASONS = [
   ['send', 'Messages'],

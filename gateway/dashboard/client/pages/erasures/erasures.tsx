@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
 import { phoneDigits } from '../../../../../shared/platform/sheets/cell.ts';
+import type { EntryOf } from '../../../../api/endpoint.ts';
+import type { erasures } from '../../../../endpoints/erasures/erasures.ts';
 import { create } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
@@ -15,14 +17,7 @@ import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 
-interface Erasure {
-  readonly erasure_id: string;
-  readonly number: string;
-  readonly state: 'working' | 'done';
-  readonly requested_at: string;
-  readonly erased: number;
-  readonly waiting: number;
-}
+type Erasure = EntryOf<typeof erasures>;
 
 /** Customers of the account who asked to be forgotten. */
 export function ErasuresPage() {

@@ -1,33 +1,15 @@
+import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
+import type { createKey, keys, showKey } from '../../../../endpoints/keys/keys.ts';
 import type { Tone } from '../../parts/badge.tsx';
 
 /** As `GET /v2/account/keys` shows it. */
-export interface Key {
-  readonly key_id: string;
-  readonly prefix: string;
-  readonly state: 'active' | 'expired' | 'revoked';
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly per_minute: number;
-  readonly allowed_ips: readonly string[] | null;
-  readonly created_at: string;
-  readonly created_by: { readonly kind: string; readonly id: string; readonly name: string | null } | null;
-  readonly expires_at: string | null;
-  readonly last_used: string | null;
-  readonly last_address: string | null;
-  readonly requests_24h: number;
-  readonly rotated_from: string | null;
-  readonly rotated_to: string | null;
-}
+export type Key = EntryOf<typeof keys>;
 
 /** One key, with those that it made and that work. */
-export interface KeyDetail extends Key {
-  readonly descendants: readonly { readonly key_id: string; readonly name: string }[];
-}
+export type KeyDetail = AnswerOf<typeof showKey>;
 
 /** The answer that has the whole key, this once. */
-export interface CreatedKey extends Key {
-  readonly key: string;
-}
+export type CreatedKey = AnswerOf<typeof createKey>;
 
 export const STATE_TONES: Readonly<Record<Key['state'], Tone>> = { active: 'good', expired: 'plain', revoked: 'plain' };
 

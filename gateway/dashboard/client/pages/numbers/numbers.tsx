@@ -1,3 +1,5 @@
+import type { EntryOf } from '../../../../api/endpoint.ts';
+import type { numbers } from '../../../../endpoints/numbers/numbers.ts';
 import { usePages } from '../../api/pages.ts';
 import { CopyId } from '../../parts/copy.tsx';
 import { Empty } from '../../parts/empty.tsx';
@@ -5,12 +7,7 @@ import { PageHead } from '../../parts/page.tsx';
 import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 
-interface OwnNumber {
-  readonly number: string;
-  readonly keyword: string | null;
-  readonly country: string | null;
-  readonly created_at: string;
-}
+type OwnNumber = EntryOf<typeof numbers>;
 
 /** What customers can write SMS to. */
 export function NumbersPage() {

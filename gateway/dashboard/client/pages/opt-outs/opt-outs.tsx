@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
 import { phoneDigits } from '../../../../../shared/platform/sheets/cell.ts';
+import type { EntryOf } from '../../../../api/endpoint.ts';
+import type { optOuts } from '../../../../endpoints/numbers/opt-outs.ts';
 import { create, remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
@@ -16,14 +18,7 @@ import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { useUrlFilter } from '../../parts/url-filter.ts';
 
-interface OptOut {
-  readonly opt_out_id: string;
-  readonly customer: string;
-  readonly number: string | null;
-  readonly since: string;
-  readonly source: 'inbound' | 'api' | 'ops' | 'import';
-  readonly word?: string;
-}
+type OptOut = EntryOf<typeof optOuts>;
 
 const PATH = '/v2/account/opt-outs';
 

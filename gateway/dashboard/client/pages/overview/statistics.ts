@@ -1,3 +1,5 @@
+import type { AnswerOf } from '../../../../api/endpoint.ts';
+import type { accountStatistics } from '../../../../endpoints/statistics/statistics.ts';
 import { amount } from '../../parts/number.ts';
 
 export const PERIODS = [
@@ -21,32 +23,11 @@ export interface Counts {
 }
 
 /** `GET /v2/account/statistics`. */
-export interface Statistics extends Counts {
-  readonly from: string;
-  /** Of the series. Days are those of UTC. */
-  readonly step: 'hour' | 'day';
-  readonly counted_at: string | null;
-  readonly series: readonly (Counts & { readonly at: string })[];
-  readonly operators: readonly OperatorRow[];
-  readonly errors: readonly ErrorRow[];
-}
+export type Statistics = AnswerOf<typeof accountStatistics>;
 
-export interface OperatorRow {
-  readonly operator: string;
-  readonly channel: 'sms' | 'chatapp';
-  readonly ended: number;
-  readonly delivered: number;
-  readonly delivery_rate: number;
-  readonly seconds_p50: number | null;
-  readonly seconds_p95: number | null;
-}
+export type OperatorRow = Statistics['operators'][number];
 
-export interface ErrorRow {
-  readonly error_code: string;
-  readonly messages: number;
-  readonly cause?: string;
-  readonly advice?: string;
-}
+export type ErrorRow = Statistics['errors'][number];
 
 export const arrived = ({ delivered, read }: Counts): number => delivered + read;
 export const failed = ({ failed: lost, expired, rejected }: Counts): number => lost + expired + rejected;

@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks';
+import type { AnswerOf } from '../../../../api/endpoint.ts';
+import type { beginSecondFactor } from '../../../../endpoints/sign-in/second-factor.ts';
 import { post } from '../../api/http.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { CopyId } from '../../parts/copy.tsx';
@@ -8,12 +10,7 @@ import { CodeField } from '../sign-in/sign-in-form.tsx';
 import { QrCode } from './qr-code.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
-interface Setup {
-  /** Goes back with the code: the gateway stores nothing before. */
-  readonly setup: string;
-  readonly secret: string;
-  readonly qr_svg: string;
-}
+type Setup = AnswerOf<typeof beginSecondFactor>;
 
 interface SetupProps {
   /** Right after signing in the gateway does not ask for the password again. */

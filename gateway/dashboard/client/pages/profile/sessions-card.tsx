@@ -1,3 +1,5 @@
+import type { EntryOf } from '../../../../api/endpoint.ts';
+import type { ownSessions } from '../../../../endpoints/sign-in/own-sessions.ts';
 import { remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { Badge } from '../../parts/badge.tsx';
@@ -7,15 +9,7 @@ import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast, toastProblem } from '../../parts/toast.tsx';
 
-interface OwnSession {
-  readonly session_id: string;
-  readonly current: boolean;
-  readonly address: string;
-  readonly agent: string | null;
-  readonly made_at: string;
-  readonly seen_at: string;
-  readonly expires_at: string;
-}
+type OwnSession = EntryOf<typeof ownSessions>;
 
 /** Where one is signed in. A session that one does not know can be ended at once. */
 export function SessionsCard() {

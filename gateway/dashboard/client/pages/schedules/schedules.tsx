@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import type { EntryOf } from '../../../../api/endpoint.ts';
+import type { schedules } from '../../../../endpoints/schedules/schedules.ts';
 import { remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
@@ -15,20 +17,7 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 
-interface Schedule {
-  readonly schedule_id: string;
-  readonly state: 'scheduled' | 'sending' | 'sent' | 'cancelled';
-  readonly scheduled_for: string;
-  readonly created_at: string;
-  readonly credits: number;
-  readonly kind: 'message' | 'batch';
-  readonly to?: string;
-  readonly sender?: string;
-  readonly reference?: string;
-  readonly total?: number;
-  readonly message_id?: string;
-  readonly batch_id?: string;
-}
+type Schedule = EntryOf<typeof schedules>;
 
 const TONES: Readonly<Record<Schedule['state'], Tone>> = {
   scheduled: 'info',

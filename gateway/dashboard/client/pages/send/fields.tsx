@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks';
+import type { AnswerOf } from '../../../../api/endpoint.ts';
+import type { templates } from '../../../../endpoints/sms/account.ts';
 import { useLoad } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { Field, Select, TextArea } from '../../parts/field.tsx';
@@ -6,11 +8,7 @@ import { useOwnSenders } from '../senders/own-senders.ts';
 import { Counter } from './counter.tsx';
 import { homeZone, ZONES } from './zone.ts';
 
-interface Template {
-  readonly id: string;
-  readonly name: string;
-  readonly content: string;
-}
+type Template = AnswerOf<typeof templates>['templates'][number];
 
 /** The approved DLT templates of the account. */
 export function useTemplates(): readonly Template[] {

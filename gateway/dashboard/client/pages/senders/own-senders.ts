@@ -1,10 +1,8 @@
+import type { EntryOf } from '../../../../api/endpoint.ts';
+import type { senders } from '../../../../endpoints/senders/senders.ts';
 import { useLoad } from '../../api/load.ts';
 
-interface OwnSender {
-  readonly sender: string;
-  readonly routes: readonly string[];
-  readonly state: 'submitted' | 'approved' | 'rejected';
-}
+type OwnSender = EntryOf<typeof senders>;
 
 /** As many as a list offers. */
 const READ = 500;

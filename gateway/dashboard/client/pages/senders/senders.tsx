@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks';
+import type { EntryOf } from '../../../../api/endpoint.ts';
+import type { senders } from '../../../../endpoints/senders/senders.ts';
 import { create, remove } from '../../api/http.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
@@ -15,15 +17,7 @@ import { PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 
-interface Sender {
-  readonly sender_id: string;
-  readonly sender: string;
-  readonly routes: readonly string[];
-  readonly state: 'submitted' | 'approved' | 'rejected';
-  readonly reason: string | null;
-  readonly requested_at: string;
-  readonly decided_at: string | null;
-}
+type Sender = EntryOf<typeof senders>;
 
 const PATH = '/v2/account/senders';
 const STATES = {

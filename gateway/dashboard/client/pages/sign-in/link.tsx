@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import type { AnswerOf } from '../../../../api/endpoint.ts';
+import type { lookAtLink } from '../../../../endpoints/sign-in/link.ts';
 import { post } from '../../api/http.ts';
 import { type ApiProblem, asProblem } from '../../api/problem.ts';
 import { newcomer, signIn } from '../../api/session.ts';
@@ -11,13 +13,7 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast } from '../../parts/toast.tsx';
 
-interface Link {
-  readonly username: string;
-  readonly name: string | null;
-  readonly purpose: 'invitation' | 'reset';
-  readonly account: { readonly name: string } | null;
-  readonly expires_at: string;
-}
+type Link = AnswerOf<typeof lookAtLink>;
 
 /** `/dashboard/link#token`: an invitation, or a new password. What is behind `#` is sent to no server by itself. */
 export function LinkPage() {

@@ -1,36 +1,11 @@
+import type { EntryOf } from '../../../../api/endpoint.ts';
+import type { ownChatTemplates } from '../../../../endpoints/chat-templates/templates.ts';
 import type { Tone } from '../../parts/badge.tsx';
 
 /** As `GET /v2/account/chatapp/templates` shows it. */
-export interface ChatTemplate {
-  readonly name: string;
-  readonly language: string;
-  readonly category: string;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly quality: string | null;
-  readonly change: 'create' | 'edit' | 'delete' | null;
-  readonly change_refused: string | null;
-  readonly submitted_at: string | null;
-  readonly cannot_be_sent: string | null;
-  readonly params: readonly string[];
-  readonly header: { readonly format: string; readonly text: string | null } | null;
-  readonly body: string | null;
-  readonly footer: string | null;
-  readonly buttons: readonly ChatButton[];
-  readonly examples: {
-    readonly header?: string;
-    readonly header_url?: string;
-    readonly body: readonly string[];
-    readonly buttons: readonly (string | null)[];
-  } | null;
-}
+export type ChatTemplate = EntryOf<typeof ownChatTemplates>;
 
-export interface ChatButton {
-  readonly type: string;
-  readonly text: string;
-  readonly url: string | null;
-  readonly phone_number: string | null;
-}
+export type ChatButton = NonNullable<ChatTemplate['buttons']>[number];
 
 export const CHAT_TEMPLATES_PATH = '/v2/account/chatapp/templates';
 

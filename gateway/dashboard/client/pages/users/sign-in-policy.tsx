@@ -1,12 +1,12 @@
+import type { AnswerOf } from '../../../../api/endpoint.ts';
+import type { signInRules } from '../../../../endpoints/users/sign-in-rules.ts';
 import { patch } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { Checkbox } from '../../parts/checkbox.tsx';
 import { Card, Loading } from '../../parts/page.tsx';
 import { toast, toastProblem } from '../../parts/toast.tsx';
 
-interface SignIn {
-  readonly second_factor: 'none' | 'owners' | 'all';
-}
+type SignIn = AnswerOf<typeof signInRules>;
 
 /** Whether the second factor is for everybody. `none` is said of the demo account only. */
 export function SignInPolicy() {

@@ -1,21 +1,13 @@
-import type { Role } from '../../api/permission.ts';
+import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
+import type { anyUsers } from '../../../../endpoints/operators/users.ts';
+import type { userLink } from '../../../../endpoints/users/change-user.ts';
+import type { users } from '../../../../endpoints/users/users.ts';
 import type { Tone } from '../../parts/badge.tsx';
 
 /** As `GET /v2/account/users` answers. */
-export interface User {
-  readonly user_id: string;
-  readonly username: string;
-  readonly name: string | null;
-  readonly role: Role;
-  readonly status: 'invited' | 'active' | 'disabled';
-  readonly second_factor: boolean;
-  readonly last_sign_in_at: string | null;
-}
+export type User = EntryOf<typeof users> | AnyUser;
 
-export interface UserLink {
-  readonly link: string;
-  readonly link_expires_at: string;
-}
+export type UserLink = AnswerOf<typeof userLink>;
 
 export const STATUS_TONES: Readonly<Record<User['status'], Tone>> = {
   invited: 'info',
@@ -31,7 +23,4 @@ export const ROLES = [
 ] as const;
 
 /** As `GET /v2/admin/users` answers. */
-export interface AnyUser extends User {
-  /** Null: an operator. */
-  readonly account_id: string | null;
-}
+export type AnyUser = EntryOf<typeof anyUsers>;

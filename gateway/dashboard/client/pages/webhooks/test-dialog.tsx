@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks';
+import type { AnswerOf } from '../../../../api/endpoint.ts';
+import type { testWebhook } from '../../../../endpoints/webhooks/webhooks.ts';
 import { post } from '../../api/http.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
@@ -7,14 +9,7 @@ import { Facts } from '../../parts/facts.tsx';
 import { Form } from '../../parts/form.tsx';
 import { number } from '../../parts/number.ts';
 
-interface Tested {
-  readonly acknowledged: boolean;
-  readonly result: number | string;
-  readonly reason: string;
-  readonly duration_ms: number;
-  readonly body: string;
-  readonly answer: string | null;
-}
+type Tested = AnswerOf<typeof testWebhook>;
 
 /** Posts a test event, and shows what the server answered. */
 export function TestDialog({ path, onClose }: { readonly path: string; readonly onClose: () => void }) {

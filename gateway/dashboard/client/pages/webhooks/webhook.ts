@@ -1,3 +1,7 @@
+import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
+import type { deliveries, showDelivery } from '../../../../endpoints/webhooks/deliveries.ts';
+import type { replays } from '../../../../endpoints/webhooks/replays.ts';
+import type { createWebhook, showWebhook } from '../../../../endpoints/webhooks/webhooks.ts';
 import type { Tone } from '../../parts/badge.tsx';
 
 export type Channel = 'sms' | 'chatapp' | 'account';
@@ -10,31 +14,13 @@ export interface OfferedEvent {
 }
 
 /** One post, with what its result means. */
-export interface Attempt {
-  readonly at: string;
-  readonly result: number | string;
-  readonly reason: string;
-  readonly duration_ms: number;
-}
+export type Attempt = NonNullable<Webhook['last_failure']>;
 
 /** As `GET /v2/account/webhooks` shows it. */
-export interface Webhook {
-  readonly webhook_id: string;
-  readonly channel: Channel;
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly state: 'active' | 'disabled';
-  readonly disabled_reason: string | null;
-  readonly failing_since: string | null;
-  readonly last_failure: Attempt | null;
-  readonly old_secret_until: string | null;
-  readonly created_at: string;
-}
+export type Webhook = AnswerOf<typeof showWebhook>;
 
 /** An answer that has the secret, this once. An address that was there already has none. */
-export interface CreatedWebhook extends Webhook {
-  readonly secret?: string;
-}
+export type CreatedWebhook = AnswerOf<typeof createWebhook>;
 
 export interface Delivery {
   readonly event_id: string;
@@ -47,25 +33,11 @@ export interface Delivery {
   readonly tries: number;
 }
 
-export interface ListedDelivery extends Delivery {
-  readonly last_attempt: Attempt | null;
-}
+export type ListedDelivery = EntryOf<typeof deliveries>;
 
-export interface WholeDelivery extends Delivery {
-  readonly body: string;
-  readonly attempts: readonly (Attempt & { readonly answer: string | null })[];
-}
+export type WholeDelivery = AnswerOf<typeof showDelivery>;
 
-export interface Replay {
-  readonly replay_id: string;
-  readonly webhook_id: string;
-  readonly state: 'running' | 'done' | 'stopped';
-  readonly since: string;
-  readonly started_at: string;
-  readonly ended_at: string | null;
-  readonly replayed: number;
-  readonly progress: number;
-}
+export type Replay = EntryOf<typeof replays>;
 
 export const CHANNELS: readonly (readonly [Channel, string])[] = [
   ['sms', 'SMS'],

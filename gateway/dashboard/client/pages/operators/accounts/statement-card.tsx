@@ -1,3 +1,5 @@
+import type { EntryOf } from '../../../../../api/endpoint.ts';
+import type { accountLedger } from '../../../../../endpoints/accounts/credits.ts';
 import { usePages } from '../../../api/pages.ts';
 import { Empty } from '../../../parts/empty.tsx';
 import { number } from '../../../parts/number.ts';
@@ -6,16 +8,7 @@ import { PagedTable } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
 
 /** As `GET /v2/admin/accounts/{account_id}/ledger` shows it. */
-interface Entry {
-  readonly seq: number;
-  readonly at: string;
-  readonly amount: number;
-  readonly balance_after: number;
-  readonly reason: string;
-  readonly reference: string | null;
-  readonly note?: string;
-  readonly by: string | null;
-}
+type Entry = EntryOf<typeof accountLedger>;
 
 const REASONS: Readonly<Record<string, string>> = {
   send: 'Messages',

@@ -1,3 +1,5 @@
+import type { AnswerOf } from '../../../../../api/endpoint.ts';
+import type { listCarriers } from '../../../../../endpoints/carriers/carriers.ts';
 import { useLive } from '../../../api/live.ts';
 import { useLoad } from '../../../api/load.ts';
 import { Badge } from '../../../parts/badge.tsx';
@@ -5,11 +7,9 @@ import { Empty } from '../../../parts/empty.tsx';
 import { number } from '../../../parts/number.ts';
 import { Loading, PageHead } from '../../../parts/page.tsx';
 import { Table } from '../../../parts/table.tsx';
-import { type Carrier, rateOf, readable, toneOf } from './carrier.ts';
+import { rateOf, readable, toneOf } from './carrier.ts';
 
-interface Carriers {
-  readonly carriers: readonly Carrier[];
-}
+type Carriers = AnswerOf<typeof listCarriers>;
 
 /** Carriers and their binds, as they are now. */
 export function CarriersPage() {

@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks';
+import type { EntryOf } from '../../../../../api/endpoint.ts';
+import type { listLedgerChecks } from '../../../../../endpoints/ledger-checks/ledger-checks.ts';
 import { post } from '../../../api/http.ts';
 import { useLive } from '../../../api/live.ts';
 import { usePages } from '../../../api/pages.ts';
@@ -14,16 +16,7 @@ import { Time } from '../../../parts/time.tsx';
 import { toast, toastProblem } from '../../../parts/toast.tsx';
 
 /** As `GET /v2/admin/ledger-checks` shows it. */
-interface Check {
-  readonly ledger_check_id: string;
-  readonly account_id: string | null;
-  readonly state: 'running' | 'done' | 'failed' | 'interrupted';
-  readonly started_at: string;
-  readonly done: number;
-  readonly total: number;
-  readonly entries: number;
-  readonly broken: readonly { readonly account_id: string; readonly problems: readonly string[] }[];
-}
+type Check = EntryOf<typeof listLedgerChecks>;
 
 /** As the stream tells of the newest. */
 interface Checks {

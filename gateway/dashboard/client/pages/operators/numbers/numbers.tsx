@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks';
+import type { EntryOf } from '../../../../../api/endpoint.ts';
+import type { numbersOfAll } from '../../../../../endpoints/operators/numbers.ts';
 import { post, queryText, remove } from '../../../api/http.ts';
 import { usePages } from '../../../api/pages.ts';
 import { may } from '../../../api/session.ts';
@@ -16,13 +18,7 @@ import { Time } from '../../../parts/time.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { useUrlFilter } from '../../../parts/url-filter.ts';
 
-interface OperatorNumber {
-  readonly number: string;
-  readonly keyword: string | null;
-  readonly account_id: string;
-  readonly country: string | null;
-  readonly created_at: string;
-}
+type OperatorNumber = EntryOf<typeof numbersOfAll>;
 
 const PATH = '/v2/admin/numbers';
 

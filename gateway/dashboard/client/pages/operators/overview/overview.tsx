@@ -1,20 +1,15 @@
+import type { AnswerOf } from '../../../../../api/endpoint.ts';
+import type { operatorOverview } from '../../../../../endpoints/traffic/overview.ts';
 import { useLive } from '../../../api/live.ts';
 import { useLoad } from '../../../api/load.ts';
-import { type Condition, Conditions } from '../../../parts/conditions.tsx';
+import { Conditions } from '../../../parts/conditions.tsx';
 import { Stat, Stats } from '../../../parts/facts.tsx';
 import { counted, number } from '../../../parts/number.ts';
 import { Card, Loading, PageHead } from '../../../parts/page.tsx';
-import { type Queue, Queues } from './queues.tsx';
+import { Queues } from './queues.tsx';
 
 /** As `GET /v2/admin/overview` shows it. */
-interface Overview {
-  readonly conditions: readonly Condition[];
-  readonly more_conditions: boolean;
-  readonly carriers: { readonly all: number; readonly bound: number };
-  readonly queues: readonly Queue[];
-  readonly approvals: { readonly senders: number; readonly templates: number };
-  readonly accounts: { readonly all: number; readonly held: number };
-}
+type Overview = AnswerOf<typeof operatorOverview>;
 
 const PATH = '/v2/admin/overview';
 

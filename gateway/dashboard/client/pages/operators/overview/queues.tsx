@@ -1,3 +1,5 @@
+import type { AnswerOf } from '../../../../../api/endpoint.ts';
+import type { operatorQueues } from '../../../../../endpoints/traffic/overview.ts';
 import { AccountLink } from '../../../parts/account.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { number } from '../../../parts/number.ts';
@@ -5,16 +7,7 @@ import { Table } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
 
 /** As `GET /v2/admin/queues` shows it. */
-export interface Queue {
-  readonly path: string;
-  readonly carriers: readonly string[] | null;
-  readonly lane: string;
-  readonly waiting: number;
-  readonly more: boolean;
-  readonly accounts: number;
-  readonly oldest_at: string;
-  readonly oldest_account_id: string;
-}
+export type Queue = AnswerOf<typeof operatorQueues>['queues'][number];
 
 export function Queues({ queues }: { readonly queues: readonly Queue[] }) {
   if (queues.length === 0) return <Empty icon="queue">Nothing waits to leave.</Empty>;

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
 import { phoneDigits } from '../../../../../../shared/platform/sheets/cell.ts';
+import type { AnswerOf } from '../../../../../api/endpoint.ts';
+import type { explain } from '../../../../../endpoints/routing/routes.ts';
 import { get } from '../../../api/http.ts';
 import { AccountField } from '../../../parts/account.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
@@ -8,11 +10,7 @@ import type { FormValues } from '../../../parts/form-values.ts';
 import { Card } from '../../../parts/page.tsx';
 
 /** As `GET /v2/admin/routes/explain` shows it. */
-interface Explanation {
-  readonly verdict: string;
-  readonly by: string;
-  readonly carriers: readonly { readonly carrier_id: string; readonly words: string; readonly takes: boolean }[];
-}
+type Explanation = AnswerOf<typeof explain>;
 
 const GROUPS = [
   ['transactional', 'Transactional'],

@@ -1,18 +1,7 @@
-interface Weighted {
-  readonly carrier: string;
-  readonly weight: number;
-}
-
+import type { AnswerOf } from '../../../../../api/endpoint.ts';
+import type { routes } from '../../../../../endpoints/routing/routes.ts';
 /** As `GET /v2/admin/routes` shows it. */
-export interface Route {
-  readonly route_id: string;
-  readonly order: number;
-  readonly matches: Readonly<Record<string, readonly string[]>>;
-  readonly groups: readonly (readonly Weighted[])[];
-  readonly wait_seconds: number;
-  readonly price: string | null;
-  readonly words: string;
-}
+export type Route = AnswerOf<typeof routes>['routes'][number];
 
 /** A line for each group: `airtel:70, jio:30`. */
 export function groupLines(groups: Route['groups']): string {

@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks';
+import type { EntryOf } from '../../../../../api/endpoint.ts';
+import type { providers } from '../../../../../endpoints/providers/providers.ts';
 import { post } from '../../../api/http.ts';
 import { usePages } from '../../../api/pages.ts';
 import { may } from '../../../api/session.ts';
@@ -13,14 +15,7 @@ import { Time } from '../../../parts/time.tsx';
 import { toast } from '../../../parts/toast.tsx';
 
 /** As `GET /v2/admin/providers` shows it. */
-interface Provider {
-  readonly account_id: string;
-  readonly condition: 'active' | 'paused' | 'stopped' | 'failing';
-  readonly stopped_reason: string | null;
-  readonly troubles: readonly { readonly words: string; readonly at: string }[];
-  readonly number: string;
-  readonly base_url: string;
-}
+type Provider = EntryOf<typeof providers>;
 
 const TONES: Readonly<Record<Provider['condition'], Tone>> = {
   active: 'good',

@@ -1,3 +1,5 @@
+import type { EntryOf } from '../../../../../api/endpoint.ts';
+import type { unassignedSms, unmatchedReceipts } from '../../../../../endpoints/traffic/unclaimed.ts';
 import { usePages } from '../../../api/pages.ts';
 import { Empty, NoResults } from '../../../parts/empty.tsx';
 import { FilterBar, FilterText } from '../../../parts/filter.tsx';
@@ -7,25 +9,10 @@ import { Time } from '../../../parts/time.tsx';
 import { useUrlFilter } from '../../../parts/url-filter.ts';
 
 /** As `GET /v2/admin/unmatched-receipts` shows it. */
-interface UnmatchedReceipt {
-  readonly receipt_id: string;
-  readonly carrier_id: string;
-  readonly at: string;
-  readonly to: string;
-  readonly from: string;
-  readonly state: string;
-  readonly carrier_message_id: string | null;
-  readonly receipt: string;
-}
+type UnmatchedReceipt = EntryOf<typeof unmatchedReceipts>;
 
 /** As `GET /v2/admin/unassigned-sms` shows it. */
-interface UnassignedSms {
-  readonly unassigned_id: string;
-  readonly at: string;
-  readonly carrier_id: string;
-  readonly from: string;
-  readonly to: string;
-}
+type UnassignedSms = EntryOf<typeof unassignedSms>;
 
 /** What carriers delivered and nobody owns. */
 export function UnmatchedPage() {
