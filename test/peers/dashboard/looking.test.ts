@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import { makeMessage } from '../../support/make.ts';
-import { furnish } from '../../support/one-of-each.ts';
+import { makeOwnThings } from '../../support/own-things.ts';
 import { signedIn } from '../../support/signed-in.ts';
 import { type GatewayWithDashboard, openGatewayWithDashboard } from './world.ts';
 
@@ -12,7 +12,7 @@ describe('the dashboard: the support desk', function () {
   let world: GatewayWithDashboard;
   before(async () => {
     world = await openGatewayWithDashboard();
-    await furnish(world.db, world.account);
+    await makeOwnThings(world.db, world.account);
     const text = 'Your code is 4711, valid for 10 minutes.';
     await world.db
       .collection<AnyMessage>('messages')

@@ -151,14 +151,19 @@ describe('operators who answer customers', () => {
       }
 
       const never = ['not /v2/events', 'not /v2/chatapp/media/{message_id}'];
-      const check = 'post /v2/account/templates/check'; // It changes nothing.
       const webhook = '/v2/account/webhooks/{webhook_id}';
-      expect(may.desk).to.have.members([...never, check]);
+      expect(may.desk).to.have.members(never);
       expect(may.support).to.have.members([
         ...never,
-        check,
         ...[`post ${webhook}/test`, `post ${webhook}/deliveries/{event_id}/replay`, `post ${webhook}/replays`],
       ]);
+    });
+
+    it('a browser names the account in the query of files and streams, and nowhere else', async () => {
+      const ask = (path: string) => request(world.url).get(`${path}?account=${world.account}`).set(desk.headers);
+
+      expect((await ask('/v2/ledger.csv').expect(200)).text).to.include('top_up');
+      expect((await ask('/v2/balance')).body.code).to.equal('invalid_request');
     });
 
     it('404 for an account that does not exist, 400 without the header, and nothing for the key of another account', async () => {
