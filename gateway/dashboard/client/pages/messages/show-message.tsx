@@ -118,7 +118,7 @@ function Text({ message: { text, params, text_shown: shown } }: { readonly messa
   if (shown === undefined) return null;
   const note = NOT_SHOWN[shown];
   return (
-    <Card title="Text">
+    <Card title={params ? 'Values of the template' : 'Text'}>
       {text && <p class="message-text">{text}</p>}
       {params && params.length > 0 && <p class="message-text">{params.join(', ')}</p>}
       {shown === 'whole' && !text && !params?.length && <p class="soft">It has no text.</p>}
