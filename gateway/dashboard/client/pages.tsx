@@ -17,6 +17,7 @@ import { ApprovalsPage } from './pages/operators/approvals/approvals.tsx';
 import { CarrierPage } from './pages/operators/carriers/carrier-page.tsx';
 import { CarriersPage } from './pages/operators/carriers/carriers.tsx';
 import { LedgerChecksPage } from './pages/operators/ledger/ledger-checks.tsx';
+import { MailPage } from './pages/operators/mail/mail.tsx';
 import { FindMessagesPage } from './pages/operators/messages/find-messages.tsx';
 import { OpenMessagePage } from './pages/operators/messages/open-message.tsx';
 import { OperatorNumbersPage } from './pages/operators/numbers/numbers.tsx';
@@ -311,6 +312,13 @@ export const PAGES: readonly Page[] = [
     needs: 'admin:read',
     nav: { group: 'Operators', icon: 'credits' },
     view: LedgerChecksPage,
+  },
+  {
+    path: '/dashboard/admin/mail',
+    title: 'Mail',
+    needs: 'admin:read',
+    nav: { group: 'Operators', icon: 'mail' },
+    view: MailPage,
   },
   {
     path: '/dashboard/admin/users',

@@ -54,7 +54,14 @@ export function Checkboxes({ name, legend, hint, options, initial = [] }: Checkb
       <legend>{legend}</legend>
       {hint && <p class="hint">{hint}</p>}
       {options.map((option) => (
-        <Checkbox key={option.value} name={name} {...option} initial={initial.includes(option.value)} />
+        <Checkbox
+          key={option.value}
+          name={name}
+          value={option.value}
+          label={<Words text={option.label} />}
+          hint={option.hint && <Words text={option.hint} />}
+          initial={initial.includes(option.value)}
+        />
       ))}
       {error && (
         <p class="error" id={`${id}-error`}>

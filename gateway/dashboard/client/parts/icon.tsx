@@ -2,6 +2,7 @@
 const PATHS = {
   overview: 'M2 13V8m4 5V3m4 10V6m4 7V9',
   messages: 'M2 3.500h12v8H7l-3 2.500v-2.500H2z',
+  mail: 'M2 3.500h12v9H2zm0 .5 6 5 6-5',
   send: 'M14 2 7 9m7-7-4.500 12L7 9 2 6.500z',
   batches: 'm8 2 6 3-6 3-6-3zM2 8l6 3 6-3M2 11l6 3 6-3',
   clock: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2m0 3v3.200l2.200 1.500',

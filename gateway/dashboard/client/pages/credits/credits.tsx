@@ -13,6 +13,7 @@ import { type Column, PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useUrlFilter } from '../../parts/url-filter.ts';
 import { BalanceStats, type Overview } from './balance-stats.tsx';
+import { LowBalanceLine } from './low-balance.tsx';
 import { type Entry, PurposeOf, REASONS } from './purpose.tsx';
 
 /** What is left, and every change of it. */
@@ -40,6 +41,7 @@ export function CreditsPage() {
           </Stats>
         )}
       </Loading>
+      <LowBalanceLine />
       <FilterBar filter={filter}>
         <FilterSelect filter={filter} name="reason" label="What for" options={REASONS} />
         <FilterTime filter={filter} name="since" label="From" />

@@ -6,17 +6,18 @@ import { Field } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Card, Loading, PageHead } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { NoticesCard } from './notices-card.tsx';
 import { PasswordCard } from './password-card.tsx';
 import type { Profile } from './profile-view.ts';
 import { SecondFactorCard } from './second-factor-card.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 
-/** What one decides about oneself: name, password, second factor, sessions. */
+/** What one decides about oneself: name, address, password, second factor, mails, sessions. */
 export function ProfilePage() {
   const profile = useLoad<Profile>('/v2/profile');
   return (
     <>
-      <PageHead title="Your profile" lead="How you sign in, and where you are signed in." />
+      <PageHead title="Your profile" lead="How you sign in, what you are told of, and where you are signed in." />
       <Loading of={profile}>
         {(data) => (
           <>
@@ -28,12 +29,16 @@ export function ProfilePage() {
                   ['Account', session.value?.account?.name ?? 'none: you are an operator'],
                 ]}
               />
-              <NameForm profile={data} />
+              <div class="columns">
+                <NameForm profile={data} />
+                <AddressForm profile={data} reload={profile.reload} />
+              </div>
             </Card>
             <div class="columns">
               <PasswordCard profile={data} reload={profile.reload} />
               <SecondFactorCard profile={data} reload={profile.reload} />
             </div>
+            <NoticesCard address={data.email} />
           </>
         )}
       </Loading>
@@ -60,6 +65,30 @@ function NameForm({ profile }: { readonly profile: Profile }) {
         initial={profile.name ?? ''}
         autoComplete="name"
         optional
+      />
+    </Form>
+  );
+}
+
+function AddressForm({ profile, reload }: { readonly profile: Profile; readonly reload: () => void }) {
+  return (
+    <Form
+      submit="Save address"
+      look="plain"
+      sendsAgain
+      onSubmit={async (values) => {
+        await patch('/v2/profile', { email: values.text('email') });
+        reload();
+        toast('Address saved.');
+      }}
+    >
+      <Field
+        name="email"
+        label="Mail address"
+        type="email"
+        hint="Where mails go, also links to set a password."
+        initial={profile.email ?? ''}
+        autoComplete="email"
       />
     </Form>
   );

@@ -25,6 +25,7 @@ export function InviteToAccountDialog({ account, onClose, onDone }: InviteToAcco
         account_id: values.text('account_id'),
         role: values.text('role'),
         ...(values.optional('name') && { name: values.text('name') }),
+        ...(values.optional('email') && { email: values.text('email') }),
       }),
     );
     onDone();
@@ -34,8 +35,9 @@ export function InviteToAccountDialog({ account, onClose, onDone }: InviteToAcco
     <Dialog title="Invite a user" onClose={onClose}>
       <Form submit="Invite user" onSubmit={invite} onCancel={onClose}>
         <AccountField name="account_id" label="Account" initial={account} />
-        <Field name="username" label="Sign-in name" type="email" hint="Usually an e-mail address. No mail is sent." />
+        <Field name="username" label="Sign-in name" type="email" hint="Usually an e-mail address." />
         <Field name="name" label="Name" optional />
+        <Field name="email" label="Mail address" type="email" hint="If not the sign-in name." optional />
         <Select name="role" label="Role" options={ROLES} initial="owner" />
       </Form>
     </Dialog>

@@ -11,7 +11,7 @@ interface InviteDialogProps {
   readonly onDone: () => void;
 }
 
-/** No mail is sent: whoever invites passes the link on. */
+/** The link is mailed where that can be done, and shown in any case. */
 export function InviteDialog({ onClose, onDone }: InviteDialogProps) {
   const [link, setLink] = useState<UserLink>();
   if (link !== undefined) return <LinkDialog title="Invitation" link={link} onClose={onClose} />;
@@ -21,19 +21,22 @@ export function InviteDialog({ onClose, onDone }: InviteDialogProps) {
         submit="Make invitation"
         onCancel={onClose}
         onSubmit={async (values) => {
-          const name = values.optional('name');
-          const body = { username: values.text('username'), role: values.text('role'), ...(name && { name }) };
+          const [name, email] = [values.optional('name'), values.optional('email')];
+          const more = { ...(name && { name }), ...(email && { email }) };
+          const body = { username: values.text('username'), role: values.text('role'), ...more };
           setLink(await create<UserLink>('/v2/account/users', body));
           onDone();
         }}
       >
-        <Field
-          name="username"
-          label="Sign-in name"
-          type="email"
-          hint="Usually an e-mail address. No mail is sent to it."
-        />
+        <Field name="username" label="Sign-in name" type="email" hint="Usually an e-mail address." />
         <Field name="name" label="Name" optional />
+        <Field
+          name="email"
+          label="Mail address"
+          type="email"
+          hint="Where mails to the user go, if not to the sign-in name."
+          optional
+        />
         <Select name="role" label="Role" options={ROLES} initial="viewer" />
       </Form>
     </Dialog>

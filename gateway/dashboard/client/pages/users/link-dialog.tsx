@@ -15,8 +15,10 @@ export function LinkDialog({ title, link, onClose }: LinkDialogProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       <p>
-        Pass this link on, in a way that nobody else reads. It works once, until <Time at={link.link_expires_at} full />
-        . It is shown only now.
+        {link.mailed_to === null
+          ? 'Pass this link on, in a way that nobody else reads.'
+          : `It is mailed to ${link.mailed_to}. Pass it on only if no mail comes.`}{' '}
+        It works once, until <Time at={link.link_expires_at} full />. It is shown only now.
       </p>
       <div class="secret">
         <code>{link.link}</code>
