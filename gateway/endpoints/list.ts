@@ -37,7 +37,14 @@ import { inboxThread, receivedSms } from './inbox/messages.ts';
 import { createKey, keys, revoke, rotateKey, showKey, updateKey } from './keys/keys.ts';
 import { ledger, ledgerCsv } from './ledger/ledger.ts';
 import { listLedgerChecks, showLedgerCheck, startLedgerCheck } from './ledger-checks/ledger-checks.ts';
-import { accountLimits, operatorLimits, setCapsOfKey, setLimits } from './limits/limits.ts';
+import {
+  accountLimits,
+  operatorLimits,
+  releaseAnyHold,
+  releaseOwnHold,
+  setCapsOfKey,
+  setLimits,
+} from './limits/limits.ts';
 import { accountStream, adminStream } from './live/streams.ts';
 import { events } from './messages/events.ts';
 import { message, messages } from './messages/messages.ts';
@@ -179,6 +186,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   showKey,
   setCapsOfKey,
   accountLimits,
+  releaseOwnHold,
   updateKey,
   revoke,
   rotateKey,
@@ -216,6 +224,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   eraseEverywhere,
   operatorLimits,
   setLimits,
+  releaseAnyHold,
   creditAccount,
   accountLedger,
   approvals,

@@ -90,6 +90,30 @@ export const ACCOUNT_CONDITIONS = {
         : [];
     },
   },
+  'traffic.held': {
+    title: 'Traffic that looks like fraud is held',
+    how: 'A prefix of an account gets far more messages than in the weeks before, and far fewer of them arrive, while others arrive as ever. Sends to the prefix are refused.',
+    concerns: {
+      operator: {
+        severity: 'look',
+        todo: 'Ask the customer whether it is right, then release it on the page of the account.',
+      },
+      account: {
+        severity: 'urgent',
+        todo: 'Look who asks for these messages. If they are right, release the prefix on the page Limits.',
+      },
+    },
+    find: (seen) => heldPrefixes(seen, 'held', 'Sends to them are refused.'),
+  },
+  'traffic.suspicious': {
+    title: 'Traffic looks like fraud',
+    how: 'The same, of an account whose brake only watches.',
+    concerns: {
+      operator: { severity: 'look', todo: 'Ask the customer, and set the brake to hold if it is fraud.' },
+      account: { severity: 'look', todo: 'Look who asks for these messages; somebody may be paid for them.' },
+    },
+    find: (seen) => heldPrefixes(seen, 'watched', 'They are sent.'),
+  },
   'account.no_sender': {
     title: 'An account has no approved sender',
     how: 'It may use registered senders only, and none is approved: its SMS are refused.',
@@ -214,6 +238,20 @@ export const ACCOUNT_CONDITIONS = {
 
 function own({ account }: AccountSeen, words: string, since?: Date): Finding[] {
   return [{ subject: { kind: 'account', id: account._id }, words, since }];
+}
+
+function heldPrefixes({ holds }: AccountSeen, state: 'held' | 'watched', what: string): Finding[] {
+  return holds
+    .filter((one) => one.state === state)
+    .map(({ _id, prefix, since, seen: { messages, delivered, usualMessages, usualDelivered } }) => ({
+      subject: { kind: 'prefix', id: _id },
+      words: `Numbers that begin with ${prefix} got ${messages} messages in two hours, at most ${usualMessages} before, and ${percent(delivered)} of them arrived, where ${percent(usualDelivered)} do. ${what}`,
+      since,
+    }));
+}
+
+function percent(part: number): string {
+  return `${Math.round(part * 100)} %`;
 }
 
 function providerOf(account: string): Subject {

@@ -5,7 +5,17 @@ export const SEVERITIES = ['urgent', 'look'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
 /** What a condition is about. `id` of its subject is the carrier, the route, the account, the webhook, the app, the path, … */
-export const SUBJECTS = ['account', 'carrier', 'machine', 'process', 'provider', 'queue', 'route', 'webhook'] as const;
+export const SUBJECTS = [
+  'account',
+  'carrier',
+  'machine',
+  'prefix',
+  'process',
+  'provider',
+  'queue',
+  'route',
+  'webhook',
+] as const;
 
 export interface Subject {
   readonly kind: (typeof SUBJECTS)[number];

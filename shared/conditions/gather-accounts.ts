@@ -6,6 +6,7 @@ import type { SenderDocument } from '../carriers/sender.ts';
 import type { EndpointDocument } from '../events/webhooks/endpoint.ts';
 import { creditsPerDay } from '../messages/statistics-hour.ts';
 import { readHours } from '../messages/statistics-store.ts';
+import { readHolds } from '../messages/traffic/hold.ts';
 import type { AccountDocument } from '../money/accounts/account.ts';
 import type { AccountId } from '../platform/runtime/ids.ts';
 import type { AccountSeen } from './seen.ts';
@@ -16,7 +17,7 @@ const DAY_MS = 86_400_000;
 
 type Account = AccountSeen['account'];
 
-/** What the finders look at, of some accounts: six reads for all of them. `perDay`: credits used a day, where that is known. */
+/** What the finders look at, of some accounts: seven reads for all of them. `perDay`: credits used a day, where that is known. */
 export async function gatherAccounts(
   db: Db,
   accounts: readonly Account[],
@@ -25,7 +26,7 @@ export async function gatherAccounts(
 ): Promise<readonly AccountSeen[]> {
   const ids = accounts.map(({ _id }) => _id);
   const needSender = accounts.filter(needsSender).map(({ _id }) => _id);
-  const [carriers, routes, senders, endpoints, providers] = await Promise.all([
+  const [carriers, routes, senders, endpoints, providers, holds] = await Promise.all([
     listCarriers(db),
     listRoutes(db),
     accountsWithSender(db, needSender),
@@ -37,6 +38,7 @@ export async function gatherAccounts(
       .collection<ProviderDocument>('providers')
       .find({ _id: { $in: ids } })
       .toArray(),
+    readHolds(db, ids),
   ]);
   const providerOf = new Map(providers.map((one) => [one._id, one]));
   const serving = carriers.some(({ paths }) => paths.length > 0);
@@ -50,6 +52,7 @@ export async function gatherAccounts(
       (routes.length === 0
         ? serving
         : routes.some(({ groups, match }) => groups.length > 0 && (match.accounts?.includes(account._id) ?? true))),
+    holds: holds.filter((one) => one.account === account._id),
     webhooks: endpoints.filter((one) => one.account === account._id),
     provider: providerOf.get(account._id),
     lastsDays: lasting(account.balance, perDay(account._id)),

@@ -3,6 +3,7 @@ import type { ProviderDocument } from '../carriers/providers/provider.ts';
 import type { EndpointDocument } from '../events/webhooks/endpoint.ts';
 import type { WaitingLane } from '../messages/queue/waiting-lanes.ts';
 import type { WaitingAtCarrier } from '../messages/settlement/unknowns.ts';
+import type { HoldDocument } from '../messages/traffic/hold.ts';
 import type { AccountDocument } from '../money/accounts/account.ts';
 
 /** What the finders of conditions look at. The watch gathers an installation, and whoever asks for an account gathers the account. */
@@ -90,6 +91,8 @@ export interface AccountSeen {
     AccountDocument,
     '_id' | 'balance' | 'dlt' | 'expiryDate' | 'held' | 'lowBalance' | 'name' | 'senders' | 'status'
   >;
+  /** Prefixes that look like fraud, and those that were released. */
+  readonly holds: readonly Pick<HoldDocument, '_id' | 'prefix' | 'state' | 'since' | 'seen'>[];
   /** It has a sender that is approved, or needs none. */
   readonly hasSender: boolean;
   /** Some carrier may take its SMS. */

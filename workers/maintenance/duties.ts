@@ -26,6 +26,7 @@ import { QueueGauges } from './queue-gauges.ts';
 import { Reroute } from './reroute.ts';
 import { settleDue } from './settle-due.ts';
 import { HourCounter } from './statistics/count-hours.ts';
+import { Brake } from './traffic/brake.ts';
 import { Watch } from './watch.ts';
 
 const LEASE = 'maintenance';
@@ -61,6 +62,7 @@ export class Duties {
   readonly #counting: HourCounter;
   readonly #queues: QueueGauges;
   readonly #watch: Watch;
+  readonly #brake: Brake;
   readonly #counters: ReturnType<typeof countersOf>;
   /** Set while this process holds the lease and has redone the unfinished work of the holder before it. */
   #settler: Settler | undefined;
@@ -83,6 +85,7 @@ export class Duties {
     });
     this.#queues = new QueueGauges(deps.db, deps.clock, deps.metrics);
     this.#watch = new Watch(deps);
+    this.#brake = new Brake(deps);
     this.#counters = countersOf(deps.metrics);
   }
 
@@ -149,6 +152,13 @@ export class Duties {
     if (next.writeAt > now) return 'waiting';
     await writeOut(db, now, { writeAt: { $lte: now } });
     return 'more';
+  }
+
+  /** Holds prefixes whose traffic looks like fraud, for accounts that want it. */
+  brake(): Promise<void> {
+    return this.#guarded('brake', async () => {
+      if (this.#lease.held) await this.#brake.run(() => this.#mayGoOn);
+    });
   }
 
   /** Finishes what dead gateways left pending in accounts. */

@@ -61,6 +61,7 @@ export async function startMaintenance({
   // Not more often, because a process reports its metrics every 10 s.
   timetable.every(10, () => duties.watch());
   timetable.every(60, () => duties.watchAccounts());
+  timetable.every(15, () => duties.brake());
   const writing = new PollLoop({
     name: 'write_out',
     idleMs: WRITE_OUT_POLL_MS,

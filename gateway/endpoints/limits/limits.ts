@@ -1,20 +1,24 @@
 import type { Db } from 'mongodb';
 import { z } from 'zod';
+import { countryOf } from '../../../shared/carriers/routing/country.ts';
+import { type HoldDocument, readHolds, releaseHold } from '../../../shared/messages/traffic/hold.ts';
 import type { AccountDocument, Caps, Spending } from '../../../shared/money/accounts/account.ts';
 import { isCountry } from '../../../shared/money/accounts/number-check.ts';
 import { type AccountLimits, findAccount, setAccountLimits } from '../../../shared/money/accounts/store.ts';
 import { resetOf, spentIn } from '../../../shared/money/ledger/spending.ts';
 import { type KeyDocument, lineOf } from '../../../shared/people/keys/key.ts';
 import { findOwnKey, listLiveKeys, setKeyCaps } from '../../../shared/people/keys/store.ts';
-import { isoDate } from '../../../shared/platform/runtime/clock.ts';
+import { isoDate, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
-import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
-import { named, success, text, whole } from '../../api/shapes.ts';
+import { done, endpoint, type Gateway, refused, type Shown } from '../../api/endpoint.ts';
+import { decimal, named, success, text, time, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
-import { choice, Fault, list, number, optional, string, withDefault } from '../../http/fields/field.ts';
+import type { Requester } from '../../http/context.ts';
+import { choice, Fault, list, number, optional, required, string, withDefault } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
+import type { Refused } from '../../http/idempotency/action.ts';
 import { accountOf } from '../accounts/account.ts';
-import { ACCOUNT_IN_PATH } from '../operators/fields.ts';
+import { ACCOUNT_IN_PATH, reason } from '../operators/fields.ts';
 
 /** What an account may spend and whom it may send to. Operators set it; the caps of its keys the account sets itself. */
 
@@ -30,6 +34,37 @@ const KeyCapsShape = named('KeyCaps', {
   name: text(undefined, { example: 'shop server' }),
   ...CapsShape,
 });
+
+const rateOf = (description: string, example: number) =>
+  decimal(`${description} A part of 1.`, { minimum: 0, maximum: 1, example });
+
+const TrafficHold = named(
+  'TrafficHold',
+  {
+    prefix: text('The country code and three digits.', { pattern: '^[1-9][0-9]{1,5}$', example: '994771' }),
+    country: text('ISO 3166-1. Null: not known.', { example: 'AZ' }).nullable(),
+    state: z.enum(['watched', 'held', 'released']).meta({
+      description:
+        '`held`: sends to such numbers are refused until a person releases it. `watched`: it only looks like fraud. `released`: it is trusted for a week.',
+      example: 'held',
+    }),
+    since: time(undefined, '2026-11-22T14:02:11+00:00'),
+    messages: whole('In two clock hours, when it began.', { minimum: 0, example: 412 }),
+    share: rateOf('Its part of all messages of the account then.', 0.61),
+    delivered: rateOf('How many arrived.', 0.04),
+    usual_messages: whole('The most in two hours of the two weeks before.', { minimum: 0, example: 3 }),
+    usual_share: rateOf('Its part of all messages in these weeks.', 0.001),
+    usual_delivered: rateOf('How many arrive usually.', 0.93),
+    released: z
+      .strictObject({
+        at: time(undefined, '2026-11-22T14:30:00+00:00'),
+        by: text(undefined, { example: 'user usr_01m7znjn7hdb5pft3awkb6pgvz' }),
+        reason: text(undefined, { example: 'Our launch in Baku' }),
+      })
+      .nullable(),
+  },
+  'A prefix whose traffic looks like fraud.',
+);
 
 const Limits = named('AccountLimits', {
   ...CapsShape,
@@ -47,6 +82,7 @@ const Limits = named('AccountLimits', {
     example: 'hold',
   }),
   keys: z.array(KeyCapsShape).meta({ description: 'The keys that work and have caps of their own.' }),
+  holds: z.array(TrafficHold).meta({ description: 'What the brake has found, the oldest first.' }),
 });
 
 export const accountLimits = endpoint({
@@ -202,6 +238,83 @@ export const setCapsOfKey = endpoint({
   },
 });
 
+const PREFIX_IN_PATH = {
+  prefix: text('The prefix, from the list.', { pattern: '^[1-9][0-9]{1,5}$', example: '994771' }),
+};
+const RELEASE = {
+  body: request({ reason: required(reason) }),
+  answer: success('ReleaseResult', { hold: TrafficHold }),
+  problems: ['hold_not_found'],
+  examples: { body: { launch: { reason: 'Our launch in Baku' } } },
+} as const;
+
+export const releaseOwnHold = endpoint({
+  id: 'releaseTrafficHold',
+  method: 'post',
+  path: '/v2/account/traffic-holds/{prefix}/release',
+  tag: 'Account',
+  summary: 'Release traffic that is held',
+  description:
+    'Extension. A person says that it is right: sends to numbers with this prefix are accepted again within seconds, and it is trusted for a week.',
+  scopes: ['manage'],
+  signedIn: 'whole',
+  confirmed: true,
+  params: PREFIX_IN_PATH,
+  ...RELEASE,
+  handle: (deps, { caller, params, body }) =>
+    release(deps, caller, caller.account._id, { prefix: params.prefix, reason: body.reason }),
+});
+
+export const releaseAnyHold = endpoint({
+  id: 'releaseTrafficHoldOfAccount',
+  method: 'post',
+  path: '/v2/admin/accounts/{account_id}/traffic-holds/{prefix}/release',
+  tag: 'Operators',
+  summary: 'Release traffic of an account',
+  description: 'Extension. As the account can do itself.',
+  scopes: ['admin:support'],
+  confirmed: true,
+  params: { ...ACCOUNT_IN_PATH, ...PREFIX_IN_PATH },
+  ...RELEASE,
+  problems: ['account_not_found', 'hold_not_found'],
+  async handle(deps, { requester, params, body }) {
+    const account = await accountOf(deps.db, params.account_id);
+    if (account === undefined) return refused('account_not_found');
+    return release(deps, requester, account._id, { prefix: params.prefix, reason: body.reason });
+  },
+});
+
+async function release(
+  deps: Gateway,
+  requester: Requester,
+  account: AccountDocument['_id'],
+  { prefix, reason }: { readonly prefix: string; readonly reason: string },
+): Promise<Refused | Shown<(typeof RELEASE)['answer']>> {
+  const { db, clock } = deps;
+  const before = (await readHolds(db, [account])).find((one) => one.prefix === prefix);
+  if (before === undefined) return refused('hold_not_found');
+  const by = `${requester.who.kind} ${requester.who.id}`;
+  const hold = await changeAudited(deps, requester, {
+    action: 'traffic.release',
+    subject: { kind: 'prefix', id: prefix },
+    account,
+    read: async () => ({ state: before.state }),
+    make: () => releaseHold(db, account, prefix, { at: clock.now(), by, reason }),
+    madeOf: (made) => made && { state: made.state, reason: made.released?.reason },
+    isRefusal: () => false,
+  });
+  return hold === undefined ? refused('hold_not_found') : done({ hold: holdRecord(hold) });
+}
+
+function holdRecord({ prefix, state, since, seen, released }: HoldDocument): Shown<typeof TrafficHold> {
+  return {
+    ...{ prefix, country: countryOf(prefix) ?? null, state, since: isoTimestamp(since) },
+    ...{ messages: seen.messages, share: seen.share, delivered: seen.delivered },
+    ...{ usual_messages: seen.usualMessages, usual_share: seen.usualShare, usual_delivered: seen.usualDelivered },
+    released: released === undefined ? null : { ...released, at: isoTimestamp(released.at) },
+  };
+}
+
 function capsOf({
   spend_per_day: day,
   spend_per_month: month,
@@ -224,13 +337,14 @@ async function accountAt(db: Db, id: AccountDocument['_id']): Promise<AccountDoc
 
 async function limitsRecord(db: Db, account: AccountDocument, now: Date): Promise<Shown<typeof Limits>> {
   const { _id: id, caps, spent, keysSpent = {}, countries, recipientPerHour, brake } = account;
-  const keys = await listLiveKeys(db, id, now);
+  const [keys, holds] = await Promise.all([listLiveKeys(db, id, now), readHolds(db, [id])]);
   return {
     ...capsRecord(caps, spent, now),
     countries: countries ?? null,
     recipient_per_hour: recipientPerHour ?? null,
     brake: brake ?? 'off',
     keys: keys.filter((key) => key.caps !== undefined).map((key) => keyRecord(key, keysSpent, now)),
+    holds: holds.map(holdRecord),
   };
 }
 

@@ -1,4 +1,5 @@
-import { countryOf } from '../../../shared/money/accounts/number-check.ts';
+import { countryOf } from '../../../shared/carriers/routing/country.ts';
+import { prefixOf } from '../../../shared/messages/traffic/prefix.ts';
 import { errorFields } from '../../../shared/platform/runtime/log.ts';
 import { inSlices } from '../../../shared/platform/runtime/turns.ts';
 import type { Caller } from '../../http/context.ts';
@@ -6,7 +7,6 @@ import type { GatewayDeps } from '../../http/deps.ts';
 import { FieldProblems, invalidRequest } from '../../http/field-problems.ts';
 import type { Problem, Refused } from '../../http/idempotency/action.ts';
 import { PROBLEMS, type ProblemSlug } from '../../http/problem.ts';
-import { prefixOf } from './prefix.ts';
 import { countRecipients, giveBackRecipients, type RecipientCount, recipientsOver } from './recipient-hours.ts';
 
 /**

@@ -65,11 +65,6 @@ export function numberPlan(number: string): { readonly country?: string; readonl
   return { country: parsed.country, national: parsed.nationalNumber };
 }
 
-/** The country of a number with its country code, whether the number is valid there or not. Undefined when it is of no one country. */
-export function countryOf(number: string): string | undefined {
-  return parse(number)?.country;
-}
-
 /** Whether these digits are a valid number with its country code. */
 export function isInternational(digits: string): boolean {
   const parsed = parse(digits);

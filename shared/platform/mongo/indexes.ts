@@ -43,6 +43,30 @@ export const INDEXES: readonly Index[] = [
     serves: 'maintenance: the accounts whose messages are kept for a shorter time',
   },
   {
+    collection: 'accounts',
+    key: { brake: 1 },
+    options: { name: 'brake', partialFilterExpression: { brake: { $exists: true } } },
+    serves: 'maintenance: the accounts whose traffic is watched by prefix',
+  },
+  {
+    collection: 'prefix_hours',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'expiry of what was counted by prefix',
+  },
+  {
+    collection: 'traffic_holds',
+    key: { account: 1, since: 1 },
+    options: { name: 'account' },
+    serves: 'limits of an account: the prefixes that are held',
+  },
+  {
+    collection: 'traffic_holds',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'expiry of prefixes that were watched, and of the trust in released ones',
+  },
+  {
     collection: 'recipient_hours',
     key: { expiresAt: 1 },
     options: { name: 'expiry', expireAfterSeconds: 0 },

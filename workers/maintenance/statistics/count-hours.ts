@@ -19,6 +19,7 @@ import { ledgerCollection } from '../../../shared/money/ledger/store.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, idTime, lowestId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { COUNTED_FIELDS, type Counted, sorted } from './counted.ts';
+import { PrefixTally, readBraked } from './prefix-hours.ts';
 import { Tally } from './tally.ts';
 
 /** Messages of one read: as many as keep the store busy for some milliseconds. */
@@ -87,6 +88,10 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
   const expiresAt = new Date(hourStart(hour).getTime() + KEPT_MS);
   const carrierNames = new Map((await listCarriers(db)).map(({ _id, name }) => [_id, name]));
   const tallies = new Map<AccountId, Tally>();
+  const prefixes = new PrefixTally(
+    (await readBraked(db)).map(({ _id }) => _id),
+    countedAt,
+  );
   const pace = new Pace(clock);
   let messages = 0;
   for await (const slice of slicesOf(db, hour, pace)) {
@@ -98,6 +103,7 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
       const tally = tallies.get(message.account) ?? new Tally(message.account, carrierNames);
       tallies.set(message.account, tally);
       tally.add(sorted(message, carrierNames, refunded));
+      prefixes.add(message);
     }
   }
   const all = new Tally(ALL, carrierNames);
@@ -109,6 +115,7 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
     await pace.pause();
     await replace(db, documents.slice(first, first + WRITE));
   }
+  await prefixes.store(db, hour);
   // Last, so that a process that dies before it leaves the hour due.
   const counted = { countedAt, tookMs: Math.ceil(pace.workedMs()), messages };
   await countedHourCollection(db).replaceOne({ _id: hour }, { ...counted, expiresAt }, { upsert: true });

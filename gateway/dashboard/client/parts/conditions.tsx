@@ -80,7 +80,7 @@ function Subject({ of }: { readonly of: Condition }) {
   if (page === undefined || id === '') return null;
   return (
     <>
-      <a href={page(id)}>{about === 'webhook' ? 'Webhook' : id}</a>:{' '}
+      <a href={page(id)}>{NAMES[about] ?? id}</a>:{' '}
     </>
   );
 }
@@ -90,4 +90,7 @@ const PAGES: Readonly<Record<string, (id: string) => string>> = {
   carrier: (id) => `/dashboard/admin/carriers/${id}`,
   route: () => '/dashboard/admin/routes',
   webhook: (id) => `/dashboard/webhooks/${id}`,
+  prefix: () => '/dashboard/limits',
 };
+/** Of things whose ids say nothing to people. */
+const NAMES: Readonly<Record<string, string>> = { webhook: 'Webhook', prefix: 'Limits' };

@@ -25,6 +25,8 @@ const WHOLE: Readonly<Record<string, string>> = {
   '/v2/admin/carriers/{carrier_id}': 'one carrier',
   '/v2/admin/carrier-form': 'settings and presets, which are written in code',
   '/v2/admin/accounts/{account_id}/chains': 'one for each carrier at most: an installation has tens',
+  '/v2/account/limits': 'keys that work, at most 50, and prefixes that are held, at most some hundred',
+  '/v2/admin/accounts/{account_id}/limits': 'the same',
   '/v2/admin/routes': 'operators make them: an installation has tens',
   '/v2/admin/routes/explain': 'the carriers of one message',
   '/v2/admin/accounts/{account_id}': 'one account, with the first 500 of its senders',

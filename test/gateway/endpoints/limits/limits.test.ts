@@ -1,19 +1,33 @@
 import { expect } from 'chai';
 import request from 'supertest';
+import { HOUR_MS } from '../../../../shared/messages/statistics-hour.ts';
+import { holdCollection, showHeld } from '../../../../shared/messages/traffic/hold.ts';
+import { findAccount } from '../../../../shared/money/accounts/store.ts';
+import { type Clock, systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { makeKey, useGateway } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
 import { expectProblem } from '../../../support/problem.ts';
+import { type Browser, signedIn } from '../../../support/signed-in.ts';
 import { operatorAtGateway } from '../operators-world.ts';
 
 const TEXT = { message: 'Your code is 1234', sender: 'HARKRA' };
 const INDIA = '919876543210';
 const DUBAI = '971501234567';
 
+let endMs = Number.POSITIVE_INFINITY;
+/** Stops at the end of the hour in which it is asked first, so that no hour and no day ends within a test. */
+const withinTheHour: Clock = {
+  now() {
+    const nowMs = systemClock.now().getTime();
+    endMs = Math.min(endMs, nowMs - (nowMs % HOUR_MS) + HOUR_MS - 1);
+    return new Date(Math.min(nowMs, endMs));
+  },
+  monotonicMs: () => systemClock.monotonicMs(),
+};
+
 describe('limits of an account', () => {
   const world = operatorAtGateway(1_000);
-  // Its clock stands still, so that no day and no hour ends within a test.
-  const still = useGateway(world, { clock: new ManualClock(new Date()) });
+  const still = useGateway(world, { clock: withinTheHour });
   const limited = async (limits: Readonly<Record<string, unknown>>) => {
     const account = await makeAccount(world.db, 100);
     const set = await world.put(`/accounts/${account}/limits`, limits);
@@ -134,5 +148,49 @@ describe('limits of an account', () => {
     expect((await ask('/v2/account/limits')).keys).to.have.lengthOf(2);
     const denied = await put(used, {}, used);
     expectProblem(denied, 'key_beyond_caller');
+  });
+
+  describe('with a prefix that is held', () => {
+    const held = async () => {
+      const one = await limited({ brake: 'hold' });
+      const seen = { messages: 400, share: 0.6, delivered: 0, usualMessages: 2, usualShare: 0, usualDelivered: 0.9 };
+      const hold = { account: one.account, prefix: '971501', state: 'held', since: new Date(), seen } as const;
+      await holdCollection(world.db).insertOne({ _id: `${one.account}:971501`, ...hold });
+      await showHeld(world.db, one.account, { gone: [], come: ['971501'] });
+      return one;
+    };
+    const release = (by: Browser, path: string, prefix: string) =>
+      request(still.url).post(`${path}/traffic-holds/${prefix}/release`).set(by.headers).send({ reason: 'our launch' });
+
+    it('refuses its sends, shows why, and accepts them when a person of the account has released it', async () => {
+      const { account, post, ask } = await held();
+      const owner = await signedIn(world.db, 'owner', account);
+
+      const one = await post('/v2/send', { to: DUBAI });
+      expectProblem(one, 'traffic_held');
+      expect(one.body.errors[0]).to.include({ field: 'to', code: 'traffic_held' });
+      expect((await post('/v2/send', { to: INDIA })).status).to.equal(200);
+      const [hold] = (await ask('/v2/account/limits')).holds;
+      expect(hold).to.include({ prefix: '971501', country: 'AE', state: 'held', usual_delivered: 0.9 });
+
+      expectProblem(await release(owner, '/v2/account', '9715'), 'hold_not_found');
+      const released = await release(owner, '/v2/account', '971501');
+      expect(released.status).to.equal(200);
+      expect(released.body.hold.released).to.include({ reason: 'our launch', by: `user ${owner.user._id}` });
+      expect((await findAccount(world.db, account))?.heldPrefixes).to.deep.equal([]);
+    });
+
+    it('is released by operators too, but by no key and by nobody of another account', async () => {
+      const { account, key } = await held();
+      const stranger = await signedIn(world.db, 'owner', await makeAccount(world.db, 1));
+
+      const path = `/v2/account/traffic-holds/971501/release`;
+      const byKey = await request(still.url).post(path).set('Authorization', `Bearer ${key}`).send({ reason: 'mine' });
+      expect(byKey.status).to.equal(401);
+      expectProblem(await release(stranger, '/v2/account', '971501'), 'hold_not_found');
+      const done = await release(world.operator, `/v2/admin/accounts/${account}`, '971501');
+      expect(done.body.hold).to.include({ state: 'released' });
+      expect(await world.lastAudit()).to.deep.include({ action: 'traffic.release', account });
+    });
   });
 });

@@ -1,0 +1,101 @@
+import { HOUR_MS } from '../../../shared/messages/statistics-hour.ts';
+import type { Seen } from '../../../shared/messages/traffic/hold.ts';
+import type { Counts, readPrefixHours } from '../statistics/prefix-hours.ts';
+
+/** The weeks before. */
+export interface Usual {
+  /** Days with messages. */
+  readonly days: number;
+  readonly all: Counts;
+  /** `peak`: the most messages in two clock hours that follow one another. */
+  readonly prefixes: ReadonlyMap<string, Counts & { readonly peak: number }>;
+}
+
+/** Of an account that has sent on fewer days, nobody knows what is usual: nothing is held. */
+const DAYS_MIN = 3;
+/** Fewer messages than these are no attack that is worth a hold, and rates of few say nothing: nights are quiet. */
+export const MESSAGES_MIN = 30;
+const RIPE_MIN = 20;
+/** It has risen when there are so many times as many as at the busiest time, or as is its part of all. */
+const RISE = 3;
+const SHARE_MIN = 0.05;
+/** Fewer arrive when it is at most this part of what is usual, and of what arrives elsewhere in the same hours. */
+const FALL = 0.5;
+
+/**
+ * Which prefixes look like fraud. Numbers that are called to be paid for ("SMS pumping", artificially inflated traffic) show the same
+ * way: a range of numbers that the account hardly knew gets many messages within an hour or two, and few of them arrive, while the
+ * others arrive as ever. Pure; docs/decisions/0046 says why these limits.
+ *
+ * `recent`: by prefix, the running clock hour and the one before.
+ */
+export function suspicious(recent: ReadonlyMap<string, Counts>, usual: Usual): ReadonlyMap<string, Seen> {
+  const found = new Map<string, Seen>();
+  if (usual.days < DAYS_MIN) return found;
+  const all = sum([...recent.values()]);
+  for (const [prefix, now] of recent) {
+    if (now.messages < MESSAGES_MIN || now.ripe < RIPE_MIN) continue;
+    const before = usual.prefixes.get(prefix) ?? { messages: 0, ripe: 0, delivered: 0, peak: 0 };
+    const share = now.messages / all.messages;
+    const usualShare = before.messages / usual.all.messages;
+    const hasRisen =
+      now.messages >= Math.max(RISE * before.peak, MESSAGES_MIN) || (share >= SHARE_MIN && share >= RISE * usualShare);
+    if (!hasRisen) continue;
+    const usualDelivered = rate(before.ripe >= RIPE_MIN ? before : usual.all);
+    const rest = { ripe: all.ripe - now.ripe, delivered: all.delivered - now.delivered };
+    // When fewer arrive everywhere, a carrier is ill or a list is old.
+    const elsewhere = rest.ripe >= RIPE_MIN ? rate(rest) : usualDelivered;
+    if (rate(now) > FALL * usualDelivered || rate(now) > FALL * elsewhere) continue;
+    found.set(prefix, {
+      ...{ messages: now.messages, share, delivered: rate(now) },
+      ...{ usualMessages: before.peak, usualShare, usualDelivered },
+    });
+  }
+  return found;
+}
+
+function rate({ ripe, delivered }: Pick<Counts, 'ripe' | 'delivered'>): number {
+  return ripe === 0 ? 0 : delivered / ripe;
+}
+
+function sum(parts: readonly Counts[]): Counts {
+  const total = { messages: 0, ripe: 0, delivered: 0 };
+  for (const { messages, ripe, delivered } of parts) {
+    total.messages += messages;
+    total.ripe += ripe;
+    total.delivered += delivered;
+  }
+  return total;
+}
+
+const DAY_MS = 24 * HOUR_MS;
+
+type Hours = Awaited<ReturnType<typeof readPrefixHours>>;
+
+export function byPrefix(hours: Hours): ReadonlyMap<string, Counts> {
+  const found = new Map<string, Counts>();
+  for (const { prefix, ...counts } of hours.flatMap(({ prefixes }) => prefixes)) {
+    found.set(prefix, sum([counts, found.get(prefix) ?? sum([])]));
+  }
+  return found;
+}
+
+/** Pure. `hours`: oldest first. */
+export function usualIn(hours: Hours): Usual {
+  const total = byPrefix(hours);
+  const peaks = new Map<string, number>();
+  let before: { readonly atMs: number; readonly of: ReadonlyMap<string, number> } = { atMs: 0, of: new Map() };
+  for (const { atMs, prefixes } of hours) {
+    const of = new Map(prefixes.map(({ prefix, messages }) => [prefix, messages]));
+    for (const [prefix, messages] of of) {
+      const both = messages + (before.atMs === atMs - HOUR_MS ? (before.of.get(prefix) ?? 0) : 0);
+      peaks.set(prefix, Math.max(peaks.get(prefix) ?? 0, both));
+    }
+    before = { atMs, of };
+  }
+  return {
+    days: new Set(hours.map(({ atMs }) => Math.floor(atMs / DAY_MS))).size,
+    all: sum([...total.values()]),
+    prefixes: new Map([...total].map(([prefix, counts]) => [prefix, { ...counts, peak: peaks.get(prefix) ?? 0 }])),
+  };
+}
