@@ -8,6 +8,7 @@ import { ConversationPage } from './pages/inbox/conversation.tsx';
 import { InboxPage } from './pages/inbox/inbox.tsx';
 import { ReceivedSmsPage } from './pages/inbox/received-sms.tsx';
 import { KeysPage } from './pages/keys/keys.tsx';
+import { LimitsPage } from './pages/limits/limits.tsx';
 import { MessagesPage } from './pages/messages/messages.tsx';
 import { MessagePage } from './pages/messages/show-message.tsx';
 import { NumbersPage } from './pages/numbers/numbers.tsx';
@@ -183,6 +184,13 @@ export const PAGES: readonly Page[] = [
     needs: 'read',
     nav: { group: 'Settings', icon: 'key' },
     view: KeysPage,
+  },
+  {
+    path: '/dashboard/limits',
+    title: 'Limits',
+    needs: 'read',
+    nav: { group: 'Settings', icon: 'stop' },
+    view: LimitsPage,
   },
   {
     path: '/dashboard/webhooks',

@@ -14,6 +14,7 @@ import type { PageProps } from '../../../router/page.ts';
 import { type AccountDetail, STATUS_TONES } from './account.ts';
 import { CloseDialog, ClosedNotice } from './close-dialog.tsx';
 import { CreditDialog } from './credit-dialog.tsx';
+import { LimitsCard } from './limits-card.tsx';
 import { SettingsCard } from './settings-card.tsx';
 import { StatementCard } from './statement-card.tsx';
 import { StatusDialog } from './status-dialog.tsx';
@@ -66,6 +67,7 @@ export function AccountPage({ params }: PageProps) {
           <>
             <Shown account={data} />
             {may('admin:read') && <StatementCard account={data.account_id} key={booked} />}
+            {data.closed === null && <LimitsCard account={data.account_id} name={data.name} />}
             {may('admin:support') && data.closed === null && <SettingsCard account={data} onChange={loaded.setData} />}
             {may('admin:money') && data.closed === null && (
               <Card title="End of this account">

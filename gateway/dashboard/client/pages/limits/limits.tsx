@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks';
+import { put } from '../../api/http.ts';
+import { useLoad } from '../../api/load.ts';
+import { may } from '../../api/session.ts';
+import { Button } from '../../parts/button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Select } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
+import { Card, Loading, PageHead } from '../../parts/page.tsx';
+import { Table } from '../../parts/table.tsx';
+import { toast } from '../../parts/toast.tsx';
+import type { Key } from '../keys/key.ts';
+import type { KeyCaps, Limits } from './limits.ts';
+import { CapFields, capText, HoldsCard, RecipientFacts, SpendingStats } from './limits-parts.tsx';
+
+const PATH = '/v2/account/limits';
+
+/** What the account and its keys may spend, and whom it may send to. */
+export function LimitsPage() {
+  const loaded = useLoad<Limits>(PATH);
+  const [asked, setAsked] = useState<KeyCaps | 'new'>();
+  const set = may('manage') && <Button onClick={() => setAsked('new')}>Set what a key may spend</Button>;
+  return (
+    <>
+      <PageHead
+        title="Limits"
+        lead="Sends beyond a limit are refused and cost nothing. Your service provider sets the limits of the account, you those of its keys."
+      />
+      <Loading of={loaded}>
+        {(limits) => (
+          <>
+            <SpendingStats day={limits.day} month={limits.month} />
+            <HoldsCard
+              holds={limits.holds}
+              path="/v2/account"
+              mayRelease={may('manage')}
+              onDone={() => loaded.reload()}
+            />
+            <Card title="Whom you may send to">
+              <RecipientFacts limits={limits} />
+            </Card>
+            <Card
+              title="What keys may spend"
+              lead="A key that is stolen, or a program that runs wild, spends no more than this. The keys that a key makes count for it."
+              actions={set}
+            >
+              {limits.keys.length === 0 ? (
+                <p class="soft">No key has a cap of its own.</p>
+              ) : (
+                <Table
+                  caption="Keys with caps"
+                  rows={limits.keys}
+                  rowKey={({ key_id }) => key_id}
+                  columns={[
+                    { head: 'Key', cell: ({ name }) => <strong>{name}</strong> },
+                    { head: 'Today', cell: ({ day }) => capText(day) },
+                    { head: 'This month', cell: ({ month }) => capText(month) },
+                    ...(may('manage')
+                      ? [
+                          {
+                            head: 'Actions',
+                            kind: 'actions' as const,
+                            cell: (row: KeyCaps) => (
+                              <Button look="quiet" onClick={() => setAsked(row)}>
+                                Change <span class="hidden">{row.name}</span>
+                              </Button>
+                            ),
+                          },
+                        ]
+                      : []),
+                  ]}
+                />
+              )}
+            </Card>
+          </>
+        )}
+      </Loading>
+      {asked && <CapsDialog asked={asked} onClose={() => setAsked(undefined)} onDone={() => loaded.reload()} />}
+    </>
+  );
+}
+
+interface CapsDialogProps {
+  readonly asked: KeyCaps | 'new';
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+const NONE = { cap: null, spent: 0, resets_on: '' };
+
+function CapsDialog({ asked, onClose, onDone }: CapsDialogProps) {
+  const keys = useLoad<{ readonly data: readonly Key[] }>('/v2/account/keys', { state: 'active', limit: 100 });
+  const known = asked === 'new' ? undefined : asked;
+  return (
+    <Dialog title={known ? `What may ${known.name} spend?` : 'What may a key spend?'} onClose={onClose}>
+      <Loading of={keys}>
+        {({ data }) => (
+          <Form
+            submit="Set caps"
+            onCancel={onClose}
+            onSubmit={async (values) => {
+              const id = known?.key_id ?? values.text('key');
+              await put(`/v2/account/keys/${id}/caps`, {
+                spend_per_day: values.number('spend_per_day'),
+                spend_per_month: values.number('spend_per_month'),
+              });
+              toast('The caps hold within seconds.');
+              onDone();
+              onClose();
+            }}
+          >
+            {!known && <Select name="key" label="Key" options={data.map(({ key_id, name }) => [key_id, name])} />}
+            <CapFields day={known?.day ?? NONE} month={known?.month ?? NONE} />
+          </Form>
+        )}
+      </Loading>
+    </Dialog>
+  );
+}

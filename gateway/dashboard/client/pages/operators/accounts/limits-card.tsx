@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks';
+import { put } from '../../../api/http.ts';
+import { useLoad } from '../../../api/load.ts';
+import { may } from '../../../api/session.ts';
+import { Button } from '../../../parts/button.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { Field, Select } from '../../../parts/field.tsx';
+import { Form } from '../../../parts/form.tsx';
+import { Card, Loading } from '../../../parts/page.tsx';
+import { toast } from '../../../parts/toast.tsx';
+import { BRAKES, type Limits } from '../../limits/limits.ts';
+import { CapFields, HoldsCard, RecipientFacts, SpendingStats } from '../../limits/limits-parts.tsx';
+
+interface LimitsCardProps {
+  readonly account: string;
+  readonly name: string;
+}
+
+/** What an account may spend and whom it may send to, for operators. */
+export function LimitsCard({ account, name }: LimitsCardProps) {
+  const path = `/v2/admin/accounts/${account}`;
+  const loaded = useLoad<Limits>(`${path}/limits`);
+  const [changing, setChanging] = useState(false);
+  const change = may('admin:support') && loaded.data && <Button onClick={() => setChanging(true)}>Set limits</Button>;
+  return (
+    <>
+      <Card title="Limits" actions={change}>
+        <Loading of={loaded}>
+          {(limits) => (
+            <>
+              <SpendingStats day={limits.day} month={limits.month} />
+              <RecipientFacts limits={limits} />
+            </>
+          )}
+        </Loading>
+      </Card>
+      {loaded.data && (
+        <HoldsCard
+          holds={loaded.data.holds}
+          path={path}
+          mayRelease={may('admin:support')}
+          onDone={() => loaded.reload()}
+        />
+      )}
+      {changing && loaded.data && (
+        <Dialog title={`Limits of ${name}`} onClose={() => setChanging(false)}>
+          <Form
+            submit="Set limits"
+            onCancel={() => setChanging(false)}
+            onSubmit={async (values) => {
+              const countries = values
+                .text('countries')
+                .toUpperCase()
+                .split(/[^A-Z]+/)
+                .filter(Boolean);
+              const { limits } = await put<{ limits: Limits }>(`${path}/limits`, {
+                spend_per_day: values.number('spend_per_day'),
+                spend_per_month: values.number('spend_per_month'),
+                ...(countries.length > 0 && { countries }),
+                recipient_per_hour: values.number('recipient_per_hour'),
+                brake: values.text('brake'),
+              });
+              loaded.setData(limits);
+              toast(`The limits of ${name} are set.`);
+              setChanging(false);
+            }}
+          >
+            <CapFields day={loaded.data.day} month={loaded.data.month} />
+            <Field
+              name="countries"
+              label="Countries"
+              optional
+              initial={loaded.data.countries?.join(', ') ?? ''}
+              hint="Two letters each: IN, AE. Empty: all."
+            />
+            <Field
+              name="recipient_per_hour"
+              label="Messages to one recipient in a clock hour"
+              optional
+              inputMode="numeric"
+              initial={String(loaded.data.recipient_per_hour ?? '')}
+              hint="Empty: any number."
+            />
+            <Select
+              name="brake"
+              label="Traffic that looks like fraud"
+              options={BRAKES}
+              initial={loaded.data.brake}
+              hint="Of a prefix whose messages rise while fewer arrive. It needs three days to know what is usual."
+            />
+          </Form>
+        </Dialog>
+      )}
+    </>
+  );
+}
