@@ -50,10 +50,10 @@ const TrafficHold = named(
     }),
     since: time(undefined, '2026-11-22T14:02:11+00:00'),
     messages: whole('In two clock hours, when it began.', { minimum: 0, example: 412 }),
-    share: rateOf('Its part of all messages of the account then.', 0.61),
+    portion: rateOf('Its part of all messages of the account then.', 0.61),
     delivered: rateOf('How many arrived.', 0.04),
     usual_messages: whole('The most in two hours of the two weeks before.', { minimum: 0, example: 3 }),
-    usual_share: rateOf('Its part of all messages in these weeks.', 0.001),
+    usual_portion: rateOf('Its part of all messages in these weeks.', 0.001),
     usual_delivered: rateOf('How many arrive usually.', 0.93),
     released: z
       .strictObject({
@@ -309,8 +309,8 @@ async function release(
 function holdRecord({ prefix, state, since, seen, released }: HoldDocument): Shown<typeof TrafficHold> {
   return {
     ...{ prefix, country: countryOf(prefix) ?? null, state, since: isoTimestamp(since) },
-    ...{ messages: seen.messages, share: seen.share, delivered: seen.delivered },
-    ...{ usual_messages: seen.usualMessages, usual_share: seen.usualShare, usual_delivered: seen.usualDelivered },
+    ...{ messages: seen.messages, portion: seen.portion, delivered: seen.delivered },
+    ...{ usual_messages: seen.usualMessages, usual_portion: seen.usualPortion, usual_delivered: seen.usualDelivered },
     released: released === undefined ? null : { ...released, at: isoTimestamp(released.at) },
   };
 }

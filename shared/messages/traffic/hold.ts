@@ -27,12 +27,12 @@ export interface HoldDocument {
 export interface Seen {
   readonly messages: number;
   /** Its part of all messages of the account. */
-  readonly share: number;
+  readonly portion: number;
   /** How many of its messages arrived, of those that could have by now. */
   readonly delivered: number;
   /** The most messages in two hours of the weeks before, its part then, and how many arrived. */
   readonly usualMessages: number;
-  readonly usualShare: number;
+  readonly usualPortion: number;
   readonly usualDelivered: number;
 }
 

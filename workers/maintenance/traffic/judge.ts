@@ -18,7 +18,7 @@ export const MESSAGES_MIN = 30;
 const RIPE_MIN = 20;
 /** It has risen when there are so many times as many as at the busiest time, or as is its part of all. */
 const RISE = 3;
-const SHARE_MIN = 0.05;
+const PORTION_MIN = 0.05;
 /** Fewer arrive when it is at most this part of what is usual, and of what arrives elsewhere in the same hours. */
 const FALL = 0.5;
 
@@ -36,10 +36,11 @@ export function suspicious(recent: ReadonlyMap<string, Counts>, usual: Usual): R
   for (const [prefix, now] of recent) {
     if (now.messages < MESSAGES_MIN || now.ripe < RIPE_MIN) continue;
     const before = usual.prefixes.get(prefix) ?? { messages: 0, ripe: 0, delivered: 0, peak: 0 };
-    const share = now.messages / all.messages;
-    const usualShare = before.messages / usual.all.messages;
+    const portion = now.messages / all.messages;
+    const usualPortion = before.messages / usual.all.messages;
     const hasRisen =
-      now.messages >= Math.max(RISE * before.peak, MESSAGES_MIN) || (share >= SHARE_MIN && share >= RISE * usualShare);
+      now.messages >= Math.max(RISE * before.peak, MESSAGES_MIN) ||
+      (portion >= PORTION_MIN && portion >= RISE * usualPortion);
     if (!hasRisen) continue;
     const usualDelivered = rate(before.ripe >= RIPE_MIN ? before : usual.all);
     const rest = { ripe: all.ripe - now.ripe, delivered: all.delivered - now.delivered };
@@ -47,8 +48,8 @@ export function suspicious(recent: ReadonlyMap<string, Counts>, usual: Usual): R
     const elsewhere = rest.ripe >= RIPE_MIN ? rate(rest) : usualDelivered;
     if (rate(now) > FALL * usualDelivered || rate(now) > FALL * elsewhere) continue;
     found.set(prefix, {
-      ...{ messages: now.messages, share, delivered: rate(now) },
-      ...{ usualMessages: before.peak, usualShare, usualDelivered },
+      ...{ messages: now.messages, portion, delivered: rate(now) },
+      ...{ usualMessages: before.peak, usualPortion, usualDelivered },
     });
   }
   return found;

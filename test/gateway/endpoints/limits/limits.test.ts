@@ -153,7 +153,14 @@ describe('limits of an account', () => {
   describe('with a prefix that is held', () => {
     const held = async () => {
       const one = await limited({ brake: 'hold' });
-      const seen = { messages: 400, share: 0.6, delivered: 0, usualMessages: 2, usualShare: 0, usualDelivered: 0.9 };
+      const seen = {
+        messages: 400,
+        portion: 0.6,
+        delivered: 0,
+        usualMessages: 2,
+        usualPortion: 0,
+        usualDelivered: 0.9,
+      };
       const hold = { account: one.account, prefix: '971501', state: 'held', since: new Date(), seen } as const;
       await holdCollection(world.db).insertOne({ _id: `${one.account}:971501`, ...hold });
       await showHeld(world.db, one.account, { gone: [], come: ['971501'] });

@@ -84,7 +84,7 @@ describe('maintenance/traffic: what looks like fraud', () => {
 
   it('tells what it saw beside what is usual', () => {
     const seen = suspicious(recent({ '91987': [100, 95], '97150': [300, 15] }), usual).get('97150');
-    expect(seen).to.include({ messages: 300, share: 0.75, delivered: 0.05, usualMessages: 30 });
+    expect(seen).to.include({ messages: 300, portion: 0.75, delivered: 0.05, usualMessages: 30 });
     expect(seen?.usualDelivered).to.be.within(0.9, 0.93);
   });
 

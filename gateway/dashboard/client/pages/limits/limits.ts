@@ -32,10 +32,10 @@ export interface Hold {
   readonly state: 'watched' | 'held' | 'released';
   readonly since: string;
   readonly messages: number;
-  readonly share: number;
+  readonly portion: number;
   readonly delivered: number;
   readonly usual_messages: number;
-  readonly usual_share: number;
+  readonly usual_portion: number;
   readonly usual_delivered: number;
   readonly released: { readonly at: string; readonly by: string; readonly reason: string } | null;
 }
