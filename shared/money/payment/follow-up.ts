@@ -71,6 +71,11 @@ const ACCOUNTS_MAX = 10_000;
 /** Groups that leave an account's `pending`: their messages, which are in the queue, or all, because the ledger has them too. */
 export type Leaving = ReadonlyMap<GroupId, 'messages' | 'all'>;
 
+/** A debit whose messages are stored. They are not kept in memory until it is entered: so much would have to be collected as garbage. */
+interface StoredDebit extends Pick<DebitRequest, 'account' | 'group'> {
+  readonly entry: ReturnType<typeof purchaseEntry>;
+}
+
 export interface PaidDebit extends DebitRequest {
   readonly first: boolean;
 }
@@ -85,7 +90,7 @@ export class FollowUp {
   readonly #log: Log;
   /** An item: what one command has paid for. */
   readonly #storing: Grouper<readonly PaidDebit[], readonly boolean[]>;
-  readonly #entering: Grouper<DebitRequest, boolean>;
+  readonly #entering: Grouper<StoredDebit, boolean>;
   readonly #open = new OpenGroups();
   /** By account: what its next debit takes out of `pending`. */
   readonly #leaving = new Map<AccountId, Leaving>();
@@ -109,7 +114,7 @@ export class FollowUp {
         });
       },
     });
-    this.#entering = new Grouper<DebitRequest, boolean>({
+    this.#entering = new Grouper<StoredDebit, boolean>({
       maxItems: ENTRIES_MAX,
       gatherMs: ENTER_GATHER_MS,
       pauseMs: ENTER_GATHER_MS,
@@ -152,7 +157,8 @@ export class FollowUp {
       if (stored[i] && debit.first && debit.batch === undefined) {
         this.leave(debit.account, new Map([[debit.group, 'messages']]));
       }
-      void this.#enter(debit, stored[i] === true, debit.first);
+      const { account, group } = debit;
+      void this.#enter({ account, group, entry: purchaseEntry(debit) }, stored[i] === true, debit.first);
     });
   }
 
@@ -171,11 +177,11 @@ export class FollowUp {
     return this.#open.none(REPEAT_MS);
   }
 
-  async #enter(request: DebitRequest, stored: boolean, mayClear: boolean): Promise<void> {
-    const entered = stored && (await this.#entering.add(request));
+  async #enter(debit: StoredDebit, stored: boolean, mayClear: boolean): Promise<void> {
+    const entered = stored && (await this.#entering.add(debit));
     if (entered) crashPoint('accept:stored');
-    if (entered && mayClear) this.leave(request.account, new Map([[request.group, 'all']]));
-    this.#open.finished(request);
+    if (entered && mayClear) this.leave(debit.account, new Map([[debit.group, 'all']]));
+    this.#open.finished(debit.account);
   }
 
   /**
@@ -183,7 +189,7 @@ export class FollowUp {
    * long as the store has trouble: meanwhile the groups count as open, and the accounts are not debited without end. After another
    * error each group is written alone, so that one that the store refuses holds up no others, and repeated for some seconds.
    */
-  async #untilTaken<Group extends DebitRequest>(
+  async #untilTaken<Group extends Pick<DebitRequest, 'group'>>(
     groups: readonly Group[],
     write: (some: readonly Group[], repeated: boolean) => Promise<readonly boolean[]>,
     apart = false,
@@ -216,11 +222,11 @@ export class FollowUp {
  * not pending: the maintenance has entered it, or the account was read from an old view. Either way the maintenance clears what is left.
  * Repeating it writes the same.
  */
-async function enterDebits(db: Db, debits: readonly DebitRequest[]): Promise<readonly boolean[]> {
+async function enterDebits(db: Db, debits: readonly StoredDebit[]): Promise<readonly boolean[]> {
   const accounts = await readPending(db, debits);
   const entries = debits.map((debit) => {
     const pending = accounts.get(debit.account)?.pending?.[debit.group];
-    return pending && ledgerEntryOf(debit.account, debit.group, { ...pending, ...purchaseEntry(debit) });
+    return pending && ledgerEntryOf(debit.account, debit.group, { ...pending, ...debit.entry });
   });
   await enterTogether(
     db,
@@ -234,7 +240,7 @@ type WithPending = Pick<AccountDocument, '_id' | 'pending'>;
 
 async function readPending(
   db: Db,
-  debits: readonly DebitRequest[],
+  debits: readonly StoredDebit[],
 ): Promise<ReadonlyMap<AccountDocument['_id'], WithPending>> {
   const projection: Record<string, 1> = {};
   for (const { group } of debits) for (const name of DECIDED) projection[`pending.${group}.${name}`] = 1;

@@ -42,7 +42,7 @@ export class OpenGroups {
   }
 
   /** Its follow-up is done, or left to the maintenance. */
-  finished({ account }: DebitRequest): void {
+  finished(account: AccountId): void {
     const open = this.#openOf(account);
     if (open.groups === 1) this.#byAccount.delete(account);
     else this.#byAccount.set(account, { ...open, groups: open.groups - 1 });
