@@ -3,7 +3,7 @@ import { copyMessages } from './copy-messages.ts';
 import type { BenchOptions } from './options.ts';
 import { percentile } from './percentile.ts';
 import { bulk, type Times, wholePath } from './phases.ts';
-import { memoryMib, norm, own } from './process-usage.ts';
+import { measureCpu, memoryMib, norm, own } from './process-usage.ts';
 import { FIRST_ACCOUNT, type Stage } from './stage.ts';
 
 /** What was measured with `stored` messages in the store. */
@@ -16,9 +16,14 @@ export interface GrowthLook {
   readonly norm: number;
   readonly answerMs: Times;
   /** GET requests, one at a time, by what they ask for. */
-  readonly readMs: Readonly<Record<string, Times>>;
+  readonly readMs: Readonly<Record<string, ReadTimes>>;
   /** The embedded store's own memory; absent when another store is used. */
   readonly storeMib?: number;
+}
+
+interface ReadTimes extends Times {
+  /** CPU of all processes of the product for one. On a busy machine this can be compared, and the times cannot. */
+  readonly cpu: number;
 }
 
 export interface GrowthResult {
@@ -31,7 +36,7 @@ export interface GrowthResult {
 /** The number of messages at the first measurement, which the second is compared with. */
 const SMALL = 100_000;
 const SINGLES = 5_000;
-const READS = 200;
+const READS = 300;
 const COPIED_AT_ONCE = 1_000_000;
 /** The reads ask for this many of the oldest messages, and for as many of the newest. */
 const SAMPLE = 500;
@@ -89,7 +94,7 @@ async function look(stage: Stage, options: BenchOptions): Promise<GrowthLook> {
   };
 }
 
-async function reads(stage: Stage): Promise<Readonly<Record<string, Times>>> {
+async function reads(stage: Stage): Promise<Readonly<Record<string, ReadTimes>>> {
   const [key = ''] = stage.keys;
   const messages = await ownMessages(stage);
   const any = (): Sampled => messages[Math.floor(Math.random() * messages.length)] ?? { _id: '', to: '' };
@@ -101,8 +106,8 @@ async function reads(stage: Stage): Promise<Readonly<Record<string, Times>>> {
     'GET /v2/messages, to a number': () => `/v2/messages?limit=50&to=${any().to}`,
     'GET /v2/events': () => `/v2/events?limit=50&since=${new Date(Date.now() - 60_000).toISOString()}`,
   };
-  const readMs: Record<string, Times> = {};
-  for (const [name, path] of Object.entries(paths)) readMs[name] = await timed(stage.url, key, path);
+  const readMs: Record<string, ReadTimes> = {};
+  for (const [name, path] of Object.entries(paths)) readMs[name] = await timed(stage, key, path);
   return readMs;
 }
 
@@ -116,8 +121,9 @@ async function ownMessages({ db }: Stage): Promise<readonly Sampled[]> {
   return (await Promise.all(ends)).flat();
 }
 
-async function timed(url: string, key: string, path: () => string): Promise<Times> {
+async function timed({ url, own }: Stage, key: string, path: () => string): Promise<ReadTimes> {
   const ms: number[] = [];
+  const used = measureCpu(own);
   for (let i = 0; i < READS; i++) {
     const asked = path();
     const beganMs = performance.now();
@@ -126,7 +132,8 @@ async function timed(url: string, key: string, path: () => string): Promise<Time
     if (answer.status !== 200) throw new Error(`GET ${asked} was answered ${answer.status}`);
     ms.push(performance.now() - beganMs);
   }
-  return { p50: percentile(ms, 0.5), p99: percentile(ms, 0.99) };
+  const cpu = [...used().values()].reduce((sum, each) => sum + each, 0) / READS;
+  return { p50: percentile(ms, 0.5), p99: percentile(ms, 0.99), cpu };
 }
 
 function get(url: string, key: string, path: string): Promise<Response> {
@@ -148,9 +155,13 @@ export function growthRows({ small, large, restartMs }: GrowthResult): readonly 
     row('  CPU ms per 1,000', small.cpuMsPer1000, large.cpuMsPer1000, '≤ 1.2'),
     row('  the same, divided by that of load and simulator', small.norm, large.norm, '≤ 1.2'),
     row('  answer p99, ms', small.answerMs.p99, large.answerMs.p99, '≤ 1.2'),
-    ...Object.entries(large.readMs).map(([what, { p50 }]) =>
-      row(`${what}, p50 ms`, small.readMs[what]?.p50 ?? Number.NaN, p50, '≤ 1.2'),
-    ),
+    ...Object.entries(large.readMs).flatMap(([what, { p50, cpu }]) => {
+      const before = small.readMs[what];
+      return [
+        row(`${what}, p50 ms`, before?.p50 ?? Number.NaN, p50, '≤ 1.2'),
+        row('  CPU ms', before?.cpu ?? Number.NaN, cpu, '≤ 1.2'),
+      ];
+    }),
     ...(large.storeMib === undefined
       ? []
       : [row("the store's own memory, MiB", small.storeMib ?? Number.NaN, large.storeMib, 'flat')]),
