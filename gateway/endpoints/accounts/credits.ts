@@ -14,6 +14,7 @@ import { parseIdempotencyKey } from '../../http/idempotency/idempotency-key.ts';
 import { pageOf } from '../../http/page.ts';
 import { entryRecord, isSeq, LedgerEntry } from '../ledger/ledger.ts';
 import { listLedger } from '../ledger/ledger-list.ts';
+import { readLinks } from '../ledger/links.ts';
 import { ACCOUNT_IN_PATH, AccountIdText, line } from '../operators/fields.ts';
 import { accountOf } from './account.ts';
 
@@ -170,7 +171,8 @@ export const accountLedger = endpoint({
     if (account === undefined) return refused('account_not_found');
     const before = cursor === undefined ? undefined : Number(cursor);
     const { entries, next } = await listLedger(db, account._id, {}, before, limit);
-    const records = entries.map((entry) => ({ ...entryRecord(entry), by: entry.by ?? null }));
+    const links = await readLinks(db, account._id, entries);
+    const records = entries.map((entry) => ({ ...entryRecord(entry, links.get(entry.seq)), by: entry.by ?? null }));
     return pageOf('ledger', records, next === undefined ? undefined : String(next));
   },
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { z } from 'zod';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type ExportId, idTime, isExportId, newId } from '../../../shared/platform/runtime/ids.ts';
-import { pageUser, refusesOther } from '../../access/page-user.ts';
+import { pageAccount, pageUser, refusesOther } from '../../access/page-user.ts';
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { decimal, flag, id, named, success, time, whole } from '../../api/shapes.ts';
 import { beginStream, sendProblem } from '../../http/answer.ts';
@@ -145,7 +145,7 @@ export const exportCsv = endpoint({
     'Extension. CSV (RFC 4180), when the export is `done`. Texts that a spreadsheet would take for a formula begin with an apostrophe. Counts as 20 requests.',
   scopes: ['read'],
   params: IN_PATH,
-  query: { user: pageUser('link') },
+  query: { user: pageUser('link'), account: pageAccount() },
   problems: ['export_not_found', 'export_not_ready'],
   openapi: {
     responses: {

@@ -5,6 +5,7 @@ import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { type Columns, csvHead, csvLines } from '../../http/csv.ts';
 import { type LedgerFilter, listLedger } from './ledger-list.ts';
+import { type Links, readLinks } from './links.ts';
 
 /** Entries of one read, and of the whole file. */
 const SLICE = 500;
@@ -12,7 +13,9 @@ const ENTRIES_MAX = 100_000;
 /** The pause after each read, as a multiple of what it took. */
 const REST = 2;
 
-const COLUMNS: Columns<LedgerEntryDocument> = {
+type Line = LedgerEntryDocument & { readonly links?: Links | undefined };
+
+const COLUMNS: Columns<Line> = {
   seq: ({ seq }) => seq,
   at: ({ at }) => isoTimestamp(at),
   amount: ({ amount }) => amount,
@@ -21,6 +24,16 @@ const COLUMNS: Columns<LedgerEntryDocument> = {
   reference: ({ reference }) => reference,
   schedule_ids: ({ schedules }) => schedules?.join(' '),
   change_id: ({ change }) => change,
+  message_count: ({ links }) => links?.message_count,
+  message_ids: ({ links }) => links?.messages?.flatMap(({ message_id: id }) => id ?? []).join(' '),
+  numbers: ({ links }) =>
+    links?.messages
+      ?.map(({ to }) => to ?? '')
+      .join(' ')
+      .trim(),
+  references: ({ links }) => links?.messages?.flatMap(({ reference }) => reference ?? []).join(' '),
+  explanation: ({ links }) => links?.explanation,
+  repeats: ({ links }) => links?.repeats?.join(' '),
   note: ({ note }) => note,
 };
 
@@ -39,7 +52,11 @@ export async function* ledgerFile(
   while (count < most) {
     const beganMs = clock.monotonicMs();
     const { entries, next } = await listLedger(db, account, filter, before, SLICE);
-    yield await csvLines(COLUMNS, entries);
+    const links = await readLinks(db, account, entries);
+    yield await csvLines(
+      COLUMNS,
+      entries.map((entry) => ({ ...entry, links: links.get(entry.seq) })),
+    );
     if (next === undefined) return;
     count += entries.length;
     before = next;

@@ -1,15 +1,19 @@
 import { once } from 'node:events';
 import { z } from 'zod';
+import type { ChangeId } from '../../../shared/money/accounts/account.ts';
 import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
+import { readEntries } from '../../../shared/money/ledger/statement.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { pageAccount, pageUser, refusesOther } from '../../access/page-user.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { named, pageShape, text, time, whole } from '../../api/shapes.ts';
 import { beginStream } from '../../http/answer.ts';
-import { cursorOf, limit } from '../../http/fields/query.ts';
+import { optional } from '../../http/fields/field.ts';
+import { changeId, cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
 import { ledgerFile } from './ledger-file.ts';
 import { LEDGER_FILTER, listLedger, REASONS } from './ledger-list.ts';
+import { LINKS, type Links, readLinks } from './links.ts';
 
 /** The account's statement: every change of the balance, numbered without gaps. */
 
@@ -32,6 +36,7 @@ export const LedgerEntry = named('LedgerEntry', {
       example: ['sch_01m7znjn7hdb5pft3awkb6pgvz'],
     })
     .optional(),
+  ...LINKS,
   note: text('What the operator said who added or corrected credits; left out if nothing.').optional(),
 });
 
@@ -47,13 +52,24 @@ export const ledger = endpoint({
   description:
     'Extension. Every change of the balance, numbered without gaps, newest first. A page counts as one request for each 250 of `limit`.',
   scopes: ['read'],
-  query: { ...LEDGER_FILTER, limit, cursor: cursorOf('ledger', isSeq) },
+  query: {
+    ...LEDGER_FILTER,
+    change_id: optional(changeId('Only this change, as `change_id` of an entry or of a timeline.')),
+    limit,
+    cursor: cursorOf('ledger', isSeq),
+  },
   reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
   answer: pageShape('LedgerPage', LedgerEntry, 'The statement, newest first.'),
-  async handle({ db }, { caller, query: { limit, cursor, ...filter } }) {
+  async handle({ db }, { caller, query: { limit, cursor, change_id: change, ...filter } }) {
+    const account = caller.account._id;
     const before = cursor === undefined ? undefined : Number(cursor);
-    const { entries, next } = await listLedger(db, caller.account._id, filter, before, limit);
-    return pageOf('ledger', entries.map(entryRecord), next === undefined ? undefined : String(next));
+    const { entries, next } =
+      change === undefined
+        ? await listLedger(db, account, filter, before, limit)
+        : { entries: await readEntries(db, account, [change as ChangeId]), next: undefined }; // only compared with
+    const links = await readLinks(db, account, entries);
+    const records = entries.map((entry) => entryRecord(entry, links.get(entry.seq)));
+    return pageOf('ledger', records, next === undefined ? undefined : String(next));
   },
 });
 
@@ -61,7 +77,7 @@ export function isSeq(text: string): text is string {
   return /^[1-9]\d{0,11}$/.test(text);
 }
 
-export function entryRecord(entry: LedgerEntryDocument): Shown<typeof LedgerEntry> {
+export function entryRecord(entry: LedgerEntryDocument, links: Links = {}): Shown<typeof LedgerEntry> {
   const { seq, amount, balanceAfter, reason, reference, schedules, change, note, at } = entry;
   return {
     seq,
@@ -72,6 +88,7 @@ export function entryRecord(entry: LedgerEntryDocument): Shown<typeof LedgerEntr
     reference: reference ?? null,
     change_id: change,
     schedule_ids: schedules,
+    ...links,
     note,
   };
 }
@@ -98,7 +115,7 @@ export const ledgerCsv = endpoint({
             examples: {
               answer: {
                 value:
-                  'seq,at,amount,balance_after,reason,reference,schedule_ids,change_id,note\r\n1,2026-11-21T09:00:00+00:00,10,10,top_up,invoice-1,,crd_invoice-1,\r\n',
+                  'seq,at,amount,balance_after,reason,reference,schedule_ids,change_id,message_count,message_ids,numbers,references,explanation,repeats,note\r\n1,2026-11-21T09:00:00+00:00,10,10,top_up,invoice-1,,crd_invoice-1,,,,,,,\r\n',
               },
             },
           },

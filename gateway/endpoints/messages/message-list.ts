@@ -104,8 +104,8 @@ interface IdRange {
   readonly $lte?: MessageId;
 }
 
-function idRange({ batch, createdFrom, createdBefore }: MessageFilter, after: MessageId | undefined): IdRange {
-  const ofBatch = batch === undefined ? undefined : batchMessageRange(batch);
+function idRange({ batch, paid, createdFrom, createdBefore }: MessageFilter, after: MessageId | undefined): IdRange {
+  const ofBatch = batch !== undefined ? batchMessageRange(batch) : paid && { $gte: paid.first, $lte: paid.last };
   const first = lowestId('msg', createdFrom ?? new Date(0));
   const before = createdBefore === undefined ? undefined : lowestId('msg', createdBefore);
   const $lt = before === undefined || (after !== undefined && after < before) ? after : before;

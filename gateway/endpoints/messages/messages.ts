@@ -1,17 +1,20 @@
+import type { Db } from 'mongodb';
 import { completedNumber } from '../../../shared/carriers/numbers/notation.ts';
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import type { MessageState } from '../../../shared/messages/document/message.ts';
 import { customerProblem, isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
+import type { ChangeId } from '../../../shared/money/accounts/account.ts';
 import { homeOf } from '../../../shared/money/accounts/number-check.ts';
+import { readEntries } from '../../../shared/money/ledger/statement.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
-import { idTime, isBatchId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
+import { type AccountId, type GroupId, idTime, isBatchId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import { isLooking } from '../../access/looking.ts';
 import { endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import type { GatewayDeps } from '../../http/deps.ts';
 import { choice, Fault, optional, string, type Values } from '../../http/fields/field.ts';
-import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
+import { changeId, cursorOf, limit, queryTime } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
 import { listMessages } from './message-list.ts';
 import { explainWhole } from './obstacle.ts';
@@ -86,13 +89,17 @@ export const messages = endpoint({
   scopes: ['read'],
   query: {
     ...MESSAGE_FILTER,
+    change_id: optional(changeId('Only what this change of the balance paid for: `change_id` of the statement.')),
     limit,
     cursor: cursorOf('messages', isMessageId),
   },
   reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
   answer: MessagePage,
   async handle({ db }, { caller, query }) {
-    const filter = messageFilter(query);
+    const change = query.change_id;
+    const about = change === undefined ? {} : await paidBy(db, caller.account._id, change as ChangeId); // only compared with
+    if (about === undefined) return pageOf('messages', [], undefined);
+    const filter = { ...messageFilter(query), ...about };
     const list = (numbers: Pick<MessageFilter, 'to' | 'from'>) =>
       listMessages(db, caller.account._id, { ...filter, ...numbers }, query.cursor, query.limit);
     const home = homeOf(caller.account);
@@ -106,6 +113,15 @@ export const messages = endpoint({
     return searchedTo === undefined ? page : { ...page, searched_to: isoTimestamp(idTime(searchedTo)) };
   },
 });
+
+/** The messages of a change as a filter. Undefined: there are none. */
+async function paidBy(db: Db, account: AccountId, change: ChangeId): Promise<MessageFilter | undefined> {
+  const [entry] = await readEntries(db, account, [change]);
+  if (entry === undefined) return undefined;
+  const { covers, reference } = entry;
+  if (covers !== undefined) return { paid: { group: change as GroupId, ...covers } }; // debits are groups
+  return reference !== undefined && isBatchId(reference) ? { batch: reference } : undefined;
+}
 
 function mapped({ to, from }: Pick<MessageFilter, 'to' | 'from'>, change: (number: string) => string) {
   return { to: to && change(to), from: from && change(from) };
@@ -272,7 +288,7 @@ export async function wholeRecord(
   whole: Whole,
   forOperator: boolean,
 ): Promise<Shown<typeof WholeMessage>> {
-  const { message, said, deliveries } = whole;
+  const { message, said, deliveries, repeats } = whole;
   return {
     ...messageRecord(message),
     ...said,
@@ -285,6 +301,7 @@ export async function wholeRecord(
       state,
       attempts: attempts.length,
     })),
+    ...(repeats.length > 0 && { repeats }),
     timeline: timelineOf(whole),
   };
 }

@@ -8,8 +8,10 @@ import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts
 import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
 import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
 import { readEntries } from '../../../shared/money/ledger/statement.ts';
-import { type AccountId, eventId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { type AccountId, eventId, idTime, lowestId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { readAccepted } from './just-accepted.ts';
+import { daysFrom } from './search-index.ts';
+import { REPEAT_MS } from './shapes.ts';
 import { saidOf, type TextRules, type WithText } from './texts.ts';
 import type { TextlessMessage } from './view.ts';
 import { ALL_VIEWS, viewOf } from './views.ts';
@@ -28,6 +30,8 @@ export interface WholeMessage {
   /** Can refund several messages too. */
   readonly refunded: LedgerEntryDocument | undefined;
   readonly deliveries: readonly MessageDelivery[];
+  /** Others with the same text to the same number, within a minute. */
+  readonly repeats: readonly MessageId[];
   /** The message log's entries of this message, oldest first. */
   readonly log: readonly LogRecord[];
 }
@@ -57,7 +61,7 @@ export async function readWholeMessage(
   );
   if (message === undefined) return undefined;
   const { debit, refund } = viewOf(message).payment(message);
-  const [entries, deliveries, log] = await Promise.all([
+  const [entries, deliveries, log, repeats] = await Promise.all([
     readEntries(
       db,
       account,
@@ -65,6 +69,7 @@ export async function readWholeMessage(
     ),
     readDeliveries(db, message),
     readMessageLog(db, id),
+    debit === undefined ? [] : readRepeats(db, message),
   ]);
   return {
     message,
@@ -73,7 +78,26 @@ export async function readWholeMessage(
     refunded: entries.find(({ change }) => change === refund),
     deliveries,
     log,
+    repeats,
   };
+}
+
+/** Messages to a number within two minutes that are looked at: a customer is not written to more often. */
+const LOOKED_MAX = 100;
+
+/** Whether somebody was charged twice for the same: a question that customers ask. Texts are compared here and shown nowhere. */
+async function readRepeats(db: Db, { _id, account, to, channel }: TextlessMessage): Promise<readonly MessageId[]> {
+  if (channel !== 'sms') return [];
+  const atMs = idTime(_id).getTime();
+  const range = { $gte: lowestId('msg', new Date(atMs - REPEAT_MS)), $lt: lowestId('msg', new Date(atMs + REPEAT_MS)) };
+  const near = await db
+    .collection<AnyMessage>('messages')
+    .find({ account, day: { $in: [...daysFrom(range.$gte, range.$lt)] }, to, _id: range })
+    .limit(LOOKED_MAX)
+    .project<{ readonly _id: MessageId; readonly text?: string }>({ text: 1 })
+    .toArray();
+  const text = near.find((one) => one._id === _id)?.text;
+  return text === undefined ? [] : near.flatMap((one) => (one._id !== _id && one.text === text ? [one._id] : []));
 }
 
 /**

@@ -1,7 +1,14 @@
 import type { ChannelName, MessageState } from '../../../shared/messages/document/message.ts';
+import type { Covers } from '../../../shared/money/accounts/account.ts';
 import { RARE_STATES, type RareState } from '../../../shared/platform/mongo/message-indexes.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
-import { type AccountId, type BatchId, idDay, type MessageId } from '../../../shared/platform/runtime/ids.ts';
+import {
+  type AccountId,
+  type BatchId,
+  type GroupId,
+  idDay,
+  type MessageId,
+} from '../../../shared/platform/runtime/ids.ts';
 
 /** Which messages a list shows: those of which all of this is true. */
 export interface MessageFilter {
@@ -15,6 +22,8 @@ export interface MessageFilter {
   readonly reference?: string | undefined;
   readonly sender?: string | undefined;
   readonly batch?: BatchId | undefined;
+  /** Those that a debit paid for, from the first to the last. */
+  readonly paid?: ({ readonly group: GroupId } & Pick<Covers, 'first' | 'last'>) | undefined;
   /** The creation time is part of a message's id. `createdFrom` is inclusive, `createdBefore` exclusive. */
   readonly createdFrom?: Date | undefined;
   readonly createdBefore?: Date | undefined;
@@ -70,7 +79,7 @@ export function daysFrom(oldest: MessageId, newest: MessageId): readonly number[
 
 /** The conditions that remain when the index answers the one by `answered`. */
 function wantedOf(filter: MessageFilter, answered: 'to' | 'from' | 'reference' | 'state' | undefined): object {
-  const { channel, states, to, from, reference, sender } = filter;
+  const { channel, states, to, from, reference, sender, paid } = filter;
   const direction = directionOf(filter, answered);
   return {
     ...defined({ channel, direction }),
@@ -78,7 +87,7 @@ function wantedOf(filter: MessageFilter, answered: 'to' | 'from' | 'reference' |
     ...(to === undefined || answered === 'to' ? {} : { to }),
     ...(from === undefined || answered === 'from' ? {} : { from }),
     ...(reference === undefined || answered === 'reference' ? {} : { reference }),
-    ...defined({ sender }),
+    ...defined({ sender, group: paid?.group }),
   };
 }
 

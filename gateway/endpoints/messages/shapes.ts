@@ -9,6 +9,9 @@ import { SAID } from './texts.ts';
 
 /** How the API shows messages. */
 
+/** A second charge for the same text to the same number within this time is marked. */
+export const REPEAT_MS = 60_000;
+
 export const MessageId = id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz');
 
 export const IN_PATH = { message_id: MessageId.describe('Id of a message.') };
@@ -168,6 +171,7 @@ export const Happened = z.strictObject({
   carrier: text().optional(),
   credits: whole().optional(),
   ledger_seq: whole('Number of the ledger entry; one debit may pay for many messages.').optional(),
+  change_id: text('Id of the change: `GET /v2/ledger?change_id=…`.').optional(),
   event: event.optional(),
   webhook_id: text().optional(),
   result: z
@@ -250,6 +254,12 @@ export const WholeMessage = z
         }),
       )
       .meta({ description: 'One per event and endpoint.' }),
+    repeats: z
+      .array(MessageId)
+      .meta({
+        description: 'SMS: other messages with the same text to the same number within a minute. Each was charged.',
+      })
+      .optional(),
     timeline: z.array(Happened).meta({
       description:
         "What happened, oldest first: `accepted`; the `template` that the text matched; the `path`; `paid`; `taken` by a carrier's worker; a carrier's `answer` to a submit and its `receipt`, raw and as we read them (the unusual ones, or all if the account asks for it; kept for 30 days unless your service provider says otherwise); the `policy` that decided about a submit without an answer; each `state`; each `webhook` attempt (the newest 20 of a delivery); `refunded`.",

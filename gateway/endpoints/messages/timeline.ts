@@ -28,7 +28,11 @@ export function timelineOf({ message, paid, refunded, deliveries, log }: WholeMe
     }
   }
   if (refunded !== undefined) {
-    const more = { credits: viewOf(message).payment(message).credits, ledger_seq: refunded.seq };
+    const more = {
+      credits: viewOf(message).payment(message).credits,
+      ledger_seq: refunded.seq,
+      change_id: refunded.change,
+    };
     happened.push({ at: refunded.at, what: 'refunded', more });
   }
   return happened
@@ -42,7 +46,7 @@ function beginningOf(message: TextlessMessage, paid: WholeMessage['paid']): Happ
   const happened = [...view.beginning(message)];
   if (paid !== undefined) {
     const { credits } = view.payment(message);
-    happened.push({ at: paid.at, what: 'paid', more: { credits, ledger_seq: paid.seq } });
+    happened.push({ at: paid.at, what: 'paid', more: { credits, ledger_seq: paid.seq, change_id: paid.change } });
   }
   const { claim, earlier = [], attempts = [] } = message;
   // If a claimed message was put back, that claim is the last entry of `earlier` until the message is claimed again.

@@ -6,6 +6,7 @@ import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { isDay } from '../../../shared/platform/runtime/iso-time.ts';
+import { pageAccount } from '../../access/page-user.ts';
 import { CostlyRead, endpoint, type Gateway, invalid, type Shown } from '../../api/endpoint.ts';
 import { decimal, named, pageFields, text, time, whole } from '../../api/shapes.ts';
 import { type Columns, csvText } from '../../http/csv.ts';
@@ -207,7 +208,7 @@ export const accountReports = endpoint({
   summary: 'Reports',
   description: `Extension. ${DESCRIPTION}`,
   scopes: ['read'],
-  query: OWN_QUERY,
+  query: { ...OWN_QUERY, account: pageAccount() },
   answer: ReportPage,
   openapi: FILE,
   handle: (gateway, { caller, query }) => answer(gateway, OWN, query, caller.account._id, ownRecord, ownTotal),

@@ -90,3 +90,12 @@ export function queryTime(description: string): Kind<Date> {
     );
   });
 }
+
+const CHANGE_ID = /^[A-Za-z0-9_-]{5,80}$/;
+
+/** The id of a change of the balance: `change_id` of the statement. */
+export function changeId(description: string): Kind<string> {
+  return string({ description, pattern: CHANGE_ID.source }, (text) =>
+    CHANGE_ID.test(text) ? text : new Fault('invalid_value', 'It must be the id of a change.'),
+  );
+}

@@ -1,5 +1,5 @@
 import type { Binary } from 'mongodb';
-import type { AccountId, GroupId, ScheduleId } from '../../platform/runtime/ids.ts';
+import type { AccountId, GroupId, MessageId, ScheduleId } from '../../platform/runtime/ids.ts';
 import type { Opening } from './opening.ts';
 
 export const TEXTS = ['shown', 'own', 'hidden'] as const;
@@ -146,8 +146,16 @@ export interface PendingChange extends CreditNote {
   readonly reference?: string;
   /** The schedules that a debit paid for. It may have paid for messages too. */
   readonly schedules?: readonly ScheduleId[];
+  /** The messages that a debit paid for, but those of batches: the account's with this group, from `first` to `last`. */
+  readonly covers?: Covers;
   /** What was paid for, as BSON in one binary. money/payment/pending.ts writes and reads it and shows each shape. */
   readonly messages?: Binary;
+}
+
+export interface Covers {
+  readonly count: number;
+  readonly first: MessageId;
+  readonly last: MessageId;
 }
 
 /** `correction`: an operator put a mistake right; it may take credits away. */

@@ -177,7 +177,10 @@ function creditPipeline(credits: readonly Credit[]): Document[] {
       ...(reference === undefined ? {} : { reference: { $literal: reference } }),
       ...(note === undefined ? {} : { note: { $literal: note } }),
       ...(by === undefined ? {} : { by: { $literal: by } }),
-    } satisfies Record<keyof Omit<PendingChange, 'messages' | 'reference' | 'schedules' | keyof CreditNote>, unknown> &
+    } satisfies Record<
+      keyof Omit<PendingChange, 'messages' | 'reference' | 'schedules' | 'covers' | keyof CreditNote>,
+      unknown
+    > &
       Partial<Record<'reference' | keyof CreditNote, unknown>>;
   });
   return [

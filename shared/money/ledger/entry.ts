@@ -1,5 +1,5 @@
 import type { AccountId, ScheduleId } from '../../platform/runtime/ids.ts';
-import type { ChangeId, CreditNote, LedgerReason } from '../accounts/account.ts';
+import type { ChangeId, Covers, CreditNote, LedgerReason } from '../accounts/account.ts';
 
 /**
  * One link of an account's ledger chain: seq 1…n without a gap, each `balanceAfter` the one before plus `amount`.
@@ -17,6 +17,8 @@ export interface LedgerEntryDocument extends CreditNote {
   readonly reference?: string;
   /** The schedules that a debit paid for. */
   readonly schedules?: readonly ScheduleId[];
+  /** As in `PendingChange`. */
+  readonly covers?: Covers;
   readonly at: Date;
 }
 

@@ -42,6 +42,7 @@ const ENTRY_FIELDS = [
   'reason',
   'reference',
   'schedules',
+  'covers',
   'note',
   'by',
   'at',

@@ -12,7 +12,7 @@ export function ledgerCollection(db: Db): Collection<LedgerDocument> {
 
 /** The ledger entry for a change of the account document; always the same for the same change. */
 export function ledgerEntryOf(account: AccountId, change: ChangeId, pending: PendingChange): LedgerEntryDocument {
-  const { seq, amount, balanceAfter, reason, reference, schedules, note, by, at } = pending;
+  const { seq, amount, balanceAfter, reason, reference, schedules, covers, note, by, at } = pending;
   return {
     _id: ledgerEntryId(account, seq),
     account,
@@ -21,7 +21,7 @@ export function ledgerEntryOf(account: AccountId, change: ChangeId, pending: Pen
     balanceAfter,
     reason,
     change,
-    ...defined({ reference, schedules, note, by }),
+    ...defined({ reference, schedules, covers, note, by }),
     at,
   };
 }

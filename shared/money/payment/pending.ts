@@ -3,7 +3,7 @@ import type { ChatMessageDocument } from '../../messages/document/chat-message.t
 import type { MessageDocument } from '../../messages/document/message.ts';
 import type { ScheduleDocument } from '../../messages/schedule.ts';
 import { type BatchId, type GroupId, isBatchId } from '../../platform/runtime/ids.ts';
-import type { AccountDocument, PendingChange } from '../accounts/account.ts';
+import type { AccountDocument, Covers, PendingChange } from '../accounts/account.ts';
 import type { Opening } from '../accounts/opening.ts';
 import { CREDITS_PER_MESSAGE } from '../ledger/refund.ts';
 
@@ -14,7 +14,8 @@ import { CREDITS_PER_MESSAGE } from '../ledger/refund.ts';
  *     pending: {
  *       // Two messages, and a scheduled one whose request came at the same time. Under `messages`, as BSON:
  *       // {m: [{_id: 'msg_1', …}, {_id: 'msg_2', …}], s: [{_id: 'sch_1', …}]}
- *       grp_1: {seq: 7, amount: -3, balanceAfter: 97, at, reason: 'send', schedules: ['sch_1'], messages: <binary>},
+ *       grp_1: {seq: 7, amount: -3, balanceAfter: 97, at, reason: 'send', schedules: ['sch_1'], covers: {count: 2, first: 'msg_1', last: 'msg_2'},
+ *               messages: <binary>},
  *       // A scheduled message or a scheduled batch alone: the ledger entry names it. {m: [], s: [{_id: 'sch_2', …}]}
  *       grp_2: {seq: 8, amount: -1, balanceAfter: 96, at, reason: 'send', reference: 'sch_2', schedules: ['sch_2'], messages: <binary>},
  *       // A batch. Its recipients were stored before it was paid for.
@@ -79,7 +80,15 @@ export function purchaseEntry(purchase: Purchase): Omit<Asked, 'messages'> {
     reason: 'send',
     ...(reference === undefined ? {} : { reference }),
     ...(schedules.length === 0 ? {} : { schedules: schedules.map(({ _id }) => _id) }),
+    ...(messages.length === 0 || batch !== undefined ? {} : { covers: coversOf(messages) }),
   };
+}
+
+function coversOf(messages: readonly Pick<MessageDocument, '_id'>[]): Covers {
+  const ids = messages.map(({ _id }) => _id).sort();
+  const [first, last] = [ids[0], ids.at(-1)];
+  if (first === undefined || last === undefined) throw new Error('a debit of no messages covers none');
+  return { count: ids.length, first, last };
 }
 
 export function encodePurchase(purchase: Purchase): Asked {

@@ -103,7 +103,9 @@ describe('the statement, filtered and as a file', () => {
     expect(answer.headers['content-disposition']).to.equal('attachment; filename="statement.csv"');
     const lines = answer.text.split('\r\n');
     expect(lines).to.have.lengthOf(1_205);
-    expect(lines[0]).to.equal('seq,at,amount,balance_after,reason,reference,schedule_ids,change_id,note');
+    expect(lines[0]).to.equal(
+      'seq,at,amount,balance_after,reason,reference,schedule_ids,change_id,message_count,message_ids,numbers,references,explanation,repeats,note',
+    );
     expect(lines.slice(1, -1).map((line) => Number(line.split(',')[0]))).to.deep.equal(
       Array.from({ length: 1_203 }, (_, i) => 1_203 - i),
     );
@@ -129,7 +131,7 @@ describe('the statement, filtered and as a file', () => {
     const lines = await file();
 
     const [, until] =
-      /^Cut off after 1000 entries\. Ask for older ones with until=(\S+),{8}$/.exec(lines.at(-1) ?? '') ?? [];
+      /^Cut off after 1000 entries\. Ask for older ones with until=(\S+),{14}$/.exec(lines.at(-1) ?? '') ?? [];
     const rest = await file(until);
     const seqs = [...lines.slice(1, -1), ...rest.slice(1)].map((line) => Number.parseInt(line, 10));
     expect([...new Set(seqs)]).to.deep.equal(Array.from({ length: 1_203 }, (_, i) => 1_203 - i));

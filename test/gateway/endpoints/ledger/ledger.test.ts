@@ -1,20 +1,25 @@
 import { expect } from 'chai';
 import request from 'supertest';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
+import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { writeOut } from '../../../../shared/messages/queue/write-out.ts';
 import { bookedSchedule } from '../../../../shared/messages/schedule.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { giveBackRefused } from '../../../../shared/money/conversations/give-back.ts';
 import { createChatAccepter } from '../../../../shared/money/conversations/open.ts';
 import { topUp } from '../../../../shared/money/ledger/change.ts';
 import { ledgerEntryId } from '../../../../shared/money/ledger/entry.ts';
+import { refundMessages } from '../../../../shared/money/ledger/refund.ts';
 import { ledgerCollection } from '../../../../shared/money/ledger/store.ts';
 import { debitEach } from '../../../../shared/money/payment/debit.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import type { MessageId } from '../../../../shared/platform/runtime/ids.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { finishPending } from '../../../../workers/maintenance/finish-pending.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { makeBatch, payBatch } from '../../../support/batches.ts';
 import { CHAT_PRICES, chatMessagesOf, makeTemplateDraft } from '../../../support/chat.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { makeKey } from '../../../support/gateway.ts';
 import { makeAccount, makeDraft } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
@@ -53,6 +58,8 @@ describe('GET /v2/ledger', () => {
 
       const [refund, debit] = body.data;
       const reference = outcome.conversation;
+      const opened = [{ message_id: opener._id, to: opener.to, reference: opener.reference ?? null }];
+      expect([debit.messages, refund.messages]).to.deep.equal([opened, opened]);
       expect(debit).to.include({ seq: 2, amount: -2, balance_after: 8, reason: 'conversation', reference });
       expect(refund).to.include({ seq: 3, amount: 2, balance_after: 10, reason: 'refund', reference });
     });
@@ -78,6 +85,41 @@ describe('GET /v2/ledger', () => {
         reference: 'invoice-1',
         change_id: 'crd_invoice-1',
       });
+    });
+
+    it('single messages with number and reference, both marked when the same went twice, and why one came back', async () => {
+      const { db } = site;
+      const account = await makeAccount(db, 10);
+      const key = await makeKey(db, account);
+      const as = (asked: request.Test) => asked.set('Authorization', `Bearer ${key}`);
+      const send = async (message: string): Promise<MessageId> => {
+        const body = { to: '919876543210', message, sender: 'HARKRA', reference: 'order 7' };
+        return (await as(request(site.url).post('/v2/send')).send(body).expect(200)).body.message_id;
+      };
+      const ids = [await send('hello'), await send('hello'), await send('other')];
+      const messages = db.collection<MessageDocument>('messages');
+      await eventually(async () => {
+        while ((await writeOut(db, new Date(), { account })) > 0);
+        return (await messages.countDocuments({ account })) === 3;
+      }, 'the messages are written out');
+      await messages.updateOne({ _id: ids[2] as MessageId }, { $set: { state: 'rejected', errorCode: 'no_route' } });
+      await refundMessages(db, await messages.find({ _id: ids[2] as MessageId }).toArray());
+
+      const { data } = (await ask('', key)).body;
+
+      const [refund, third, second, first] = data;
+      expect(refund.explanation).to.be.a('string');
+      expect(refund.messages).to.deep.equal([{ message_id: ids[2], to: '919876543210', reference: 'order 7' }]);
+      expect(third).to.deep.include({ message_count: 1, messages: refund.messages }).and.not.have.property('repeats');
+      expect([second.repeats, first.repeats]).to.deep.equal([[first.seq], [second.seq]]);
+      const only = (await ask(`?change_id=${first.change_id}`, key)).body;
+      expect(only.data.map(({ seq }: { seq: number }) => seq)).to.deep.equal([first.seq]);
+      const paid = await as(request(site.url).get(`/v2/messages?change_id=${first.change_id}`)).expect(200);
+      expect(paid.body.data.map(({ message_id: id }: { message_id: string }) => id)).to.deep.equal([ids[0]]);
+      const whole = (await as(request(site.url).get(`/v2/messages/${ids[0]}`)).expect(200)).body;
+      expect(whole.repeats).to.deep.equal([ids[1]]);
+      expect(whole.timeline).to.deep.include({ ...whole.timeline[2], what: 'paid', change_id: first.change_id });
+      expect((await as(request(site.url).get(`/v2/messages/${ids[2]}`))).body).not.to.have.property('repeats');
     });
 
     it('a schedule by its id, at once, after a day and when it is given back', async () => {

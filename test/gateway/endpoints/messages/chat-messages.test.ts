@@ -178,7 +178,7 @@ describe('reading back: messages of the chat-app channel', () => {
       expect(timelineOf(body)).to.deep.equal([
         { at: '', what: 'accepted' },
         { at: '', what: 'template', template: 'order_update', language: 'en_US' },
-        { at: '', what: 'paid', credits: 2, ledger_seq: 2 },
+        { at: '', what: 'paid', credits: 2, ledger_seq: 2, change_id: body.timeline[2].change_id },
         { at: '', what: 'taken' },
         { at: '', what: 'state', status: 'sent' },
       ]);
@@ -196,7 +196,13 @@ describe('reading back: messages of the chat-app channel', () => {
       const { body } = await chat.get(`/v2/messages/${id}`);
 
       expect(body).to.include({ status: 'failed', error_code: '131026' });
-      expect(timelineOf(body)).to.deep.include({ at: '', what: 'refunded', credits: 2, ledger_seq: 3 });
+      expect(timelineOf(body)).to.deep.include({
+        at: '',
+        what: 'refunded',
+        credits: 2,
+        ledger_seq: 3,
+        change_id: `ref_${conversation}`,
+      });
     });
 
     it('of one that the provider did not take at once: what it answered, and nothing of who asked it', async () => {

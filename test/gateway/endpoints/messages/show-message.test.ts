@@ -83,7 +83,7 @@ describe('GET /v2/messages/{message_id}', () => {
       expect(timeline.map((entry: object) => ({ ...entry, at: '' }))).to.deep.equal([
         { at: '', what: 'accepted' },
         { at: '', what: 'path', path: 'transactional' },
-        { at: '', what: 'paid', credits: 1, ledger_seq: 2 },
+        { at: '', what: 'paid', credits: 1, ledger_seq: 2, change_id: timeline[2].change_id },
       ]);
     });
 

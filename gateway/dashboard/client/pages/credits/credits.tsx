@@ -19,9 +19,10 @@ import { type Entry, PurposeOf, REASONS } from './purpose.tsx';
 /** What is left, and every change of it. */
 export function CreditsPage() {
   const overview = useLoad<Overview>('/v2/account/overview');
-  const filter = useUrlFilter('reason', 'since', 'until');
+  const filter = useUrlFilter('reason', 'since', 'until', 'change_id');
   const list = usePages<Entry>('/v2/ledger', filter.values);
-  const query = queryText({ ...filter.values, ...lookQuery(), user: session.value?.user.user_id });
+  const { change_id, ...filtered } = filter.values;
+  const query = queryText({ ...filtered, ...lookQuery(), user: session.value?.user.user_id });
   const file = (
     <LinkButton icon="down" href={`/v2/ledger.csv${query}`} download="statement.csv">
       Download as CSV

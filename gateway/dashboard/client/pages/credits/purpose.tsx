@@ -1,5 +1,6 @@
 import type { EntryOf } from '../../../../api/endpoint.ts';
 import type { ledger } from '../../../../endpoints/ledger/ledger.ts';
+import { Badge } from '../../parts/badge.tsx';
 import { number } from '../../parts/number.ts';
 
 /** An entry of `GET /v2/ledger`. */
@@ -23,20 +24,68 @@ const PAGES: readonly (readonly [prefix: string, what: string, path?: string])[]
 
 /** What a change was for, in words, with a link to it. */
 export function PurposeOf({ entry }: { readonly entry: Entry }) {
-  const { reason, reference, schedule_ids: schedules, amount, note } = entry;
-  if (reason === 'refund') return <>Refund of {thing(reference)}: it never left</>;
-  if (reason === 'conversation') return <>Conversation on the chat-app channel {code(reference)}</>;
+  const { reason, reference, schedule_ids: schedules, note } = entry;
+  if (reason === 'refund') {
+    return (
+      <>
+        Refund of {thing(reference)}: {entry.explanation ?? 'it never left.'} <Messages of={entry} />
+      </>
+    );
+  }
+  if (reason === 'conversation')
+    return (
+      <>
+        Conversation on the chat-app channel {code(reference)} <Messages of={entry} />
+      </>
+    );
   if (reason === 'send') {
     if (schedules !== undefined && schedules.length > 0) {
-      return <>Booked: {schedules.map((id, at) => [at > 0 && ', ', thing(id)])}</>;
+      return (
+        <>
+          Booked: {schedules.map((id, at) => [at > 0 && ', ', thing(id)])} <Messages of={entry} />
+        </>
+      );
     }
     if (reference !== null) return <>Sent: {thing(reference)}</>;
-    return <>{amount === -1 ? 'One message' : `${number(-amount)} messages`}</>;
+    return <Messages of={entry} />;
   }
   const words = reason === 'top_up' ? 'Top-up' : 'Correction';
   return (
     <>
       {words} {code(reference)} {note}
+    </>
+  );
+}
+
+/** The messages with their numbers and references, and a mark where the same was charged twice. */
+function Messages({ of: entry }: { readonly of: Entry }) {
+  const { messages = [], message_count: count = 0, repeats = [], amount, change_id: change } = entry;
+  const [few] = [messages.slice(0, count > 2 ? 1 : 2)];
+  return (
+    <>
+      {few.map(({ message_id: id, to, reference }, at) => (
+        <span key={id ?? at}>
+          {at > 0 && ', '}
+          {id === undefined ? (to ?? 'a message') : <a href={`/dashboard/messages/${id}`}>{to ?? 'a message'}</a>}
+          {reference !== null && ` (${reference})`}
+        </span>
+      ))}
+      {count > 2 && (
+        <>
+          {' and '}
+          <a href={`/dashboard/messages?change_id=${change}`}>{number(count - 1)} more</a>
+        </>
+      )}
+      {messages.length === 0 &&
+        count === 0 &&
+        entry.reason === 'send' &&
+        (amount === -1 ? 'One message' : `${number(-amount)} credits`)}
+      {repeats.length > 0 && (
+        <>
+          {' '}
+          <Badge tone="warn">same as line {repeats.map(number).join(', ')}</Badge>
+        </>
+      )}
     </>
   );
 }

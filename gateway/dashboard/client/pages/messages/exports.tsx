@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
-import { create, remove } from '../../api/http.ts';
+import { create, queryText, remove } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
+import { lookQuery } from '../../api/looking.ts';
 import { useReadAgain } from '../../api/read-again.ts';
 import { session } from '../../api/session.ts';
 import { Badge } from '../../parts/badge.tsx';
@@ -95,7 +96,7 @@ function Actions({ of: { export_id: id, state }, onRemove }: { readonly of: Expo
       {state === 'done' && (
         <LinkButton
           icon="down"
-          href={`/v2/account/exports/${id}/file${user === undefined ? '' : `?user=${user}`}`}
+          href={`/v2/account/exports/${id}/file${queryText({ ...lookQuery(), user })}`}
           download="messages.csv"
         >
           Download

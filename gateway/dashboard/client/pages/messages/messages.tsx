@@ -13,7 +13,7 @@ import { useExports } from './exports.tsx';
 import { type Message, messageHref, STATUS_TONES } from './message.ts';
 
 const STATES = Object.keys(STATUS_TONES).map((state) => [state, state] as const);
-const SELDOM = ['from', 'reference', 'sender', 'batch_id', 'created_from', 'created_before'] as const;
+const SELDOM = ['from', 'reference', 'sender', 'batch_id', 'created_from', 'created_before', 'change_id'] as const;
 const NAMES = ['to', 'state', 'channel', 'direction', ...SELDOM] as const;
 type Name = (typeof NAMES)[number];
 
@@ -21,7 +21,7 @@ type Name = (typeof NAMES)[number];
 export function MessagesPage() {
   const filter = useSearch();
   const list = usePages<Message>('/v2/messages', filter.values);
-  const files = useExports(filter.values);
+  const files = useExports(withoutChange(filter.values));
   const actions = (
     <>
       {files.button}
@@ -48,6 +48,7 @@ export function MessagesPage() {
           <FilterText filter={filter} name="batch_id" label="Batch" placeholder="bat_…" />
           <FilterTime filter={filter} name="created_from" label="From" />
           <FilterTime filter={filter} name="created_before" label="Before" />
+          <FilterText filter={filter} name="change_id" label="Change of the balance" placeholder="grp_…" />
         </MoreFilters>
       </FilterBar>
       <PagedTable
@@ -59,6 +60,11 @@ export function MessagesPage() {
       />
     </>
   );
+}
+
+/** A file has no such filter. */
+function withoutChange({ change_id, ...others }: Readonly<Record<Name, string>>) {
+  return others;
 }
 
 const CHANNELS = [

@@ -31,9 +31,23 @@ export function MessagePage({ params }: PageProps) {
 }
 
 function Whole({ message }: { readonly message: WholeMessage }) {
-  const { explanation, timeline, parts = [], webhooks } = message;
+  const { explanation, timeline, parts = [], webhooks, repeats = [] } = message;
   return (
     <>
+      {repeats.length > 0 && (
+        <Notice tone="warn">
+          <strong>The same text went to this number more than once within a minute, and each was charged:</strong>{' '}
+          {repeats.map((id, at) => (
+            <>
+              {at > 0 && ', '}
+              <a key={id} href={messageHref(id)}>
+                {id}
+              </a>
+            </>
+          ))}
+          . An Idempotency-Key on requests prevents that.
+        </Notice>
+      )}
       {explanation && (
         <Notice tone={STATUS_TONES[message.status] === 'bad' ? 'bad' : 'warn'}>
           <strong>{explanation.cause}</strong>

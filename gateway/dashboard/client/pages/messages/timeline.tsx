@@ -20,6 +20,22 @@ export function Timeline({ entries }: { readonly entries: readonly Happening[] }
   );
 }
 
+/** With a link to the line of the statement. */
+function Paid({ words, entry }: { readonly words: string; readonly entry: Happening }) {
+  const { credits, change_id: change, ledger_seq: seq } = entry;
+  return (
+    <>
+      {words} {counted(credits ?? 0, 'credit')}
+      {change !== undefined && (
+        <>
+          {': '}
+          <a href={`/dashboard/credits?change_id=${change}`}>line {seq} of the statement</a>
+        </>
+      )}
+    </>
+  );
+}
+
 function wordsOf(entry: Happening): ComponentChildren {
   const say = WORDS[entry.what];
   return say === undefined ? entry.what : say(entry);
@@ -29,8 +45,8 @@ const WORDS: Readonly<Record<string, (entry: Happening) => ComponentChildren>> =
   accepted: () => 'Accepted',
   template: ({ template_id: id, template }) => `Matches the template ${id ?? template ?? ''}`,
   path: ({ path }) => `Routed as ${path}`,
-  paid: ({ credits }) => `Paid with ${counted(credits ?? 0, 'credit')}`,
-  refunded: ({ credits }) => `Refunded ${counted(credits ?? 0, 'credit')}`,
+  paid: (entry) => <Paid words="Paid with" entry={entry} />,
+  refunded: (entry) => <Paid words="Refunded" entry={entry} />,
   taken: ({ carrier }) => (carrier === undefined ? 'Taken to be sent' : `Taken to be sent by ${carrier}`),
   state: ({ status }) => <strong>{status}</strong>,
   answer: ({ carrier, outcome, error_code: code, error_reason: reason }) =>

@@ -1,5 +1,6 @@
 import { queryText } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
+import { lookQuery } from '../../api/looking.ts';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Stat, Stats } from '../../parts/facts.tsx';
@@ -64,7 +65,7 @@ function Reports({ path, dimensions, lead }: ReportsProps) {
   const period = { ...wanted, zone: ZONE };
   const days = useLoad<Report>(path, { ...period, group_by: 'day', limit: ROWS });
   const rows = useLoad<Report>(path, { ...period, group_by: by[0], limit: 500 });
-  const query = queryText({ ...period, group_by: `day,${by[0]}`, format: 'csv' });
+  const query = queryText({ ...period, group_by: `day,${by[0]}`, format: 'csv', ...(isAdmin ? {} : lookQuery()) });
   return (
     <>
       <PageHead
