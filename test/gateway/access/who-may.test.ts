@@ -17,9 +17,9 @@ const METHODS = ['get', 'delete', 'patch', 'post', 'put'] as const;
 
 /** The roles that a refusal names: those that have the scopes. */
 function rolesFor(scope = ''): string {
-  if (scope === 'admin:read') return 'operator_support, operator_viewer or operator';
+  if (scope === 'admin:read') return 'operator_viewer, operator_support or operator';
   if (scope === 'admin:look') return 'operator_desk, operator_support or operator';
-  if (scope === 'admin:read, or admin:look') return 'operator_support, operator_viewer, operator or operator_desk';
+  if (scope === 'admin:read, or admin:look') return 'operator_viewer, operator_support, operator or operator_desk';
   return scope === 'admin:support' ? 'operator_support or operator' : 'operator';
 }
 
