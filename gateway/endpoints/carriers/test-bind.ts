@@ -51,7 +51,14 @@ export const testBind = endpoint({
     }),
   }),
   problems: ['carrier_not_found'],
-  examples: { body: { example: { carrier_id: 'airtel' } } },
+  examples: {
+    body: {
+      example: {
+        ...{ password: 'secret', preset: 'sinch' },
+        settings: { host: 'smpp.example.com', port: '2775', systemId: 'harkara' },
+      },
+    },
+  },
   async handle(deps, { requester, read: { given, problems } }) {
     const found = await toTest(deps, given, problems);
     if ('problem' in found) return found;

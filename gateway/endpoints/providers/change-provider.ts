@@ -75,7 +75,14 @@ export const changeProvider = endpoint({
     verify_token: text('Only when it is new.', { example: '3q2-7wX…' }).nullable(),
   }),
   problems: ['account_not_found'],
-  examples: { body: { example: { per_second: 40, opt_in: 'list' } } },
+  examples: {
+    body: {
+      example: {
+        ...{ base_url: 'https://graph.example.com/v23.0', phone_number_id: '1066', business_id: '1020' },
+        ...{ display_number: '919000000001', token: 'EAAGm0PX4ZCps', app_secret: 'secret', opt_in: 'list' },
+      },
+    },
+  },
   async handle(deps, { requester, params, body, read: { problems } }) {
     const { db, clock, box } = deps;
     const account = await accountOf(db, params.account_id);
