@@ -88,6 +88,7 @@ import { resend } from './sms/resend.ts';
 import { schedule } from './sms/schedule.ts';
 import { send } from './sms/send.ts';
 import { sendBulk } from './sms/send-bulk.ts';
+import { operatorCharts } from './statistics/charts.ts';
 import { changeLowBalance, lowBalance } from './statistics/low-balance.ts';
 import { accountOverview } from './statistics/overview.ts';
 import { accountStatistics } from './statistics/statistics.ts';
@@ -207,6 +208,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   adminReports,
   operatorOverview,
   operatorStatus,
+  operatorCharts,
   adminStream,
   operatorQueues,
   unmatchedReceipts,

@@ -50,7 +50,7 @@ export const CARRIER_CONDITIONS = {
   },
   'carrier.refusing': {
     title: 'A carrier refuses messages',
-    how: `It has accepted nothing for a minute and refused ${ALL_TRIES} submits or more; or more than a fifth of a quarter of an hour, ${PART_TRIES} or more, and still does.`,
+    how: `It has accepted nothing for a minute and refused ${ALL_TRIES} submits or more; or more than a fifth of a quarter of an hour, ${PART_TRIES} or more, and of the newest answers, too.`,
     concerns: {
       operator: {
         severity: 'urgent',
@@ -251,15 +251,17 @@ export const CARRIER_CONDITIONS = {
   },
 } satisfies Readonly<Record<string, Condition<Installation>>>;
 
-function refusing({ carrier, measured, minute, quarter, refusals }: CarrierSeen, now: Date): Finding[] {
+function refusing({ carrier, measured, minute, five, quarter, refusals }: CarrierSeen, now: Date): Finding[] {
   const subject = { kind: 'carrier', id: carrier._id } as const;
   const last = measured?.lastRefusal;
   const why = last === undefined ? '' : `: ${last.reason} (${last.code})`;
   if (refusals !== undefined && refusals.count >= ALL_TRIES && now.getTime() - refusals.since.getTime() >= ALL_MS) {
     return [{ subject, words: `${carrier.name} refuses all messages${why}.`, since: refusals.since }];
   }
-  const still = total(minute) < ALL_TRIES || minute.refused > PART * total(minute);
-  if (quarter.refused < PART_TRIES || quarter.refused <= PART * total(quarter) || !still) return [];
+  const isMany = quarter.refused >= PART_TRIES && quarter.refused > PART * total(quarter);
+  // As it is now: the newest answers, if they are enough to say anything.
+  const newest = [minute, five].find((answers) => total(answers) >= ALL_TRIES) ?? quarter;
+  if (!isMany || newest.refused <= PART * total(newest)) return [];
   return [{ subject, words: `${carrier.name} refuses more than a fifth of the messages${why}.` }];
 }
 

@@ -36,8 +36,9 @@ export interface StoreSeen {
 }
 
 export interface CarrierSeen extends ListedCarrier {
-  /** Answers to submits in the last minute, and in the last quarter of an hour. */
+  /** Answers to submits in the last minute, in the last five, and in the last quarter of an hour. */
   readonly minute: Answers;
+  readonly five: Answers;
   readonly quarter: Answers;
   /** Refusals since something was accepted last, within the last hour. Absent: none. */
   readonly refusals?: { readonly count: number; readonly since: Date };

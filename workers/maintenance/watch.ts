@@ -1,10 +1,12 @@
 import type { Db } from 'mongodb';
 import { type ListedCarrier, listConditions } from '../../shared/carriers/list-conditions.ts';
+import { listOfPath } from '../../shared/carriers/routing/path.ts';
 import { certificatesEnd } from '../../shared/carriers/settings/trust.ts';
 import { ACCOUNT_CONDITIONS } from '../../shared/conditions/accounts.ts';
 import { WATCHED } from '../../shared/conditions/catalogue.ts';
 import { type ConditionDocument, findAll } from '../../shared/conditions/condition.ts';
 import { ACCOUNT_FIELDS, gatherAccounts, readCreditsPerDay } from '../../shared/conditions/gather-accounts.ts';
+import { type Peaks, raisePeaks } from '../../shared/conditions/peaks.ts';
 import { type Answers, type CarrierSeen, COUNTED_MAX, type Installation } from '../../shared/conditions/seen.ts';
 import { type Scope, storeConditions } from '../../shared/conditions/store.ts';
 import type { WaitingLane } from '../../shared/messages/queue/waiting-lanes.ts';
@@ -59,6 +61,8 @@ export class Watch {
   readonly #recent: RecentCounts;
   readonly #traffic: WatchedTraffic;
   readonly #machine: WatchedMachine;
+  readonly #peaks = new Map<string, Peaks>();
+  #peaksAtMs = Number.NEGATIVE_INFINITY;
   readonly #gauge;
   readonly #watchedAt;
   readonly #rates = new Map<AccountId, { readonly perDay: number; readonly atMs: number }>();
@@ -95,8 +99,24 @@ export class Watch {
     const now = clock.now();
     const seen = await this.#gather(queues, now);
     await this.#tell('installation', findAll(WATCHED, seen, now));
+    await this.#raisePeaks(seen);
     notes.watchedAt = now;
     this.#watchedAt.set(now.getTime() / 1_000);
+  }
+
+  /** Once a minute what was highest since: a chart has one value for an hour. */
+  async #raisePeaks({ carriers, queues, now }: Installation): Promise<void> {
+    const { db, clock } = this.#deps;
+    for (const { carrier, retrying, measured } of carriers) {
+      const serves = (path: string) => listOfPath(path)?.carriers.includes(carrier._id) ?? carrier.paths.includes(path);
+      const queued = queues.reduce((sum, { path, waiting }) => sum + (serves(path) ? waiting : 0), 0);
+      const before = this.#peaks.get(carrier._id)?.waiting ?? 0;
+      this.#peaks.set(carrier._id, { waiting: Math.max(before, queued + retrying.count), ...measured?.answerMs });
+    }
+    if (clock.monotonicMs() - this.#peaksAtMs < MINUTE_MS) return;
+    await raisePeaks(db, now, this.#peaks);
+    this.#peaks.clear();
+    this.#peaksAtMs = clock.monotonicMs();
   }
 
   /** All accounts, page by page. `mayGoOn`: whether the lease is still ours. */
@@ -204,6 +224,7 @@ export class Watch {
     return {
       ...one,
       minute: answers(MINUTE_MS),
+      five: answers(5 * MINUTE_MS),
       quarter: answers(15 * MINUTE_MS),
       ...(run !== undefined && { refusals: { count: run.count, since: new Date(now.getTime() - run.agoMs) } }),
       submitted: sum('smpp_submits_total', { carrier }, 5 * MINUTE_MS, MINUTE_MS),

@@ -1,4 +1,3 @@
-import type { Request } from 'express';
 import type { Db } from 'mongodb';
 import { z } from 'zod';
 import { isStoreTrouble } from '../../../shared/platform/mongo/errors.ts';
@@ -16,8 +15,10 @@ import { PresentConditions, presentRecords } from '../traffic/conditions.ts';
  * Endpoints for operators: a supervisor, a load balancer. They need no key and show no secrets. Probes may ask with any query.
  */
 
-const Health = named('Health', {
-  status: z.enum(['ok', 'ready']),
+const Health = named('Health', { status: z.enum(['ok', 'ready']) });
+
+const Readiness = named('Readiness', {
+  ...Health.shape,
   conditions: PresentConditions.conditions.optional(),
   more_conditions: PresentConditions.more_conditions.optional(),
 });
@@ -55,8 +56,11 @@ export const readyz = endpoint({
   summary: 'The store answers',
   description:
     'With `?detail` also what is wrong now, as `GET /v2/admin/overview` shows it; that takes a key or session with `admin:read`.',
-  answer: Health,
-  problems: ['store_unavailable'],
+  answer: Readiness,
+  problems: [
+    ...(['store_unavailable', 'internal_error', 'key_missing', 'key_invalid', 'key_revoked', 'key_expired'] as const),
+    ...(['ip_not_allowed', 'auth_failures_limited', 'scope_missing', 'rate_limited'] as const),
+  ],
   examples: { answer: { ready: { status: 'ready' } } },
   openapi: {
     parameters: [
@@ -77,30 +81,31 @@ export const readyz = endpoint({
       read: () => answersInTime(db),
     });
     const checks = [authenticate, rateLimit, requireScope(['admin:read'])];
-    return async (req, res: Reply) => {
+    const detail = inTurn(checks, async (_req, res) => {
+      sendJson(res, { status: 'ready', ...(await presentRecords(db, clock)) });
+    });
+    return async (req, res: Reply, next) => {
       if ((await ready.get('store')) !== true) {
         sendProblem(res, 'store_unavailable', {
           detail: 'The store does not answer, or takes no writes.',
           headers: RETRY_AFTER,
         });
-      } else if (!new URL(req.url, 'http://gateway').searchParams.has('detail')) sendJson(res, { status: 'ready' });
-      else if (await passes(checks, req, res)) {
-        sendJson(res, { status: 'ready', ...(await presentRecords(db, clock)) });
-      }
+      } else if (new URL(req.url, 'http://gateway').searchParams.has('detail')) await detail(req, res, next);
+      else sendJson(res, { status: 'ready' });
     };
   },
 });
 
-/** Whether all of them let the request on; otherwise one has answered it. */
-async function passes(checks: readonly Handler[], req: Request, res: Reply): Promise<boolean> {
-  for (const check of checks) {
-    let passed = false;
-    await check(req, res, () => {
-      passed = true;
-    });
-    if (!passed) return false;
-  }
-  return true;
+/** Handlers one after the other, each when the one before it has let the request on. */
+function inTurn(checks: readonly Handler[], last: Handler): Handler {
+  return checks.reduceRight<Handler>(
+    (then, check) => (req, res, next) =>
+      check(req, res, (error?: unknown) => {
+        if (error !== undefined) next(error);
+        else Promise.resolve(then(req, res, next)).catch(next);
+      }),
+    last,
+  );
 }
 
 async function answersInTime(db: Db): Promise<boolean> {

@@ -304,6 +304,12 @@ export const INDEXES: readonly Index[] = [
     serves: 'the store removes conditions that ended days ago',
   },
   {
+    collection: 'carrier_peaks',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes peaks of long ago',
+  },
+  {
     collection: 'statistics',
     key: { expiresAt: 1 },
     options: { name: 'expiry', expireAfterSeconds: 0 },

@@ -11,7 +11,14 @@ const AIRTEL = {
   carrier: { _id: 'airtel', name: 'Airtel', binds: 2, tls: true },
   ...{ condition: 'bound', words: 'bound (2 of 2)', binds: [] },
   measured: { lastRefusal: { code: '0x45', reason: 'submit_sm failed', at: NOW } },
-  ...{ minute: answers(50), quarter: answers(1_000, 200, 100), submitted: 800, answered: 800, binds30: 6 },
+  ...{
+    minute: answers(50),
+    five: answers(250, 50),
+    quarter: answers(1_000, 200, 100),
+    submitted: 800,
+    answered: 800,
+    binds30: 6,
+  },
   ...{ accepted: 900, receipts: 700, orphans: 50, unknownWords: 0, decided: 0 },
   ...{ unknown: { count: 0 }, retrying: { count: 3, oldest: ago(0.5) } },
 } as unknown as CarrierSeen;
@@ -68,7 +75,11 @@ const CASES: readonly (readonly [ConditionName, Partial<Installation>, words: Re
     airtel({ refusals: { count: 10, since: ago(1) } }),
     /^Airtel refuses all messages: submit_sm failed \(0x45\)\.$/,
   ],
-  ['carrier.refusing', airtel({ quarter: answers(79, 21), minute: answers(7, 3) }), /more than a fifth/],
+  [
+    'carrier.refusing',
+    airtel({ quarter: answers(79, 21), minute: answers(6, 3), five: answers(7, 3) }),
+    /more than a fifth/,
+  ],
   ['carrier.silent', airtel({ answered: 0, submitted: 5 }), /answers none/],
   ['carrier.breaking', airtel({ binds30: 7 }), /broke again and again/],
   ['carrier.throttling', airtel({ quarter: answers(89, 0, 11) }), /throttled/],
@@ -126,6 +137,7 @@ describe('the list of conditions', () => {
   it('few messages are no alarm', () => {
     const few = {
       minute: answers(0, 9),
+      five: answers(0, 9),
       quarter: answers(0, 19),
       submitted: 4,
       answered: 0,

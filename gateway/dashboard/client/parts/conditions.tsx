@@ -41,8 +41,7 @@ export function Conditions({ of, more = false, none }: ConditionsProps) {
             </Badge>
             <div>
               <p>
-                <Subject of={one} />
-                <Words text={one.words} />{' '}
+                <What of={one} />{' '}
                 <span class="soft">
                   Since <Time at={one.since} />
                 </span>
@@ -66,22 +65,22 @@ function lead(urgent: number, look: number, more: boolean): string {
   return `${parts.join(', ')}${more ? ', and more' : ''}.`;
 }
 
-/** Where one looks into it. Its name stands there only where the words do not have it. */
-function Subject({ of }: { readonly of: Condition }) {
-  const { about, about_id: id, account_id: account, account_name: name } = of;
-  const page = PAGES[about];
+/** What is the case, as a link to where one looks into it; of an account, with its name before. */
+function What({ of }: { readonly of: Condition }) {
+  const { about, about_id: id, account_id: account, account_name: name, words } = of;
   if (account != null) {
     return (
       <>
-        <a href={`/dashboard/admin/accounts/${account}`}>{name ?? account}</a>:{' '}
+        <a href={`/dashboard/admin/accounts/${account}`}>{name ?? account}</a>: <Words text={words} />
       </>
     );
   }
-  if (page === undefined || id === '') return null;
+  const page = PAGES[about];
+  if (page === undefined || id === '') return <Words text={words} />;
   return (
-    <>
-      <a href={page(id)}>{NAMES[about] ?? id}</a>:{' '}
-    </>
+    <a href={page(id)}>
+      <Words text={words} />
+    </a>
   );
 }
 
@@ -92,5 +91,3 @@ const PAGES: Readonly<Record<string, (id: string) => string>> = {
   webhook: (id) => `/dashboard/webhooks/${id}`,
   prefix: () => '/dashboard/limits',
 };
-/** Of things whose ids say nothing to people. */
-const NAMES: Readonly<Record<string, string>> = { webhook: 'Webhook', prefix: 'Limits' };

@@ -17,7 +17,11 @@ interface PlotProps {
   readonly days: boolean;
   /** Whose days they are. */
   readonly dayHead?: string;
-  readonly series: readonly { readonly name: string; readonly tone: PlotTone; readonly values: readonly number[] }[];
+  readonly series: readonly {
+    readonly name: string;
+    readonly tone: PlotTone;
+    readonly values: readonly (number | null)[];
+  }[];
 }
 
 const HEIGHT = 240;
@@ -80,7 +84,7 @@ export function Plot({ title, summary, times, days, dayHead = 'Day (UTC)', serie
             ...series.map(({ name, values }) => ({
               head: name,
               kind: 'number' as const,
-              cell: (at: number) => number(values[at] ?? 0),
+              cell: (at: number) => (values[at] == null ? '–' : number(values[at])),
             })),
           ]}
         />

@@ -6,6 +6,7 @@ import { Conditions } from '../../../parts/conditions.tsx';
 import { Stat, Stats } from '../../../parts/facts.tsx';
 import { counted, number } from '../../../parts/number.ts';
 import { Card, Loading, PageHead } from '../../../parts/page.tsx';
+import { Charts } from './charts.tsx';
 import { Queues } from './queues.tsx';
 
 /** As `GET /v2/admin/overview` shows it. */
@@ -30,6 +31,7 @@ export function OperatorOverviewPage() {
               <Card title="Queues" lead="What waits to leave, by priority class, with the oldest waiting.">
                 <Queues queues={now.queues} />
               </Card>
+              <Charts />
             </>
           );
         }}
