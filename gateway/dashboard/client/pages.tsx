@@ -14,6 +14,7 @@ import { MessagePage } from './pages/messages/show-message.tsx';
 import { NumbersPage } from './pages/numbers/numbers.tsx';
 import { AccountPage } from './pages/operators/accounts/account-page.tsx';
 import { AccountsPage } from './pages/operators/accounts/accounts.tsx';
+import { OptInsPage } from './pages/operators/accounts/opt-ins.tsx';
 import { ApprovalsPage } from './pages/operators/approvals/approvals.tsx';
 import { CarrierPage } from './pages/operators/carriers/carrier-page.tsx';
 import { CarriersPage } from './pages/operators/carriers/carriers.tsx';
@@ -258,6 +259,12 @@ export const PAGES: readonly Page[] = [
     needs: 'admin:read',
     nav: { group: 'Operators', icon: 'queue' },
     view: AdminReportsPage,
+  },
+  {
+    path: '/dashboard/admin/accounts/:account_id/opt-ins',
+    title: 'Opt-ins',
+    needs: 'admin:read',
+    view: OptInsPage,
   },
   {
     path: '/dashboard/admin/approvals',

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { startSmsc } from '../../../scripts/simulator/smsc.ts';
 import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
 import { createCarrier, setCarrierStatus } from '../../../shared/carriers/carrier-store.ts';
 import { createSender, findSender } from '../../../shared/carriers/sender-store.ts';
@@ -24,7 +25,7 @@ const OPERATORS_PAGES = [
     '/providers',
     '/numbers',
   ],
-  ...['/orphans', '/ledger-checks', '/users?account_id=:account'],
+  ...['/unmatched', '/ledger-checks', '/users?account_id=:account'],
 ];
 const SINCE = new Date('2026-11-22T14:02:00.000Z');
 
@@ -138,20 +139,22 @@ describe('the dashboard: operators', function () {
 
     await page.getByRole('button', { name: 'Decide <img' }).click();
     await page.getByText('Your order {#var#} has left.').waitFor();
-    await page.getByLabel('DLT id').fill('1107160000000012345');
+    await page.getByLabel('DLT template id').fill('1107160000000012345');
     expect(await dashboard.look(page, 'operators-template')).to.deep.equal([]);
     await page.getByRole('button', { name: 'Approve', exact: true }).click();
     await page.getByText('Nothing waits for a decision.').waitFor();
     expect((await findTemplate(db, account, '1107160000000012345'))?.status).to.equal('approved');
   });
 
-  it('the overview and the carrier say what is wrong, and what changes meanwhile', async () => {
+  it('the carriers and each of them say what is wrong, and what changes meanwhile', async () => {
     const { dashboard, db } = world;
     const page = await dashboard.visit('/dashboard/admin', operator);
-    await page.getByText('Airtel: bind refused: wrong password (0x0E)').waitFor();
+    await page.getByText('Carriers bound').waitFor();
     expect(await dashboard.look(page, 'operators-overview')).to.deep.equal([]);
 
-    await page.getByRole('link', { name: 'Airtel: bind refused' }).click();
+    await page.getByRole('link', { name: 'Carriers', exact: true }).first().click();
+    await page.getByText('wrong password (0x0E)').waitFor();
+    await page.getByRole('link', { name: 'Airtel' }).click();
     await page.getByRole('heading', { name: 'Settings' }).waitFor();
     expect(await dashboard.look(page, 'operators-carrier')).to.deep.equal([]);
     await page.getByRole('button', { name: 'windowSize' }).click();
@@ -180,6 +183,70 @@ describe('the dashboard: operators', function () {
     expect(await dashboard.look(page, 'operators-carriers')).to.deep.equal([]);
   });
 
+  it('a carrier is added with a preset and DLT, when its bind has been tested', async () => {
+    const { dashboard, db } = world;
+    const smsc = await startSmsc({});
+    const page = await dashboard.visit('/dashboard/admin/carriers', operator);
+    await page.getByRole('button', { name: 'Add carrier' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a carrier' });
+    await dialog.getByLabel('Short name').fill('jio');
+    await dialog.getByLabel('Preset').selectOption('sinch');
+    await dialog.getByLabel('host').fill('127.0.0.1');
+    await dialog.getByLabel('port').fill('1');
+    await dialog.getByLabel('systemId').fill('us');
+    await dialog.getByLabel('tls').selectOption('no');
+    await dialog.getByLabel('Password of the bind').fill('simulate');
+    await dialog.getByLabel('DLT ids').fill('0x1400,0x1401');
+    await dialog.getByRole('button', { name: 'Test the bind' }).click();
+    await dialog.getByText('no answer, or no connection').waitFor();
+    expect(await dashboard.look(page, 'operators-new-carrier')).to.deep.equal([]);
+    await dialog.getByLabel('port').fill(String(smsc.port));
+    await dialog.getByRole('button', { name: 'Test the bind' }).click();
+    await dialog.getByText('The carrier accepted the bind.').waitFor();
+    await dialog.getByRole('button', { name: 'Add carrier' }).click();
+
+    await page.getByRole('heading', { level: 1, name: 'jio' }).waitFor();
+    const stored = await db.collection('carriers').findOne({ _id: 'jio' as never });
+    expect(stored).to.deep.include({ port: smsc.port, receiptOffsetMinutes: 330 });
+    expect(stored?.dlt).to.include({ entityTag: 0x1400, templateTag: 0x1401 });
+    await db.collection('carriers').deleteOne({ _id: 'jio' as never });
+    await smsc.close();
+  });
+
+  it('opt-ins of an account are added and taken off', async () => {
+    const { dashboard, account } = world;
+    const page = await dashboard.visit(`/dashboard/admin/accounts/${account}/opt-ins`, operator);
+    await page.getByText('Nobody is on the list.').waitFor();
+    await page.getByRole('button', { name: 'Add customers' }).first().click();
+    await page.getByRole('textbox', { name: 'Customers' }).fill('919876543210\n+91 98765 43211');
+    await page.getByRole('button', { name: 'Add to the list' }).click();
+    await page.getByRole('cell', { name: '919876543211' }).waitFor();
+    expect(await dashboard.look(page, 'operators-opt-ins')).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Take off 919876543210' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Take off' }).click();
+    await page.getByText('919876543210 is off the list.').waitFor();
+  });
+
+  it('a chat-app number is changed and sends a test', async () => {
+    const page = await world.dashboard.visit('/dashboard/admin/providers', operator);
+    await page
+      .getByRole('button', { name: /^Change 9/ })
+      .first()
+      .click();
+    await page.getByLabel('Opt-in').selectOption('list');
+    expect(await world.dashboard.look(page, 'operators-provider')).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Change number' }).click();
+    await page.getByText('by the list').waitFor();
+    await page
+      .getByRole('button', { name: /^Send a test/ })
+      .first()
+      .click();
+    await page.getByLabel('Your own number').fill('+91 98765 43210');
+    await page.getByRole('button', { name: 'Send test', exact: true }).click();
+    await page.getByText(/The provider (took it|did not answer|answered)/).waitFor();
+    expect(await world.dashboard.look(page, 'operators-provider-test')).to.deep.equal([]);
+  });
+
   it('a ledger check is begun, and its result appears by itself', async () => {
     const page = await world.dashboard.visit('/dashboard/admin/ledger-checks', operator);
     await page.getByText('No check was made').waitFor();
@@ -191,12 +258,14 @@ describe('the dashboard: operators', function () {
   it('a route is added, asked and removed', async () => {
     const page = await world.dashboard.visit('/dashboard/admin/routes', operator);
     await page.getByRole('button', { name: 'Add route' }).click();
-    await page.getByLabel('Name').fill('all');
-    await page.getByRole('textbox', { name: 'Carriers' }).fill('nobody');
+    await page.getByLabel('Name', { exact: true }).fill('all');
+    await page.getByRole('button', { name: 'Add a carrier' }).click();
+    await page.getByLabel('Carrier', { exact: true }).selectOption('airtel');
+    await page.getByLabel('Weight').fill('-1');
     await page.getByRole('dialog').getByRole('button', { name: 'Add route' }).click();
-    await page.getByText('There is no carrier nobody').waitFor();
+    await page.getByText('Correct the marked field.').waitFor();
     expect(await world.dashboard.look(page, 'operators-route')).to.deep.equal([]);
-    await page.getByRole('textbox', { name: 'Carriers' }).fill('airtel');
+    await page.getByLabel('Weight').fill('1');
     await page.getByRole('dialog').getByRole('button', { name: 'Add route' }).click();
     await page.getByText('everything → airtel').waitFor();
 
@@ -244,7 +313,7 @@ describe('the dashboard: operators', function () {
 
   for (const [role, offered] of [
     ['operator_viewer', []],
-    ['operator_support', ['Create account', 'Suspend or pause', 'Save settings', 'Decide']],
+    ['operator_support', ['Create account', 'Look at the account', 'Suspend or pause', 'Save settings', 'Decide']],
   ] as const) {
     it(`${role} is offered nothing that would be refused`, async () => {
       const { dashboard, db, account } = world;

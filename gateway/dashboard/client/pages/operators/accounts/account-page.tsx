@@ -12,6 +12,7 @@ import { Card, Loading, PageHead } from '../../../parts/page.tsx';
 import { Time } from '../../../parts/time.tsx';
 import type { PageProps } from '../../../router/page.ts';
 import { type AccountDetail, STATUS_TONES } from './account.ts';
+import { ChainsCard } from './chains-card.tsx';
 import { CloseDialog, ClosedNotice } from './close-dialog.tsx';
 import { CreditDialog } from './credit-dialog.tsx';
 import { LimitsCard } from './limits-card.tsx';
@@ -68,6 +69,7 @@ export function AccountPage({ params }: PageProps) {
             <Shown account={data} />
             {may('admin:read') && <StatementCard account={data.account_id} key={booked} />}
             {data.closed === null && <LimitsCard account={data.account_id} name={data.name} />}
+            {may('admin:read') && data.settings.dlt === 'on' && <ChainsCard account={data.account_id} />}
             {may('admin:support') && data.closed === null && <SettingsCard account={data} onChange={loaded.setData} />}
             {may('admin:money') && data.closed === null && (
               <Card title="End of this account">
@@ -118,6 +120,14 @@ function Shown({ account }: { readonly account: AccountDetail }) {
             ['Status', <Badge tone={STATUS_TONES[status]}>{status}</Badge>],
             ['Id', <CopyId id={account.account_id} />],
             ['Chat-app number', chatapp ?? 'none'],
+            ...(chatapp === null
+              ? []
+              : [
+                  [
+                    'Opt-ins',
+                    <a href={`/dashboard/admin/accounts/${account.account_id}/opt-ins`}>Who opted in</a>,
+                  ] as const,
+                ]),
             ['Senders', account.senders.map(({ sender, status: of }) => `${sender} (${of})`).join(', ') || 'none'],
             ['Made', <Time at={account.created_at} full />],
             ['Changes', <a href={`/dashboard/admin/audit?account_id=${account.account_id}`}>Audit of this account</a>],

@@ -1,16 +1,23 @@
 import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { remove } from '../../../api/http.ts';
 import { useLive } from '../../../api/live.ts';
 import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
 import { Badge } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
+import { Confirm } from '../../../parts/confirm.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { Facts } from '../../../parts/facts.tsx';
+import { Form } from '../../../parts/form.tsx';
 import { number } from '../../../parts/number.ts';
 import { Card, Loading, PageHead } from '../../../parts/page.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
+import { toast } from '../../../parts/toast.tsx';
 import type { PageProps } from '../../../router/page.ts';
+import { type BindTest, BindTestResult, testBind } from './bind-test.tsx';
 import { type Carrier, type CarrierDetail, rateOf, readable, toneOf } from './carrier.ts';
 import { PauseDialog } from './pause-dialog.tsx';
 import { SettingsCard } from './settings-card.tsx';
@@ -19,7 +26,8 @@ import { SettingsCard } from './settings-card.tsx';
 export function CarrierPage({ params }: PageProps) {
   const loaded = useLoad<CarrierDetail>(`/v2/admin/carriers/${params.carrier_id}`);
   const live = useLive<{ carriers: readonly Carrier[] }>('carriers');
-  const [asked, setAsked] = useState(false);
+  const { route } = useLocation();
+  const [asked, setAsked] = useState<'status' | 'test' | 'remove'>();
   const carrier = loaded.data;
   const now = live?.carriers.find(({ carrier_id: id }) => id === params.carrier_id) ?? carrier;
   return (
@@ -30,9 +38,13 @@ export function CarrierPage({ params }: PageProps) {
         actions={
           now &&
           may('admin:routing') && (
-            <Button onClick={() => setAsked(true)}>
-              {now.status === 'active' ? 'Pause carrier' : 'Resume carrier'}
-            </Button>
+            <>
+              {now.status === 'paused' && <Button onClick={() => setAsked('remove')}>Remove carrier</Button>}
+              <Button onClick={() => setAsked('test')}>Test the bind</Button>
+              <Button onClick={() => setAsked('status')}>
+                {now.status === 'active' ? 'Pause carrier' : 'Resume carrier'}
+              </Button>
+            </>
           )
         }
       />
@@ -44,10 +56,51 @@ export function CarrierPage({ params }: PageProps) {
           </>
         )}
       </Loading>
-      {carrier && now && asked && (
-        <PauseDialog carrier={now} onClose={() => setAsked(false)} onChange={loaded.setData} />
+      {carrier && now && asked === 'status' && (
+        <PauseDialog carrier={now} onClose={() => setAsked(undefined)} onChange={loaded.setData} />
+      )}
+      {carrier && asked === 'test' && <TestDialog carrier={carrier} onClose={() => setAsked(undefined)} />}
+      {carrier && asked === 'remove' && (
+        <Confirm
+          title={`Remove ${carrier.name}?`}
+          act="Remove carrier"
+          typed={carrier.carrier_id}
+          onClose={() => setAsked(undefined)}
+          onConfirm={async () => {
+            await remove(`/v2/admin/carriers/${carrier.carrier_id}`);
+            toast(`${carrier.name} is removed.`);
+            route('/dashboard/admin/carriers', true);
+          }}
+        >
+          <p>Receipts that it sends later find nobody: messages that wait for one keep their status.</p>
+        </Confirm>
       )}
     </>
+  );
+}
+
+interface TestDialogProps {
+  readonly carrier: CarrierDetail;
+  readonly onClose: () => void;
+}
+
+function TestDialog({ carrier, onClose }: TestDialogProps) {
+  const [tested, setTested] = useState<BindTest>();
+  return (
+    <Dialog title={`Test the bind of ${carrier.name}`} side="right" onClose={onClose}>
+      <p class="prose">
+        Binds from this gateway's machine with the stored settings, and unbinds. Sends no message. A carrier that allows
+        no further bind refuses it while the worker has all of them.
+      </p>
+      <Form
+        submit="Test the bind"
+        onCancel={onClose}
+        sendsAgain
+        onSubmit={async () => setTested(await testBind({ carrier_id: carrier.carrier_id }))}
+      >
+        {tested && <BindTestResult of={tested} />}
+      </Form>
+    </Dialog>
   );
 }
 

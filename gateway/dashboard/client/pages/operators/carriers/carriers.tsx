@@ -1,13 +1,17 @@
+import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../../api/endpoint.ts';
 import type { listCarriers } from '../../../../../endpoints/carriers/carriers.ts';
 import { useLive } from '../../../api/live.ts';
 import { useLoad } from '../../../api/load.ts';
+import { may } from '../../../api/session.ts';
 import { Badge } from '../../../parts/badge.tsx';
+import { Button } from '../../../parts/button.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { number } from '../../../parts/number.ts';
 import { Loading, PageHead } from '../../../parts/page.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { rateOf, readable, toneOf } from './carrier.ts';
+import { CreateCarrierDialog } from './create-carrier.tsx';
 
 type Carriers = AnswerOf<typeof listCarriers>;
 
@@ -15,21 +19,32 @@ type Carriers = AnswerOf<typeof listCarriers>;
 export function CarriersPage() {
   const loaded = useLoad<Carriers>('/v2/admin/carriers');
   const live = useLive<Carriers>('carriers');
+  const [creating, setCreating] = useState(false);
+  const add = may('admin:routing') && (
+    <Button look="primary" icon="plus" onClick={() => setCreating(true)}>
+      Add carrier
+    </Button>
+  );
   return (
     <>
-      <PageHead title="Carriers" lead="Who delivers SMS, and whether each is bound. It changes while you look." />
+      <PageHead
+        title="Carriers"
+        lead="Who delivers SMS, and whether each is bound. It changes while you look."
+        actions={add}
+      />
       <Loading of={loaded}>
         {(data) => {
           const { carriers } = live ?? data;
           return carriers.length === 0 ? (
-            <Empty icon="carrier">
-              No carriers yet. Add one on the machine: <code>npm run ops -- carrier create</code>.
+            <Empty icon="carrier" action={add}>
+              No carriers yet. Without one, what is accepted waits.
             </Empty>
           ) : (
             <CarrierTable carriers={carriers} />
           );
         }}
       </Loading>
+      {creating && <CreateCarrierDialog onClose={() => setCreating(false)} />}
     </>
   );
 }

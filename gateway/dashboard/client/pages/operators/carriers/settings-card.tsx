@@ -4,13 +4,15 @@ import { may } from '../../../api/session.ts';
 import { Badge } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
-import { Field, Select, TextArea } from '../../../parts/field.tsx';
+import { Field } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
 import type { FormValues } from '../../../parts/form-values.ts';
 import { Card } from '../../../parts/page.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { toast } from '../../../parts/toast.tsx';
+import { type BindTest, BindTestResult, testBind } from './bind-test.tsx';
 import type { CarrierDetail, Setting } from './carrier.ts';
+import { SettingField } from './setting-field.tsx';
 
 interface SettingsCardProps {
   readonly carrier: CarrierDetail;
@@ -68,26 +70,39 @@ interface ChangeProps extends SettingsCardProps {
 }
 
 function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { readonly setting: Setting }) {
-  const { name, choices, value, secret, form, default: standard, needs_password: needsPassword } = setting;
-  const field = { name: `settings.${name}`, label: name, hint: `${setting.about}. It must be ${form}.` };
-  const save = async (values: FormValues) => {
-    const settings = { [name]: secret ? values.exact(field.name) : values.text(field.name) };
+  const { name, secret, default: standard, needs_password: needsPassword } = setting;
+  const [tested, setTested] = useState<BindTest>();
+  const asked = (values: FormValues) => {
+    const field = `settings.${name}`;
     const password = needsPassword ? values.exact('password') : '';
-    await change(carrier, { settings, ...(password === '' ? {} : { password }) }, onChange);
+    const settings = { [name]: secret ? values.exact(field) : values.text(field) };
+    return { settings, ...(password === '' ? {} : { password }) };
+  };
+  const save = async (values: FormValues) => {
+    await change(carrier, asked(values), onChange);
     toast(`${name} is changed.`);
     onClose();
+  };
+  const test = async (values: FormValues) => {
+    setTested(undefined);
+    setTested(await testBind({ carrier_id: carrier.carrier_id, ...asked(values) }));
   };
   return (
     <Dialog title={`Change ${name} of ${carrier.name}`} onClose={onClose}>
       {standard !== null && !secret && <p class="soft">Default: {standard === '' ? 'empty' : standard}</p>}
-      <Form submit="Change setting" onSubmit={save} onCancel={onClose}>
-        {secret ? (
-          <TextArea {...field} hint={`${setting.about}. Paste the PEM text, or write off.`} rows={8} />
-        ) : choices === null ? (
-          <Field {...field} initial={value} />
-        ) : (
-          <Select {...field} options={choices.map((one) => [one, one] as const)} initial={value} />
-        )}
+      {/* What decides where the password goes can be tried before it is saved. */}
+      <Form
+        {...(needsPassword
+          ? {
+              submit: 'Test the bind',
+              look: 'plain' as const,
+              onSubmit: test,
+              next: { words: 'Change setting', act: save },
+            }
+          : { submit: 'Change setting', onSubmit: save })}
+        onCancel={onClose}
+      >
+        <SettingField setting={setting} />
         {needsPassword && (
           <Field
             name="password"
@@ -97,6 +112,7 @@ function ChangeDialog({ setting, carrier, onChange, onClose }: ChangeProps & { r
             hint={`${name} decides where the password is sent, so it is needed here. The stored one is not sent to a new place.`}
           />
         )}
+        {tested && <BindTestResult of={tested} />}
       </Form>
     </Dialog>
   );

@@ -1,11 +1,16 @@
+import { useState } from 'preact/hooks';
 import { put } from '../../../api/http.ts';
+import { useLoad } from '../../../api/load.ts';
 import { AccountsField } from '../../../parts/account.tsx';
+import { Checkboxes } from '../../../parts/checkbox.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
-import { Field, TextArea } from '../../../parts/field.tsx';
+import { Field } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
 import type { FormValues } from '../../../parts/form-values.ts';
+import { Loading } from '../../../parts/page.tsx';
 import { toast } from '../../../parts/toast.tsx';
-import { CONDITIONS, groupLines, groupsOf, type Route, several } from './route.ts';
+import { GroupFields } from './group-fields.tsx';
+import { CHOICES, CONDITIONS, type Route, several } from './route.ts';
 
 interface RouteDialogProps {
   /** Absent: a new one. */
@@ -15,21 +20,28 @@ interface RouteDialogProps {
 }
 
 export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
+  const carriers = useLoad<{ readonly carriers: readonly { readonly carrier_id: string; readonly name: string }[] }>(
+    '/v2/admin/carriers',
+  );
+  const [groups, setGroups] = useState<Route['groups']>(route?.groups ?? []);
   const save = async (values: FormValues) => {
     const name = route?.route_id ?? values.text('name');
     const asked = CONDITIONS.flatMap(([member]) => {
       const given = several(values.text(`matches.${member}`));
       return given.length === 0 ? [] : [[member, given] as const];
     });
+    const ticked = CHOICES.flatMap(([member]) => {
+      const given = values.all(`matches.${member}`);
+      return given.length === 0 ? [] : [[member, given] as const];
+    });
     const accounts = several(values.text('matches.accounts'));
-    const names: readonly string[] = [...CONDITIONS.map(([member]) => member), 'accounts'];
-    const others = Object.entries(route?.matches ?? {}).filter(([member]) => !names.includes(member));
+    const price = values.optional('price');
     const { warning } = await put<{ warning: string | null }>(`/v2/admin/routes/${encodeURIComponent(name)}`, {
-      matches: { ...Object.fromEntries([...others, ...asked]), ...(accounts.length > 0 && { accounts }) },
-      groups: groupsOf(values.lines('groups')),
+      matches: { ...Object.fromEntries([...asked, ...ticked]), ...(accounts.length > 0 && { accounts }) },
+      groups,
       order: values.number('order') ?? 0,
       wait_seconds: values.number('wait_seconds') ?? 30,
-      ...(route?.price != null && { price: route.price }),
+      ...(price && { price }),
     });
     toast(warning ?? 'Saved. Everybody follows it within two seconds.', warning === null ? 'good' : 'bad');
     onDone();
@@ -39,13 +51,12 @@ export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
     <Dialog title={route === undefined ? 'Add route' : `Change the route ${route.route_id}`} onClose={onClose}>
       <Form submit={route === undefined ? 'Add route' : 'Change route'} onSubmit={save} onCancel={onClose}>
         {route === undefined && <Field name="name" label="Name" hint="1 to 32 of a-z, 0-9 and -." />}
-        <TextArea
-          name="groups"
-          label="Carriers"
-          rows={3}
-          initial={groupLines(route?.groups ?? [])}
-          hint="A line for each group, in their order, with weights: airtel:70, jio:30. Empty: matching messages are refused."
-        />
+        <Loading of={carriers}>
+          {(data) => <GroupFields groups={groups} carriers={data.carriers} onChange={setGroups} />}
+        </Loading>
+        <p class="hint">
+          Which messages: of each condition that is given, one of its words must fit. None: all messages.
+        </p>
         {CONDITIONS.map(([member, label, hint]) => (
           <Field
             key={member}
@@ -57,6 +68,15 @@ export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
           />
         ))}
         <AccountsField name="matches.accounts" label="Accounts" optional initial={route?.matches.accounts ?? []} />
+        {CHOICES.map(([member, legend, options]) => (
+          <Checkboxes
+            key={member}
+            name={`matches.${member}`}
+            legend={legend}
+            options={options.map(([value, label]) => ({ value, label }))}
+            initial={route?.matches[member] ?? []}
+          />
+        ))}
         <Field
           name="order"
           label="Order"
@@ -69,6 +89,13 @@ export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
           label="Seconds until the next carrier helps"
           inputMode="numeric"
           initial={String(route?.wait_seconds ?? 30)}
+        />
+        <Field
+          name="price"
+          label="Price"
+          optional
+          hint="Like 0.12 INR. For reports only."
+          initial={route?.price ?? ''}
         />
       </Form>
     </Dialog>

@@ -1,6 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { EntryOf } from '../../../../../api/endpoint.ts';
-import type { providers } from '../../../../../endpoints/providers/providers.ts';
 import { post } from '../../../api/http.ts';
 import { usePages } from '../../../api/pages.ts';
 import { may } from '../../../api/session.ts';
@@ -13,9 +11,8 @@ import { PageHead } from '../../../parts/page.tsx';
 import { PagedTable } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
 import { toast } from '../../../parts/toast.tsx';
-
-/** As `GET /v2/admin/providers` shows it. */
-type Provider = EntryOf<typeof providers>;
+import type { Provider } from './provider.ts';
+import { ProviderDialog, TestSendDialog } from './provider-dialogs.tsx';
 
 const TONES: Readonly<Record<Provider['condition'], Tone>> = {
   active: 'good',
@@ -28,22 +25,39 @@ const TONES: Readonly<Record<Provider['condition'], Tone>> = {
 export function ProvidersPage() {
   const list = usePages<Provider>('/v2/admin/providers');
   const [asked, setAsked] = useState<Provider>();
+  const [edited, setEdited] = useState<Provider | 'new'>();
+  const [tested, setTested] = useState<Provider>();
+  const give = may('admin:routing') && (
+    <Button look="primary" icon="plus" onClick={() => setEdited('new')}>
+      Give a number
+    </Button>
+  );
   return (
     <>
-      <PageHead title="Chat-app providers" lead="The accounts' numbers on the chat-app channel, with what fails." />
+      <PageHead
+        title="Chat-app providers"
+        lead="The accounts' numbers on the chat-app channel, with what fails."
+        actions={give}
+      />
       <PagedTable
         list={list}
         caption="Chat-app providers"
         rowKey={({ account_id }) => account_id}
         empty={
-          <Empty icon="provider">
-            No account has a number yet. Give one: <code>npm run ops -- provider set</code>.
+          <Empty icon="provider" action={give}>
+            No account has a number yet.
           </Empty>
         }
         columns={[
           { head: 'Account', cell: ({ account_id: id }) => <AccountLink id={id} /> },
           { head: 'Number', cell: ({ number }) => number },
           { head: 'State', cell: ({ condition }) => <Badge tone={TONES[condition]}>{condition}</Badge> },
+          {
+            head: 'Opt-in',
+            cell: ({ account_id: id, opt_in: rule }) => (
+              <a href={`/dashboard/admin/accounts/${id}/opt-ins`}>{rule === 'list' ? 'by the list' : 'everybody'}</a>
+            ),
+          },
           { head: 'Last error', cell: (row) => <LastError of={row} /> },
           { head: 'Address', cell: ({ base_url }) => <code>{base_url}</code> },
           ...(may('admin:routing')
@@ -52,15 +66,31 @@ export function ProvidersPage() {
                   head: 'Actions',
                   kind: 'actions' as const,
                   cell: (row: Provider) => (
-                    <Button look="quiet" onClick={() => setAsked(row)}>
-                      {isGoing(row) ? 'Pause' : 'Start'} <span class="hidden">{row.number}</span>
-                    </Button>
+                    <>
+                      <Button look="quiet" onClick={() => setTested(row)}>
+                        Send a test <span class="hidden">over {row.number}</span>
+                      </Button>
+                      <Button look="quiet" onClick={() => setEdited(row)}>
+                        Change <span class="hidden">{row.number}</span>
+                      </Button>
+                      <Button look="quiet" onClick={() => setAsked(row)}>
+                        {isGoing(row) ? 'Pause' : 'Start'} <span class="hidden">{row.number}</span>
+                      </Button>
+                    </>
                   ),
                 },
               ]
             : []),
         ]}
       />
+      {edited && (
+        <ProviderDialog
+          {...(edited !== 'new' && { of: edited })}
+          onClose={() => setEdited(undefined)}
+          onDone={list.reload}
+        />
+      )}
+      {tested && <TestSendDialog of={tested} onClose={() => setTested(undefined)} />}
       {asked && <GoingDialog of={asked} onClose={() => setAsked(undefined)} onDone={list.reload} />}
     </>
   );

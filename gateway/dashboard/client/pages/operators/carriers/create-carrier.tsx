@@ -1,0 +1,141 @@
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import type { AnswerOf } from '../../../../../api/endpoint.ts';
+import type { carrierForm } from '../../../../../endpoints/carriers/new-carrier.ts';
+import { post } from '../../../api/http.ts';
+import { useLoad } from '../../../api/load.ts';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { Facts } from '../../../parts/facts.tsx';
+import { Field, Select } from '../../../parts/field.tsx';
+import { Form } from '../../../parts/form.tsx';
+import type { FormValues } from '../../../parts/form-values.ts';
+import { Loading } from '../../../parts/page.tsx';
+import { toast } from '../../../parts/toast.tsx';
+import { type BindTest, BindTestResult, testBind } from './bind-test.tsx';
+import type { CarrierDetail, Setting } from './carrier.ts';
+import { DLT_TAGS, SettingField } from './setting-field.tsx';
+
+/** As `GET /v2/admin/carrier-form` shows it. */
+type CarrierForm = AnswerOf<typeof carrierForm>;
+
+/** Carriers in India write the times of their receipts on Indian clocks. */
+const INDIAN_TIME = '330';
+
+/** Adds a carrier; its bind can be tested before it is saved. */
+export function CreateCarrierDialog({ onClose }: { readonly onClose: () => void }) {
+  const form = useLoad<CarrierForm>('/v2/admin/carrier-form');
+  return (
+    <Dialog title="Add a carrier" side="right" onClose={onClose}>
+      <Loading of={form}>{(data) => <CarrierFields form={data} onClose={onClose} />}</Loading>
+    </Dialog>
+  );
+}
+
+function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly onClose: () => void }) {
+  const { route } = useLocation();
+  const [preset, setPreset] = useState('');
+  const [dlt, setDlt] = useState<string>();
+  const [tested, setTested] = useState<BindTest>();
+  const chosen = form.presets.find((one) => one.preset === preset);
+  const ofPreset = chosen?.settings ?? {};
+  const tags = dlt ?? ofPreset.dlt ?? 'off';
+  const asked = (values: FormValues) => ({
+    ...(preset !== '' && { preset }),
+    password: values.exact('password'),
+    settings: settingsOf(form, values, ofPreset),
+  });
+  const test = async (values: FormValues) => {
+    setTested(undefined);
+    setTested(await testBind(asked(values)));
+  };
+  const save = async (values: FormValues) => {
+    const name = values.optional('name');
+    const { carrier } = await post<{ carrier: CarrierDetail }>('/v2/admin/carriers', {
+      carrier_id: values.text('carrier_id'),
+      ...(name && { name }),
+      ...asked(values),
+    });
+    toast(`${carrier.name} is added. A worker binds to it within seconds.`);
+    route(`/dashboard/admin/carriers/${carrier.carrier_id}`);
+  };
+  const isOpen = ({ group, name }: Setting) => group === 'connection' || name === 'tls';
+  return (
+    <Form
+      submit="Test the bind"
+      look="plain"
+      onSubmit={test}
+      next={{ words: 'Add carrier', act: save }}
+      onCancel={onClose}
+    >
+      <Field
+        name="carrier_id"
+        label="Short name"
+        mono
+        hint="1 to 32 of a-z, 0-9 and -. It stands in routes and metrics."
+      />
+      <Field name="name" label="Name" optional hint="What people call it." />
+      <Select
+        name="preset"
+        label="Preset"
+        hint={chosen ? <a href={chosen.source}>{chosen.source}</a> : 'What the pages of a known carrier ask for.'}
+        options={[['', 'None'], ...form.presets.map((one) => [one.preset, `${one.preset}: ${one.about}`] as const)]}
+        value={preset}
+        onInput={setPreset}
+      />
+      {chosen && (
+        <Facts facts={Object.entries(ofPreset).map(([name, value]) => [name, <code>{value}</code>] as const)} />
+      )}
+      {form.settings.filter(isOpen).map((one) => (
+        <SettingField key={`${one.name} ${preset}`} setting={one} initial={ofPreset[one.name]} />
+      ))}
+      <Field
+        name="password"
+        label="Password of the bind"
+        type="password"
+        autoComplete="new-password"
+        hint="It is stored encrypted and never shown."
+      />
+      <Field
+        name="settings.dlt"
+        label="DLT ids (India)"
+        value={tags}
+        onInput={setDlt}
+        offers={DLT_TAGS}
+        mono
+        hint="Tags of the TLVs with PE id, template id and perhaps hash; off outside India. Most carriers: 0x1400,0x1401."
+      />
+      {tags !== 'off' &&
+        form.settings
+          .filter(({ name }) => name === 'dltForm' || name === 'dltChain')
+          .map((one) => <SettingField key={`${one.name} ${preset}`} setting={one} initial={ofPreset[one.name]} />)}
+      <details>
+        <summary>More settings</summary>
+        <div class="stack">
+          {form.settings
+            .filter((one) => one.group === 'basics' && !isOpen(one))
+            .map((one) => (
+              <SettingField
+                key={`${one.name} ${preset} ${one.name === OFFSET ? tags === 'off' : ''}`}
+                setting={one}
+                initial={ofPreset[one.name] ?? (one.name === OFFSET && tags !== 'off' ? INDIAN_TIME : undefined)}
+              />
+            ))}
+          <p class="hint">All others are on the carrier's page when it is added.</p>
+        </div>
+      </details>
+      {tested && <BindTestResult of={tested} />}
+    </Form>
+  );
+}
+
+const OFFSET = 'receiptOffsetMinutes';
+
+/** What differs from the defaults and the preset. */
+function settingsOf(form: CarrierForm, values: FormValues, preset: CarrierForm['presets'][number]['settings']) {
+  const given = form.settings.flatMap(({ name, value }) => {
+    const field = `settings.${name}`;
+    const text = values.text(field);
+    return values.has(field) && text !== (preset[name] ?? value) ? [[name, text] as const] : [];
+  });
+  return Object.fromEntries(given);
+}

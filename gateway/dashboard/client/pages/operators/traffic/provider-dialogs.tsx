@@ -1,0 +1,198 @@
+import { useState } from 'preact/hooks';
+import { patch, post } from '../../../api/http.ts';
+import { AccountField } from '../../../parts/account.tsx';
+import { changed } from '../../../parts/changed.ts';
+import { CopyId } from '../../../parts/copy.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { Field, Select, TextArea } from '../../../parts/field.tsx';
+import { Form } from '../../../parts/form.tsx';
+import type { FormValues } from '../../../parts/form-values.ts';
+import { Notice } from '../../../parts/notice.tsx';
+import { SecretDialog } from '../../../parts/secret.tsx';
+import { toast } from '../../../parts/toast.tsx';
+import type { Provider } from './provider.ts';
+
+interface ProviderDialogProps {
+  /** Absent: of an account that has none yet. */
+  readonly of?: Provider;
+  readonly onClose: () => void;
+  readonly onDone: () => void;
+}
+
+const OPT_IN = [
+  ['off', 'Templates go to everybody'],
+  ['list', 'Templates go only to who is on the opt-in list'],
+] as const;
+const POLICIES = [
+  ['assume_sent', 'Charge it as sent: what never left is lost'],
+  ['resend', 'Send it again: it may arrive twice'],
+] as const;
+
+/** Gives an account its chat-app number, or changes it. Tokens are written, and never shown. */
+export function ProviderDialog({ of, onClose, onDone }: ProviderDialogProps) {
+  const [made, setMade] = useState<{ readonly provider: Provider; readonly token: string }>();
+  const shown = {
+    base_url: of?.base_url ?? '',
+    phone_number_id: of?.phone_number_id ?? '',
+    business_id: of?.business_id ?? '',
+    app_id: of?.app_id ?? '',
+    display_number: of?.number ?? '',
+    opt_in: of?.opt_in ?? 'off',
+    unknown_policy: of?.unknown_policy ?? 'assume_sent',
+  };
+  const save = async (values: FormValues) => {
+    const now = Object.fromEntries(Object.keys(shown).map((name) => [name, values.text(name)]));
+    const secrets = ['token', 'app_secret'].flatMap((name) =>
+      values.has(name) && values.exact(name) ? [[name, values.exact(name)]] : [],
+    );
+    const numbers = ['per_second', 'window_size'].flatMap((name) => {
+      const value = values.number(name);
+      return value === undefined || value === of?.[name as 'per_second' | 'window_size'] ? [] : [[name, value]];
+    });
+    const account = of?.account_id ?? values.text('account_id');
+    const answer = await patch<{ provider: Provider; verify_token: string | null }>(`/v2/admin/providers/${account}`, {
+      ...changed(now, shown),
+      ...Object.fromEntries([...secrets, ...numbers]),
+    });
+    onDone();
+    if (answer.verify_token !== null) return setMade({ provider: answer.provider, token: answer.verify_token });
+    toast('The number is changed. Workers know it within seconds.');
+    onClose();
+  };
+  if (made !== undefined) {
+    return (
+      <SecretDialog
+        name="verify token"
+        text={made.token}
+        hint="Enter it at the provider, with this address for its callbacks."
+        onDone={onClose}
+      >
+        <p>
+          <CopyId id={location.origin + made.provider.callback} />
+        </p>
+        <p class="hint">
+          Then subscribe the business account to the app (<code>POST /{made.provider.business_id}/subscribed_apps</code>
+          ), or nothing is posted.
+        </p>
+      </SecretDialog>
+    );
+  }
+  const isNew = of === undefined;
+  return (
+    <Dialog title={isNew ? 'Give an account its number' : `Change ${of.number}`} side="right" onClose={onClose}>
+      <Form submit={isNew ? 'Give number' : 'Change number'} onSubmit={save} onCancel={onClose}>
+        {isNew && <AccountField name="account_id" label="Account" />}
+        <Field
+          name="display_number"
+          label="Number"
+          type="tel"
+          initial={shown.display_number}
+          hint="Country code first: 919000000001."
+        />
+        <Field
+          name="base_url"
+          label="Address of the provider's API"
+          type="url"
+          initial={shown.base_url}
+          hint="Version included: https://graph.facebook.com/v23.0. Another address needs the token again."
+        />
+        <Field
+          name="phone_number_id"
+          label="Id of the number"
+          mono
+          initial={shown.phone_number_id}
+          hint="The provider's, not the number itself."
+        />
+        <Field
+          name="business_id"
+          label="Id of the business account"
+          mono
+          initial={shown.business_id}
+          hint="WABA: it has the templates."
+        />
+        <Field
+          name="app_id"
+          label="Id of the app"
+          mono
+          optional
+          initial={shown.app_id}
+          hint="Templates with a file in their header need it."
+        />
+        <Field
+          name="token"
+          label="Access token"
+          type="password"
+          autoComplete="off"
+          optional={!isNew}
+          hint={isNew ? undefined : 'Empty: as stored.'}
+        />
+        <Field
+          name="app_secret"
+          label="App secret"
+          type="password"
+          autoComplete="off"
+          optional={!isNew}
+          hint="It signs callbacks."
+        />
+        <Select name="opt_in" label="Opt-in" options={OPT_IN} initial={shown.opt_in} />
+        <Field
+          name="per_second"
+          label="Messages a second"
+          inputMode="numeric"
+          optional
+          initial={String(of?.per_second ?? '')}
+        />
+        <Field
+          name="window_size"
+          label="Sends in flight"
+          inputMode="numeric"
+          optional
+          initial={String(of?.window_size ?? '')}
+        />
+        <Select
+          name="unknown_policy"
+          label="A send without an answer"
+          options={POLICIES}
+          initial={shown.unknown_policy}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+interface TestSendProps {
+  readonly of: Provider;
+  readonly onClose: () => void;
+}
+
+/** One template message to a phone of one's own, past all queues. */
+export function TestSendDialog({ of, onClose }: TestSendProps) {
+  const [result, setResult] = useState<{ readonly ok: boolean; readonly words: string }>();
+  const send = async (values: FormValues) => {
+    setResult(undefined);
+    setResult(
+      await post(`/v2/admin/providers/${of.account_id}/test`, {
+        to: values.text('to').replaceAll(/[\s()+-]/g, ''),
+        template: values.text('template'),
+        language: values.text('language'),
+        params: values.lines('params'),
+      }),
+    );
+  };
+  return (
+    <Dialog title={`Send a test over ${of.number}`} onClose={onClose}>
+      <p class="prose">It is charged to nobody here and stands in no list. The provider may bill it.</p>
+      <Form submit="Send test" onSubmit={send} onCancel={onClose} sendsAgain>
+        <Field name="to" label="Your own number" type="tel" hint="With its country code." />
+        <Field name="template" label="Template" initial="hello_world" mono />
+        <Field name="language" label="Language" initial="en_US" mono />
+        <TextArea name="params" label="Values" optional rows={2} hint="One on each line, in the order of its text." />
+        {result && (
+          <div role="status">
+            <Notice tone={result.ok ? 'good' : 'bad'}>{result.words}</Notice>
+          </div>
+        )}
+      </Form>
+    </Dialog>
+  );
+}
