@@ -12,6 +12,7 @@ import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { parseIdempotencyKey } from '../../http/idempotency/idempotency-key.ts';
 import { pageOf } from '../../http/page.ts';
+import { peopleNames } from '../audit/people-names.ts';
 import { entryRecord, isSeq, LedgerEntry } from '../ledger/ledger.ts';
 import { listLedger } from '../ledger/ledger-list.ts';
 import { readLinks } from '../ledger/links.ts';
@@ -131,6 +132,7 @@ function creditId(header: string): string | undefined {
 const OperatorLedgerEntry = named('OperatorLedgerEntry', {
   ...LedgerEntry.shape,
   by: text('The operator: `user usr_…`, `key …` or `ops name@host`. The account does not see it.').nullable(),
+  by_name: text('How the user or key is called.', { example: 'Asha' }).nullable(),
 });
 
 export const accountLedger = endpoint({
@@ -159,6 +161,7 @@ export const accountLedger = endpoint({
             change_id: 'crd_invoice-7',
             note: 'Invoice 7, paid on 22 November',
             by: 'user usr_01m7znjn7hdb5pft3awkb6pgvz',
+            by_name: 'Asha',
           },
         ],
         next_cursor: null,
@@ -171,8 +174,18 @@ export const accountLedger = endpoint({
     if (account === undefined) return refused('account_not_found');
     const before = cursor === undefined ? undefined : Number(cursor);
     const { entries, next } = await listLedger(db, account._id, {}, before, limit);
-    const links = await readLinks(db, account._id, entries);
-    const records = entries.map((entry) => ({ ...entryRecord(entry, links.get(entry.seq)), by: entry.by ?? null }));
+    const [links, names] = await Promise.all([
+      readLinks(db, account._id, entries),
+      peopleNames(
+        db,
+        entries.flatMap(({ by }) => by ?? []),
+      ),
+    ]);
+    const records = entries.map((entry) => ({
+      ...entryRecord(entry, links.get(entry.seq)),
+      by: entry.by ?? null,
+      by_name: names.get(entry.by ?? '') ?? null,
+    }));
     return pageOf('ledger', records, next === undefined ? undefined : String(next));
   },
 });

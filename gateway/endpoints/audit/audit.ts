@@ -8,6 +8,7 @@ import { Fault, type Kind, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
 import { AUDIT_KINDS, type AuditActor, listOwnEntries, shownKind } from './own-entries.ts';
+import { peopleNames } from './people-names.ts';
 
 /** Who changed what of an account's settings. */
 
@@ -20,7 +21,7 @@ const AuditEntry = named('AuditEntry', {
     .strictObject({
       kind: z.enum(['ops', 'key', 'user']).meta({ description: '`ops`: your service provider.', example: 'user' }),
       id: text(undefined, { example: 'usr_01m7znjn7hdb5pft3awkb6pgvz' }).nullable(),
-      name: text('Name of the user.', { example: 'Asha' }).nullable(),
+      name: text('Name of the user or key.', { example: 'Asha' }).nullable(),
       address: text('Where the change came from.', { example: '203.0.113.7' }).nullable(),
     })
     .meta({ description: 'Who changed it.' }),
@@ -104,7 +105,15 @@ export const audit = endpoint({
   async handle({ db }, { caller, query: { actor, limit, cursor, ...filter } }) {
     const wanted = { account: caller.account._id, ...filter, ...(cursor && { after: cursor }) };
     const { entries, next } = await listOwnEntries(db, wanted, actor, limit);
-    return pageOf('audit', entries.map(entryRecord), next);
+    const names = await peopleNames(
+      db,
+      entries.filter(({ actor }) => shownKind(actor) === 'key').map(({ actor }) => `key ${actor.id}`),
+    );
+    return pageOf(
+      'audit',
+      entries.map((entry) => entryRecord(entry, names)),
+      next,
+    );
   },
 });
 
@@ -112,18 +121,11 @@ export const audit = endpoint({
  * An operator is shown only as `ops`, without name, machine or address. The outcome `begun` means perhaps done: the process stopped
  * in between.
  */
-function entryRecord({
-  _id,
-  at,
-  actor,
-  action,
-  subject,
-  outcome,
-  before,
-  after,
-  times = 1,
-}: AuditDocument): Shown<typeof AuditEntry> {
-  const { id, name = null, address = null } = actor;
+function entryRecord(
+  { _id, at, actor, action, subject, outcome, before, after, times = 1 }: AuditDocument,
+  names: ReadonlyMap<string, string>,
+): Shown<typeof AuditEntry> {
+  const { id, name = names.get(`key ${actor.id}`) ?? null, address = null } = actor;
   const kind = shownKind(actor);
   const shown = kind === 'ops' ? { id: null, name: null, address: null } : { id, name, address };
   return {

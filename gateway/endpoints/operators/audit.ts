@@ -9,6 +9,7 @@ import { Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
 import { pageOfFound } from '../../http/page.ts';
 import { listEntries } from '../audit/list-entries.ts';
+import { peopleNames } from '../audit/people-names.ts';
 import { accountId } from './fields.ts';
 
 const Thing = z.record(z.string(), z.unknown());
@@ -65,16 +66,25 @@ export const auditOfAll = endpoint({
   answer: pageShape('OperatorAuditPage', OperatorAuditEntry),
   async handle({ db }, { query: { account_id: account, subject, since, until, limit, cursor: after } }) {
     const found = await listEntries(db, defined({ account, subject, since, until, after }), limit + 1);
-    return pageOfFound('audit', found, limit, entryRecord);
+    const names = await peopleNames(
+      db,
+      found.map(({ actor }) => `${actor.kind} ${actor.id}`),
+    );
+    return pageOfFound('audit', found, limit, (entry) => entryRecord(entry, names));
   },
 });
 
-function entryRecord(entry: AuditDocument): Shown<typeof OperatorAuditEntry> {
+function entryRecord(entry: AuditDocument, names: ReadonlyMap<string, string>): Shown<typeof OperatorAuditEntry> {
   const { actor, subject } = entry;
   return {
     audit_id: entry._id,
     at: isoTimestamp(entry.at),
-    actor: { kind: actor.kind, id: actor.id, name: actor.name ?? null, address: actor.address ?? null },
+    actor: {
+      kind: actor.kind,
+      id: actor.id,
+      name: actor.name ?? names.get(`${actor.kind} ${actor.id}`) ?? null,
+      address: actor.address ?? null,
+    },
     action: entry.action,
     subject: { kind: subject.kind, id: subject.id ?? null },
     account_id: entry.account ?? null,

@@ -37,7 +37,7 @@ describe('messages, batches and schedules in the dashboard', () => {
     expect(await rows(page).count()).to.equal(1);
     expect(await world.dashboard.look(page, 'messages')).to.deep.equal([]);
 
-    await page.getByLabel('State').selectOption('delivered');
+    await page.getByLabel('Status').selectOption('delivered');
     await page.getByText('No results for this filter.').waitFor();
     await page.getByRole('button', { name: 'Clear filter' }).first().click();
     await rows(page).nth(2).waitFor();

@@ -220,7 +220,7 @@ describe('the dashboard: operators', function () {
     await page.getByRole('button', { name: 'Add customers' }).first().click();
     await page.getByRole('textbox', { name: 'Customers' }).fill('919876543210\n+91 98765 43211');
     await page.getByRole('button', { name: 'Add to the list' }).click();
-    await page.getByRole('cell', { name: '919876543211' }).waitFor();
+    await page.getByRole('cell', { name: '919876543211', exact: true }).waitFor();
     expect(await dashboard.look(page, 'operators-opt-ins')).to.deep.equal([]);
     await page.getByRole('button', { name: 'Take off 919876543210' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Take off' }).click();

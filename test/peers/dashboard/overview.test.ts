@@ -100,7 +100,7 @@ describe('overview, credits and inbox in the dashboard', () => {
     await page.getByText(`Peak ${top.total} on ${utcDay(top.at)}.`).waitFor();
     await page.getByText('Days are those of UTC.').waitFor();
     await page.getByText('As a table').click();
-    const last = page.getByRole('region', { name: 'Messages by state' }).getByRole('row').last();
+    const last = page.getByRole('region', { name: 'Messages by status' }).getByRole('row').last();
     expect(await last.getByRole('cell').first().textContent()).to.equal(utcDay(series.at(-1).at));
   });
 

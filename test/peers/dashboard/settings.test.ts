@@ -225,7 +225,7 @@ describe('the dashboard: settings', () => {
     expect(got && verify(secret, got)).to.include({ event: 'webhook.test' });
     await page.keyboard.press('Escape');
 
-    await page.getByLabel('State').selectOption('exhausted');
+    await page.getByLabel('Status').selectOption('exhausted');
     const rows = page.getByRole('region', { name: 'Delivery log' }).getByRole('row');
     await rows.nth(2).waitFor({ state: 'detached' });
     expect(page.url()).to.include('state=exhausted');

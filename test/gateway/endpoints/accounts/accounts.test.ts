@@ -150,6 +150,7 @@ describe('accounts, by operators', () => {
         reference: 'invoice-7',
         note: 'Invoice 7',
         by: `user ${world.operator.user._id}`,
+        by_name: world.operator.user.username,
       });
       const audit = await world.get(`/audit?subject=credits:${world.account}`);
       expect(audit.body.data).to.have.length(1);

@@ -35,7 +35,7 @@ describe("the account's view of its audit", () => {
 
     const [made] = data.filter(({ action }: { action: string }) => action === 'key.create');
     expect(made).to.deep.include({ subject: { kind: 'key', id: key.key_id }, outcome: 'done', before: null });
-    expect(made.actor).to.include({ kind: 'key', address: '127.0.0.1' });
+    expect(made.actor).to.include({ kind: 'key', name: 'test', address: '127.0.0.1' });
     expect(made.after).to.include({ name: 'till' });
     const [ops] = data.filter(({ action }: { action: string }) => action === 'account.update');
     expect(ops).to.deep.include({ before: { name: 'Old' }, after: { name: 'New' } });

@@ -31,7 +31,7 @@ export function BatchesPage() {
             head: 'Batch',
             cell: ({ batch_id, reference }) => <a href={`/dashboard/batches/${batch_id}`}>{reference ?? batch_id}</a>,
           },
-          { head: 'State', cell: ({ state }) => state && <Badge tone={BATCH_TONES[state]}>{state}</Badge> },
+          { head: 'Status', cell: ({ state }) => state && <Badge tone={BATCH_TONES[state]}>{state}</Badge> },
           { head: 'Progress', cell: (batch) => <Progress batch={batch} /> },
           { head: 'Recipients', cell: ({ total }) => number(total), kind: 'number' },
           { head: 'Not delivered', cell: ({ counts }) => counts && number(failedOf(counts)), kind: 'number' },

@@ -65,7 +65,7 @@ const COUNTED = ['queued', 'sent', 'delivered', 'failed', 'expired', 'rejected']
 function Whole({ batch, path }: { readonly batch: Batch; readonly path: string }) {
   const { batch_id: id, state, counts, reference, duplicates, skipped, stopped } = batch;
   const facts = [
-    ['State', state && <Badge tone={BATCH_TONES[state]}>{state}</Badge>],
+    ['Status', state && <Badge tone={BATCH_TONES[state]}>{state}</Badge>],
     ['Progress', <Progress batch={batch} />],
     ['Recipients', number(batch.total)],
     ['Sender', batch.sender],
@@ -129,7 +129,7 @@ function Failures({ path, id, count }: FailuresProps) {
         empty={<Empty>Their messages are not kept any more.</Empty>}
         columns={[
           { head: 'Recipient', cell: ({ message_id, to }) => <a href={messageHref(message_id)}>{to}</a> },
-          { head: 'State', cell: ({ status }) => status },
+          { head: 'Status', cell: ({ status }) => status },
           { head: 'What happened', cell: ({ explanation, error_reason }) => explanation?.cause ?? error_reason },
           { head: 'What to do', cell: ({ explanation }) => explanation && <Words text={explanation.advice} /> },
         ]}

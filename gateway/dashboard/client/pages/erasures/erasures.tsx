@@ -59,7 +59,7 @@ function Erasures({ path, whose, mayErase }: ErasuresProps) {
           { head: 'Customer', cell: (row) => row.number },
           { head: 'Asked', cell: (row) => <Time at={row.requested_at} /> },
           {
-            head: 'State',
+            head: 'Status',
             cell: ({ state }) => <Badge tone={state === 'done' ? 'good' : 'info'}>{state}</Badge>,
           },
           { head: 'Messages erased', kind: 'number', cell: (row) => number(row.erased) },

@@ -83,7 +83,7 @@ function KeyFacts({ of }: { readonly of: Key }) {
     <Facts
       facts={[
         ['Begins with', <CopyId id={of.prefix} />],
-        ['State', <Badge tone={STATE_TONES[of.state]}>{of.state}</Badge>],
+        ['Status', <Badge tone={STATE_TONES[of.state]}>{of.state}</Badge>],
         ['Scopes', of.scopes.join(', ')],
         ['Allowed addresses', of.allowed_ips?.join(', ') ?? 'all'],
         ['Requests a minute', number(of.per_minute)],

@@ -47,7 +47,7 @@ export function KeysPage() {
         <FilterSelect
           filter={filter}
           name="state"
-          label="State"
+          label="Status"
           options={[
             ['active', 'Active'],
             ['expired', 'Expired'],
@@ -70,7 +70,7 @@ export function KeysPage() {
             ),
           },
           { head: 'Scopes', cell: ({ scopes }) => scopes.join(', ') },
-          { head: 'State', cell: ({ state }) => <Badge tone={STATE_TONES[state]}>{state}</Badge> },
+          { head: 'Status', cell: ({ state }) => <Badge tone={STATE_TONES[state]}>{state}</Badge> },
           { head: 'Made', cell: (row) => <Time at={row.created_at} /> },
           { head: 'Expires', cell: (row) => <Time at={row.expires_at} none="never" /> },
           { head: 'Last used', cell: (row) => <Time at={row.last_used} none="never" /> },

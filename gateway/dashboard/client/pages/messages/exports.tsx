@@ -59,7 +59,7 @@ export function useExports(filter: Readonly<Record<string, string>>) {
           rowKey={({ export_id }) => export_id}
           columns={[
             { head: 'Asked for', cell: ({ started_at }) => <Time at={started_at} /> },
-            { head: 'State', cell: (row) => <State of={row} /> },
+            { head: 'Status', cell: (row) => <State of={row} /> },
             {
               head: 'Messages',
               kind: 'number',

@@ -38,7 +38,7 @@ export function MessagesPage() {
       {files.card}
       <FilterBar filter={filter}>
         <FilterText filter={filter} name="to" label="Recipient or message id" />
-        <FilterSelect filter={filter} name="state" label="State" options={STATES} />
+        <FilterSelect filter={filter} name="state" label="Status" options={STATES} />
         <FilterSelect filter={filter} name="channel" label="Channel" options={CHANNELS} />
         <FilterSelect filter={filter} name="direction" label="Direction" options={DIRECTIONS} />
         <MoreFilters filter={filter} names={SELDOM}>
@@ -113,7 +113,7 @@ const COLUMNS: readonly Column<Message>[] = [
       <a href={messageHref(message_id)}>{direction === 'in' ? (from ?? 'unknown') : to}</a>
     ),
   },
-  { head: 'State', cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{status}</Badge> },
+  { head: 'Status', cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{status}</Badge> },
   {
     head: 'What',
     cell: ({ channel, direction, type, sender }) =>

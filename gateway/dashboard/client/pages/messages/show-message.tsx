@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useLoad } from '../../api/load.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { CopyId } from '../../parts/copy.tsx';
 import { Facts } from '../../parts/facts.tsx';
@@ -8,6 +9,7 @@ import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Words } from '../../parts/words.tsx';
 import type { PageProps } from '../../router/page.ts';
+import type { Webhook } from '../webhooks/webhook.ts';
 import { useFollowedMessage } from './followed-message.ts';
 import { messageHref, STATUS_TONES, type WholeMessage } from './message.ts';
 import { Resend } from './resend.tsx';
@@ -71,34 +73,42 @@ function Whole({ message }: { readonly message: WholeMessage }) {
             rowKey={(part) => String(part.number)}
             columns={[
               { head: 'Segment', cell: (part) => part.number, kind: 'number' },
-              { head: 'State', cell: (part) => part.state },
+              { head: 'Status', cell: (part) => part.state },
               { head: "Carrier's id", cell: (part) => part.carrier_message_id ?? '' },
               { head: 'Error', cell: (part) => part.error ?? '' },
             ]}
           />
         </Card>
       )}
-      {webhooks.length > 0 && (
-        <Card title="Webhooks">
-          <Table
-            caption="Webhooks"
-            rows={webhooks}
-            rowKey={({ event_id, webhook_id }) => event_id + webhook_id}
-            columns={[
-              { head: 'Event', cell: ({ event }) => event },
-              {
-                head: 'Webhook',
-                cell: ({ webhook_id: id }) => (
-                  <a href={`/dashboard/webhooks/${id}?message_id=${message.message_id}`}>{id}</a>
-                ),
-              },
-              { head: 'State', cell: ({ state }) => (state === 'done' ? 'delivered' : state) },
-              { head: 'Attempts', cell: ({ attempts }) => attempts, kind: 'number' },
-            ]}
-          />
-        </Card>
-      )}
+      {webhooks.length > 0 && <Webhooks message={message} />}
     </>
+  );
+}
+
+/** Each event for each webhook, which is called by its address. */
+function Webhooks({ message }: { readonly message: WholeMessage }) {
+  const own = useLoad<{ readonly data: readonly Pick<Webhook, 'webhook_id' | 'url'>[] }>('/v2/account/webhooks').data
+    ?.data;
+  const nameOf = (id: string) => own?.find(({ webhook_id: one }) => one === id)?.url ?? id;
+  return (
+    <Card title="Webhooks">
+      <Table
+        caption="Webhooks"
+        rows={message.webhooks}
+        rowKey={({ event_id, webhook_id }) => event_id + webhook_id}
+        columns={[
+          { head: 'Event', cell: ({ event }) => event },
+          {
+            head: 'Webhook',
+            cell: ({ webhook_id: id }) => (
+              <a href={`/dashboard/webhooks/${id}?message_id=${message.message_id}`}>{nameOf(id)}</a>
+            ),
+          },
+          { head: 'Status', cell: ({ state }) => (state === 'done' ? 'delivered' : state) },
+          { head: 'Attempts', cell: ({ attempts }) => attempts, kind: 'number' },
+        ]}
+      />
+    </Card>
   );
 }
 
@@ -146,7 +156,7 @@ type Fact = readonly [name: string, value: ComponentChildren];
 function factsOf(message: WholeMessage): readonly Fact[] {
   const { status, channel, direction, batch_id: batch, error_code: code, error_reason: reason } = message;
   const all: readonly Fact[] = [
-    ['State', <Badge tone={STATUS_TONES[status]}>{status}</Badge>],
+    ['Status', <Badge tone={STATUS_TONES[status]}>{status}</Badge>],
     ['Channel', channel === 'sms' ? 'SMS' : 'Chat-app'],
     direction === 'in' ? ['From', message.from ?? 'unknown'] : ['Sender', message.sender],
     ['To', message.to],

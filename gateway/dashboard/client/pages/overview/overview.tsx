@@ -63,7 +63,7 @@ function Period({ statistics }: { readonly statistics: Statistics }) {
       </Stats>
       <Card>
         <Plot
-          title="Messages by state"
+          title="Messages by status"
           summary={peak(statistics)}
           times={series.map(({ at }) => at)}
           days={step === 'day'}

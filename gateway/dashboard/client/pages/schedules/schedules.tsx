@@ -77,7 +77,7 @@ export function SchedulesPage() {
 function columnsOf(ask: (schedule: Schedule) => void): readonly Column<Schedule>[] {
   return [
     { head: 'Sent at', cell: ({ scheduled_for }) => <Time at={scheduled_for} full /> },
-    { head: 'State', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
+    { head: 'Status', cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
     { head: 'What', cell: (schedule) => <What schedule={schedule} /> },
     { head: 'Sender', cell: ({ sender }) => sender ?? '' },
     { head: 'Reference', cell: ({ reference }) => reference ?? '' },

@@ -59,7 +59,7 @@ export function SendersPage() {
         columns={[
           { head: 'Sender', cell: ({ sender }) => <strong>{sender}</strong> },
           {
-            head: 'State',
+            head: 'Status',
             cell: ({ state }) => <Badge tone={STATES[state][1]}>{STATES[state][0]}</Badge>,
           },
           { head: 'Routes', cell: ({ routes }) => routes.join(', ') },

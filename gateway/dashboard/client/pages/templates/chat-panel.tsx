@@ -26,7 +26,7 @@ export function ChatPanel({ of, onClose, onChange }: ChatPanelProps) {
     <Dialog title={`${of.name}, ${of.language}`} side="right" onClose={onClose}>
       <Facts
         facts={[
-          ['State', <ChatState of={of} />],
+          ['Status', <ChatState of={of} />],
           ['Category', of.category],
           ['Asked for', <Time at={of.submitted_at} none="not here" full />],
           ['Takes', of.params.length === 0 ? 'no values' : of.params.join('; ')],

@@ -43,7 +43,7 @@ export function ChatTemplatesPage() {
       />
       <Tabs label="Channels" tabs={TABS} />
       <FilterBar filter={filter}>
-        <FilterSelect filter={filter} name="state" label="State" options={CHAT_STATES} />
+        <FilterSelect filter={filter} name="state" label="Status" options={CHAT_STATES} />
         <FilterText filter={filter} name="language" label="Language" placeholder="en_US" />
       </FilterBar>
       <PagedTable
@@ -70,7 +70,7 @@ export function ChatTemplatesPage() {
           },
           { head: 'Language', cell: ({ language }) => language },
           { head: 'Category', cell: ({ category }) => category },
-          { head: 'State', cell: (row) => <ChatState of={row} /> },
+          { head: 'Status', cell: (row) => <ChatState of={row} /> },
           { head: 'Quality', cell: ({ quality }) => <Quality of={quality} /> },
         ]}
       />

@@ -31,7 +31,7 @@ export function TemplatePanel({ of, onClose, onChange }: TemplatePanelProps) {
       {of.reason !== null && <Notice tone="bad">{of.reason}</Notice>}
       <Facts
         facts={[
-          ['State', <TemplateState of={{ ...of, reason: null }} />],
+          ['Status', <TemplateState of={{ ...of, reason: null }} />],
           ['DLT id', of.dlt_id === null ? 'none yet' : <CopyId id={of.dlt_id} />],
           ['Senders', of.senders.join(', ')],
           ['Category', of.category ?? '–'],

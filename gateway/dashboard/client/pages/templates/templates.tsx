@@ -45,7 +45,7 @@ export function TemplatesPage() {
       />
       <Tabs label="Channels" tabs={TABS} />
       <FilterBar filter={filter}>
-        <FilterSelect filter={filter} name="state" label="State" options={STATES} />
+        <FilterSelect filter={filter} name="state" label="Status" options={STATES} />
       </FilterBar>
       <PagedTable
         list={list}
@@ -69,7 +69,7 @@ export function TemplatesPage() {
               </button>
             ),
           },
-          { head: 'State', cell: (row) => <TemplateState of={row} /> },
+          { head: 'Status', cell: (row) => <TemplateState of={row} /> },
           { head: 'Senders', cell: ({ senders }) => senders.join(', ') },
           { head: 'DLT id', cell: ({ dlt_id }) => (dlt_id === null ? '–' : <code>{dlt_id}</code>) },
           { head: 'Requested', cell: ({ requested_at }) => <Time at={requested_at} /> },

@@ -24,7 +24,7 @@ export function Deliveries({ webhook, path }: { readonly webhook: Webhook; reado
     <Card title="Delivery log" actions={<Button onClick={list.reload}>Refresh</Button>}>
       <FilterBar filter={filter}>
         <FilterSelect filter={filter} name="event" label="Event" options={events} />
-        <FilterSelect filter={filter} name="state" label="State" options={states} />
+        <FilterSelect filter={filter} name="state" label="Status" options={states} />
         <FilterText filter={filter} name="message_id" label="Message" placeholder="msg_…" />
       </FilterBar>
       <PagedTable
@@ -50,7 +50,7 @@ export function Deliveries({ webhook, path }: { readonly webhook: Webhook; reado
           { head: 'Message', cell: ({ message_id }) => <code>{message_id ?? '–'}</code> },
           { head: 'Stored', cell: (row) => <Time at={row.created_at} /> },
           {
-            head: 'State',
+            head: 'Status',
             cell: ({ state }) => <Badge tone={DELIVERY_STATES[state].tone}>{DELIVERY_STATES[state].words}</Badge>,
           },
           { head: 'Answer', cell: ({ last_attempt }) => last_attempt?.result ?? '–' },

@@ -62,7 +62,7 @@ function DeliveryFacts({ of }: { readonly of: WholeDelivery }) {
     <Facts
       facts={[
         ['Event', of.event],
-        ['State', <Badge tone={tone}>{words}</Badge>],
+        ['Status', <Badge tone={tone}>{words}</Badge>],
         ['webhook-id', <CopyId id={of.event_id} />],
         ['Message', message ?? '–'],
         ['Stored', <Time at={of.created_at} full />],

@@ -36,7 +36,7 @@ export function WebhookPage({ params }: PageProps) {
                 facts={[
                   ['Address', <code>{shown.url}</code>],
                   ['Channel', CHANNELS.find(([name]) => name === shown.channel)?.[1]],
-                  ['State', <Health of={shown} />],
+                  ['Status', <Health of={shown} />],
                   ['Events', shown.events.join(', ')],
                   ['Id', <CopyId id={shown.webhook_id} />],
                   ['Made', <Time at={shown.created_at} full />],

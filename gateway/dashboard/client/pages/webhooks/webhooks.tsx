@@ -44,7 +44,7 @@ export function WebhooksPage() {
           { head: 'Address', cell: (row) => <a href={`/dashboard/webhooks/${row.webhook_id}`}>{row.url}</a> },
           { head: 'Channel', cell: ({ channel }) => CHANNELS.find(([name]) => name === channel)?.[1] },
           { head: 'Events', cell: eventsInWords },
-          { head: 'State', cell: (row) => <Health of={row} /> },
+          { head: 'Status', cell: (row) => <Health of={row} /> },
           { head: 'Made', cell: (row) => <Time at={row.created_at} /> },
         ]}
       />

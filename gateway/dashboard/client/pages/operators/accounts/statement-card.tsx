@@ -36,7 +36,7 @@ export function StatementCard({ account }: { readonly account: string }) {
             cell: ({ amount }) => (amount > 0 ? `+${number(amount)}` : number(amount)),
           },
           { head: 'Balance', kind: 'number', cell: (row) => number(row.balance_after) },
-          { head: 'By', cell: ({ by }) => by ?? <span class="soft">–</span> },
+          { head: 'By', cell: ({ by, by_name }) => (by === null ? '–' : <span title={by}>{by_name ?? by}</span>) },
         ]}
       />
     </Card>

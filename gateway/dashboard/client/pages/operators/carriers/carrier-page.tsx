@@ -115,7 +115,7 @@ function Now({ carrier }: { readonly carrier: Carrier }) {
     <Card title="Now">
       <Facts
         facts={[
-          ['State', <Badge tone={toneOf(condition)}>{condition.replaceAll('_', ' ')}</Badge>],
+          ['Status', <Badge tone={toneOf(condition)}>{condition.replaceAll('_', ' ')}</Badge>],
           ['In words', readable(words)],
           ['Rate', rateOf(carrier)],
           ['Answers', counts(measured?.answers)],
@@ -135,7 +135,7 @@ function Now({ carrier }: { readonly carrier: Carrier }) {
           rowKey={({ index }) => String(index)}
           columns={[
             { head: 'Bind', cell: ({ index }) => number(index + 1) },
-            { head: 'State', cell: ({ state }) => state },
+            { head: 'Status', cell: ({ state }) => state },
             { head: 'Since', cell: ({ since }) => <Time at={since} /> },
             { head: 'Window used', kind: 'number', cell: (bind) => bind.window_used ?? '–' },
             {

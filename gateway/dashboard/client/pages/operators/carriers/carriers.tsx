@@ -58,7 +58,7 @@ function CarrierTable({ carriers }: Carriers) {
       columns={[
         { head: 'Carrier', cell: (row) => <a href={`/dashboard/admin/carriers/${row.carrier_id}`}>{row.name}</a> },
         {
-          head: 'State',
+          head: 'Status',
           cell: ({ condition, words }) => (
             <>
               <Badge tone={toneOf(condition)}>{condition.replaceAll('_', ' ')}</Badge>{' '}

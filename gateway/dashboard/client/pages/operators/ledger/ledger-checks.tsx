@@ -56,7 +56,7 @@ export function LedgerChecksPage() {
         empty={<Empty icon="audit">No check was made in the last 30 days.</Empty>}
         columns={[
           { head: 'Begun', cell: (row) => <Time at={row.started_at} /> },
-          { head: 'State', cell: (row) => <State of={row} /> },
+          { head: 'Status', cell: (row) => <State of={row} /> },
           { head: 'Accounts', cell: (row) => <Progress of={row} /> },
           { head: 'Entries', kind: 'number', cell: ({ entries }) => number(entries) },
           { head: 'Broken', cell: (row) => <Broken of={row} /> },

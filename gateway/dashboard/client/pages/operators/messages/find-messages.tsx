@@ -66,7 +66,7 @@ function Found({ values }: { readonly values: Readonly<Record<'search' | 'accoun
           head: 'Account',
           cell: (row) => <a href={`/dashboard/admin/accounts/${row.account_id}`}>{row.account_name}</a>,
         },
-        { head: 'State', cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{status}</Badge> },
+        { head: 'Status', cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{status}</Badge> },
         {
           head: 'What',
           cell: ({ channel, direction, sender }) =>

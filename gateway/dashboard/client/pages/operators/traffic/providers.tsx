@@ -51,7 +51,7 @@ export function ProvidersPage() {
         columns={[
           { head: 'Account', cell: ({ account_id: id }) => <AccountLink id={id} /> },
           { head: 'Number', cell: ({ number }) => number },
-          { head: 'State', cell: ({ condition }) => <Badge tone={TONES[condition]}>{condition}</Badge> },
+          { head: 'Status', cell: ({ condition }) => <Badge tone={TONES[condition]}>{condition}</Badge> },
           {
             head: 'Opt-in',
             cell: ({ account_id: id, opt_in: rule }) => (

@@ -51,7 +51,7 @@ export function UnmatchedPage() {
             { head: 'When', cell: (row) => <Time at={row.at} /> },
             { head: 'Carrier', cell: ({ carrier_id }) => carrier_id },
             { head: 'Its message id', cell: (row) => <code>{row.carrier_message_id ?? '–'}</code> },
-            { head: 'State', cell: ({ state }) => state },
+            { head: 'Status', cell: ({ state }) => state },
             { head: 'Receipt', cell: ({ receipt }) => <code>{receipt}</code> },
           ]}
         />
