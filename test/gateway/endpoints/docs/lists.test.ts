@@ -27,6 +27,7 @@ const WHOLE: Readonly<Record<string, string>> = {
   '/v2/profile/notices': 'kinds of notices, which are written in code',
   '/v2/admin/carriers': 'operators make them: an installation has tens',
   '/v2/admin/carriers/{carrier_id}': 'one carrier',
+  '/v2/admin/providers/{account_id}': 'one number, with a trouble of each duty',
   '/v2/admin/carrier-form': 'settings and presets, which are written in code',
   '/v2/admin/accounts/{account_id}/chains': 'one for each carrier at most: an installation has tens',
   '/v2/account/limits': 'keys that work, at most 50, and prefixes that are held, at most some hundred',
