@@ -1,3 +1,4 @@
+import { countryOf } from '../shared/carriers/routing/country.ts';
 import { createHostResolver } from '../shared/events/webhooks/resolve-host.ts';
 import { createChatAccepter } from '../shared/money/conversations/open.ts';
 import { GroupAccepter } from '../shared/money/payment/accept.ts';
@@ -17,7 +18,7 @@ runApp('gateway', async ({ config, db, listen, clock, log, metrics, life, notes 
   // Callers have their answers before their messages are inserted.
   life.onStop('accepted', () => accepter.settled());
   const accepters = { accepter, batchAccepter: accepter, booker: accepter };
-  const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
+  const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits, countryOf };
   const chatAccepter = createChatAccepter({ db, clock, log, prices });
   const box = await openSecretBox(config, db);
   const keyUses = new KeyUses({ db, clock, log });

@@ -64,6 +64,7 @@ import {
   removeAnyFactor,
 } from './operators/users.ts';
 import { addToOptIns, optIns, takeOptIn } from './opt-ins/opt-ins.ts';
+import { accountPrices, changePrices, operatorPrices } from './prices/prices.ts';
 import { changeProvider } from './providers/change-provider.ts';
 import { changeProviderStatus, providers, showProvider } from './providers/providers.ts';
 import { testProvider } from './providers/test-send.ts';
@@ -138,6 +139,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   scheduleState,
   cancelSchedule,
   accountOverview,
+  accountPrices,
+  operatorPrices,
+  changePrices,
   accountReports,
   accountStatistics,
   lowBalance,

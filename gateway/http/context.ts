@@ -50,6 +50,7 @@ export type CallerAccount = Pick<
   | 'brake'
   | 'heldPrefixes'
   | 'texts'
+  | 'prices'
 >;
 
 /** Who makes a request, and what it may do, as authenticate.ts found it. */

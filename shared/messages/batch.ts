@@ -1,3 +1,4 @@
+import type { PriceList } from '../money/accounts/prices.ts';
 import type { BatchId, GroupId, MessageId } from '../platform/runtime/ids.ts';
 import type { Pattern } from '../templates/sms/pattern.ts';
 import type { MessageDocument, MessageState } from './document/message.ts';
@@ -29,8 +30,12 @@ export interface BatchDocument
   };
   /** The debit that paid for it; present from `paid` on. */
   readonly group?: GroupId;
-  /** Recipients: each becomes one message and costs `CREDITS_PER_MESSAGE`. */
+  /** Recipients: each becomes one message. */
   readonly total: number;
+  /** What all of them cost. Absent: 1 for each. */
+  readonly credits?: number;
+  /** The account's price list when it was accepted: each message is made with its price. */
+  readonly prices?: PriceList;
   /** Number of equal entries that were dropped because the caller asked for `dedupe`. */
   readonly duplicates?: number;
   /** Number of recipients who had opted out and were left out because the caller asked for `skip_opted_out`. */

@@ -1,4 +1,4 @@
-import { CREDITS_PER_MESSAGE } from '../money/ledger/refund.ts';
+import { creditsOf } from '../money/accounts/prices.ts';
 import {
   type AccountId,
   type BatchId,
@@ -63,6 +63,8 @@ export type ScheduledContent =
       readonly kind: 'batch';
       /** Recipients. */
       readonly total: number;
+      /** The price. Absent: 1 for each. */
+      readonly credits?: number;
       readonly validity: Validity;
     } & Pick<MessageDraft, 'sender' | 'route' | 'reference' | 'keys'>);
 
@@ -77,7 +79,7 @@ export const REDO_MS = 10_000;
 
 /** What a booking costs. */
 export function priceOfBooking({ content }: Pick<Booking, 'content'>): number {
-  return (content.kind === 'batch' ? content.total : 1) * CREDITS_PER_MESSAGE;
+  return content.kind === 'batch' ? (content.credits ?? content.total) : creditsOf(content.message);
 }
 
 /** The document that a paid booking becomes. Pure: booking and a redo after a crash write the same. */

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
 import { type BatchDocument, type BatchEntry, chunksOf } from '../../shared/messages/batch.ts';
 import { batchCollection, insertChunks } from '../../shared/messages/batch-store.ts';
+import { pricedAt } from '../../shared/money/accounts/prices.ts';
 import { GroupAccepter } from '../../shared/money/payment/accept.ts';
 import { debitEach } from '../../shared/money/payment/debit.ts';
 import { LEASE_TTL_MS, Lease } from '../../shared/platform/leases/lease.ts';
@@ -48,7 +49,11 @@ export async function payBatch(db: Db, batch: BatchDocument, entries?: readonly 
   await storeBatch(db, batch, entries === undefined ? undefined : [...entries]);
   const accepter = new GroupAccepter({ db, clock: systemClock, log: silentLog });
   const payBy = new Date(Date.now() + 15_000);
-  const outcome = await accepter.acceptBatch(batch.account, { id: batch._id, total: batch.total }, payBy);
+  const outcome = await accepter.acceptBatch(
+    batch.account,
+    { id: batch._id, total: batch.total, ...pricedAt(batch.credits ?? batch.total, batch.total) },
+    payBy,
+  );
   if (outcome.kind !== 'accepted') throw new Error(outcome.kind);
 }
 

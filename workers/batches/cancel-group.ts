@@ -4,8 +4,8 @@ import type { BatchDocument, StopGroup } from '../../shared/messages/batch.ts';
 import { groupRefundId } from '../../shared/messages/batch-progress.ts';
 import { CANCELLED, CANCELLED_REASON } from '../../shared/messages/document/cancelled.ts';
 import type { HistoryEntry, MessageDocument } from '../../shared/messages/document/message.ts';
+import { creditsOf } from '../../shared/money/accounts/prices.ts';
 import { applyCredits } from '../../shared/money/ledger/change.ts';
-import { CREDITS_PER_MESSAGE } from '../../shared/money/ledger/refund.ts';
 import { findEachCommitted } from '../../shared/platform/mongo/find-one.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { batchMessageRange, type MessageId } from '../../shared/platform/runtime/ids.ts';
@@ -44,6 +44,7 @@ export async function cancelGroup(
   const listed = group.messages === undefined ? {} : { $in: [...group.messages] };
   let behind: { readonly $gte: MessageId } | { readonly $gt: MessageId } = { $gte };
   let cancelled = 0;
+  let amount = 0;
   while (held()) {
     const found: MessageDocument[] = await db
       .collection<MessageDocument>('messages')
@@ -58,7 +59,6 @@ export async function cancelGroup(
     const last = found.at(-1);
     if (last === undefined) {
       if (cancelled === 0) return true;
-      const amount = cancelled * CREDITS_PER_MESSAGE;
       const paid = by && { by, keys };
       await applyCredits(db, account, [{ id: refund, amount, reason: 'refund', reference: _id, paid }]);
       return true;
@@ -66,6 +66,7 @@ export async function cancelGroup(
     const refunded = await cancelSlice(db, found, group, refund);
     await announcer.announce(refunded.map((message) => ({ message, entry: entryOf(group) })));
     cancelled += refunded.length;
+    amount += refunded.reduce((sum, message) => sum + creditsOf(message), 0);
     behind = { $gt: last._id };
   }
   return false;

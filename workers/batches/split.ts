@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Db } from 'mongodb';
+import { countryOf } from '../../shared/carriers/routing/country.ts';
 import { placementOf } from '../../shared/carriers/routing/placement.ts';
 import { readTable } from '../../shared/carriers/routing/routes.ts';
 import type { BatchChunkDocument, BatchDocument } from '../../shared/messages/batch.ts';
@@ -10,6 +11,7 @@ import { insertEnded, insertFirst } from '../../shared/messages/queue/insert.ts'
 import { type QueueDocument, queueDocument } from '../../shared/messages/queue/queue-document.ts';
 import { readQueued, requeue } from '../../shared/messages/queue/queue-store.ts';
 import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
+import { pricedAt, smsPrice } from '../../shared/money/accounts/prices.ts';
 import { findCommitted } from '../../shared/platform/mongo/find-one.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
@@ -120,7 +122,7 @@ async function makeMessages(
   start: number,
   end: number,
 ): Promise<MessageDocument[]> {
-  const { account, group, sender, route, path, lane, validUntil, reference, entityId, keys, content } = batch;
+  const { account, group, sender, route, path, lane, validUntil, reference, entityId, keys, prices, content } = batch;
   assert(group !== undefined, 'only a paid batch is split');
   const chunkStart = batch.done - (batch.done % batch.perChunk);
   const idOf = batchMessageIds(batch._id);
@@ -142,6 +144,7 @@ async function makeMessages(
       ...(entityId === undefined ? {} : { entityId }),
       ...(reference === undefined ? {} : { reference }),
       ...(keys === undefined ? {} : { keys }),
+      ...pricedAt(smsPrice(prices, { route, segments: text.segments, country: prices && countryOf(to) })),
     });
   });
 }

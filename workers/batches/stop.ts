@@ -6,8 +6,8 @@ import { CANCELLED } from '../../shared/messages/document/cancelled.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import { removeEnded } from '../../shared/messages/queue/queue-store.ts';
 import { writeAllOut } from '../../shared/messages/queue/write-out.ts';
+import { CREDITS_PER_MESSAGE, creditsOf } from '../../shared/money/accounts/prices.ts';
 import { applyCredits } from '../../shared/money/ledger/change.ts';
-import { CREDITS_PER_MESSAGE } from '../../shared/money/ledger/refund.ts';
 import { findCommitted } from '../../shared/platform/mongo/find-one.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
 import { type BatchId, batchMessageRange } from '../../shared/platform/runtime/ids.ts';
@@ -35,20 +35,24 @@ export async function stopBatch(deps: StopDeps, found: Pick<BatchDocument, '_id'
   const { db, clock } = deps;
   const batch = await findCommitted(batchCollection(db), { _id: found._id, state: 'stopping' });
   if (batch === null) return;
-  const { _id, account, path, lane, total, reserved, group: by, keys } = batch;
+  const { _id, account, path, lane, total, reserved, group: by, keys, credits } = batch;
   const never = total - reserved;
-  if (never > 0) {
+  const refundNever = async (amount: number): Promise<void> => {
+    if (amount === 0) return;
     const credit = {
       id: refundId(_id),
-      amount: never * CREDITS_PER_MESSAGE,
+      amount,
       reason: 'refund',
       reference: _id,
       ...(by === undefined ? {} : { paid: { by, keys } }),
     } as const;
     await applyCredits(db, account, [credit]);
-  }
+  };
+  if (credits === undefined) await refundNever(never * CREDITS_PER_MESSAGE);
   await makeReserved(deps, batch);
   await writeAllOut(db, clock.now(), { batch: _id });
+  // With a price list the entries cost what their texts say. Those that became messages are all there now: the rest goes back.
+  if (credits !== undefined && never > 0) await refundNever(credits - (await costOfMade(db, _id)));
   const groups = await cancelWaiting(deps, batch);
   if (groups === undefined) return;
   // Nothing is lost with those that were not found, because the routes have moved them: their messages are cancelled.
@@ -58,6 +62,16 @@ export async function stopBatch(deps: StopDeps, found: Pick<BatchDocument, '_id'
     clock.now(),
   );
   await endStop(db, _id, groups, never + (await countCancelled(deps, batch)));
+}
+
+async function costOfMade(db: Db, batch: BatchId): Promise<number> {
+  const made = db
+    .collection<MessageDocument>('messages')
+    .find({ _id: batchMessageRange(batch), batch })
+    .project<Pick<MessageDocument, '_id' | 'credits'>>({ credits: 1 });
+  let sum = 0;
+  for await (const message of made) sum += creditsOf(message);
+  return sum;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { countryOf } from '../../shared/carriers/routing/country.ts';
 import { AddressGuard, guardOptions } from '../../shared/events/webhooks/address-guard.ts';
 import { DEFAULT_PROMOTIONAL_HOURS } from '../../shared/messages/document/promotional-hours.ts';
 import { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
@@ -14,7 +15,7 @@ const PARTITIONS = 8;
 
 runLeased('chatapp', PARTITIONS, async (deps) => {
   const { config, db, clock, log } = deps;
-  const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
+  const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits, countryOf };
   const accepter = createChatAccepter({ db, clock, log, prices });
   return new ChatWorker({
     ...deps,

@@ -3,7 +3,6 @@ import type { Db } from 'mongodb';
 import type { BatchCounts, BatchDocument } from '../../../shared/messages/batch.ts';
 import { countBatch, refundedCredits } from '../../../shared/messages/batch-progress.ts';
 import { batchCollection, beginStop, readBatch } from '../../../shared/messages/batch-store.ts';
-import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
 import { SHOWN_BATCHES } from '../../../shared/platform/mongo/batch-indexes.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, type BatchId, idTime, isBatchId, lowestId } from '../../../shared/platform/runtime/ids.ts';
@@ -127,7 +126,7 @@ export const batch = endpoint({
 
 /** A batch as lists show it. Without `counts` it has no progress, and a state only while `paid`, `stopping` or `stopped`. */
 function summaryOf(found: BatchDocument, counts: BatchCounts | undefined): Shown<typeof BatchSummary> {
-  const { _id, total, duplicates, skipped, reference, stopped, sender, route } = found;
+  const { _id, total, credits, duplicates, skipped, reference, stopped, sender, route } = found;
   const { state, progress } =
     counts === undefined ? { state: uncounted(found), progress: undefined } : progressOf(found, counts);
   return {
@@ -143,7 +142,7 @@ function summaryOf(found: BatchDocument, counts: BatchCounts | undefined): Shown
     progress,
     counts,
     stopped,
-    credits_used: total * CREDITS_PER_MESSAGE,
+    credits_used: credits ?? total,
   };
 }
 

@@ -3,6 +3,7 @@ import type { Db } from 'mongodb';
 import { z } from 'zod';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
+import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import type { ChatContent, ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import type { ChatAcceptOutcome } from '../../../shared/money/conversations/accept-outcome.ts';
 import type { ChatDraft } from '../../../shared/money/conversations/draft.ts';
@@ -114,7 +115,7 @@ export function chatSend<Body extends Fields>(
 ): OnceAction<MessageId, Asked<Body>> {
   const { chatAccepter, clock, config, db } = deps;
   const providers = providersOf(deps);
-  const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits };
+  const prices = { userCredits: config.chatUserCredits, businessCredits: config.chatBusinessCredits, countryOf };
   return {
     async act(asked, { id, payBy }) {
       const account = asked.caller.account._id;

@@ -1,5 +1,5 @@
 import { pathOf } from '../../../shared/messages/document/routing.ts';
-import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
+import { creditsOf } from '../../../shared/money/accounts/prices.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { idTime } from '../../../shared/platform/runtime/ids.ts';
 import { partRecords } from './part-record.ts';
@@ -56,7 +56,7 @@ export const sms: View<TextlessSms | TextlessInboundSms> = {
   payment(message) {
     if ('inbound' in message) return { credits: 0 };
     const { _id, group, refund } = message;
-    return { credits: CREDITS_PER_MESSAGE, debit: group, refund: refund ?? `ref_${_id}` };
+    return { credits: creditsOf(message), debit: group, refund: refund ?? `ref_${_id}` };
   },
 
   upstreamId: carrierMessageId,

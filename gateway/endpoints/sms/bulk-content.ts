@@ -10,10 +10,12 @@ export interface BulkContent {
   readonly content: BatchContent;
   readonly encoding: Encoding;
   readonly segments: number;
+  /** Of the text of one entry. */
+  segmentsOf(entry: BatchEntry): number;
 }
 
 export function plainContent({ text, plan: { encoding, segments } }: PlannedText): BulkContent {
-  return { content: { kind: 'text', text, encoding, segments }, encoding, segments };
+  return { content: { kind: 'text', text, encoding, segments }, encoding, segments, segmentsOf: () => segments };
 }
 
 /** The parts of a request that determine the texts. */
@@ -46,17 +48,22 @@ export async function planTemplate(
     shared = renderText(pattern, given.params ?? [], 'params', maxSegments, problems);
   }
   let { encoding, segments } = shared?.plan ?? { encoding: 'GSM7' as Encoding, segments: 0 };
-  await inSlices(entries, ({ params }, index) => {
+  const own = new Map<BatchEntry, number>();
+  const usual = shared?.plan.segments ?? 0;
+  const segmentsOf = (entry: BatchEntry): number => own.get(entry) ?? usual;
+  await inSlices(entries, (entry, index) => {
+    const { params } = entry;
     if (params === undefined) return;
     const planned = renderText(pattern, params, `recipients[${index}].params`, maxSegments, problems);
     if (planned?.plan.encoding === 'UCS2') encoding = 'UCS2';
+    if (planned !== undefined) own.set(entry, planned.plan.segments);
     segments = Math.max(segments, planned?.plan.segments ?? 0);
   });
   if (problems.count > before) return undefined;
   if (alike && shared !== undefined) {
-    return { content: { kind: 'text', text: shared.text, encoding, segments, dltId }, encoding, segments };
+    return { content: { kind: 'text', text: shared.text, encoding, segments, dltId }, encoding, segments, segmentsOf };
   }
-  return { content: { kind: 'template', dltId, pattern, params: given.params ?? [] }, encoding, segments };
+  return { content: { kind: 'template', dltId, pattern, params: given.params ?? [] }, encoding, segments, segmentsOf };
 }
 
 function addMissingParams(entries: readonly BatchEntry[], problems: FieldProblems): void {

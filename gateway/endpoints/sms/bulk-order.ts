@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import { type BatchDocument, type BatchEntry, ENTRIES_MAX, ENTRIES_PER_CHUNK } from '../../../shared/messages/batch.ts';
+import type { Route } from '../../../shared/messages/document/message.ts';
 import { laneOf, pathOf } from '../../../shared/messages/document/routing.ts';
-import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
+import { type PriceList, smsPrice } from '../../../shared/money/accounts/prices.ts';
 import { keysOf } from '../../../shared/money/ledger/spending.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId, BatchId } from '../../../shared/platform/runtime/ids.ts';
@@ -127,6 +129,8 @@ export interface BulkOrder {
     | 'content'
     | 'entityId'
     | 'keys'
+    | 'credits'
+    | 'prices'
   >;
   /** For the dry run: the longest text. */
   readonly longest: Pick<BulkContent, 'encoding' | 'segments'>;
@@ -194,8 +198,24 @@ export async function orderBulk(
     content: dltId === undefined ? content.content : { ...content.content, dltId },
     ...defined({ entityId }),
     ...keysOf(caps),
+    ...(await bulkPrice(account.prices, route, entries, content.segmentsOf)),
   };
   return { kind: 'bulk', entries, placeOf: (index) => placeIn(entries[index]), batch, longest: content };
+}
+
+/** What all entries cost, with the list that says so: the worker prices each message by it. Nothing without a list. */
+async function bulkPrice(
+  prices: PriceList | undefined,
+  route: Route,
+  entries: readonly BatchEntry[],
+  segmentsOf: BulkContent['segmentsOf'],
+): Promise<Pick<BatchDocument, 'credits' | 'prices'>> {
+  if (prices === undefined) return {};
+  let credits = 0;
+  await inSlices(entries, (entry) => {
+    credits += smsPrice(prices, { route, segments: segmentsOf(entry), country: countryOf(entry.to) });
+  });
+  return { credits, prices };
 }
 
 /** Where each of these entries stands in the request. Asked for those with a problem only. */
@@ -230,7 +250,7 @@ export function newBatch(_id: BatchId, account: AccountId, order: BulkOrder, val
  * stored.
  */
 export function bulkDryRun({
-  batch: { total, duplicates, skipped, content },
+  batch: { total, credits, duplicates, skipped, content },
   longest,
 }: BulkOrder): Shown<typeof BulkDryRun> {
   return {
@@ -238,7 +258,7 @@ export function bulkDryRun({
     dry_run: true,
     total,
     credits_used: 0,
-    credits_required: total * CREDITS_PER_MESSAGE,
+    credits_required: credits ?? total,
     segments: longest.segments,
     encoding: longest.encoding,
     template_id: content.dltId ?? null,

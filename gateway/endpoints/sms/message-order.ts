@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
+import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import { routedOf } from '../../../shared/carriers/routing/placement.ts';
 import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
 import { type PromotionalHours, promotionalDeferral } from '../../../shared/messages/document/promotional-hours.ts';
 import { HOURS_LANE, laneOf, PRIORITIES, type Priority } from '../../../shared/messages/document/routing.ts';
 import { planText, unicodeCharacters } from '../../../shared/messages/sms-plan.ts';
-import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
+import { creditsOf, pricedAt, smsPrice } from '../../../shared/money/accounts/prices.ts';
 import { keysOf } from '../../../shared/money/ledger/spending.ts';
 import { wouldRefuse } from '../../../shared/money/payment/debit.ts';
 import { isoDate, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { scopeMissing } from '../../access/scopes.ts';
 import type { Gateway, Shown } from '../../api/endpoint.ts';
 import { named, text, whole as wholeNumber } from '../../api/shapes.ts';
@@ -175,7 +177,8 @@ export async function orderMessage(
     ...(reference === undefined ? {} : { reference }),
     ...keysOf(caps),
   };
-  return { kind: 'message', message };
+  const price = smsPrice(account.prices, { route, segments: message.segments, country: countryOf(to) });
+  return { kind: 'message', message: { ...message, ...pricedAt(price) } };
 }
 
 /** The answer to a dry run. It has no ids, because nothing is stored. */
@@ -184,12 +187,13 @@ export function messageDryRun({
   segments,
   encoding,
   template,
+  credits,
 }: MessageOrder['message']): Shown<typeof SendDryRun> {
   return {
     status: 'success',
     dry_run: true,
     credits_used: 0,
-    credits_required: CREDITS_PER_MESSAGE,
+    credits_required: creditsOf(defined({ credits })),
     segments,
     encoding,
     units: planText(text).units,

@@ -2,7 +2,7 @@ import type { AnyMessage } from '../../../shared/messages/document/any-message.t
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { ERASED } from '../../../shared/messages/document/recipient.ts';
 import { isBeforeSent } from '../../../shared/messages/document/status.ts';
-import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
+import { creditsOf } from '../../../shared/money/accounts/prices.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { isMessageId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, invalid, refused } from '../../api/endpoint.ts';
@@ -44,7 +44,7 @@ export const resend = endpoint({
     end: (account, _id, payBy) => declareOver(deps.db, account, payBy),
     async recover(account, id) {
       const message = await findAccepted(deps.db, account, id);
-      return message && { kind: 'accepted', body: sendResult(message, CREDITS_PER_MESSAGE) };
+      return message && { kind: 'accepted', body: sendResult(message, creditsOf(message)) };
     },
   }),
 });

@@ -6,7 +6,7 @@ import {
   scheduledBatchId,
   type Validity,
 } from '../../../shared/messages/schedule.ts';
-import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
+import { creditsOf } from '../../../shared/money/accounts/prices.ts';
 import { findBooked } from '../../../shared/money/payment/find-booked.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
@@ -119,7 +119,7 @@ export const schedule = endpoint({
         const { read, order } = await readOrder(deps, caller, json);
         if (order.kind === 'refused') return order;
         const { schedule_time: time, valid_until: validUntil, dry_run: dry } = wholeRequest(read);
-        const credits = (order.kind === 'bulk' ? order.batch.total : 1) * CREDITS_PER_MESSAGE;
+        const credits = order.kind === 'bulk' ? (order.batch.credits ?? order.batch.total) : creditsOf(order.message);
         const recipients = order.kind === 'bulk' ? order.entries.map(({ to }) => to) : [order.message.to];
         const placeOf = order.kind === 'bulk' ? order.placeOf : () => 'to';
         // Checked before a batch is stored, so that accounts without credits cannot fill the disk.
@@ -178,8 +178,8 @@ async function bookBatch(
   payBy: Date | undefined,
 ): ReturnType<typeof payForBatch> {
   const batch = newBatch(scheduledBatchId(booking), account, order, endOfValidity(validity, booking.at));
-  const { total, sender, route, reference, keys } = order.batch;
-  const named = { sender, route, ...defined({ reference, keys }) };
+  const { total, credits, sender, route, reference, keys } = order.batch;
+  const named = { sender, route, ...defined({ credits, reference, keys }) };
   const content = { kind: 'batch', total, validity, ...named } as const;
   return payForBatch(deps, batch, order.entries, payBy, (latest) =>
     deps.booker.book(account, { ...booking, content }, latest, caps),

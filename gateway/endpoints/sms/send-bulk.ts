@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { BatchDocument } from '../../../shared/messages/batch.ts';
 import { promotionalHours } from '../../../shared/messages/document/promotional-hours.ts';
-import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
+import { pricedAt } from '../../../shared/money/accounts/prices.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { newId } from '../../../shared/platform/runtime/ids.ts';
@@ -100,7 +100,7 @@ export const sendBulk = endpoint({
         const { total } = order.batch;
         const { valid_until: validUntil, dry_run: dry } = call.body;
         // Checked before anything is stored, so that accounts without credits cannot fill the disk.
-        const credits = total * CREDITS_PER_MESSAGE;
+        const credits = order.batch.credits ?? total;
         const { placeOf } = order;
         const recipients = order.entries.map(({ to }) => to);
         const verdict = await dryRun(deps, { caller, id, credits, recipients, placeOf }, bulkDryRun(order));
@@ -110,7 +110,7 @@ export const sendBulk = endpoint({
         const batch = newBatch(id, account, order, validUntil);
         const outcome = await withinRecipientLimit(deps, caller.account, recipients, placeOf, () =>
           payForBatch(deps, batch, order.entries, payBy, (latest) =>
-            batchAccepter.acceptBatch(account, { id, total }, latest, caller.caps),
+            batchAccepter.acceptBatch(account, { id, total, ...pricedAt(credits, total) }, latest, caller.caps),
           ),
         );
         if (outcome.kind === 'refused') return outcome;
@@ -132,14 +132,15 @@ export const sendBulk = endpoint({
 function bulkResult({
   _id,
   total,
+  credits,
   duplicates,
   skipped,
-}: Pick<BatchDocument, '_id' | 'total' | 'duplicates' | 'skipped'>): Shown<typeof BulkResult> {
+}: Pick<BatchDocument, '_id' | 'total' | 'credits' | 'duplicates' | 'skipped'>): Shown<typeof BulkResult> {
   return {
     status: 'success',
     batch_id: _id,
     total,
-    credits_used: total * CREDITS_PER_MESSAGE,
+    credits_used: credits ?? total,
     ...defined({ duplicates, skipped }),
   };
 }

@@ -4,7 +4,7 @@ import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { promotionalHours } from '../../../shared/messages/document/promotional-hours.ts';
 import { findInQueue } from '../../../shared/messages/queue/queue-store.ts';
-import { CREDITS_PER_MESSAGE } from '../../../shared/money/ledger/refund.ts';
+import { creditsOf } from '../../../shared/money/accounts/prices.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { readPaid } from '../../../shared/money/payment/read-paid.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
@@ -103,7 +103,7 @@ export const send = endpoint({
     end: (account, _id, payBy) => declareOver(deps.db, account, payBy),
     async recover(account, id) {
       const message = await findAccepted(deps.db, account, id);
-      return message && { kind: 'accepted', body: sendResult(message, CREDITS_PER_MESSAGE) };
+      return message && { kind: 'accepted', body: sendResult(message, creditsOf(message)) };
     },
   }),
 });
@@ -125,7 +125,7 @@ export async function sendOne(
   const recipients = [message.to];
   const placeOf = () => 'to';
   if (dry) {
-    const price = { caller, id, credits: CREDITS_PER_MESSAGE, recipients, placeOf };
+    const price = { caller, id, credits: creditsOf(message), recipients, placeOf };
     return dryRun(deps, price, messageDryRun(message));
   }
 
@@ -155,7 +155,7 @@ export async function findAccepted(
   db: Db,
   account: AccountId,
   id: MessageId,
-): Promise<Pick<MessageDocument, '_id' | 'to'> | undefined> {
+): Promise<Pick<MessageDocument, '_id' | 'to' | 'credits'> | undefined> {
   for (const { messages } of (await readPaid(db, account, findCommitted)).values()) {
     const pending = messages.find((message) => message._id === id);
     if (pending !== undefined) return pending;
@@ -163,5 +163,5 @@ export async function findAccepted(
   const waiting = await findInQueue(db, account, id, true);
   if (waiting !== undefined) return waiting;
   const messages = db.collection<MessageDocument>('messages');
-  return (await findCommitted(messages, { _id: id, account }, { to: 1 })) ?? undefined;
+  return (await findCommitted(messages, { _id: id, account }, { to: 1, credits: 1 })) ?? undefined;
 }

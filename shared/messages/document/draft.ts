@@ -21,6 +21,7 @@ export type MessageDraft = Pick<
   | 'batch'
   | 'inReplyTo'
   | 'resendOf'
+  | 'credits'
   | 'keys'
 >;
 
@@ -47,6 +48,7 @@ export function queuedMessage(account: AccountId, group: GroupId, draft: Message
     ...(draft.reference === undefined ? {} : { reference: draft.reference }),
     ...(draft.inReplyTo === undefined ? {} : { inReplyTo: draft.inReplyTo }),
     ...(draft.resendOf === undefined ? {} : { resendOf: draft.resendOf }),
+    ...(draft.credits === undefined ? {} : { credits: draft.credits }),
     ...(draft.keys === undefined ? {} : { keys: draft.keys }),
     state: 'queued',
     v: 0,

@@ -105,6 +105,8 @@ export interface MessageDocument extends StoredMessage {
   readonly resendOf?: MessageId;
   /** The customer's message that it answers by itself (a confirmation of STOP): it goes to who has opted out, too. */
   readonly inReplyTo?: MessageId;
+  /** What was paid for it. Absent: 1 (money/accounts/prices.ts). */
+  readonly credits?: number;
   /**
    * The change that refunds it together with other messages (docs/decisions/0006). Absent: it is refunded by its own id, if at
    * all.
@@ -144,7 +146,7 @@ export interface Attempt {
   readonly reason: string;
 }
 
-/** The route's prices, for reports only: every message costs one credit. */
+/** The route's prices, for reports only: what the account pays is in `credits`. */
 export interface Routed {
   /** The route's name. */
   readonly route: string;

@@ -1,6 +1,7 @@
 import type { Binary } from 'mongodb';
 import type { AccountId, GroupId, MessageId, ScheduleId } from '../../platform/runtime/ids.ts';
 import type { Opening } from './opening.ts';
+import type { PriceList } from './prices.ts';
 
 export const TEXTS = ['shown', 'own', 'hidden'] as const;
 
@@ -88,6 +89,8 @@ export interface AccountDocument {
   readonly brake?: 'watch' | 'hold';
   /** Prefixes to which its sends are refused, until a person releases them. Follows from `traffic_holds`. */
   readonly heldPrefixes?: readonly string[];
+  /** What it pays (prices.ts). Absent: what the specification says, and what the installation has set for conversations. */
+  readonly prices?: PriceList;
   /** Changes of the balance that may lack their follow-up, by group id or by reference id. */
   readonly pending?: Readonly<Record<string, PendingChange>>;
   /** Opened conversations that may not be stored yet, by the group in `pending` that paid for them. */

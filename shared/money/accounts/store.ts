@@ -2,6 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument } from './account.ts';
+import type { PriceList } from './prices.ts';
 
 export type NewAccount = Pick<AccountDocument, 'name' | 'currency' | 'expiryDate' | 'senders'> & {
   readonly dlt?: AccountDocument['dlt'];
@@ -109,6 +110,11 @@ export async function setAccountLimits(db: Db, id: AccountId, limits: AccountLim
     LIMITS.filter((name) => limits[name] === undefined).map((name) => [name, '' as const]),
   );
   await accounts(db).updateOne({ _id: id }, { $set: limits, $unset: unset });
+}
+
+/** Sets the price list; an empty one is none. Idempotent. */
+export async function setPrices(db: Db, id: AccountId, prices: PriceList): Promise<void> {
+  await accounts(db).updateOne({ _id: id }, prices.length === 0 ? { $unset: { prices: '' } } : { $set: { prices } });
 }
 
 /** Whether all users need a second factor, or owners only. */

@@ -28,7 +28,7 @@ export interface ChatOrder {
  * documents of the conversations have it.
  */
 export interface ChatState {
-  readonly account: (Payer & Pick<AccountDocument, '_id' | 'chats' | 'opening'>) | null;
+  readonly account: (Payer & Pick<AccountDocument, '_id' | 'chats' | 'opening' | 'prices'>) | null;
   /** Of the customers and of all their aliases. */
   readonly conversations: ConversationDocuments;
 }
@@ -71,7 +71,7 @@ export function decideChats(
     const [conversation] = running.sort((a, b) => b.until.getTime() - a.until.getTime());
     if (conversation !== undefined) return { kind: 'included', conversation };
     const by = starterAt(session, now);
-    const credits = conversationPrice(by, prices);
+    const credits = conversationPrice(by, prices, order.to, account.prices);
     const keys = chargesOf([{ caps: order.caps, amount: credits }]);
     const refused = refusalOf(payer, credits, today, keys);
     if (refused !== undefined) return refused;

@@ -2,10 +2,8 @@ import type { Db } from 'mongodb';
 import { mayHaveLeft } from '../../messages/document/copies.ts';
 import type { MessageDocument } from '../../messages/document/message.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
+import { creditsOf } from '../accounts/prices.ts';
 import { applyCredits, type Credit } from './change.ts';
-
-/** 1 credit per recipient, whatever the number of segments ("Limits": Billing unit, SMS). */
-export const CREDITS_PER_MESSAGE = 1;
 
 /**
  * Whether a message is refunded: it ended, and certainly no carrier accepted any part of it (refused before or at submit, or
@@ -28,7 +26,7 @@ export async function refundMessages(db: Db, messages: readonly MessageDocument[
     const credits = byAccount.get(message.account) ?? [];
     credits.push({
       id: `ref_${message._id}`,
-      amount: CREDITS_PER_MESSAGE,
+      amount: creditsOf(message),
       reason: 'refund',
       reference: message._id,
       paid: { by: message.group, keys: message.keys },

@@ -5,7 +5,7 @@ import { type Clock, isoDate } from '../../platform/runtime/clock.ts';
 import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import { type AccountId, ownGroupId } from '../../platform/runtime/ids.ts';
 import { within } from '../../platform/runtime/within.ts';
-import { CREDITS_PER_MESSAGE } from '../ledger/refund.ts';
+import { creditsOf } from '../accounts/prices.ts';
 import type { AcceptOutcome } from './accept.ts';
 import { debitAgain } from './debit-again.ts';
 import type { FollowUp } from './follow-up.ts';
@@ -30,5 +30,5 @@ export async function acceptOnce(
   crashPoint('accept:debited');
   // Another process may be doing the same, or may have done it.
   await within(REPEAT_MS, followUp.store([{ ...request, first: false }]));
-  return { kind: 'accepted', credits: CREDITS_PER_MESSAGE };
+  return { kind: 'accepted', credits: creditsOf(draft) };
 }

@@ -9,7 +9,7 @@ import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import { type AccountId, type GroupId, newId } from '../../platform/runtime/ids.ts';
 import type { Log } from '../../platform/runtime/log.ts';
 import { within } from '../../platform/runtime/within.ts';
-import { CREDITS_PER_MESSAGE } from '../ledger/refund.ts';
+import { creditsOf } from '../accounts/prices.ts';
 import type { Refusal } from '../ledger/refusal.ts';
 import { chargesOf, type KeyCaps, type KeyCharge } from '../ledger/spending.ts';
 import { type Answered, type DebitRequest, debitEach, PAID } from './debit.ts';
@@ -309,8 +309,9 @@ function together(orders: readonly Order[]): Order {
 }
 
 function orderPrice({ drafts, bookings, batch }: Omit<Order, 'keys'>): number {
-  const messages = (batch?.total ?? drafts.length) * CREDITS_PER_MESSAGE;
-  return bookings.reduce((sum, booking) => sum + priceOfBooking(booking), messages);
+  const messages = drafts.reduce((sum, draft) => sum + creditsOf(draft), 0);
+  const some = batch === undefined ? messages : (batch.credits ?? batch.total);
+  return bookings.reduce((sum, booking) => sum + priceOfBooking(booking), some);
 }
 
 function withOwnPrice(outcome: AcceptOutcome, order: Order): AcceptOutcome {

@@ -5,7 +5,7 @@ import type { ScheduleDocument } from '../../messages/schedule.ts';
 import { type BatchId, type GroupId, isBatchId } from '../../platform/runtime/ids.ts';
 import type { AccountDocument, Covers, PendingChange } from '../accounts/account.ts';
 import type { Opening } from '../accounts/opening.ts';
-import { CREDITS_PER_MESSAGE } from '../ledger/refund.ts';
+import { creditsOf } from '../accounts/prices.ts';
 
 /**
  * What a debit pays for travels in the account's own document, under `pending`, from the update that pays until everything is
@@ -47,6 +47,8 @@ export interface BatchOrder {
   readonly id: BatchId;
   /** Recipients. */
   readonly total: number;
+  /** The price. Absent: 1 for each. */
+  readonly credits?: number;
 }
 
 /** The binary's content. Nested documents would take the store twice the time. */
@@ -67,7 +69,8 @@ type Asked = Omit<PendingChange, Decided>;
 /** The price in credits. */
 export function priceOf({ messages, schedules = [], batch }: Purchase): number {
   const booked = schedules.reduce((sum, { credits }) => sum + credits, 0);
-  return (batch?.total ?? messages.length) * CREDITS_PER_MESSAGE + booked;
+  if (batch !== undefined) return (batch.credits ?? batch.total) + booked;
+  return messages.reduce((sum, message) => sum + creditsOf(message), booked);
 }
 
 /** The requested part of a purchase's ledger entry. */

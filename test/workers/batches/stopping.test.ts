@@ -88,6 +88,30 @@ describe('batches worker: stops', () => {
       expect(await countBatch(store.db, stopped)).to.include({ queued: 0, sent: 3, rejected: 2_997 });
     });
 
+    it('one of an account with a price list: each entry gives back its own price, once', async () => {
+      const account = await makeAccount(store.db, 100);
+      const entries = [...Array(6).keys()].map((i) => ({ to: i % 2 === 0 ? `9198765432${i}0` : `4474001234${i}0` }));
+      const prices = [
+        { channel: 'sms', country: 'IN', credits: 2 },
+        { channel: 'sms', credits: 7 },
+      ] as const;
+      const batch = makeBatch(account, 6, { perChunk: 2, credits: 27, prices });
+      await payBatch(store.db, batch, entries);
+      expect(await balanceOf(account)).to.equal(73);
+      await splitNext({ db: store.db, ...PLAIN }, await read(batch._id));
+      await writeOutAll(store.db);
+      const [sent] = await messagesOf(batch._id);
+      if (sent === undefined) throw new Error('two are made');
+      await messages().updateOne({ _id: sent._id }, { $set: { state: 'sent' }, $inc: { v: 1 } });
+      await beginStop(store.db, batch._id);
+
+      await work();
+
+      const stopped = await closed(batch._id);
+      expect(await balanceOf(account)).to.equal(100 - (sent.credits ?? 0));
+      expect(await refundedCredits(store.db, stopped)).to.equal(27 - (sent.credits ?? 0));
+    });
+
     it('beside claims: every message is either with a carrier or refunded', async () => {
       const account = await makeAccount(store.db, 1_000);
       const batch = makeBatch(account, 1_000, { path: 'race' });

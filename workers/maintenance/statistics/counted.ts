@@ -2,7 +2,8 @@ import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import type { MessageDocument, StoredMessage } from '../../../shared/messages/document/message.ts';
 import { HOUR_MS, type TrafficKind } from '../../../shared/messages/statistics-hour.ts';
-import { CREDITS_PER_MESSAGE, isRefundable } from '../../../shared/money/ledger/refund.ts';
+import { creditsOf } from '../../../shared/money/accounts/prices.ts';
+import { isRefundable } from '../../../shared/money/ledger/refund.ts';
 import { idTime } from '../../../shared/platform/runtime/ids.ts';
 
 /** What is read of a message to count it. */
@@ -10,7 +11,7 @@ export type Counted = Pick<
   StoredMessage,
   '_id' | 'v' | 'channel' | 'account' | 'to' | 'state' | 'operator' | 'errorCode' | 'history' | 'parts' | 'earlier'
 > &
-  Partial<Pick<MessageDocument, 'sender' | 'route' | 'routed' | 'segments' | 'template'>> & {
+  Partial<Pick<MessageDocument, 'sender' | 'route' | 'routed' | 'segments' | 'template' | 'credits'>> & {
     readonly direction?: 'in' | 'out';
     readonly content?: { readonly name?: string };
     readonly claim?: Pick<NonNullable<MessageDocument['claim']>, 'carrier'>;
@@ -22,7 +23,7 @@ export const COUNTED_FIELDS = {
   ...{ v: 1, channel: 1, account: 1, state: 1, operator: 1, errorCode: 1, history: 1, direction: 1 },
   conversation: 1,
   ...{ 'claim.carrier': 1, 'opened.credits': 1, 'parts.state': 1, 'earlier.parts.state': 1, 'earlier.carrier': 1 },
-  ...{ to: 1, sender: 1, route: 1, routed: 1, segments: 1, template: 1, 'content.name': 1 },
+  ...{ to: 1, sender: 1, route: 1, routed: 1, segments: 1, template: 1, credits: 1, 'content.name': 1 },
 } as const;
 
 /** What a message cost the account. */
@@ -68,7 +69,7 @@ function kindOf(message: Counted, names: ReadonlyMap<string, string>): Kind {
 
 function paidFor(message: Counted, refunded: ReadonlySet<string | undefined>): Paid {
   const { channel, opened, conversation } = message;
-  const credits = channel === 'sms' ? CREDITS_PER_MESSAGE : (opened?.credits ?? 0);
+  const credits = channel === 'sms' ? creditsOf(message) : (opened?.credits ?? 0);
   const isBack = channel === 'sms' ? isRefundable(message) : refunded.has(conversation);
   return { credits, refunded: isBack ? credits : 0 };
 }

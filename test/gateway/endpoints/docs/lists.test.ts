@@ -8,6 +8,8 @@ const { paths, components } = contract;
 /** Answers that have a list and are no pages, with what bounds them. */
 const WHOLE: Readonly<Record<string, string>> = {
   '/v2/account/webhooks': 'an account has ten',
+  '/v2/account/prices': 'operators write them: 300',
+  '/v2/admin/accounts/{account_id}/prices': 'operators write them: 300',
   '/v2/account/exports': 'an account has three',
   '/v2/account/statistics': 'a period has some carriers, and the ten most frequent codes',
   '/v2/messages/{message_id}': 'the timeline of one message',

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import { ROUTES } from '../../../shared/messages/document/routing.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { isCountry } from '../../../shared/money/accounts/number-check.ts';
+import { CREDITS_MAX, PRICES_MAX, type Price, type PriceList } from '../../../shared/money/accounts/prices.ts';
+import { findAccount, setPrices } from '../../../shared/money/accounts/store.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
+import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
+import { named, success, text, whole } from '../../api/shapes.ts';
+import { changeAudited } from '../../http/audited.ts';
+import { choice, Fault, list, number, object, optional, required, string } from '../../http/fields/field.ts';
+import { request } from '../../http/fields/request.ts';
+import { accountOf } from '../accounts/account.ts';
+import { ACCOUNT_IN_PATH } from '../operators/fields.ts';
+
+/** What an account pays. Operators set it; the account reads it. */
+
+const PriceShape = named('Price', {
+  channel: z.enum(['sms', 'chatapp']),
+  route: z.enum(ROUTES).meta({ description: 'SMS: only on this route.' }).optional(),
+  country: text('Only to this country (ISO 3166-1).', { example: 'IN' }).optional(),
+  started_by: z.enum(['user', 'business']).meta({ description: 'Chat-app: who started the conversation.' }).optional(),
+  credits: whole('For each message, segment or conversation.', { minimum: 1, example: 2 }),
+  per: z
+    .enum(['message', 'segment', 'conversation'])
+    .meta({ description: 'What `credits` are for.', example: 'segment' }),
+});
+
+const Prices = named('Prices', {
+  prices: z.array(PriceShape).meta({
+    description: `The first one that fits decides; where none fits: 1 credit for an SMS, and for conversations what the installation has set. ${PRICES_MAX} at most.`,
+  }),
+});
+
+export const accountPrices = endpoint({
+  id: 'accountPrices',
+  method: 'get',
+  path: '/v2/account/prices',
+  tag: 'Account',
+  summary: 'What the account pays',
+  description:
+    'Extension. The price list in credits; empty: 1 credit for each SMS recipient, whatever the number of segments.',
+  scopes: ['read'],
+  answer: Prices,
+  async handle({ db }, { caller }) {
+    return pricesRecord((await findAccount(db, caller.account._id))?.prices);
+  },
+});
+
+export const operatorPrices = endpoint({
+  id: 'operatorPrices',
+  method: 'get',
+  path: '/v2/admin/accounts/{account_id}/prices',
+  tag: 'Operators',
+  summary: 'What an account pays',
+  description: 'Extension. As the account sees it.',
+  scopes: ['admin:read'],
+  params: ACCOUNT_IN_PATH,
+  answer: Prices,
+  problems: ['account_not_found'],
+  async handle({ db }, { params }) {
+    const account = await accountOf(db, params.account_id);
+    return account === undefined ? refused('account_not_found') : pricesRecord(account.prices);
+  },
+});
+
+const price = object({
+  channel: required(choice(['sms', 'chatapp'])),
+  route: optional(choice(ROUTES, 'SMS: only on this route.')),
+  country: optional(
+    string({ description: 'Only to this country (ISO 3166-1).', pattern: '^[A-Z]{2}$' }, (text) =>
+      isCountry(text) ? text : new Fault('invalid_value', 'It must be a country in two letters, like IN.'),
+    ),
+  ),
+  started_by: optional(choice(['user', 'business'], 'Chat-app: who started the conversation.')),
+  credits: required(
+    number(
+      { description: 'For each message, segment or conversation.', minimum: 1, maximum: CREDITS_MAX, type: 'integer' },
+      (value) => (Number.isInteger(value) ? undefined : new Fault('wrong_type', 'It must be a whole number.')),
+    ),
+  ),
+  per: optional(
+    choice(['message', 'segment', 'conversation'], 'What `credits` are for. Left out: a message or a conversation.'),
+  ),
+});
+
+export const changePrices = endpoint({
+  id: 'setPrices',
+  method: 'put',
+  path: '/v2/admin/accounts/{account_id}/prices',
+  tag: 'Operators',
+  summary: 'Set what an account pays',
+  description:
+    'Extension. The whole list; an empty one brings back 1 credit for each SMS recipient. Gateways see it within seconds. What was paid stays as it was: refunds give that back.',
+  scopes: ['admin:money'],
+  confirmed: true,
+  params: ACCOUNT_IN_PATH,
+  body: request({
+    prices: required(
+      list(
+        price,
+        { description: 'In their order: the first one that fits decides.', maxItems: PRICES_MAX },
+        (entries, add) => {
+          for (const [index, entry] of entries.entries()) {
+            if (entry === undefined) continue;
+            const { channel, route, per, started_by: by } = entry;
+            const only = (name: string, of: string) => add(index, name, new Fault('conflict', `It is for ${of} only.`));
+            if (channel === 'chatapp' && route !== undefined) only('route', 'SMS');
+            if (channel === 'sms' && by !== undefined) only('started_by', 'the chat-app channel');
+            if (per === 'conversation' && channel === 'sms') only('per', 'the chat-app channel');
+            if (per !== undefined && per !== 'conversation' && channel === 'chatapp') only('per', 'SMS');
+          }
+        },
+      ),
+    ),
+  }),
+  answer: success('SetPricesResult', Prices.shape),
+  problems: ['account_not_found'],
+  examples: {
+    body: {
+      reseller: {
+        prices: [
+          { channel: 'sms', country: 'IN', credits: 1, per: 'segment' },
+          { channel: 'sms', credits: 6 },
+        ],
+      },
+    },
+  },
+  async handle(deps, { requester, params, body }) {
+    const { db } = deps;
+    const account = await accountOf(db, params.account_id);
+    if (account === undefined) return refused('account_not_found');
+    const prices = body.prices.map(
+      ({ channel, route, country, started_by: startedBy, credits, per }): Price => ({
+        ...{ channel, credits },
+        ...defined({ route, country, startedBy }),
+        ...(per === 'segment' ? { per } : {}),
+      }),
+    );
+    await changeAudited(deps, requester, {
+      ...{ action: 'account.prices', subject: { kind: 'account', id: account._id }, account: account._id },
+      read: async () => shownIn(await findAccount(db, account._id)),
+      make: () => setPrices(db, account._id, prices),
+      madeOf: () => ({ prices }),
+      isRefusal: () => false,
+    });
+    return done(pricesRecord(prices));
+  },
+});
+
+function shownIn(account: Pick<AccountDocument, 'prices'> | undefined): object {
+  return { prices: account?.prices ?? [] };
+}
+
+function pricesRecord(prices: PriceList = []): Shown<typeof Prices> {
+  return {
+    prices: prices.map(({ channel, route, country, startedBy, credits, per }) => ({
+      channel,
+      ...defined({ route, country, started_by: startedBy }),
+      credits,
+      per: per ?? (channel === 'sms' ? 'message' : 'conversation'),
+    })),
+  };
+}
