@@ -6,6 +6,7 @@ import { type Charge, ownerOf, type Reply, requesterOf } from '../http/context.t
 import type { GatewayDeps } from '../http/deps.ts';
 import { isRefused, type Refused } from '../http/idempotency/action.ts';
 import type { ProblemSlug } from '../http/problem.ts';
+import { isLooking } from './looking.ts';
 import { ReadQueue } from './read-queue.ts';
 import { textsFor } from './texts.ts';
 
@@ -44,8 +45,9 @@ export function createCostlyReads(charge: Charge): AnswerRead {
   return async (res, cost, read, missing = 'not_found', send = (json) => sendJsonText(res, 200, json)) => {
     if (!(await charge(res, cost))) return;
     const owner = ownerOf(res);
-    // Who is shown more of the texts does not share a read with who is shown less.
-    const asked = `${textsFor(requesterOf(res))} ${res.req.originalUrl}`;
+    // Who is shown more of the texts does not share a read with who is shown less. Operators see less of what customers wrote.
+    const requester = requesterOf(res);
+    const asked = `${textsFor(requester)} ${isLooking(requester)} ${res.req.originalUrl}`;
     const text = await queue.run(owner, asked, async () => {
       const found = await read();
       if (typeof found === 'object' && isRefused(found)) return found;

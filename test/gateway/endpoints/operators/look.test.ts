@@ -8,6 +8,7 @@ import { makeAccount, makeMessage } from '../../../support/make.ts';
 import { operations } from '../../../support/openapi.ts';
 import { makeOwnThings, pathOf } from '../../../support/own-things.ts';
 import { type Browser, signedIn } from '../../../support/signed-in.ts';
+import { wrote } from '../../../support/wrote.ts';
 
 /** What the support desk does: it finds a message of any account, and looks at the account as the account does. */
 describe('operators who answer customers', () => {
@@ -129,6 +130,29 @@ describe('operators who answer customers', () => {
         { action: 'account.look', account: world.account },
         { action: 'message.look', account: world.account },
       ]);
+    });
+
+    it('does not share a read with users who see more of what customers wrote', async () => {
+      await world.db
+        .collection<{ _id: string }>('accounts')
+        .updateOne({ _id: world.account }, { $set: { texts: 'hidden' } });
+      const customer = '919876501234';
+      await wrote(world.db, world.account, { customer, body: 'my code is 4711' });
+      const bearer = { Authorization: `Bearer ${world.key}` };
+
+      const both = await Promise.all(
+        Array.from({ length: 12 }, (_, i) =>
+          request(world.url)
+            .get(`/v2/account/inbox/${customer}`)
+            .set(i % 2 === 0 ? bearer : as(desk))
+            .expect(200),
+        ),
+      );
+
+      const said = (from: number) =>
+        new Set(both.filter((_, i) => i % 2 === from).map(({ body }) => body.data[0]?.body));
+      expect([...said(0)]).to.deep.equal(['my code is 4711']);
+      expect([...said(1)]).to.deep.equal([undefined]);
     });
 
     it('may do nothing but read, and test and replay with admin:support; every endpoint of accounts was asked', async () => {
