@@ -42,6 +42,9 @@ const Export = named('Export', {
 
 const IN_PATH = { export_id: ExportIdText };
 
+/** How many requests the making of a file counts as, and each download. */
+const FILE_COST = 20;
+
 export const startExport = endpoint({
   id: 'startExport',
   method: 'post',
@@ -49,8 +52,9 @@ export const startExport = endpoint({
   tag: 'Reading back',
   summary: 'Ask for a file of messages',
   description:
-    'Extension. Begins to write the messages that fit into a CSV file, newest first, 500,000 at most; without their texts. It goes on in the background and is kept for a day. An account may have 3 at a time.',
+    'Extension. Begins to write the messages that fit into a CSV file, newest first, 500,000 at most; without their texts. It goes on in the background and is kept for a day. An account may have 3 at a time. Counts as 20 requests.',
   scopes: ['read'],
+  costs: FILE_COST,
   body: request(MESSAGE_FILTER),
   answer: success('StartedExport', Export.shape),
   problems: ['quota_reached'],
@@ -131,9 +135,6 @@ export const dropExport = endpoint({
     return isGone ? done({ export_id: id as ExportId }) : refused('export_not_found');
   },
 });
-
-/** How many requests a download counts as. */
-const FILE_COST = 20;
 
 export const exportCsv = endpoint({
   id: 'exportFile',

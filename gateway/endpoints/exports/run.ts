@@ -65,7 +65,7 @@ const REST = 2;
 const ROWS_MAX = 500_000;
 /** It got on so long ago that its process must be gone. */
 const STALLED_MS = 30_000;
-/** Exports that a process makes at the same time; others wait for their turn. */
+/** Pieces that a process makes at the same time. */
 const RUNNING_MAX = 3;
 
 const zip = promisify(gzip);
@@ -135,10 +135,13 @@ export async function* exportFile(db: Db, { _id, pieces }: ExportDocument): Asyn
   }
 }
 
-/** Makes the exports that were begun in this process, and those whose process died, when somebody looks at them. */
+/**
+ * Makes the exports that were begun in this process, and those whose process died, when somebody looks at them. After each piece the
+ * next one has its turn: an account with long files delays the short ones of others by some seconds only.
+ */
 class Exports {
   readonly #deps: RunDeps;
-  readonly #waiting: ExportDocument[] = [];
+  readonly #waiting: ExportId[] = [];
   readonly #known = new Set<ExportId>();
   #running = 0;
 
@@ -152,21 +155,22 @@ class Exports {
     if (found.state === 'running' && stalled) this.run(found);
   }
 
-  run(found: ExportDocument): void {
-    if (this.#known.has(found._id)) return;
-    this.#known.add(found._id);
-    this.#waiting.push(found);
+  run({ _id }: ExportDocument): void {
+    if (this.#known.has(_id)) return;
+    this.#known.add(_id);
+    this.#waiting.push(_id);
     this.#next();
   }
 
   #next(): void {
     if (this.#running >= RUNNING_MAX) return;
-    const found = this.#waiting.shift();
-    if (found === undefined) return;
+    const id = this.#waiting.shift();
+    if (id === undefined) return;
     this.#running++;
-    void runExport(this.#deps, found).finally(() => {
+    void runExport(this.#deps, id).then((goesOn) => {
       this.#running--;
-      this.#known.delete(found._id);
+      if (goesOn) this.#waiting.push(id);
+      else this.#known.delete(id);
       this.#next();
     });
   }
@@ -175,21 +179,21 @@ class Exports {
 export const exportsIn = perProcess((gateway) => new Exports(gateway));
 
 /**
- * Makes the rest of a file. Never rejects. It ends where another process has gone on, or when the export was removed: then the
- * update matches nothing.
+ * Makes the next piece of a file. Returns whether there is more to do. Never rejects. It ends where another process has gone on, or
+ * when the export was removed: then the update matches nothing.
  */
-async function runExport({ db, clock, log, stopping }: RunDeps, begun: ExportDocument): Promise<void> {
-  let now: ExportDocument | null = await exportsOf(db)
-    .findOne({ _id: begun._id })
-    .catch(() => null);
+async function runExport({ db, clock, log, stopping }: RunDeps, _id: ExportId): Promise<boolean> {
   try {
-    while (now !== null && now.state === 'running' && !stopping.aborted) now = await nextPiece(db, clock, now);
+    const begun = await exportsOf(db).findOne({ _id, state: 'running' });
+    if (begun === null || stopping.aborted) return false;
+    return (await nextPiece(db, clock, begun))?.state === 'running' && !stopping.aborted;
   } catch (error) {
-    log.warn('export_failed', { export: begun._id, ...errorFields(error) });
+    log.warn('export_failed', { export: _id, ...errorFields(error) });
     // Without a store it stays as it is, and who looks at it goes on.
     await exportsOf(db)
-      .updateOne({ _id: begun._id, state: 'running' }, { $set: { state: 'failed' } })
+      .updateOne({ _id, state: 'running' }, { $set: { state: 'failed' } })
       .catch(() => {});
+    return false;
   }
 }
 

@@ -55,6 +55,23 @@ describe('exports of messages', () => {
     await get(`/${ids[0]}/file`).expect(404);
   });
 
+  it('take turns: the long ones of one account do not keep those of others waiting', async () => {
+    await put(15_000);
+    const long: string[] = [];
+    for (let n = 0; n < 3; n++) long.push((await start({}).expect(200)).body.export_id);
+    const other = await makeAccount(site.db, 0);
+    const its = { Authorization: `Bearer ${await makeKey(site.db, other, ['read'])}` };
+    const { body } = await request(site.url).post('/v2/account/exports').set(its).send({}).expect(200);
+
+    await eventually(
+      async () => (await exports().findOne({ _id: body.export_id }))?.state === 'done',
+      'the short file is made',
+    );
+    expect(await exports().countDocuments({ account: site.account, state: 'done' })).to.equal(0);
+    await ended(long[0] ?? '');
+    expect((await get(`/${long[0]}`)).body.rows).to.equal(15_000);
+  });
+
   it("go on at their cursor when their process died; nobody sees another account's", async () => {
     await put(3);
     const [first] = await site.db
