@@ -82,8 +82,17 @@ export async function mailNotice(deps: TellDeps, notable: Notable): Promise<void
   await insertMails(deps, account, mails);
 }
 
-/** The mail with a one-time link, to whom it is for. */
+/** Who makes users may give them anybody's address, and make links again and again. */
+const LINKS_PER_HOUR = 5;
+
+/** The mail with a one-time link, to whom it is for. The answer to who made the link has it too. */
 export async function mailLink(deps: TellDeps, user: UserDocument, { at, told, sealed = '' }: Act): Promise<void> {
+  const { db, clock, log } = deps;
+  const [account, to = ''] = [user.account, addressOf(user)];
+  const before = await db
+    .collection<MailDocument>('mails')
+    .countDocuments({ ...mailedLately(account, clock.now()), kind: 'link', to }, { limit: LINKS_PER_HOUR });
+  if (before >= LINKS_PER_HOUR) return log.warn('mails_limited', { account, user_id: user._id, left_out: 1 });
   const id = `link ${at.getTime()}`;
   const place = ['mails', mailId(id, user._id, at), 'sealed'] as const;
   const token = deps.box.open(sealed, ['users', user._id, 'unannounced.sealed']);
@@ -120,8 +129,9 @@ async function insertOwned(
     return to === undefined || mail.until <= now ? [] : [{ ...mail, to }];
   });
   if (addressed.length === 0) return;
-  const lately = { account: account ?? { $exists: false }, at: { $gt: new Date(now.getTime() - HOUR_MS) } };
-  const before = await db.collection<MailDocument>('mails').countDocuments(lately, { limit: MAILS_PER_HOUR });
+  const before = await db
+    .collection<MailDocument>('mails')
+    .countDocuments(mailedLately(account, now), { limit: MAILS_PER_HOUR });
   const room = addressed.slice(0, MAILS_PER_HOUR - before);
   if (room.length < addressed.length) log.warn('mails_limited', { account, left_out: addressed.length - room.length });
   const mails = room.map(
@@ -132,6 +142,10 @@ async function insertOwned(
     }),
   );
   await insertNew(db, 'mails', mails);
+}
+
+function mailedLately(account: AccountId | undefined, now: Date) {
+  return { account: account ?? { $exists: false }, at: { $gt: new Date(now.getTime() - HOUR_MS) } };
 }
 
 /** Users of the account, and operators, whom it may concern. */

@@ -172,4 +172,20 @@ describe('what happens to an account is told', () => {
 
     expect((await mails()).length).to.equal(insertedCount + 1);
   });
+
+  it('five links an hour to one address, whosever it is', async () => {
+    const victim = { account, role: 'sender', email: 'victim@elsewhere.test' } as const;
+    for (let n = 0; n < 8; n++)
+      await inviteUser(store.db, new Date(), { ...victim, username: `u${n}` }, undefined, TEST_BOX);
+    await inviteUser(
+      store.db,
+      new Date(),
+      { account, role: 'sender', username: 'ravi@shop.test' },
+      undefined,
+      TEST_BOX,
+    );
+    await announce();
+
+    expect(await told()).to.deep.equal([...Array(5).fill('link victim@elsewhere.test'), 'link ravi@shop.test'].sort());
+  });
 });
