@@ -161,13 +161,18 @@ export async function readHeldAccounts(db: Db): Promise<ReadonlySet<AccountId>> 
   return new Set(held.map(({ _id }) => _id));
 }
 
+const RULES = ['dlt', 'senders', 'optOuts', 'optOutExempt', 'countries', 'brake', 'heldPrefixes'] as const;
+
+export type SendingRules = Pick<AccountDocument, (typeof RULES)[number]>;
+
 /** The rules that these accounts' messages must meet to be sent. */
 export async function readSendingRules(
   db: Db,
   ids: readonly AccountId[],
-): Promise<ReadonlyMap<AccountId, Pick<AccountDocument, 'dlt' | 'senders' | 'optOuts' | 'optOutExempt'>>> {
+): Promise<ReadonlyMap<AccountId, SendingRules>> {
+  const projection = Object.fromEntries(RULES.map((name) => [name, 1]));
   const found = await accounts(db)
-    .find({ _id: { $in: [...ids] } }, { projection: { dlt: 1, senders: 1, optOuts: 1, optOutExempt: 1 } })
+    .find({ _id: { $in: [...ids] } }, { projection })
     .toArray();
   return new Map(found.map((account) => [account._id, account]));
 }

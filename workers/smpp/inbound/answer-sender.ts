@@ -1,10 +1,12 @@
 import type { Db } from 'mongodb';
+import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import { routedOf } from '../../../shared/carriers/routing/placement.ts';
 import { Routes } from '../../../shared/carriers/routing/routes.ts';
 import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
 import { laneOf } from '../../../shared/messages/document/routing.ts';
 import { planText } from '../../../shared/messages/sms-plan.ts';
-import { readSendingRules } from '../../../shared/money/accounts/store.ts';
+import { prefixOf } from '../../../shared/messages/traffic/prefix.ts';
+import { readSendingRules, type SendingRules } from '../../../shared/money/accounts/store.ts';
 import { acceptOnce } from '../../../shared/money/payment/accept-once.ts';
 import { FollowUp } from '../../../shared/money/payment/follow-up.ts';
 import { isStoreTrouble } from '../../../shared/platform/mongo/errors.ts';
@@ -22,7 +24,7 @@ interface AnswerSenderOptions {
 }
 
 /** The result of a due answer, for the metrics. `late`: the account could not pay for it in time. */
-type Result = 'sent' | 'unpaid' | 'no_template' | 'no_route' | 'late';
+type Result = 'sent' | 'unpaid' | 'no_template' | 'not_allowed' | 'no_route' | 'late';
 
 interface Verdict {
   readonly result: Result;
@@ -101,6 +103,7 @@ export class AnswerSender {
     const rules = (await readSendingRules(db, [account])).get(account);
     // The account came under DLT after the answer was set.
     if (rules?.dlt === 'on' && entityId === undefined) return { result: 'no_template' };
+    if (rules !== undefined && isBeyond(rules, to)) return { result: 'not_allowed' };
     const lane = laneOf(ROUTE);
     const resolution = (await this.#routes.table()).resolve({ account, to, sender, route: ROUTE, lane });
     if (resolution.kind === 'no_route') return { result: 'no_route' };
@@ -116,4 +119,10 @@ export class AnswerSender {
     if (outcome.kind === 'outcome_unknown') throw new Error('whether an answer is paid for cannot be told yet');
     return outcome.kind === 'accepted' ? { result: 'sent' } : { result: 'unpaid', reason: outcome.kind };
   }
+}
+
+/** Whoever fakes traffic can also write to us. So an answer goes no farther than what the account sends itself. */
+function isBeyond({ countries, brake, heldPrefixes = [] }: SendingRules, to: string): boolean {
+  if (countries !== undefined && !countries.includes(countryOf(to) ?? '')) return true;
+  return brake === 'hold' && heldPrefixes.includes(prefixOf(to));
 }

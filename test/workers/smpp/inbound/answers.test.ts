@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { addNumber } from '../../../../shared/carriers/numbers/store.ts';
 import { setWordSettings } from '../../../../shared/carriers/opt-outs/word-settings.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import { prefixOf } from '../../../../shared/messages/traffic/prefix.ts';
 import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
@@ -113,6 +114,21 @@ describe('smpp worker: answers to STOP, START and HELP', () => {
     expect(only).to.include({ text: STOPPED, to: PHONE });
     await eventually(async () => expect(await due.countDocuments()).to.equal(1), 'only the broken one is due');
   });
+
+  for (const [what, limits] of [
+    ['outside the countries of the account', { countries: ['AE'] }],
+    ['while the prefix is held', { brake: 'hold', heldPrefixes: [prefixOf(PHONE)] }],
+  ] as const) {
+    it(`there is none ${what}`, async () => {
+      const here = await answering();
+      await here.db.collection<AccountDocument>('accounts').updateOne({ _id: here.account }, { $set: limits });
+      here.says({ text: 'HELP' });
+      await here.received(1);
+      await noneDue(here);
+
+      expect(await spent(here)).to.equal(0);
+    });
+  }
 
   it('without credits there is none: the opt-out stands, and it is counted', async () => {
     const here = await answering();
