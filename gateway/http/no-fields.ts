@@ -8,6 +8,7 @@ export function createNoFields(parse: Handler): Handler {
   return (req, res: Reply, next) => {
     const { 'content-length': length = '0', 'transfer-encoding': chunked } = req.headers;
     if (Number(length) === 0 && chunked === undefined) {
+      res.locals.body = {};
       if (readNoQuery(req, res)) next();
       return;
     }

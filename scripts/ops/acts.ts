@@ -507,6 +507,11 @@ const AUDIT: readonly Act[] = [
 
 const INSTALLATION: readonly Act[] = [
   {
+    ...{ command: 'message find', operation: 'findMessages', args: ['search'], names: { account_id: 'account' } },
+    columns: ['message_id', 'created_at', 'status', 'to', 'sender', 'error_code', 'account_id', 'account_name'],
+  },
+  { command: 'message show', operation: 'operatorMessage', say: (message) => recordText(message) },
+  {
     ...{ command: 'status', operation: 'operatorStatus', isDone: ({ status: worst }) => worst !== 'urgent' },
     notes: 'Exit code 1 means that something urgent is wrong.',
     say: ({ status: worst, watched_at, conditions }) =>

@@ -9,11 +9,13 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { listOptIns } from '../../../shared/carriers/chat-opt-in-store.ts';
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { createSender } from '../../../shared/carriers/sender-store.ts';
+import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { loadConfig } from '../../../shared/platform/config/settings.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { createSecretBox } from '../../../shared/platform/runtime/secret-box.ts';
 import { loadSecretKeys } from '../../../shared/platform/runtime/secret-keys.ts';
+import { makeMessage } from '../../support/make.ts';
 import { OpsWorld } from '../../support/ops-world.ts';
 
 const NOBODY = 'acc_00000000000000000000000000';
@@ -120,6 +122,18 @@ describe('npm run ops: commands that are endpoints', () => {
     expect(await out(`sender approve ${account} ASKED --id ${_id}`)).to.equal('ASKED is approved.\n');
     await out(`sender reject ${account} HARKRA --reason gone`);
     expect(await out(`sender list ${account}`)).to.match(/^HARKRA +rejected +transactional +gone +snd_\w+$/m);
+  });
+
+  it('messages of all accounts are found and shown', async () => {
+    const { _id, ...message } = makeMessage({ account: account as AccountId, to: '919876543210' });
+    await world.store.db.collection<MessageDocument>('messages').insertOne({ _id, ...message });
+    const found = await out('message find 9876543210');
+    expect(found, _id).to.match(new RegExp(`^${_id} .* queued +919876543210 .* ${account} +Shop$`, 'm'));
+    expect(await out(`message show ${_id}`)).to.include('TIMELINE');
+    expect(await refused('message show msg_00000000000000000000000000')).to.match(/^1 Not done: /);
+    const { code, out: wrong } = await run('status');
+    expect({ code, wrong }).to.deep.include({ code: 1 });
+    expect(wrong).to.match(/^urgent .*\nNo process looks/ms);
   });
 
   it('numbers belong to somebody, and are taken away', async () => {

@@ -43,6 +43,19 @@ describe('POST /v2/messages/{message_id}/resend', () => {
     });
   });
 
+  it('200: also without any body', async () => {
+    const { _id } = await stored();
+    const key = newId('req');
+    const bare = () =>
+      request(world.url)
+        .post(`/v2/messages/${_id}/resend`)
+        .auth(world.key, { type: 'bearer' })
+        .set('Idempotency-Key', key);
+
+    const { body } = await bare().expect(200);
+    expect((await bare().expect(200)).body).to.deep.equal(body);
+  });
+
   it('409: what still waits, what was received, and what has lost its text', async () => {
     const waiting = await stored({ state: 'queued' });
     const { _id: old } = await stored();
