@@ -21,7 +21,9 @@ export async function announceActs(deps: AnnounceDeps): Promise<number> {
     announceUnannounced<UserDocument>(deps.db, 'users', async (users) => {
       await tellEach(deps, users);
       for (const user of users) {
-        for (const act of user.unannounced ?? []) if (act.event === 'link') await mailLink(deps, user, act);
+        // Each link ends those before it.
+        const link = user.unannounced?.findLast(({ event }) => event === 'link');
+        if (link !== undefined) await mailLink(deps, user, link);
       }
     }),
   ]);

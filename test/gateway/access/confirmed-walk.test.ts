@@ -73,7 +73,7 @@ describe('every operation with `x-confirmed`', () => {
       expect((await confirm(headers)).status).to.equal(200);
       const again = await call(method, pathOf(path, ids), headers, body);
       expect(again.body.code, JSON.stringify(again.body)).not.to.equal('confirmation_required');
-      if (!/\{(carrier_id|route_id|number)\}|providers\/\{account_id\}\/test/.test(path))
+      if (!/\{(carrier_id|route_id|number|prefix)\}|providers\/\{account_id\}\/test/.test(path))
         expect(again.status, JSON.stringify(again.body)).to.equal(200);
     });
   }

@@ -1,4 +1,5 @@
 import { createEndpoint } from '../../../../shared/events/webhooks/endpoint-store.ts';
+import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
 import { formatKey, newKeyText } from '../../../../shared/people/keys/key-secret.ts';
 import { createKey } from '../../../../shared/people/keys/store.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
@@ -6,6 +7,7 @@ import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.t
 import { type ChatGateway, CUSTOMER } from '../../../support/chat-gateway.ts';
 import { TEST_BOX } from '../../../support/chatapp.ts';
 import { makeKey } from '../../../support/gateway.ts';
+import { makeMessage } from '../../../support/make.ts';
 import { signedIn } from '../../../support/signed-in.ts';
 
 /** How the tests make one kind of POST that takes an Idempotency-Key. */
@@ -38,6 +40,16 @@ const newSealedKey = (account: AccountId) =>
 export const POSTS: Readonly<Record<string, Post>> = {
   '/v2/send': { body: () => ({ ...SMS, to: CUSTOMER }), other: { message: 'another' } },
   '/v2/send-bulk': { body: () => ({ ...SMS, to: [CUSTOMER, '919876543211'] }), other: { message: 'another' } },
+  '/v2/messages/:message_id/resend': {
+    thing: async ({ db, account }) => {
+      const message = makeMessage({ account, state: 'delivered', history: [{ state: 'delivered', at: new Date() }] });
+      await db.collection<MessageDocument>('messages').insertOne(message);
+      return message._id;
+    },
+    body: () => ({}),
+    // This POST has no fields. An unknown field makes it a different request all the same.
+    other: { another: true },
+  },
   '/v2/schedule': {
     body: () => ({ ...SMS, to: CUSTOMER, schedule_time: new Date(Date.now() + HOUR_MS).toISOString() }),
     other: { message: 'another' },
@@ -109,6 +121,7 @@ export const POSTS: Readonly<Record<string, Post>> = {
     other: { state: 'sent' },
     behind: { renewed: ['state', 'progress'] },
   },
+  '/v2/account/erasures': { body: () => ({ number: CUSTOMER }), other: { number: '919876543211' } },
   '/v2/account/users': {
     caller: async ({ db, account }) => (await signedIn(db, 'owner', account)).headers,
     body: () => ({ username: `${newId('usr')}@example.com`, role: 'viewer' }),
@@ -119,6 +132,11 @@ export const POSTS: Readonly<Record<string, Post>> = {
     caller: async ({ db }) => ({ Authorization: `Bearer ${await makeKey(db, undefined, ['admin:support'])}` }),
     body: () => ({ name: 'Shop' }),
     other: { name: 'Another' },
+  },
+  '/v2/admin/erasures': {
+    caller: async ({ db }) => ({ Authorization: `Bearer ${await makeKey(db, undefined, ['admin:support'])}` }),
+    body: () => ({ number: CUSTOMER }),
+    other: { number: '919876543211' },
   },
 };
 
@@ -138,16 +156,24 @@ export const WITHOUT_KEY: Readonly<Record<string, readonly string[]>> = {
     '/v2/session/link',
     '/v2/profile/second-factor',
     '/v2/admin/ledger-checks',
+    '/v2/admin/carriers/test',
   ],
+  'it sends one message to the number of whoever tries, who sees it come': ['/v2/admin/providers/:account_id/test'],
   'it says which state there shall be, and that is there already': [
     '/v2/admin/accounts/:account_id/status',
+    '/v2/admin/accounts/:account_id/opt-ins',
     '/v2/admin/accounts/:account_id/senders/:sender/decision',
     '/v2/admin/accounts/:account_id/templates/:template_id/decision',
+    '/v2/account/traffic-holds/:prefix/release',
+    '/v2/admin/accounts/:account_id/traffic-holds/:prefix/release',
     '/v2/admin/carriers/:carrier_id/status',
     '/v2/admin/providers/:account_id/status',
     '/v2/admin/users/:user_id/status',
   ],
   'the first one used up what it needs, or made what there can be one of: the second is refused, with the reason': [
+    '/v2/admin/accounts/:account_id/close',
+    '/v2/admin/accounts/:account_id/senders',
+    '/v2/admin/carriers',
     '/v2/admin/numbers',
     '/v2/admin/users',
     '/v2/session/link/password',
