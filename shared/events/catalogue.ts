@@ -99,8 +99,8 @@ const TEMPLATE_EVENTS = {
     mayGet: ACCOUNT_ROLES,
     getsUnasked: SETTERS,
     words: ({ name, channel }) => ({
-      subject: `Template ${name} is approved`,
-      text: [`The template ${name} may be sent from now on.`],
+      subject: `Template “${name}” is approved`,
+      text: [`The template “${name}” may be sent from now on.`],
       page: templatePage(channel),
     }),
   },
@@ -111,9 +111,9 @@ const TEMPLATE_EVENTS = {
     mayGet: ACCOUNT_ROLES,
     getsUnasked: SETTERS,
     words: ({ name, channel, reason }) => ({
-      subject: `Template ${name} is refused`,
+      subject: `Template “${name}” is refused`,
       text: [
-        `The template ${name} was refused.${reason ? ` The reason: ${reason}` : ''}`,
+        `The template “${name}” was refused.${reason ? ` The reason: ${reason}` : ''}`,
         'Change it, and ask for it again.',
       ],
       page: templatePage(channel),
@@ -126,8 +126,8 @@ const TEMPLATE_EVENTS = {
     mayGet: ACCOUNT_ROLES,
     getsUnasked: SETTERS,
     words: ({ name, channel, status, reason }) => ({
-      subject: `Template ${name} cannot be sent any more`,
-      text: [`The provider says of the template ${name}: ${status}.${reason ? ` The reason: ${reason}` : ''}`],
+      subject: `Template “${name}” cannot be sent any more`,
+      text: [`The provider says of the template “${name}”: ${status}.${reason ? ` The reason: ${reason}` : ''}`],
       page: templatePage(channel),
     }),
   },

@@ -23,7 +23,7 @@ import {
 } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
-import { explain } from '../messages/explain/explain.ts';
+import { explainCounted } from '../messages/explain/explain.ts';
 import { accountId } from '../operators/fields.ts';
 import { type Day, dayAfter, daysOf, isZone } from './days.ts';
 import { type Dimension, placeOf, type Report, type Row, readReport } from './report.ts';
@@ -318,7 +318,7 @@ function ownTotal({ messages, segments, states, credits, refunded, errors }: Row
       .map(([code, count]) => ({
         error_code: code,
         messages: count,
-        cause: explain({ state: 'failed', errorCode: code })?.cause,
+        cause: explainCounted(code).cause,
       })),
   };
 }

@@ -12,7 +12,7 @@ import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { decimal, text, whole } from '../../api/shapes.ts';
 import { choice, withDefault } from '../../http/fields/field.ts';
-import { explain } from '../messages/explain/explain.ts';
+import { explainCounted } from '../messages/explain/explain.ts';
 import { PERIODS, type PeriodName, stepsOf } from './period.ts';
 import { quantile } from './quantile.ts';
 
@@ -203,7 +203,7 @@ function errorRecords(hours: readonly Omit<HourDocument, 'traffic'>[]): Shown<ty
     .sort(([, a], [, b]) => b - a)
     .slice(0, LISTED_MAX)
     .map(([code, messages]) => {
-      const explanation = explain({ state: 'failed', errorCode: code });
-      return { error_code: code, messages, cause: explanation?.cause, advice: explanation?.advice };
+      const { cause, advice } = explainCounted(code);
+      return { error_code: code, messages, cause, advice };
     });
 }

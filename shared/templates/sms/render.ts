@@ -17,7 +17,7 @@ export interface ParamProblem {
 export function renderTemplate(pattern: Pattern, params: readonly string[]): Rendered {
   const problems: ParamProblem[] = [];
   if (params.length !== pattern.slots.length) {
-    const detail = `The template has ${pattern.slots.length} slots, but ${params.length} params were given.`;
+    const detail = `Give one param for each slot of the template: ${pattern.slots.length}, not ${params.length}.`;
     problems.push({ code: 'wrong_count', detail });
   }
   for (const [index, slot] of pattern.slots.entries()) {

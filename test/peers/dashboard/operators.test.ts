@@ -313,7 +313,10 @@ describe('the dashboard: operators', function () {
 
   for (const [role, offered] of [
     ['operator_viewer', []],
-    ['operator_support', ['Create account', 'Look at the account', 'Suspend or pause', 'Save settings', 'Decide']],
+    [
+      'operator_support',
+      ['Create account', 'Look at the account', 'Suspend or pause', 'Set limits', 'Save settings', 'Decide'],
+    ],
   ] as const) {
     it(`${role} is offered nothing that would be refused`, async () => {
       const { dashboard, db, account } = world;

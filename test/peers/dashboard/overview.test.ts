@@ -137,7 +137,7 @@ describe('overview, credits and inbox in the dashboard', () => {
     await page.locator('[aria-invalid=true]').waitFor(); // an empty one is refused at its field
     await page.getByLabel('Your answer').fill('It arrives tomorrow.');
     await page.getByRole('button', { name: 'Send answer' }).click();
-    await page.getByText('Your text').waitFor();
+    await page.getByRole('main').getByText('It arrives tomorrow.').waitFor();
     expect(await page.getByLabel('Your answer').inputValue()).to.equal('');
     expect(await world.dashboard.look(page, 'conversation')).to.deep.equal([]);
     const stored = await world.db.collection('messages').findOne({ account: world.account, 'content.kind': 'text' });

@@ -45,6 +45,16 @@ export function explainCode(code: string): Explanation | undefined {
   return NAMED.get(code);
 }
 
+/** What a code of counted messages means. A carrier's own numbers mean different things; each message has the words of its receipt. */
+export function explainCounted(code: string): Explanation {
+  return (
+    NAMED.get(code) ?? {
+      cause: `The code ${code} of a carrier, which means different things.`,
+      advice: 'Open one of the messages: its page has the reason in words.',
+    }
+  );
+}
+
 /** What receipts are called that say no more than the state (workers/smpp/dialect/receipt-dialect.ts). */
 const NO_REASONS: ReadonlySet<string> = new Set([
   'Not delivered',

@@ -27,7 +27,7 @@ describe('templates/render', () => {
     const rendered = renderTemplate(pattern, ['x'.repeat(31), `a${'1'.repeat(40)}`, '']);
 
     expect(rendered.kind === 'invalid' && rendered.problems).to.deep.equal([
-      { code: 'wrong_count', detail: 'The template has 4 slots, but 3 params were given.' },
+      { code: 'wrong_count', detail: 'Give one param for each slot of the template: 4, not 3.' },
       { index: 0, code: 'too_long', detail: 'It has 31 characters; the slot takes 30.' },
       { index: 1, code: 'too_long', detail: 'It has 41 characters; the slot takes 40.' },
       { index: 1, code: 'wrong_type', detail: 'The slot is {#numeric#} and takes digits.' },

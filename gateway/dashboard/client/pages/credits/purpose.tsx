@@ -50,9 +50,11 @@ export function PurposeOf({ entry }: { readonly entry: Entry }) {
     return <Messages of={entry} />;
   }
   const words = reason === 'top_up' ? 'Top-up' : 'Correction';
-  return (
+  return note ? (
+    `${words}: ${note}`
+  ) : (
     <>
-      {words} {code(reference)} {note}
+      {words} {code(reference)}
     </>
   );
 }

@@ -41,7 +41,7 @@ export function MessageStats({ statistics }: { readonly statistics: Statistics }
         value={amount(credits_used)}
         note={
           <>
-            {conversations === 0 ? 'refunds not counted' : `${counted(conversations, 'conversation')} among them`}
+            {conversations === 0 ? 'less what was refunded' : `${counted(conversations, 'conversation')} among them`}
             <Sparkline label="Credits used over the period" values={series.map((step) => step.credits_used)} />
           </>
         }

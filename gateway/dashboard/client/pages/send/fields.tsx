@@ -43,7 +43,13 @@ export function ContentFields({ templates, ownParams = false }: ContentFieldsPro
         <TextArea name="message" label="Text" value={text} onInput={setText} hint={<Counter text={text} />} />
       ) : (
         !ownParams && (
-          <TextArea name="params" label="Values" optional hint="One line for each variable, in their order." rows={3} />
+          <TextArea
+            name="params"
+            label="Values"
+            optional={!template.content.includes('{#')}
+            hint="One line for each variable, in their order."
+            rows={3}
+          />
         )
       )}
     </>

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CODE_GROUPS, explain } from '../../../../../gateway/endpoints/messages/explain/explain.ts';
+import { CODE_GROUPS, explain, explainCounted } from '../../../../../gateway/endpoints/messages/explain/explain.ts';
 import { adviceOn } from '../../../../../gateway/endpoints/messages/explain/receipt-reasons.ts';
 import { statusClass, statusReason, statusText } from '../../../../../shared/carriers/command-status.ts';
 import { errorRule } from '../../../../../shared/carriers/providers/error-table.ts';
@@ -71,6 +71,11 @@ describe('explain', () => {
   it('an unknown code by its state', () => {
     expect(explain({ state: 'failed', errorCode: '999' })?.cause).to.include('without a reason that we know');
     expect(explain({ state: 'expired' })?.cause).to.include('could not be reached');
+  });
+
+  it('a code that is counted: the number of a carrier is explained by its messages', () => {
+    expect(explainCounted('0x0B').cause).to.equal('The carrier does not accept the number of the recipient.');
+    expect(explainCounted('633').advice).to.include('Open one of the messages');
   });
 
   it('a receipt that says no more than the state, with the code that it gave', () => {

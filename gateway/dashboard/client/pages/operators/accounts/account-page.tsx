@@ -103,7 +103,7 @@ function Shown({ account }: { readonly account: AccountDetail }) {
     <>
       {closed !== null && <ClosedNotice closed={closed} />}
       {closed === null && missing.length > 0 && (
-        <Notice tone="warn">It cannot send yet: it needs {missing.map((what) => MISSING[what]).join(', ')}.</Notice>
+        <Notice tone="warn">It cannot send yet: it needs {missing.map((what) => MISSING[what]).join(' and ')}.</Notice>
       )}
       <Stats>
         <Stat label="Balance" value={number(account.balance)} note={`credits, until ${account.expiry_date}`} />

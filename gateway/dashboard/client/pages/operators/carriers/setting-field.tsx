@@ -13,8 +13,13 @@ interface SettingFieldProps {
 /** One setting of a carrier, as its table says it. */
 export function SettingField({ setting, initial }: SettingFieldProps) {
   const { name, about, form, choices, value, secret } = setting;
-  const field = { name: `settings.${name}`, label: name, hint: `${about}. It must be ${form}.` };
-  if (secret) return <TextArea {...field} hint={`${about}. Paste the PEM text, or write off.`} rows={8} />;
+  const words = `${about.charAt(0).toUpperCase()}${about.slice(1)}.`;
+  const field = {
+    name: `settings.${name}`,
+    label: name,
+    hint: choices === null ? `${words} It must be ${form}.` : words,
+  };
+  if (secret) return <TextArea {...field} hint={`${words} Paste the PEM text, or write off.`} rows={8} />;
   if (choices === null) {
     return <Field {...field} initial={initial ?? value} offers={name === 'dlt' ? DLT_TAGS : []} />;
   }

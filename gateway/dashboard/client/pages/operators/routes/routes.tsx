@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { remove } from '../../../api/http.ts';
 import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
+import { AccountLink } from '../../../parts/account.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Empty } from '../../../parts/empty.tsx';
@@ -75,7 +76,7 @@ function RouteTable({ routes, edit, remove: ask }: RouteTableProps) {
       rowKey={({ route_id }) => route_id}
       columns={[
         { head: 'Route', cell: ({ route_id }) => route_id },
-        { head: 'Matches → carriers', cell: ({ words }) => words },
+        { head: 'Matches → carriers', cell: ({ words }) => <Words of={words} /> },
         { head: 'Order', kind: 'number', cell: ({ order }) => order },
         { head: 'Next one after', cell: ({ wait_seconds }) => `${wait_seconds} s` },
         ...(may('admin:routing')
@@ -99,4 +100,11 @@ function RouteTable({ routes, edit, remove: ask }: RouteTableProps) {
       ]}
     />
   );
+}
+
+/** Accounts stand in the words by their ids. */
+function Words({ of: words }: { readonly of: string }) {
+  return words
+    .split(/(acc_\w+)/)
+    .map((part) => (part.startsWith('acc_') ? <AccountLink key={part} id={part} /> : part));
 }
