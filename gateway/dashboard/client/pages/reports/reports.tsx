@@ -1,6 +1,7 @@
 import { queryText } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { lookQuery } from '../../api/looking.ts';
+import { AccountLink, FilterAccount } from '../../parts/account.tsx';
 import { LinkButton } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Stat, Stats } from '../../parts/facts.tsx';
@@ -81,7 +82,7 @@ function Reports({ path, dimensions, lead }: ReportsProps) {
         <FilterDay filter={filter} name="from" label="From" preset={days.data?.from ?? ''} />
         <FilterDay filter={filter} name="to" label="To" preset={days.data?.to ?? ''} />
         <FilterSelect filter={filter} name="group_by" label="Compare by" options={choices} one />
-        {isAdmin && <FilterText filter={filter} name="account_id" label="Account" placeholder="acc_…" />}
+        {isAdmin && <FilterAccount filter={filter} />}
       </FilterBar>
       <MoreFilters filter={filter} names={['sender', 'carrier', 'country']}>
         {(!isAdmin || filter.values.account_id !== '') && <FilterText filter={filter} name="sender" label="Sender" />}
@@ -169,7 +170,11 @@ interface RowsProps {
 function Rows({ report, by: [name, label], isAdmin }: RowsProps) {
   const rows = [...report.data].sort((a, b) => b.messages - a.messages).slice(0, ROWS);
   if (rows.length === 0) return <Empty icon="queue">Nothing was sent in this period.</Empty>;
-  const nameOf = (row: ReportRow) => (row.other ? 'Others together' : String(row[name] ?? '–'));
+  const nameOf = (row: ReportRow) => {
+    if (row.other) return 'Others together';
+    const value = String(row[name] ?? '–');
+    return name === 'account_id' ? <AccountLink id={value} /> : value;
+  };
   const money: readonly Column<ReportRow>[] = [
     { head: 'Price', kind: 'number', cell: ({ sales }) => amounts(sales) || '–' },
     { head: 'Costs', kind: 'number', cell: ({ costs }) => amounts(costs) || '–' },

@@ -1,6 +1,10 @@
+import { useLocation } from 'preact-iso/router';
 import type { EntryOf } from '../../../../../api/endpoint.ts';
 import type { accountLedger } from '../../../../../endpoints/accounts/credits.ts';
+import type { Looked } from '../../../api/looking.ts';
 import { usePages } from '../../../api/pages.ts';
+import { lookAt, may } from '../../../api/session.ts';
+import { Button } from '../../../parts/button.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { number } from '../../../parts/number.ts';
 import { Card } from '../../../parts/page.tsx';
@@ -18,10 +22,21 @@ const REASONS: Readonly<Record<string, string>> = {
   correction: 'Correction',
 };
 
-export function StatementCard({ account }: { readonly account: string }) {
-  const list = usePages<Entry>(`/v2/admin/accounts/${account}/ledger`, { limit: 10 });
+export function StatementCard({ account }: { readonly account: Looked }) {
+  const { route } = useLocation();
+  const list = usePages<Entry>(`/v2/admin/accounts/${account.account_id}/ledger`, { limit: 10 });
+  const explain = may('admin:look') && (
+    <Button
+      onClick={() => {
+        lookAt(account);
+        route('/dashboard/credits');
+      }}
+    >
+      With its messages
+    </Button>
+  );
   return (
-    <Card title="Statement">
+    <Card title="Statement" actions={explain}>
       <PagedTable
         list={list}
         caption="Statement"
