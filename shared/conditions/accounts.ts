@@ -135,6 +135,20 @@ export const ACCOUNT_CONDITIONS = {
     },
     find: (seen) => (seen.hasRoute ? [] : own(seen, 'No carrier is set up for its SMS.')),
   },
+  'account.carriers_stopped': {
+    title: 'No carrier takes the SMS of an account',
+    how: 'Every carrier that its routes name is down, silent or refuses messages, urgently.',
+    concerns: {
+      account: {
+        severity: 'urgent',
+        todo: 'Your messages are accepted and tried again; what cannot leave is refunded. Your service provider sees the reason.',
+      },
+    },
+    find: (seen) =>
+      seen.stoppedSince === undefined
+        ? []
+        : own(seen, 'The carrier of your SMS takes no messages, or refuses many.', seen.stoppedSince),
+  },
   'webhook.failing': {
     title: 'A webhook fails',
     how: 'No post has been acknowledged since then. After five days of only failures it is disabled.',

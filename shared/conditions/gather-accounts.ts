@@ -1,6 +1,8 @@
 import type { Db } from 'mongodb';
+import type { CarrierDocument } from '../carriers/carrier.ts';
 import { listCarriers } from '../carriers/carrier-store.ts';
 import type { ProviderDocument } from '../carriers/providers/provider.ts';
+import type { RouteDocument } from '../carriers/routing/route.ts';
 import { listRoutes } from '../carriers/routing/store.ts';
 import type { SenderDocument } from '../carriers/sender.ts';
 import type { EndpointDocument } from '../events/webhooks/endpoint.ts';
@@ -10,14 +12,17 @@ import { readHolds } from '../messages/traffic/hold.ts';
 import type { AccountDocument } from '../money/accounts/account.ts';
 import type { AccountId } from '../platform/runtime/ids.ts';
 import type { AccountSeen } from './seen.ts';
+import { readInstallationConditions } from './store.ts';
 
 /** The rate at which credits go is that of the last week: a day may be a Sunday. */
 const RATE_DAYS = 7;
 const DAY_MS = 86_400_000;
+/** Conditions of a carrier that takes no messages. */
+const STOPPING: readonly string[] = ['carrier.down', 'carrier.refusing', 'carrier.silent'];
 
 type Account = AccountSeen['account'];
 
-/** What the finders look at, of some accounts: seven reads for all of them. `perDay`: credits used a day, where that is known. */
+/** What the finders look at, of some accounts: eight reads for all of them. `perDay`: credits used a day, where that is known. */
 export async function gatherAccounts(
   db: Db,
   accounts: readonly Account[],
@@ -26,7 +31,7 @@ export async function gatherAccounts(
 ): Promise<readonly AccountSeen[]> {
   const ids = accounts.map(({ _id }) => _id);
   const needSender = accounts.filter(needsSender).map(({ _id }) => _id);
-  const [carriers, routes, senders, endpoints, providers, holds] = await Promise.all([
+  const [carriers, routes, senders, endpoints, providers, holds, stopped] = await Promise.all([
     listCarriers(db),
     listRoutes(db),
     accountsWithSender(db, needSender),
@@ -39,6 +44,7 @@ export async function gatherAccounts(
       .find({ _id: { $in: ids } })
       .toArray(),
     readHolds(db, ids),
+    readStoppedCarriers(db),
   ]);
   const providerOf = new Map(providers.map((one) => [one._id, one]));
   const serving = carriers.some(({ paths }) => paths.length > 0);
@@ -52,11 +58,42 @@ export async function gatherAccounts(
       (routes.length === 0
         ? serving
         : routes.some(({ groups, match }) => groups.length > 0 && (match.accounts?.includes(account._id) ?? true))),
+    stoppedSince: stoppedSince(account._id, carriers, routes, stopped),
     holds: holds.filter((one) => one.account === account._id),
     webhooks: endpoints.filter((one) => one.account === account._id),
     provider: providerOf.get(account._id),
     lastsDays: lasting(account.balance, perDay(account._id)),
   }));
+}
+
+/** Since when carriers take nothing, as the watch has found it. */
+async function readStoppedCarriers(db: Db): Promise<ReadonlyMap<string, Date>> {
+  const found = await readInstallationConditions(db, STOPPING);
+  const urgent = found.filter(({ concerns }) => concerns.operator?.severity === 'urgent');
+  return new Map(urgent.map(({ subject, since }) => [subject.id, since]));
+}
+
+/** The beginning of the latest, when all carriers that may take its SMS have stopped. */
+function stoppedSince(
+  account: AccountId,
+  carriers: readonly CarrierDocument[],
+  routes: readonly RouteDocument[],
+  stopped: ReadonlyMap<string, Date>,
+): Date | undefined {
+  if (stopped.size === 0) return undefined;
+  const open = routes
+    .filter(({ match }) => match.accounts?.includes(account) ?? true)
+    .toSorted((a, b) => b.order - a.order);
+  // A route that takes all its messages leaves none to those below it.
+  const last = open.findIndex(({ match }) => Object.keys(match).every((name) => name === 'accounts'));
+  const reached = last < 0 ? open : open.filter(({ order }) => order >= (open[last]?.order ?? 0));
+  const ids =
+    routes.length === 0
+      ? carriers.filter(({ paths }) => paths.length > 0).map(({ _id }) => _id)
+      : reached.flatMap(({ groups }) => groups.flat().map(({ carrier }) => carrier));
+  const times = ids.map((id) => stopped.get(id)?.getTime() ?? Number.POSITIVE_INFINITY);
+  const since = Math.max(...times);
+  return Number.isFinite(since) ? new Date(since) : undefined;
 }
 
 /** Credits that an account used a day in the last week. */

@@ -98,6 +98,8 @@ export interface AccountSeen {
   readonly hasSender: boolean;
   /** Some carrier may take its SMS. */
   readonly hasRoute: boolean;
+  /** Since when every carrier of its SMS refuses them or cannot be reached. Absent: one may take them, or none is set up. */
+  readonly stoppedSince?: Date | undefined;
   readonly webhooks: readonly Pick<EndpointDocument, '_id' | 'url' | 'status' | 'disabledReason' | 'failingSince'>[];
   readonly provider?: ProviderDocument | undefined;
   /** For how many days the balance lasts at the rate of the last week. Absent: nothing was used, or nobody has counted. */

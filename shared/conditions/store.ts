@@ -29,6 +29,13 @@ export function readConditions(db: Db, account?: AccountId): Promise<readonly Co
     .toArray();
 }
 
+/** Those of the installation that have one of these names. */
+export function readInstallationConditions(db: Db, names: readonly string[]): Promise<readonly ConditionDocument[]> {
+  return conditionsOf(db)
+    .find({ ...PRESENT, ...inScope('installation'), name: { $in: names } })
+    .toArray();
+}
+
 /** Those that ended lately, the newest first. */
 export function readEndedConditions(db: Db, since: Date, limit: number): Promise<ConditionDocument[]> {
   return conditionsOf(db)

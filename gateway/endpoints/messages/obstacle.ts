@@ -71,6 +71,8 @@ export async function explainWhole(deps: Deps, whole: WholeMessage, forOperator:
 
 const AS_SOON = 'It leaves by itself as soon as it may, until its `valid_until`; then it expires and is refunded.';
 const NOTHING = `Nothing. ${AS_SOON}`;
+/** Of what was refused for now: a carrier gets a message five times at most. */
+const TRIED_AGAIN = 'Nothing. It is tried again by itself, a few times, and refunded if it cannot leave.';
 
 /** Why a message has not left. In the order in which a worker finds it. Pure. */
 export function waitsFor(facts: Facts, forOperator: boolean): Told | undefined {
@@ -101,14 +103,18 @@ export function waitsFor(facts: Facts, forOperator: boolean): Told | undefined {
           advice: 'Find out at the carrier why, or pause it so that others take over.',
           since: isoTimestamp(since),
         }
-      : { cause: refusedWords(facts), advice: NOTHING, since: isoTimestamp(since) };
+      : {
+          cause: refusedWords(facts),
+          advice: message.state === 'waiting' ? TRIED_AGAIN : NOTHING,
+          since: isoTimestamp(since),
+        };
   }
   if (message.state !== 'waiting') return undefined;
   const said = refusal === undefined ? '' : `: ${refusal.reason ?? 'refused'} (${refusal.code})`;
   const who = forOperator && refusal?.carrier !== undefined ? refusal.carrier : 'The carrier';
   return {
     cause: `${who} did not take it at the last try${said}.`,
-    advice: `Nothing: it is tried again until its \`valid_until\`, and refunded if it cannot leave.`,
+    advice: TRIED_AGAIN,
     ...(message.due && { until: isoTimestamp(message.due) }),
   };
 }

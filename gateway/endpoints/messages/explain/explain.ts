@@ -74,7 +74,7 @@ const NO_RECEIPT: Explanation = {
 
 const WAITING: Explanation = {
   cause: 'The message could not leave at the first try and waits for the next one.',
-  advice: 'Nothing: it is tried again until its `valid_until`, and refunded if it cannot leave.',
+  advice: 'Nothing: it is tried again by itself, a few times, and refunded if it cannot leave.',
 };
 
 /** For receipts that say no more than the state. */

@@ -3,6 +3,7 @@ import request from 'supertest';
 import { writeBindReport } from '../../../../shared/carriers/bind-report-store.ts';
 import { createCarrier } from '../../../../shared/carriers/carrier-store.ts';
 import { stopProvider } from '../../../../shared/carriers/providers/store.ts';
+import { addRoute } from '../../../../shared/carriers/routing/store.ts';
 import type { EndpointDocument } from '../../../../shared/events/webhooks/endpoint.ts';
 import { insertFirst } from '../../../../shared/messages/queue/insert.ts';
 import { readQueues } from '../../../../shared/messages/queue/waiting-lanes.ts';
@@ -103,6 +104,12 @@ describe('what is wrong now', () => {
       (await request(world.url).get('/v2/account/overview').set('Authorization', `Bearer ${world.key}`)).body
         .conditions;
 
+    expect((await own()).map(({ words }: Told) => words)).to.deep.equal([
+      'The carrier of your SMS takes no messages, or refuses many.', // Airtel, above
+      'Every post to shop.example.com fails.',
+    ]);
+    const route = { _id: 'own', order: 1, match: { accounts: [world.account] }, waitSeconds: 30 };
+    await addRoute(world.db, systemClock, { ...route, groups: [[{ carrier: 'jio', weight: 1 }]] });
     expect((await own()).map(({ words }: Told) => words)).to.deep.equal(['Every post to shop.example.com fails.']);
     await world.db.collection('accounts').updateOne({ _id: world.account as never }, { $set: { balance: 0 } });
     expect((await own()).map(({ condition, severity }: Told) => [condition, severity])).to.deep.equal([

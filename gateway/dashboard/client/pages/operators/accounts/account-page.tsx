@@ -68,7 +68,7 @@ export function AccountPage({ params }: PageProps) {
           <>
             <Shown account={data} />
             {may('admin:read') && <StatementCard account={data} key={booked} />}
-            {data.closed === null && <LimitsCard account={data.account_id} name={data.name} />}
+            {may('admin:read') && data.closed === null && <LimitsCard account={data.account_id} name={data.name} />}
             {may('admin:read') && data.settings.dlt === 'on' && <ChainsCard account={data.account_id} />}
             {may('admin:support') && data.closed === null && <SettingsCard account={data} onChange={loaded.setData} />}
             {may('admin:money') && data.closed === null && (
