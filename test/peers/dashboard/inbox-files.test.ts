@@ -40,7 +40,7 @@ describe('files of customers in the dashboard', () => {
       await signedIn(world.db, 'viewer', world.account),
     );
   }
-  const link = (type: string) => page.getByRole('link', { name: `Open the ${type}` }).first();
+  const link = (type: string) => page.getByRole('link', { name: `Open the ${type}` }).last();
 
   it('a photo opens in a tab of its own, where it is shown and nobody is signed in', async () => {
     await sends({ type: 'image', mime: 'image/png', content: PNG });
@@ -65,7 +65,7 @@ describe('files of customers in the dashboard', () => {
       await sends({ type: 'document', mime, content: Buffer.from(text), name });
       // In a tab of its own, which closes when the download begins, nobody hears of it.
       await link('document').waitFor();
-      await page.evaluate(`document.querySelector('.bubble a').removeAttribute('target')`);
+      await page.evaluate(`[...document.querySelectorAll('.bubble a')].at(-1).removeAttribute('target')`);
       const stored = page.waitForEvent('download');
       await link('document').click();
 
