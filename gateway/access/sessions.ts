@@ -137,11 +137,12 @@ export class Sessions {
     };
   }
 
-  /** Whether a stream that a session opened may go on. Does not count as a request. */
-  async isAlive(id: SessionId): Promise<boolean> {
+  /** What the user of a session may do now, for a stream that it opened. Does not count as a request. */
+  async scopesOf(id: SessionId): Promise<Pick<Requester, 'scopes'> | ProblemSlug> {
     const session = await findSession(this.#deps.db, id);
     const found = session && (await this.#alive(session));
-    return found !== undefined && !isIncomplete(found);
+    if (found === undefined || isIncomplete(found)) return 'session_ended';
+    return { scopes: ROLE_PERMISSIONS[found.user.role] };
   }
 
   async end({ user, _id }: SessionDocument): Promise<void> {

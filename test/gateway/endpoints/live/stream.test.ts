@@ -8,6 +8,7 @@ import { GatewayServer } from '../../../../gateway/http/server.ts';
 import { topUp } from '../../../../shared/money/ledger/change.ts';
 import type { KeyDocument } from '../../../../shared/people/keys/key.ts';
 import type { SessionDocument } from '../../../../shared/people/users/session.ts';
+import { setRole } from '../../../../shared/people/users/store.ts';
 import type { UserDocument } from '../../../../shared/people/users/user.ts';
 import { connectStore } from '../../../../shared/platform/mongo/connect.ts';
 import type { AccountId } from '../../../../shared/platform/runtime/ids.ts';
@@ -156,6 +157,20 @@ describe('GET /v2/account/stream', () => {
     expect(live.events.at(-1)).to.deep.equal({ name: 'end', data: { code: 'session_ended' } });
     const { beats } = other;
     await eventually(() => other.beats > beats, 'the other session goes on');
+  });
+
+  it('an operator listens to an account, by session or key, for as long as the role says so', async () => {
+    const desk = await signedIn(db, 'operator_desk');
+    const query = `?events=balance&account=${account}`;
+    const byKey = await stream(query, await makeKey(db, undefined, ['admin:look']));
+    const live = await stream(query, desk.headers);
+    await eventually(() => live.beats > 2 && byKey.beats > 2, 'both have gone on');
+
+    await setRole(db, desk.user._id, 'operator_viewer');
+
+    await eventually(() => live.ended, 'it ends');
+    expect(live.events.at(-1)).to.deep.equal({ name: 'end', data: { code: 'scope_missing' } });
+    expect(byKey.ended).to.equal(false);
   });
 
   it('ends as soon as the user needs a second factor that the session has not', async () => {
