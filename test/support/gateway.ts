@@ -159,10 +159,11 @@ function answersWhenStored(deps: ConstructorParameters<typeof GroupAccepter>[0])
     },
   });
   class Waiting extends GroupAccepter {
-    override async accept(...[account, drafts, payBy]: Parameters<Accepter['accept']>): Promise<AcceptOutcome> {
+    override async accept(...order: Parameters<Accepter['accept']>): Promise<AcceptOutcome> {
+      const [, drafts] = order;
       const stored = drafts.map(({ _id }) => new Promise<void>((resolve) => waiting.set(_id, resolve)));
       try {
-        const outcome = await super.accept(account, drafts, payBy);
+        const outcome = await super.accept(...order);
         if (outcome.kind === 'accepted') await Promise.all(stored);
         return outcome;
       } finally {

@@ -4,12 +4,18 @@ import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import { type HoldDocument, readHolds, releaseHold } from '../../../shared/messages/traffic/hold.ts';
 import type { AccountDocument, Caps, Spending } from '../../../shared/money/accounts/account.ts';
 import { isCountry } from '../../../shared/money/accounts/number-check.ts';
-import { type AccountLimits, findAccount, setAccountLimits } from '../../../shared/money/accounts/store.ts';
+import {
+  type AccountLimits,
+  findAccount,
+  forgetKeysSpent,
+  setAccountLimits,
+} from '../../../shared/money/accounts/store.ts';
 import { resetOf, spentIn } from '../../../shared/money/ledger/spending.ts';
 import { type KeyDocument, lineOf } from '../../../shared/people/keys/key.ts';
 import { findOwnKey, listLiveKeys, setKeyCaps } from '../../../shared/people/keys/store.ts';
 import { isoDate, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
+import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { done, endpoint, type Gateway, refused, type Shown } from '../../api/endpoint.ts';
 import { decimal, named, success, text, time, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
@@ -234,9 +240,21 @@ export const setCapsOfKey = endpoint({
       isRefusal: () => false,
     });
     const { keysSpent = {} } = await accountAt(db, account);
+    await forgetOver(db, account, Object.keys(keysSpent), clock.now());
     return done({ caps: keyRecord(changed ?? key, keysSpent, clock.now()) });
   },
 });
+
+/**
+ * What keys have spent that are over, and have made none of those that work, is asked for no more. With ever new keys the account's
+ * document would grow with no end, and every debit writes it. `lines` were read first: a key that is made meanwhile is not among them.
+ */
+async function forgetOver(db: Db, account: AccountId, lines: readonly string[], now: Date): Promise<void> {
+  const live = await listLiveKeys(db, account, now);
+  const known = new Set(live.flatMap((key) => [lineOf(key), ...(key.makers ?? [])]));
+  const over = lines.filter((line) => !known.has(line));
+  if (over.length > 0) await forgetKeysSpent(db, account, over);
+}
 
 const PREFIX_IN_PATH = {
   prefix: text('The prefix, from the list.', { pattern: '^[1-9][0-9]{1,5}$', example: '994771' }),

@@ -117,6 +117,12 @@ export async function setPrices(db: Db, id: AccountId, prices: PriceList): Promi
   await accounts(db).updateOne({ _id: id }, prices.length === 0 ? { $unset: { prices: '' } } : { $set: { prices } });
 }
 
+/** No longer counts what these lines of keys have spent. Idempotent. */
+export async function forgetKeysSpent(db: Db, id: AccountId, lines: readonly string[]): Promise<void> {
+  const unset = Object.fromEntries(lines.map((line) => [`keysSpent.${line}`, '' as const]));
+  await accounts(db).updateOne({ _id: id }, { $unset: unset });
+}
+
 /** Whether all users need a second factor, or owners only. */
 export async function setSecondFactor(db: Db, id: AccountId, all: boolean): Promise<void> {
   const update = all ? { $set: { secondFactor: 'required' as const } } : { $unset: { secondFactor: '' as const } };

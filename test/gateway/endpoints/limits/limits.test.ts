@@ -3,6 +3,7 @@ import request from 'supertest';
 import { HOUR_MS } from '../../../../shared/messages/statistics-hour.ts';
 import { holdCollection, showHeld } from '../../../../shared/messages/traffic/hold.ts';
 import { findAccount } from '../../../../shared/money/accounts/store.ts';
+import { revokeKey } from '../../../../shared/people/keys/store.ts';
 import { type Clock, systemClock } from '../../../../shared/platform/runtime/clock.ts';
 import { makeKey, useGateway } from '../../../support/gateway.ts';
 import { makeAccount } from '../../../support/make.ts';
@@ -148,6 +149,27 @@ describe('limits of an account', () => {
     expect((await ask('/v2/account/limits')).keys).to.have.lengthOf(2);
     const denied = await put(used, {}, used);
     expectProblem(denied, 'key_beyond_caller');
+  });
+
+  it('of keys that are over are forgotten, so that no account grows by ever new ones', async () => {
+    const { account, post } = await limited({});
+    const owner = await makeKey(world.db, account, ['send', 'read', 'manage']);
+    const cap = (of: string) =>
+      request(still.url)
+        .put(`/v2/account/keys/${of.split('_')[2]}/caps`)
+        .set('Authorization', `Bearer ${owner}`)
+        .send({ spend_per_day: 5 });
+    const lines: (string | undefined)[] = [];
+    for (let n = 0; n < 3; n++) {
+      if (n > 0) await revokeKey(world.db, lines[n - 1] ?? '');
+      const one = await makeKey(world.db, account, ['send']);
+      await cap(one).expect(200);
+      await post('/v2/send', { to: INDIA }, one).expect(200);
+      lines.push(one.split('_')[2]);
+    }
+    await cap(owner).expect(200);
+
+    expect(Object.keys((await findAccount(world.db, account))?.keysSpent ?? {})).to.deep.equal([lines[2]]);
   });
 
   describe('with a prefix that is held', () => {
