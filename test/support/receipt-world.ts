@@ -29,8 +29,8 @@ export const POISON = 'poison';
 export class ReceiptWorld {
   readonly clock = new ManualClock();
   readonly store: TestStore;
-  /** States that were announced. */
-  readonly events: string[] = [];
+  #events: string[] = [];
+  #streams: Settler[] = [];
   /** Messages that the carrier may have, and that are not stored yet. */
   unborn: readonly MessageDocument[] = [];
   /** Which receipts decide about a message of several segments. A change takes effect with the next settler. */
@@ -62,7 +62,8 @@ export class ReceiptWorld {
 
   /** An empty store and a settler that remembers nothing. */
   async begin(): Promise<void> {
-    this.events.length = 0;
+    this.#events = [];
+    this.#streams = [];
     this.eventsFailure = undefined;
     this.unborn = [];
     for (const name of ['messages', 'intents', 'orphans']) await this.store.db.collection(name).deleteMany({});
@@ -103,11 +104,21 @@ export class ReceiptWorld {
   }
 
   #stream(stream: 'receipts' | 'outcomes', db: Db): Settler {
+    // What a test before this one still tells is not told here.
+    const events = this.#events;
     const announce = async (changes: Parameters<Announcer['announce']>[0]): Promise<void> => {
       if (this.eventsFailure !== undefined) throw this.eventsFailure;
-      for (const change of changes) if ('entry' in change) this.events.push(change.entry.state);
+      for (const change of changes) if ('entry' in change) events.push(change.entry.state);
     };
-    return new Settler({ db, announcer: { announce }, lease: 'carrier:c', epoch: 1, stream });
+    const settler = new Settler({ db, announcer: { announce }, lease: 'carrier:c', epoch: 1, stream });
+    this.#streams.push(settler);
+    return settler;
+  }
+
+  /** The states that were announced, when no more will be. */
+  async told(): Promise<readonly string[]> {
+    for (const settler of this.#streams) await settler.finishFollowUps();
+    return this.#events;
   }
 
   claim(carrier = 'c'): Claim {

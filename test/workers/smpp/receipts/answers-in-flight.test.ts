@@ -50,7 +50,7 @@ describe('receipts of answers that are not stored yet', () => {
       expect([state, v]).to.deep.equal(['delivered', 2]);
       expect(history.map((entry) => entry.state)).to.deep.equal(['sent', 'delivered']);
       expect(history[0]?.at).to.be.below(history[1]?.at as Date);
-      expect(world.events).to.deep.equal(['sent', 'delivered']);
+      expect(await world.told()).to.deep.equal(['sent', 'delivered']);
     });
   }
 
@@ -64,7 +64,7 @@ describe('receipts of answers that are not stored yet', () => {
 
     expect(told).to.deep.equal(['matched', 'matched', 'duplicate']);
     expect(await stored(message)).to.include({ state: 'delivered', v: 2 });
-    expect(world.events).to.deep.equal(['sent', 'delivered']);
+    expect(await world.told()).to.deep.equal(['sent', 'delivered']);
   });
 
   it('the receipt of another number does not mean it, whatever its id', async () => {
@@ -121,7 +121,7 @@ describe('receipts of answers that are not stored yet', () => {
     expect(await told).to.equal('matched');
     expect((await answered)?.state).to.equal('sent');
     expect(await world.state(message)).to.equal('delivered');
-    expect(world.events).to.deep.equal(['sent', 'delivered']);
+    expect(await world.told()).to.deep.equal(['sent', 'delivered']);
   });
 
   it('when both were stored and nobody was told, each has its event once', async () => {
@@ -134,6 +134,6 @@ describe('receipts of answers that are not stored yet', () => {
     expect(await told).to.equal('duplicate');
     await answered;
     expect(await world.state(message)).to.equal('delivered');
-    expect(world.events).to.deep.equal(['sent', 'delivered']);
+    expect(await world.told()).to.deep.equal(['sent', 'delivered']);
   });
 });

@@ -82,7 +82,7 @@ describe('ReceiptSettler: receipts whose id nobody knows', () => {
     const stored = await world.messages.findOne({ _id: message._id });
     expect(stored).to.include({ state: 'delivered' });
     expect(stored?.parts).to.deep.equal([{ key: 'c:77', state: 'delivered' }]);
-    expect(world.events).to.deep.equal(['sent', 'delivered']);
+    expect(await world.told()).to.deep.equal(['sent', 'delivered']);
   });
 
   it('receipts have the number as it was sent: the same last nine digits are enough', async () => {

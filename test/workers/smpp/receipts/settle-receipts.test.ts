@@ -16,7 +16,7 @@ describe('ReceiptSettler: receipts found by their ids', () => {
 
     expect(await world.receipts.add(receipt('1'))).to.equal('matched');
     expect(await world.state(message)).to.equal('delivered');
-    expect(world.events).to.deep.equal(['delivered']);
+    expect(await world.told()).to.deep.equal(['delivered']);
   });
 
   it('the same receipt twice, at once or later, settles it once', async () => {
@@ -26,7 +26,7 @@ describe('ReceiptSettler: receipts found by their ids', () => {
     const later = await world.receipts.add(receipt('1'));
 
     expect([...results, later]).to.deep.equal(['matched', 'duplicate', 'duplicate']);
-    expect(world.events).to.deep.equal(['delivered']);
+    expect(await world.told()).to.deep.equal(['delivered']);
   });
 
   it('a receipt that cannot be stored costs no other, and is known for that by itself alone', async () => {
@@ -59,7 +59,7 @@ describe('ReceiptSettler: receipts found by their ids', () => {
       'duplicate',
       'matched',
     ]);
-    expect(world.events).to.deep.equal(['delivered', 'delivered']);
+    expect(await world.told()).to.deep.equal(['delivered', 'delivered']);
   });
 
   it('three parts whose receipts come at once make one change', async () => {
@@ -70,7 +70,7 @@ describe('ReceiptSettler: receipts found by their ids', () => {
 
     const stored = await world.messages.findOne({ _id: message._id });
     expect(stored).to.include({ state: 'delivered', v: 3 });
-    expect(world.events).to.deep.equal(['delivered']);
+    expect(await world.told()).to.deep.equal(['delivered']);
   });
 
   it('a message that ends by the code of an earlier receipt has its reason', async () => {
@@ -133,7 +133,7 @@ describe('ReceiptSettler: receipts found by their ids', () => {
       await receipts.add(receipt('b', 'delivered'));
 
       expect(await world.state(message)).to.equal('rejected');
-      expect(world.events).to.deep.equal(['rejected']);
+      expect(await world.told()).to.deep.equal(['rejected']);
     });
 
     it('what is not known to have been taken is not settled by it', async () => {
