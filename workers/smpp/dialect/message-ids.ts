@@ -86,6 +86,15 @@ export function caselessKeys(candidates: readonly CandidateKey[]): readonly stri
     : [];
 }
 
+/** The first of `candidateKeys`: what most carriers mean, so that the others need not be made. */
+export function firstKey(carrier: string, ids: readonly string[]): CandidateKey | undefined {
+  for (const [index, id] of ids.entries()) {
+    const key = messageKey(carrier, id);
+    if (key !== undefined) return { key, form: `same ${index}` };
+  }
+  return undefined;
+}
+
 /** Every key that a receipt with these ids may mean at a carrier, each once, the most likely first. */
 export function candidateKeys(
   carrier: Pick<CarrierDocument, '_id' | 'idForm'>,

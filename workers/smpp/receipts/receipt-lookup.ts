@@ -154,8 +154,11 @@ export class ReceiptLookup {
   /** An orphan may have been found by its addresses, so nothing is learned from it. */
   #learn(receipts: readonly IncomingReceipt[], hits: readonly (Hit | undefined)[]): void {
     for (const [i, hit] of hits.entries()) {
-      const { candidates = [], orphan } = receipts[i] ?? {};
-      if (hit === undefined || orphan !== undefined) continue;
+      const receipt = receipts[i];
+      if (hit === undefined || receipt === undefined || receipt.orphan !== undefined) continue;
+      // As expected, and by its first key.
+      if (!this.#changesCase && hit.otherCase !== true && hit.key === this.#first(receipt)?.key) continue;
+      const { candidates } = receipt;
       // Ids without letters are the same in every case.
       if (candidates.some(changesCase)) this.#changesCase = hit.otherCase === true;
       const form = candidates.find(({ key }) => key === hit.key)?.form ?? '';
@@ -163,8 +166,14 @@ export class ReceiptLookup {
     }
   }
 
-  #likely({ candidates }: IncomingReceipt): CandidateKey | undefined {
-    return candidates.find(({ form }) => form === this.#learned) ?? candidates[0];
+  #likely(receipt: IncomingReceipt): CandidateKey | undefined {
+    const first = this.#first(receipt);
+    return first ?? receipt.candidates.find(({ form }) => form === this.#learned) ?? receipt.candidates[0];
+  }
+
+  /** The first key of a receipt whose other keys are not made yet, if ids are read in its form. */
+  #first({ first }: IncomingReceipt): CandidateKey | undefined {
+    return this.#learned === '' || this.#learned === first?.form ? first : undefined;
   }
 
   /** The messages of receipts by these candidates: by one read, and by more for receipts that it finds no message for. */

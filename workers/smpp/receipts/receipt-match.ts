@@ -11,6 +11,8 @@ import type { CandidateKey } from '../dialect/message-ids.ts';
 export interface IncomingReceipt {
   /** At least one key, the most likely first. */
   readonly candidates: readonly CandidateKey[];
+  /** The first of them, where the others are made only when somebody asks. */
+  readonly first?: CandidateKey;
   /** Usually the number of the handset. */
   readonly from: string;
   /** Usually our sender. */

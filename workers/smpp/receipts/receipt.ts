@@ -2,7 +2,7 @@ import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import type { WordMeaning } from '../../../shared/carriers/settings/receipts.ts';
 import type { Deliver } from '../../../shared/carriers/smpp/deliver-sm.ts';
 import type { PartReceipt, ReceiptTlvs } from '../../../shared/messages/settlement/message-log.ts';
-import { candidateKeys } from '../dialect/message-ids.ts';
+import { type CandidateKey, candidateKeys, firstKey } from '../dialect/message-ids.ts';
 import { receiptDate } from '../dialect/receipt-dates.ts';
 import { type ReceiptDialect, standardMeaning } from '../dialect/receipt-dialect.ts';
 import { receiptFields, receiptText } from './receipt-fields.ts';
@@ -99,8 +99,9 @@ export function incomingReceipt(
   carrier: CarrierDocument,
   dialect: ReceiptDialect,
 ): IncomingReceipt | undefined {
-  const candidates = candidateKeys(carrier, ids);
-  if (meaning === 'intermediate' || candidates.length === 0) return undefined;
+  const first = firstKey(carrier._id, ids);
+  if (meaning === 'intermediate' || first === undefined) return undefined;
+  let candidates: readonly CandidateKey[] | undefined;
   const effect = meaning === 'hold' || meaning === 'ignore' ? meaning : undefined;
   const state = effect === undefined ? (meaning as PartReceipt['state']) : 'failed';
   const isFailure = state !== 'delivered';
@@ -108,7 +109,11 @@ export function incomingReceipt(
   // A receipt that changes nothing needs no reason for a failure. A state that is told as a number is no error of that number.
   const reason = isFailure && effect !== 'ignore' ? dialect.reasonOf(state, error, word) : undefined;
   return {
-    candidates,
+    first,
+    get candidates() {
+      candidates ??= candidateKeys(carrier, ids);
+      return candidates;
+    },
     from: deliver.from,
     to: deliver.to,
     excerpt,
