@@ -89,6 +89,7 @@ import { resend } from './sms/resend.ts';
 import { schedule } from './sms/schedule.ts';
 import { send } from './sms/send.ts';
 import { sendBulk } from './sms/send-bulk.ts';
+import { accountStatement, adminStatement } from './statements/statements.ts';
 import { operatorCharts } from './statistics/charts.ts';
 import { changeLowBalance, lowBalance } from './statistics/low-balance.ts';
 import { accountOverview } from './statistics/overview.ts';
@@ -142,6 +143,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   accountPrices,
   operatorPrices,
   changePrices,
+  accountStatement,
+  adminStatement,
   accountReports,
   accountStatistics,
   lowBalance,

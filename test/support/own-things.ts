@@ -23,6 +23,7 @@ export async function makeOwnThings(db: Db, account: AccountId) {
   const ids: Readonly<Record<string, string>> = {
     ...{ key_id: key.id, webhook_id: endpoint._id },
     ...{ user_id: user._id, session_id: session._id },
+    month: new Date().toISOString().slice(0, 7),
   };
   return { key: caller.key, ids };
 }

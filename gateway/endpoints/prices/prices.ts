@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { isCountry } from '../../../shared/money/accounts/number-check.ts';
-import { CREDITS_MAX, PRICES_MAX, type Price, type PriceList } from '../../../shared/money/accounts/prices.ts';
+import { CREDITS_MAX, PRICES_MAX, type Price } from '../../../shared/money/accounts/prices.ts';
 import { findAccount, setPrices } from '../../../shared/money/accounts/store.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
@@ -11,7 +11,8 @@ import { changeAudited } from '../../http/audited.ts';
 import { choice, Fault, list, number, object, optional, required, string } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { accountOf } from '../accounts/account.ts';
-import { ACCOUNT_IN_PATH } from '../operators/fields.ts';
+import { ACCOUNT_IN_PATH, matching } from '../operators/fields.ts';
+import { CREDIT_PRICE } from '../statements/credit-price.ts';
 
 /** What an account pays. Operators set it; the account reads it. */
 
@@ -30,6 +31,9 @@ const Prices = named('Prices', {
   prices: z.array(PriceShape).meta({
     description: `The first one that fits decides; where none fits: 1 credit for an SMS, and for conversations what the installation has set. ${PRICES_MAX} at most.`,
   }),
+  credit_price: text("What one credit costs, in the account's currency: for its statements. Null: not set.", {
+    example: '0.20',
+  }).nullable(),
 });
 
 export const accountPrices = endpoint({
@@ -43,7 +47,7 @@ export const accountPrices = endpoint({
   scopes: ['read'],
   answer: Prices,
   async handle({ db }, { caller }) {
-    return pricesRecord((await findAccount(db, caller.account._id))?.prices);
+    return pricesRecord((await findAccount(db, caller.account._id)) ?? {});
   },
 });
 
@@ -60,7 +64,7 @@ export const operatorPrices = endpoint({
   problems: ['account_not_found'],
   async handle({ db }, { params }) {
     const account = await accountOf(db, params.account_id);
-    return account === undefined ? refused('account_not_found') : pricesRecord(account.prices);
+    return account === undefined ? refused('account_not_found') : pricesRecord(account);
   },
 });
 
@@ -113,6 +117,13 @@ export const changePrices = endpoint({
         },
       ),
     ),
+    credit_price: optional(
+      matching(
+        "What one credit costs, in the account's currency. Its statements then have amounts of money; sending is as before. `0`: nothing is said. Left out: as it was.",
+        CREDIT_PRICE,
+        'a decimal like 0.20',
+      ),
+    ),
   }),
   answer: success('SetPricesResult', Prices.shape),
   problems: ['account_not_found'],
@@ -123,6 +134,7 @@ export const changePrices = endpoint({
           { channel: 'sms', country: 'IN', credits: 1, per: 'segment' },
           { channel: 'sms', credits: 6 },
         ],
+        credit_price: '0.20',
       },
     },
   },
@@ -137,22 +149,27 @@ export const changePrices = endpoint({
         ...(per === 'segment' ? { per } : {}),
       }),
     );
+    const given = body.credit_price ?? account.creditPrice;
+    const creditPrice = Number(given ?? 0) === 0 ? undefined : given;
+    const set = defined({ prices, creditPrice });
     await changeAudited(deps, requester, {
       ...{ action: 'account.prices', subject: { kind: 'account', id: account._id }, account: account._id },
       read: async () => shownIn(await findAccount(db, account._id)),
-      make: () => setPrices(db, account._id, prices),
-      madeOf: () => ({ prices }),
+      make: () => setPrices(db, account._id, prices, creditPrice),
+      madeOf: () => shownIn(set),
       isRefusal: () => false,
     });
-    return done(pricesRecord(prices));
+    return done(pricesRecord(set));
   },
 });
 
-function shownIn(account: Pick<AccountDocument, 'prices'> | undefined): object {
-  return { prices: account?.prices ?? [] };
+type Priced = Pick<AccountDocument, 'prices' | 'creditPrice'>;
+
+function shownIn({ prices = [], creditPrice }: Priced = {}): object {
+  return { prices, ...defined({ creditPrice }) };
 }
 
-function pricesRecord(prices: PriceList = []): Shown<typeof Prices> {
+function pricesRecord({ prices = [], creditPrice }: Priced): Shown<typeof Prices> {
   return {
     prices: prices.map(({ channel, route, country, startedBy, credits, per }) => ({
       channel,
@@ -160,5 +177,6 @@ function pricesRecord(prices: PriceList = []): Shown<typeof Prices> {
       credits,
       per: per ?? (channel === 'sms' ? 'message' : 'conversation'),
     })),
+    credit_price: creditPrice ?? null,
   };
 }

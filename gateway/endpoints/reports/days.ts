@@ -7,14 +7,6 @@ const FARTHEST_MS = 15 * 60 * 60_000;
 /** A day as `2026-11-21`. */
 export type Day = string;
 
-export function isZone(text: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }) !== undefined;
-  } catch {
-    return false; // a RangeError says that there is no such zone
-  }
-}
-
 /** Tells the day of a moment. Formatting takes some microseconds, and a report asks for the same half hours again and again. */
 export function daysOf(zone: string): (atMs: number) => Day {
   const format = new Intl.DateTimeFormat('en-CA', {

@@ -5,7 +5,7 @@ import { readNewestCount } from '../../../shared/messages/statistics-store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
-import { isDay } from '../../../shared/platform/runtime/iso-time.ts';
+import { isDay, isZone } from '../../../shared/platform/runtime/iso-time.ts';
 import { pageAccount } from '../../access/page-user.ts';
 import { CostlyRead, endpoint, type Gateway, invalid, type Shown } from '../../api/endpoint.ts';
 import { decimal, named, pageFields, text, time, whole } from '../../api/shapes.ts';
@@ -25,7 +25,7 @@ import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
 import { explainCounted } from '../messages/explain/explain.ts';
 import { accountId } from '../operators/fields.ts';
-import { type Day, dayAfter, daysOf, isZone } from './days.ts';
+import { type Day, dayAfter, daysOf } from './days.ts';
 import { type Dimension, placeOf, type Report, type Row, readReport } from './report.ts';
 
 /** Reports: what was sent and what it cost, by day and by whatever one likes. Counted by the hour (docs/decisions/0047). */
@@ -60,6 +60,13 @@ const day = (description: string): Kind<Day> =>
     isDay(text) ? text : new Fault('invalid_value', 'It must be a day, like 2026-11-21.'),
   );
 
+/** A time zone, as `Asia/Kolkata`. */
+export const zone = string(
+  { description: 'Whose days: a time zone like `Asia/Kolkata`. Rounded to half hours.' },
+  (text) =>
+    isZone(text) ? text : new Fault('invalid_value', 'It must be a time zone of the IANA, like Asia/Kolkata.'),
+);
+
 const oneOf = (description: string) => optional(string({ description }, (text) => text));
 
 function queryOf<N extends Names>(names: N) {
@@ -85,12 +92,7 @@ function queryOf<N extends Names>(names: N) {
       day(`The first day. Left out: ${DEFAULT_DAYS} days with \`to\`. At most ${DAYS_MAX} days, and 400 days ago.`),
     ),
     to: optional(day('The last day, included. Left out: today.')),
-    zone: withDefault(
-      string({ description: 'Whose days: a time zone like `Asia/Kolkata`. Rounded to half hours.' }, (text) =>
-        isZone(text) ? text : new Fault('invalid_value', 'It must be a time zone of the IANA, like Asia/Kolkata.'),
-      ),
-      'UTC',
-    ),
+    zone: withDefault(zone, 'UTC'),
     channel: optional(choice(CHANNEL_NAMES)),
     sender: oneOf('Only of this sender.'),
     template_id: oneOf('Only of this template: its DLT id, or the name of a chat-app template.'),

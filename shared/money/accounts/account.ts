@@ -91,6 +91,8 @@ export interface AccountDocument {
   readonly heldPrefixes?: readonly string[];
   /** What it pays (prices.ts). Absent: what the specification says, and what the installation has set for conversations. */
   readonly prices?: PriceList;
+  /** What one credit costs in its currency, like `0.20`: for its statements. Absent: they have credits alone. */
+  readonly creditPrice?: string;
   /** Changes of the balance that may lack their follow-up, by group id or by reference id. */
   readonly pending?: Readonly<Record<string, PendingChange>>;
   /** Opened conversations that may not be stored yet, by the group in `pending` that paid for them. */

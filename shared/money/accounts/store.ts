@@ -112,9 +112,14 @@ export async function setAccountLimits(db: Db, id: AccountId, limits: AccountLim
   await accounts(db).updateOne({ _id: id }, { $set: limits, $unset: unset });
 }
 
-/** Sets the price list; an empty one is none. Idempotent. */
-export async function setPrices(db: Db, id: AccountId, prices: PriceList): Promise<void> {
-  await accounts(db).updateOne({ _id: id }, prices.length === 0 ? { $unset: { prices: '' } } : { $set: { prices } });
+/** Sets the price list, and what a credit costs; an empty one is none. Idempotent. */
+export async function setPrices(db: Db, id: AccountId, prices: PriceList, creditPrice = ''): Promise<void> {
+  const set = { ...(prices.length > 0 && { prices }), ...(creditPrice !== '' && { creditPrice }) };
+  const unset = {
+    ...(prices.length === 0 && { prices: '' as const }),
+    ...(creditPrice === '' && { creditPrice: '' as const }),
+  };
+  await accounts(db).updateOne({ _id: id }, { $set: set, $unset: unset });
 }
 
 /** No longer counts what these lines of keys have spent. Idempotent. */

@@ -1,4 +1,5 @@
 import { CRASH_POINTS, parseCrashPoint } from '../runtime/crash-point.ts';
+import { isZone } from '../runtime/iso-time.ts';
 import { StartError } from '../runtime/lifecycle.ts';
 
 /**
@@ -38,17 +39,19 @@ function choice<const T extends string>(env: string, fallback: T, values: readon
 }
 
 function list(env: string, about: string): Setting<readonly string[]> {
-  return {
-    env,
-    fallback: [],
-    about,
-    form: 'a comma-separated list',
-    parse: (value) =>
-      value
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-  };
+  return { env, fallback: [], about, form: 'a comma-separated list', parse: partsBy(',') };
+}
+
+function lines(env: string, about: string): Setting<readonly string[]> {
+  return { env, fallback: [], about, form: 'lines with | between them', parse: partsBy('|') };
+}
+
+function partsBy(mark: string) {
+  return (value: string): readonly string[] =>
+    value
+      .split(mark)
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
 }
 
 /** Hours and minutes of a day; kept as they are written. */
@@ -260,6 +263,26 @@ export const SETTINGS = {
     '',
     'Sender of mails, such as Harkara <no-reply@sms.example.com>. Needed with SMTP_HOST.',
   ),
+  statementSeller: lines(
+    'STATEMENT_SELLER',
+    'Who sells: the lines at the head of the monthly statements, name and address, with | between them.',
+  ),
+  statementTaxName: text('STATEMENT_TAX_NAME', '', 'Name of the tax on statements, such as GST. Empty: no tax.'),
+  statementTaxPercent: {
+    env: 'STATEMENT_TAX_PERCENT',
+    fallback: '0',
+    about: 'The tax in per cent, such as 18. Only accounts with a price per credit have money on their statements.',
+    form: 'a number like 18 or 7.5',
+    parse: (value: string) => (/^\d{1,2}(\.\d{1,3})?$/.test(value) ? value : undefined),
+  },
+  statementTaxNumber: text('STATEMENT_TAX_NUMBER', '', "The seller's number for this tax, such as a GSTIN."),
+  statementZone: {
+    env: 'STATEMENT_ZONE',
+    fallback: 'UTC',
+    about: 'Time zone in which months of statements begin, such as Asia/Kolkata.',
+    form: 'a time zone like Asia/Kolkata',
+    parse: (value: string) => (isZone(value) ? value : undefined),
+  },
   simulator: choice(
     'HARKARA_SIMULATOR',
     'off',

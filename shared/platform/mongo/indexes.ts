@@ -84,6 +84,12 @@ export const INDEXES: readonly Index[] = [
     options: { name: 'then', partialFilterExpression: { 'then.change': { $exists: true } } },
     serves: 'the entry of a debit that was entered together with others',
   },
+  {
+    collection: 'ledger',
+    key: { account: 1, at: 1 },
+    options: { name: 'refunds', partialFilterExpression: { reason: 'refund' } },
+    serves: 'the statement of a month: what came back',
+  },
   { collection: 'keys', key: { account: 1 }, options: { name: 'account' }, serves: 'ops: the keys of an account' },
   {
     collection: 'users',

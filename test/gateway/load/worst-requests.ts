@@ -235,6 +235,7 @@ export function worstReads({ batch, customer }: { readonly batch: BatchId; reado
     get('/v2/account/overview'),
     get('/v2/ledger?limit=500'),
     get('/v2/ledger.csv'),
+    get(`/v2/account/statements/${new Date().toISOString().slice(0, 7)}`),
     get('/v2/templates', 'dlt'),
     get('/v2/account/templates?limit=500', 'dlt'),
   ];

@@ -10,6 +10,8 @@ const WHOLE: Readonly<Record<string, string>> = {
   '/v2/account/webhooks': 'an account has ten',
   '/v2/account/prices': 'operators write them: 300',
   '/v2/admin/accounts/{account_id}/prices': 'operators write them: 300',
+  '/v2/account/statements/{month}': 'one month, with the first 500 of its top-ups and kinds of traffic',
+  '/v2/admin/accounts/{account_id}/statements/{month}': 'the same',
   '/v2/account/exports': 'an account has three',
   '/v2/account/overview': 'what is wrong with the account now, at most some tens',
   '/v2/account/limits': 'the prefixes that are held, at most some tens',

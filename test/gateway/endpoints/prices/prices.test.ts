@@ -29,7 +29,10 @@ describe('prices of an account', () => {
 
   it('are 1 for each recipient without a list, whatever the number of segments', async () => {
     expect((await post('/v2/send', { to: '919876543210', message: LONG })).body.credits_used).to.equal(1);
-    expect((await as(request(site.url).get('/v2/account/prices'))).body).to.deep.equal({ prices: [] });
+    expect((await as(request(site.url).get('/v2/account/prices'))).body).to.deep.equal({
+      prices: [],
+      credit_price: null,
+    });
   });
 
   it('by country, route and segment: in dry runs, credits_used, the debit and the refund', async () => {

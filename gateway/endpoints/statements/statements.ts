@@ -1,0 +1,229 @@
+import { z } from 'zod';
+import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
+import { findAccount } from '../../../shared/money/accounts/store.ts';
+import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { isDay } from '../../../shared/platform/runtime/iso-time.ts';
+import { endpoint, type Gateway, invalid, refused, type Shown } from '../../api/endpoint.ts';
+import { flag, named, text, time, whole } from '../../api/shapes.ts';
+import { FieldProblems } from '../../http/field-problems.ts';
+import { optional } from '../../http/fields/field.ts';
+import { accountOf } from '../accounts/account.ts';
+import { ACCOUNT_IN_PATH } from '../operators/fields.ts';
+import { beginOf, dayAfter, daysOf } from '../reports/days.ts';
+import { readReport } from '../reports/report.ts';
+import { zone } from '../reports/reports.ts';
+import { type Sum, sumOf } from './credit-price.ts';
+import { type Movements, readPeriods } from './periods.ts';
+
+/** The statement of a month: what a customer puts into his books. */
+
+/** It takes the embedded store some 100 ms: a binary search for each day, and the month's hours. */
+const COST = 20;
+/** Top-ups and corrections that are shown one by one, and rows of traffic. */
+const CREDITS_SHOWN = 500;
+const TRAFFIC_SHOWN = 500;
+/** Older months have no entries: nobody had Harkara. */
+const FIRST_MONTH = '2020-01';
+
+const credits = (description: string, example: number) => whole(description, { example });
+const MOVEMENTS = {
+  top_ups: credits('Credits that were added.', 1000),
+  corrections: credits('What operators corrected; it may be negative.', 0),
+  usage: credits('What messages and conversations took: negative, or 0.', -121),
+  refunds: whole(
+    'What came back for messages that never left. Null: there are more than 50,000, and `usage` is what was used without them.',
+    { example: 1 },
+  ).nullable(),
+};
+
+const Amounts = z.strictObject({
+  net: text(undefined, { example: '200.00' }),
+  tax: text(undefined, { example: '36.00' }),
+  total: text(undefined, { example: '236.00' }),
+});
+
+const Statement = named('Statement', {
+  number: text('Of this account and month, and of no other.', {
+    example: '2026-11/acc_01m7znjn7hdb5pft3awkb6pgvz',
+  }),
+  account_id: text(undefined, { example: 'acc_01m7znjn7hdb5pft3awkb6pgvz' }),
+  account_name: text(undefined, { example: 'Asha Stores' }),
+  seller: z.array(text()).meta({ description: 'Who sells, line by line.', example: ['Example Messaging Pvt Ltd'] }),
+  month: text(undefined, { example: '2026-11' }),
+  zone: text('The month is of this time zone.', { example: 'Asia/Kolkata' }),
+  from: text('The first day.', { format: 'date', example: '2026-11-01' }),
+  to: text('The last day.', { format: 'date', example: '2026-11-30' }),
+  complete: flag('The month is over: its figures stay.'),
+  opening_balance: whole('Credits before the first entry of the month.', { minimum: 0, example: 0 }),
+  ...MOVEMENTS,
+  closing_balance: whole('`opening_balance` and all movements.', { minimum: 0, example: 880 }),
+  days: z
+    .array(
+      z.strictObject({
+        day: text(undefined, { format: 'date', example: '2026-11-21' }),
+        ...MOVEMENTS,
+        balance: whole('At the end of the day.', { minimum: 0, example: 880 }),
+      }),
+    )
+    .meta({ description: 'Days with movements.' }),
+  credits: z
+    .array(
+      z.strictObject({
+        at: time(undefined, '2026-11-21T10:05:00+00:00'),
+        reason: z.enum(['top_up', 'correction']),
+        amount: credits('Credits.', 1000),
+        reference: text(undefined, { example: 'invoice-1' }).nullable(),
+        note: text('What the operator said.').nullable(),
+      }),
+    )
+    .meta({ description: `Top-ups and corrections, oldest first, ${CREDITS_SHOWN} at most.` }),
+  credits_more: flag('There are more: `GET /v2/ledger` has them.'),
+  traffic: z
+    .array(
+      z.strictObject({
+        channel: z.enum(CHANNEL_NAMES),
+        route: text(undefined, { example: 'transactional' }).nullable(),
+        country: text('ISO 3166-1.', { example: 'IN' }).nullable(),
+        messages: whole(undefined, { minimum: 0, example: 121 }),
+        segments: whole(undefined, { minimum: 0, example: 140 }),
+        credits: credits('What they cost, without what came back.', 120),
+      }),
+    )
+    .meta({
+      description:
+        'The messages that were made in the month, as in reports. A debit and its message can lie in different months, so the sum can differ from `usage`.',
+    }),
+  money: z
+    .strictObject({
+      currency: text('ISO 4217.', { example: 'INR' }),
+      credit_price: text(undefined, { example: '0.20' }),
+      tax_name: text(undefined, { example: 'GST' }).nullable(),
+      tax_percent: text(undefined, { example: '18' }).nullable(),
+      tax_number: text("The seller's number for the tax.", { example: '27AAAPL1234C1ZV' }).nullable(),
+      top_ups: Amounts.meta({ description: 'What was bought: top-ups and corrections.' }),
+      usage: Amounts.meta({ description: 'What was used, without what came back.' }),
+    })
+    .meta({ description: 'Null where the account has no price of a credit.' })
+    .nullable(),
+});
+
+const DESCRIPTION =
+  'Extension. Opening balance, movements and closing balance of a month, from the ledger; with amounts and tax where the account has a price per credit. Top-ups, corrections and refunds are counted one by one, usage is what is left between two balances. Counts as 20 requests.';
+const MONTH = text('Like `2026-11`.', { example: '2026-11' });
+const QUERY = { zone: optional(zone) };
+
+export const accountStatement = endpoint({
+  id: 'accountStatement',
+  method: 'get',
+  path: '/v2/account/statements/{month}',
+  tag: 'Account',
+  summary: 'Statement of a month',
+  description: DESCRIPTION,
+  scopes: ['read'],
+  reads: COST,
+  params: { month: MONTH },
+  query: QUERY,
+  answer: Statement,
+  async handle(gateway, { caller, params, query }) {
+    const account = await findAccount(gateway.db, caller.account._id);
+    return account === undefined
+      ? refused('account_not_found')
+      : statementOf(gateway, account, params.month, query.zone);
+  },
+});
+
+export const adminStatement = endpoint({
+  id: 'operatorStatement',
+  method: 'get',
+  path: '/v2/admin/accounts/{account_id}/statements/{month}',
+  tag: 'Operators',
+  summary: "An account's statement of a month",
+  description: DESCRIPTION,
+  scopes: ['admin:read'],
+  reads: COST,
+  params: { ...ACCOUNT_IN_PATH, month: MONTH },
+  query: QUERY,
+  answer: Statement,
+  problems: ['account_not_found'],
+  async handle(gateway, { params, query }) {
+    const account = await accountOf(gateway.db, params.account_id);
+    return account === undefined
+      ? refused('account_not_found')
+      : statementOf(gateway, account, params.month, query.zone);
+  },
+});
+
+async function statementOf(
+  { db, clock, config }: Gateway,
+  account: AccountDocument,
+  month: string,
+  zone = config.statementZone,
+) {
+  const dayOf = daysOf(zone);
+  const nowMs = clock.now().getTime();
+  const from = `${month}-01`;
+  if (!/^\d{4}-\d\d$/.test(month) || !isDay(from) || month < FIRST_MONTH || from > dayOf(nowMs)) {
+    const problems = new FieldProblems();
+    problems.add('month', 'invalid_value', 'It must be a month that has begun, like 2026-11.');
+    return invalid(problems);
+  }
+  const days: string[] = [];
+  for (let day = from; day.startsWith(month); day = dayAfter(day)) days.push(day);
+  const to = days.at(-1) ?? from;
+  const bounds = [...days, dayAfter(to)].map((day) => beginOf(day, dayOf));
+  const asked = { account: account._id, zone, from, to, filter: {} };
+  const [ledger, report] = await Promise.all([
+    readPeriods(db, account._id, bounds),
+    readReport(db, { ...asked, groupBy: ['channel', 'route', 'country'] }),
+  ]);
+  const { whole: sums } = ledger;
+  const shown: Shown<typeof Statement> = {
+    number: `${month}/${account._id}`,
+    ...{ account_id: account._id, account_name: account.name, seller: config.statementSeller },
+    ...{ month, zone, from, to, complete: nowMs >= (bounds.at(-1)?.getTime() ?? 0) },
+    opening_balance: sums.opening,
+    ...movements(sums),
+    closing_balance: sums.closing,
+    days: ledger.parts.flatMap((part, i) => {
+      const isStill = [part.topUps, part.corrections, part.usage, part.refunds ?? 0].every((one) => one === 0);
+      return isStill ? [] : [{ day: days[i] ?? '', ...movements(part), balance: part.closing }];
+    }),
+    credits: ledger.credits.slice(0, CREDITS_SHOWN).map(({ at, reason, amount, reference, note }) => ({
+      at: isoTimestamp(at),
+      reason: reason === 'correction' ? reason : 'top_up',
+      amount,
+      ...{ reference: reference ?? null, note: note ?? null },
+    })),
+    credits_more: ledger.credits.length > CREDITS_SHOWN,
+    traffic: report.rows.slice(0, TRAFFIC_SHOWN).map(({ values, messages, segments, credits }) => ({
+      channel: CHANNEL_NAMES.find((name) => name === values.channel) ?? 'sms',
+      ...{ route: values.route ?? null, country: values.country ?? null },
+      ...{ messages, segments, credits },
+    })),
+    money: moneyOf(config, account, sums),
+  };
+  return shown;
+}
+
+function movements({ topUps, corrections, usage, refunds }: Movements) {
+  return { top_ups: topUps, corrections, usage, refunds: refunds ?? null };
+}
+
+function moneyOf(
+  { statementTaxName, statementTaxPercent, statementTaxNumber }: Gateway['config'],
+  { creditPrice, currency }: AccountDocument,
+  { topUps, corrections, usage, refunds = 0 }: Movements,
+): Shown<typeof Statement>['money'] {
+  if (creditPrice === undefined) return null;
+  const isTaxed = statementTaxName !== '';
+  const sum = (count: number): Sum => sumOf(count, creditPrice, isTaxed ? statementTaxPercent : '0', currency);
+  return {
+    ...{ currency, credit_price: creditPrice },
+    tax_name: isTaxed ? statementTaxName : null,
+    tax_percent: isTaxed ? statementTaxPercent : null,
+    tax_number: isTaxed && statementTaxNumber !== '' ? statementTaxNumber : null,
+    top_ups: sum(topUps + corrections),
+    usage: sum(-usage - refunds),
+  };
+}
