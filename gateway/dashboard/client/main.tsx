@@ -11,6 +11,7 @@ import './styles/forms.css';
 import './styles/layers.css';
 import './styles/conversation.css';
 import './styles/templates.css';
+import './styles/print.css';
 
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

@@ -3,6 +3,7 @@ import { OperatorsAuditPage } from './pages/audit/operators-audit.tsx';
 import { BatchesPage } from './pages/batches/batches.tsx';
 import { BatchPage } from './pages/batches/show-batch.tsx';
 import { CreditsPage } from './pages/credits/credits.tsx';
+import { AdminStatementPage, StatementPage } from './pages/credits/statement-page.tsx';
 import { ErasuresPage, OperatorErasuresPage } from './pages/erasures/erasures.tsx';
 import { ConversationPage } from './pages/inbox/conversation.tsx';
 import { InboxPage } from './pages/inbox/inbox.tsx';
@@ -159,6 +160,12 @@ export const PAGES: readonly Page[] = [
     view: CreditsPage,
   },
   {
+    path: '/dashboard/credits/statement/:month',
+    title: 'Statement of a month',
+    needs: 'read',
+    view: StatementPage,
+  },
+  {
     path: '/dashboard/reports',
     title: 'Reports',
     needs: 'read',
@@ -259,6 +266,12 @@ export const PAGES: readonly Page[] = [
     needs: 'admin:read',
     nav: { group: 'Operators', icon: 'queue' },
     view: AdminReportsPage,
+  },
+  {
+    path: '/dashboard/admin/accounts/:account_id/statement/:month',
+    title: 'Statement of a month',
+    needs: 'admin:read',
+    view: AdminStatementPage,
   },
   {
     path: '/dashboard/admin/accounts/:account_id/opt-ins',

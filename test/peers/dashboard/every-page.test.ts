@@ -129,7 +129,8 @@ describe('every page of the dashboard', function () {
   });
 
   const idOf = (name: string): string | undefined =>
-    name === 'account_id' ? world.account : name === 'customer' ? CUSTOMER : [...(ids.get(name) ?? [])][0];
+    ({ account_id: world.account, customer: CUSTOMER, month: new Date().toISOString().slice(0, 7) })[name] ??
+    [...(ids.get(name) ?? [])][0];
 
   /** Opens a page and waits until it has its heading and nothing on it is still loading (a skeleton). */
   async function open(page: Page, path: string): Promise<void> {

@@ -8,17 +8,20 @@ import { Empty, NoResults } from '../../parts/empty.tsx';
 import { Stats } from '../../parts/facts.tsx';
 import { FilterBar, FilterSelect, FilterTime } from '../../parts/filter.tsx';
 import { amount, number } from '../../parts/number.ts';
-import { Loading, PageHead } from '../../parts/page.tsx';
+import { Card, Loading, PageHead } from '../../parts/page.tsx';
 import { type Column, PagedTable } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useUrlFilter } from '../../parts/url-filter.ts';
 import { BalanceStats, type Overview } from './balance-stats.tsx';
 import { LowBalanceLine } from './low-balance.tsx';
+import { type Prices, PricesTable } from './prices-table.tsx';
 import { type Entry, PurposeOf, REASONS } from './purpose.tsx';
+import { StatementsCard } from './statements-card.tsx';
 
 /** What is left, and every change of it. */
 export function CreditsPage() {
   const overview = useLoad<Overview>('/v2/account/overview');
+  const prices = useLoad<Prices>('/v2/account/prices');
   const filter = useUrlFilter('reason', 'since', 'until', 'change_id');
   const list = usePages<Entry>('/v2/ledger', filter.values);
   const { change_id, ...filtered } = filter.values;
@@ -43,6 +46,10 @@ export function CreditsPage() {
         )}
       </Loading>
       <LowBalanceLine />
+      <StatementsCard base="/dashboard/credits/statement" />
+      <Card title="What a message costs" lead="The first line that fits decides.">
+        <Loading of={prices}>{(data) => <PricesTable prices={data.prices} />}</Loading>
+      </Card>
       <FilterBar filter={filter}>
         <FilterSelect filter={filter} name="reason" label="What for" options={REASONS} />
         <FilterTime filter={filter} name="since" label="From" />

@@ -11,11 +11,13 @@ import { number } from '../../../parts/number.ts';
 import { Card, Loading, PageHead } from '../../../parts/page.tsx';
 import { Time } from '../../../parts/time.tsx';
 import type { PageProps } from '../../../router/page.ts';
+import { StatementsCard } from '../../credits/statements-card.tsx';
 import { type AccountDetail, STATUS_TONES } from './account.ts';
 import { ChainsCard } from './chains-card.tsx';
 import { CloseDialog, ClosedNotice } from './close-dialog.tsx';
 import { CreditDialog } from './credit-dialog.tsx';
 import { LimitsCard } from './limits-card.tsx';
+import { PricesCard } from './prices-card.tsx';
 import { SettingsCard } from './settings-card.tsx';
 import { StatementCard } from './statement-card.tsx';
 import { StatusDialog } from './status-dialog.tsx';
@@ -67,8 +69,14 @@ export function AccountPage({ params }: PageProps) {
         {(data) => (
           <>
             <Shown account={data} />
-            {may('admin:read') && <StatementCard account={data} key={booked} />}
-            {may('admin:read') && data.closed === null && <LimitsCard account={data.account_id} name={data.name} />}
+            {may('admin:read') && (
+              <>
+                <StatementCard account={data} key={booked} />
+                <StatementsCard base={`/dashboard/admin/accounts/${data.account_id}/statement`} />
+                <PricesCard account={data.account_id} name={data.name} currency={data.currency} />
+                {data.closed === null && <LimitsCard account={data.account_id} name={data.name} />}
+              </>
+            )}
             {may('admin:read') && data.settings.dlt === 'on' && <ChainsCard account={data.account_id} />}
             {may('admin:support') && data.closed === null && <SettingsCard account={data} onChange={loaded.setData} />}
             {may('admin:money') && data.closed === null && (

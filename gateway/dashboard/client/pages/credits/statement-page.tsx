@@ -1,0 +1,188 @@
+import { useLoad } from '../../api/load.ts';
+import { Button } from '../../parts/button.tsx';
+import { Facts } from '../../parts/facts.tsx';
+import { Notice } from '../../parts/notice.tsx';
+import { number } from '../../parts/number.ts';
+import { Card, Loading, PageHead } from '../../parts/page.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Time } from '../../parts/time.tsx';
+import type { PageProps } from '../../router/page.ts';
+import { monthName, type Statement } from './statement.ts';
+
+/** The statement of a month, to be printed. */
+export function StatementPage({ params }: PageProps) {
+  return (
+    <StatementOf
+      path={`/v2/account/statements/${params.month}`}
+      month={params.month ?? ''}
+      back={{ href: '/dashboard/credits', label: 'Credits' }}
+    />
+  );
+}
+
+/** The same of any account, for operators. */
+export function AdminStatementPage({ params: { account_id: id, month = '' } }: PageProps) {
+  return (
+    <StatementOf
+      path={`/v2/admin/accounts/${id}/statements/${month}`}
+      month={month}
+      back={{ href: `/dashboard/admin/accounts/${id}`, label: 'Account' }}
+    />
+  );
+}
+
+interface StatementOfProps {
+  readonly path: string;
+  readonly month: string;
+  readonly back: { readonly href: string; readonly label: string };
+}
+
+function StatementOf({ path, month, back }: StatementOfProps) {
+  const loaded = useLoad<Statement>(path);
+  return (
+    <>
+      <PageHead
+        title={`Statement of ${monthName(month)}`}
+        back={back}
+        actions={loaded.data && <Button onClick={() => window.print()}>Print statement</Button>}
+      />
+      <Loading of={loaded}>{(statement) => <Shown statement={statement} />}</Loading>
+    </>
+  );
+}
+
+function Shown({ statement }: { readonly statement: Statement }) {
+  const { seller, number: no, money, days, credits, traffic } = statement;
+  return (
+    <div class="statement">
+      {!statement.complete && <Notice tone="warn">This month is not over: its figures change.</Notice>}
+      <div class="columns">
+        <Card title="For">
+          <Facts
+            facts={[
+              ['Account', statement.account_name],
+              ['Statement', <code>{no}</code>],
+              ['Time', `${statement.from} to ${statement.to}, ${statement.zone}`],
+            ]}
+          />
+        </Card>
+        {(seller.length > 0 || money?.tax_number) && (
+          <Card title="From">
+            <p class="seller">
+              {seller.map((line) => (
+                <span key={line}>{line}</span>
+              ))}
+              {money?.tax_number && (
+                <span>
+                  {money.tax_name}: {money.tax_number}
+                </span>
+              )}
+            </p>
+          </Card>
+        )}
+      </div>
+      <Card title="Credits">
+        <Table caption="Credits" rows={balanceRows(statement)} rowKey={([what]) => what} columns={BALANCE} compared />
+      </Card>
+      {money && (
+        <Card title={`Amounts in ${money.currency}`} lead={`A credit costs ${money.credit_price} ${money.currency}.`}>
+          <Table
+            caption="Amounts"
+            rows={[
+              ['Bought: top-ups and corrections', money.top_ups] as const,
+              ['Used, without refunds', money.usage] as const,
+            ]}
+            rowKey={([what]) => what}
+            columns={[
+              { head: 'What', cell: ([what]) => what },
+              { head: 'Net', kind: 'number', cell: ([, { net }]) => net },
+              {
+                head: money.tax_name === null ? 'Tax' : `${money.tax_name} ${money.tax_percent} %`,
+                kind: 'number',
+                cell: ([, { tax }]) => tax,
+              },
+              { head: 'Total', kind: 'number', cell: ([, { total }]) => <strong>{total}</strong> },
+            ]}
+          />
+        </Card>
+      )}
+      {credits.length > 0 && (
+        <Card title="Top-ups and corrections">
+          <Table caption="Top-ups and corrections" rows={credits} rowKey={creditKey} columns={CREDITS} />
+          {statement.credits_more && <p class="soft">There are more. The list of Credits has all.</p>}
+        </Card>
+      )}
+      {days.length > 0 && (
+        <Card title="By day">
+          <Table caption="By day" rows={days} rowKey={({ day }) => day} columns={DAYS} compared />
+        </Card>
+      )}
+      {traffic.length > 0 && (
+        <Card
+          title="Messages made in this month"
+          lead="Counted by the hour in which a message was made; it may have been paid in another month."
+        >
+          <Table
+            caption="Messages by route and country"
+            rows={traffic}
+            rowKey={({ channel, route, country }) => `${channel} ${route} ${country}`}
+            columns={TRAFFIC}
+            compared
+          />
+        </Card>
+      )}
+    </div>
+  );
+}
+
+function balanceRows(statement: Statement): readonly (readonly [string, number])[] {
+  const { refunds } = statement;
+  return [
+    ['Opening balance', statement.opening_balance],
+    ['Top-ups', statement.top_ups],
+    ['Corrections', statement.corrections],
+    [refunds === null ? 'Used, without refunds' : 'Used', statement.usage],
+    ...(refunds === null ? [] : [['Refunds', refunds] as const]),
+    ['Closing balance', statement.closing_balance],
+  ];
+}
+
+const BALANCE: readonly Column<readonly [string, number]>[] = [
+  { head: 'What', cell: ([what]) => (what.endsWith('balance') ? <strong>{what}</strong> : what) },
+  {
+    head: 'Credits',
+    kind: 'number',
+    cell: ([what, credits]) => (what.endsWith('balance') ? <strong>{number(credits)}</strong> : number(credits)),
+  },
+];
+
+type Credit = Statement['credits'][number];
+
+function creditKey({ at, reference, amount }: Credit): string {
+  return `${at} ${reference} ${amount}`;
+}
+
+const CREDITS: readonly Column<Credit>[] = [
+  { head: 'When', cell: ({ at }) => <Time at={at} full /> },
+  { head: 'What', cell: ({ reason }) => (reason === 'top_up' ? 'Top-up' : 'Correction') },
+  { head: 'Reference', cell: ({ reference, note }) => [reference, note].filter(Boolean).join(': ') },
+  { head: 'Credits', kind: 'number', cell: ({ amount }) => number(amount) },
+];
+
+const DAYS: readonly Column<Statement['days'][number]>[] = [
+  { head: 'Day', cell: ({ day }) => day },
+  { head: 'Top-ups', kind: 'number', cell: ({ top_ups }) => number(top_ups) },
+  { head: 'Corrections', kind: 'number', cell: ({ corrections }) => number(corrections) },
+  { head: 'Used', kind: 'number', cell: ({ usage }) => number(usage) },
+  { head: 'Refunds', kind: 'number', cell: ({ refunds }) => (refunds === null ? 'in “Used”' : number(refunds)) },
+  { head: 'Balance', kind: 'number', cell: ({ balance }) => number(balance) },
+];
+
+const TRAFFIC: readonly Column<Statement['traffic'][number]>[] = [
+  { head: 'Channel', cell: ({ channel }) => (channel === 'sms' ? 'SMS' : 'Chat-app') },
+  { head: 'Route', cell: ({ route }) => route ?? '–' },
+  { head: 'Country', cell: ({ country }) => country ?? '–' },
+  { head: 'Messages', kind: 'number', cell: ({ messages }) => number(messages) },
+  { head: 'Segments', kind: 'number', cell: ({ segments }) => number(segments) },
+  { head: 'Credits', kind: 'number', cell: ({ credits }) => number(credits) },
+];
