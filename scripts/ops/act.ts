@@ -47,6 +47,10 @@ export interface Act {
   readonly columns?: readonly string[];
   /** In place of the answer's members. */
   say?(told: Told, given: Values, context: Context): string | Promise<string>;
+  /** A list that is read page by page: `--json` has `next_cursor`. Others show the entries, 500 unless `--limit` says more. */
+  readonly isPaged?: true;
+  /** More members for `--json`. */
+  json?(told: Told): object;
   /** Whether the answer means that it was done; absent: it does. */
   isDone?(told: Told): boolean;
 }
@@ -199,7 +203,32 @@ async function run(
   if (answer.kind === 'file') return { text: answer.text, json: answer.text };
   const told: Told = answer.isReplayed ? { ...answer.body, replayed: true } : answer.body;
   const text = await (act.say?.(told, values, context) ?? answerText(told, act));
-  return { text, json: told, ok: act.isDone?.(told) ?? true };
+  return { text, json: jsonOfAnswer(act, told, values), ok: act.isDone?.(told) ?? true };
+}
+
+/**
+ * An answer for programs: of a list its entries, of an answer that wraps one record that record. What it is about has the name of the
+ * argument, too: `account`, `carrier`, `webhook`; of a credit or a sender `id`.
+ */
+function jsonOfAnswer(act: Act, told: Told, values: Values): unknown {
+  const { status: _, next_cursor, has_more, ...rest } = told;
+  const [only, ...others] = Object.values(rest);
+  if (Array.isArray(only) && others.length === 0 && act.isPaged !== true) return only.map((entry) => named(entry, {}));
+  const wrapped = WRAPPED.map((name) => told[name]).find((value) => typeof value === 'object' && value !== null);
+  const record = wrapped === undefined ? told : { ...told, ...wrapped.settings, ...wrapped };
+  return { ...named(record, values), ...act.json?.(told) };
+}
+
+const WRAPPED = ['account', 'carrier', 'route', 'number', 'provider'];
+const SHORT = { account_id: 'account', carrier_id: 'carrier', webhook_id: 'webhook', credit_id: 'id', sender_id: 'id' };
+
+function named(record: Told, values: Values): Told {
+  if (typeof record !== 'object' || record === null) return record;
+  const short = Object.entries(SHORT).flatMap(([long, name]) => {
+    const value = record[long] ?? values[long] ?? (long === 'account_id' ? values.account : undefined);
+    return value === undefined || value === null ? [] : [[name, value]];
+  });
+  return { ...record, ...Object.fromEntries(short) };
 }
 
 async function ask(context: Context, one: Endpoint, asked: Request, account?: AccountDocument): Promise<LocalAnswer> {

@@ -85,6 +85,7 @@ const credit = (verb: string, kind: string, about: string): Act => ({
       tell(`Its id is ${idempotencyKey}. If it is interrupted, repeat it with --id ${idempotencyKey}.`);
     return { ...asked, idempotencyKey };
   },
+  json: ({ replayed }) => ({ kind: replayed ? 'already' : 'applied' }),
   say({ amount, credit_id: id, balance, replayed }) {
     const did = amount < 0 ? `Took ${-amount}` : `Added ${amount}`;
     return `${replayed ? `Nothing added: id ${id} was added before.` : `${did} credits (id ${id}).`} Balance: ${balance}.`;
@@ -488,7 +489,7 @@ const WEBHOOK: readonly Act[] = [
 
 const AUDIT: readonly Act[] = [
   {
-    ...{ command: 'audit list', operation: 'operatorAudit', names: { account_id: 'account' } },
+    ...{ command: 'audit list', isPaged: true, operation: 'operatorAudit', names: { account_id: 'account' } },
     about: 'Shows who changed what, newest first (--json: before and after too).',
     notes:
       'An entry is written before its change and completed after it. One that says `begun` may have been done: the command was\n' +

@@ -56,7 +56,7 @@ export class OpsWorld {
   }
 
   async newAccount(): Promise<string> {
-    return String((await this.json('account create --name Shop')).account.account_id);
+    return String((await this.json('account create --name Shop')).account);
   }
 
   async close(): Promise<void> {

@@ -34,7 +34,7 @@ describe('the audit', () => {
   before(async () => {
     world = await OpsWorld.open({ WEBHOOK_ALLOW_HTTP: 'yes', WEBHOOK_ALLOW_SUBNETS: '127.0.0.0/8' });
     Object.assign(process.env, SECRETS);
-    account = String((await ops('account create --name First')).account.account_id);
+    account = String((await ops('account create --name First')).account);
   });
   after(async () => {
     for (const name of Object.keys(SECRETS)) delete process.env[name];

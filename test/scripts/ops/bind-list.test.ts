@@ -47,7 +47,7 @@ describe('npm run ops: bind list', () => {
     );
 
     const told = await eventually(async () => {
-      const [carrier] = (await world.json('bind list')).carriers;
+      const [carrier] = await world.json('bind list');
       return carrier?.measured?.receipts?.delivered === 1 && carrier.measured.receipts.failed === 1 && carrier;
     }, 'the receipts are told');
 
