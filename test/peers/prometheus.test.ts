@@ -143,7 +143,8 @@ describe('the alerts of docs/monitoring', function () {
     it('none is there while all is well, and one when the carrier goes away', async () => {
       const binds = async () => (await prometheus.query('harkara_smpp_binds')).map(({ value }) => value);
       await eventually(async () => (await binds()).join() === '1', 'the bind is told', FIGURES_MS);
-      const missing = 'absent(harkara_processes{app="chatapp"}) or absent(harkara_processes{app="background"})';
+      const missing =
+        'absent(harkara_processes{app="chatapp"}) or absent(harkara_processes{app="background"}) or absent(harkara_watched_at_seconds)';
       await eventually(async () => (await prometheus.query(missing)).length === 0, 'all have told', FIGURES_MS);
       await eventually(async () => (await prometheus.alerts()).length === 0, 'no alert', FIGURES_MS);
       expect(new Set(await prometheus.rules())).to.deep.equal(new Set(['ok']));

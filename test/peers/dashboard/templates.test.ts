@@ -45,7 +45,7 @@ describe('the dashboard: templates', () => {
     await form.getByRole('button', { name: 'Request template' }).click();
     await form.getByText('Correct the').waitFor();
     expect(await dashboard.look(page, 'templates-wrong')).to.deep.equal([]);
-    await form.getByLabel('Sender header').fill('HARKRA');
+    await form.getByLabel('Senders').fill('HARKRA');
     await form.getByLabel('Text').fill('Your code is {#var#}.');
     await form.getByText('GSM7 · 1 segment · 1 slot').waitFor();
     await form.getByLabel('Name').fill('Login code');
