@@ -21,7 +21,7 @@ export const LIMIT_PROBLEMS = {
     'This recipient has got as many messages in this clock hour as the account allows. Send again in the next hour.',
   ),
   hold_not_found: fault(
-    '4115',
+    '4118',
     404,
     'Hold not found',
     'Check the prefix: nothing with it is watched or held. `GET /v2/account/limits` lists what is.',

@@ -75,7 +75,7 @@ export const creditAccount = endpoint({
     reason: text(undefined, { example: 'Invoice 7, paid on 22 November' }),
     balance: whole(undefined, { minimum: 0, example: 9200 }),
   }),
-  problems: ['account_not_found', 'idempotency_key_reused'],
+  problems: ['account_not_found', 'account_closed', 'idempotency_key_reused'],
   examples: { body: { example: { kind: 'top_up', amount: 5000, reason: 'Invoice 7, paid on 22 November' } } },
   async handle(deps, call) {
     const { db, clock } = deps;
@@ -89,6 +89,7 @@ export const creditAccount = endpoint({
     if (problems.count > 0 || id === undefined) return invalid(problems);
     const account = await accountOf(db, params.account_id);
     if (account === undefined) return refused('account_not_found');
+    if (account.status === 'closed') return refused('account_closed');
     const { kind, amount, reason } = call.body;
     const by = `${requester.who.kind} ${requester.who.id}`;
     const apply = () => changeCredits(db, account._id, { kind, amount, id, note: reason, by });

@@ -7,7 +7,7 @@ import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { isMessageId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, invalid, refused } from '../../api/endpoint.ts';
 import type { JsonObject } from '../../http/context.ts';
-import { readRequest, request } from '../../http/fields/request.ts';
+import { readRequest } from '../../http/fields/request.ts';
 import { IN_PATH } from '../messages/shapes.ts';
 import { REFUSALS } from './message-order.ts';
 import { findAccepted, SEND_BODY, SendResult, sendOne, sendResult } from './send.ts';
@@ -23,10 +23,8 @@ export const resend = endpoint({
     'Extension. A new message to the same recipient, with the same text, sender, route and reference; it is checked and charged like any other, and has `resend_of`. Of an SMS that you sent, that has left or ended, and whose text is still kept; otherwise 409. The recipient may get it twice if the first one arrives after all.',
   scopes: ['send'],
   params: IN_PATH,
-  body: request({}),
   answer: SendResult,
   problems: ['message_not_found', 'not_resendable', ...REFUSALS],
-  examples: { body: { now: {} } },
   newId: ({ clock }) => newId('msg', clock.now().getTime()),
   action: (deps) => ({
     async act(call, attempt) {

@@ -61,6 +61,6 @@ describe('8.2.2, 8.4.1 (ASVS): an account learns nothing of another, whatever id
 
 /**
  * Path parameters that are not tried here; their routes have tests of their own. Events and replays need a worker. Operators' ids
- * of DLT templates, names and languages of chat-app templates, and numbers of customers may be the same in both accounts.
+ * of DLT templates, names and languages of chat-app templates, and numbers of customers, months and prefixes may be the same in both accounts.
  */
-const UNMADE = ['event_id', 'replay_id', 'template_id', 'name', 'language', 'customer'];
+const UNMADE = ['event_id', 'replay_id', 'template_id', 'name', 'language', 'customer', 'month', 'prefix'];

@@ -57,6 +57,8 @@ describe('accounts that are closed', () => {
     expect((await close()).body).to.include({ status_code: '4104' });
     const resumed = await world.post(`/accounts/${world.account}/status`, { status: 'active' });
     expect(resumed.status).to.equal(409);
+    const credit = { kind: 'top_up', amount: 5, reason: 'Late' };
+    expect((await world.post(`/accounts/${world.account}/credits`, credit)).body).to.include({ status_code: '4104' });
     const listed = await world.get('/accounts?status=closed');
     expect(listed.body.data.map(({ account_id }: { account_id: string }) => account_id)).to.include(world.account);
   });

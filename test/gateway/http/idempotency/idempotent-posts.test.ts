@@ -89,7 +89,7 @@ describe('Idempotency-Key on every POST', () => {
 
         const again = await ask();
         const there = await ask({}, elsewhere.url, '"k"');
-        const another = await ask(post.other);
+        const another = post.other && (await ask(post.other));
 
         expect(first.status, first.text).to.equal(200);
         expect(first.headers).not.to.have.property('idempotency-replayed');
@@ -98,7 +98,7 @@ describe('Idempotency-Key on every POST', () => {
           expect(replay.text).to.equal(first.text);
           expect(replay.headers).to.include({ 'idempotency-replayed': 'true' });
         }
-        expectProblem(another, 'idempotency_key_reused');
+        if (another !== undefined) expectProblem(another, 'idempotency_key_reused');
         expect(await state()).to.deep.equal(before);
       });
 

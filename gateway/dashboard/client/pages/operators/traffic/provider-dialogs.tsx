@@ -94,7 +94,7 @@ export function ProviderDialog({ of, onClose, onDone }: ProviderDialogProps) {
           label="Address of the provider's API"
           type="url"
           initial={shown.base_url}
-          hint="Version included: https://graph.facebook.com/v23.0. Another address needs the token again."
+          hint="With its version, such as /v23.0 at the end. Another address needs the token again."
         />
         <Field
           name="phone_number_id"
