@@ -1,8 +1,8 @@
 import type { Collection, Db } from 'mongodb';
 import { type CountedHourDocument, type Counter, type HourDocument, hourName } from './statistics-hour.ts';
 
-/** Hours of one read: with the most rows each some megabytes. */
-const TRAFFIC_SLICE = 50;
+/** Hours of one read, which are parsed at once: with the most rows of an account each some 400 KB. */
+const TRAFFIC_SLICE = 4;
 
 export function hourCollection(db: Db): Collection<HourDocument> {
   return db.collection('statistics');

@@ -11,6 +11,7 @@ import {
 import { readTraffic } from '../../../shared/messages/statistics-store.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
+import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';
 import { beginOf, type Day, dayAfter, daysOf } from './days.ts';
 
 /** What the rows of a report agree in. */
@@ -63,6 +64,7 @@ export async function readReport(db: Db, asked: Asked): Promise<Report> {
   const wanted = Object.entries(filter) as [keyof TrafficKind, string][]; // its keys
   let unsorted = 0;
   for await (const hour of readTraffic(db, account ?? ALL, begin, new Date(end.getTime() + HOUR_MS - 1))) {
+    if (turnOver()) await nextTurn();
     const beganMs = countedFrom(hour).getTime();
     for (const traffic of hour.traffic) {
       const atMs = beganMs + (traffic.half * HOUR_MS) / 2;
