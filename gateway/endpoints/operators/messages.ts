@@ -45,6 +45,9 @@ const LOOKED_AT_MAX = 1_000;
 const OPEN_DAYS = 14;
 const DAY_MS = 86_400_000;
 
+/** A reference may have a number in it. Ids have letters between their digits. */
+const DIGITS = /\d{8,15}/g;
+
 export const findMessages = endpoint({
   id: 'findMessages',
   method: 'get',
@@ -87,7 +90,10 @@ export const findMessages = endpoint({
     const numbers = await numbersOf(db, search, account);
     await recordLook(requester, {
       action: 'message.search',
-      subject: { kind: 'search', id: numbers.length > 0 ? maskNumber(search.replaceAll(/\D/g, '')) : search },
+      subject: {
+        kind: 'search',
+        id: numbers.length > 0 ? maskNumber(search.replaceAll(/\D/g, '')) : search.replaceAll(DIGITS, maskNumber),
+      },
       ...(account && { account }),
     });
     const now = clock.now().getTime();
