@@ -71,7 +71,7 @@ describe('the dashboard: operators', function () {
     await page.getByRole('link', { name: 'Asha Traders' }).waitFor();
     expect(await dashboard.look(page, 'operators-accounts')).to.deep.equal([]);
     await page.getByRole('link', { name: 'Asha Traders' }).click();
-    await page.getByRole('heading', { name: 'Statement' }).waitFor();
+    await page.getByRole('heading', { name: 'Statement', exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Top up or correct' }).click();
     await page.getByRole('textbox', { name: 'Credits', exact: true }).fill('5,000');

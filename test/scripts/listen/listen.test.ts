@@ -37,18 +37,18 @@ describe('npm run listen', () => {
   });
   const secret = () => /whsec_\S+/.exec(told.join('\n'))?.[0] ?? '';
   /** A message that was just delivered. */
-  const delivered = async () => {
+  const delivered = async (at = new Date()) => {
     const message: MessageDocument = makeMessage({
       account: world.account,
       state: 'delivered',
-      history: [{ state: 'delivered', at: new Date() }],
+      history: [{ state: 'delivered', at }],
     });
     await world.db.collection<MessageDocument>('messages').insertOne(message);
     return message;
   };
 
   it('posts each event once, as a webhook would, and tells what was answered', async () => {
-    await delivered();
+    await delivered(new Date(Date.now() - 60_000));
     const stop = new AbortController();
     const listening = listen(asked(stop), []);
     await eventually(() => secret() !== '', 'it listens');
