@@ -43,9 +43,10 @@ export function isCustomerUserId(text: string): boolean {
 
 const USER_ID = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
 
-/** A chat-app customer as `customerProblem` wants it: digits, or a user id. */
 /** In place of a number that was erased (workers/maintenance/erase-number.ts). */
 export const ERASED = 'erased';
+
+/** A chat-app customer as `customerProblem` wants it: digits, or a user id. */
 export const CUSTOMER_FORM = /^([1-9][0-9]{7,14}|[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128})$/;
 
 /** Why `to` is no chat-app customer, neither a phone number nor a user id; undefined when it is one. */
