@@ -245,8 +245,7 @@ export const KEY_COMMANDS: readonly Command[] = [
       }
       const text = newKeyText(now.getTime());
       const made = await rotateKey(store, clock, old, { until, expiresAt }, text).catch(noPlace);
-      if (made === undefined)
-        throw new Failure(`${key} was revoked or replaced just now: \`key list <account>\` shows it.`);
+      if (made === undefined) throw new Failure(`${key} was changed just now: \`key list <account>\` shows it.`);
       await narrowDescendants(store, made, clock, ({ _id }) => narrowKey(store, _id, boundsOf(made)));
       const ends = old.expiresAt !== undefined && old.expiresAt < until ? old.expiresAt : until;
       const end = made.expiresAt === undefined ? '' : ` The new key works until ${made.expiresAt.toISOString()}.`;

@@ -482,7 +482,10 @@ export const rotateKey = endpoint({
       if (late !== undefined) return late;
       const { old_expires_at: until = new Date(now.getTime() + OVERLAP_MS), expires_at: expiresAt } = body;
       const made = await replace(deps, caller, old, id, { until, expiresAt, maker: reach.maker });
-      if (made === undefined) return refused('key_not_active');
+      if (made === undefined) {
+        const found = await findOwnKey(db, caller.account._id, old._id);
+        return refused(found === undefined || isOver(found, now) ? 'key_not_active' : 'key_changed');
+      }
       if ('kind' in made) return made;
       // It may end earlier than the old one would have.
       await narrowMade(deps, caller, made);

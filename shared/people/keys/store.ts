@@ -115,7 +115,8 @@ export interface Rotation {
 
 /**
  * Makes a key of this text with the settings of `old`. The new key is stored first: if the process dies then, both work, and
- * `retireReplaced` completes it. Undefined when `old` was replaced or revoked meanwhile. Throws `AllPlacesTaken` and `MakerChanged`.
+ * `retireReplaced` completes it. Undefined when `old` was replaced, revoked or changed meanwhile. Throws `AllPlacesTaken` and
+ * `MakerChanged`.
  */
 export async function rotateKey(
   db: Db,
@@ -131,15 +132,18 @@ export async function rotateKey(
 
 /**
  * The key that `made` replaces gets its end. Idempotent: it completes a rotation whose process died after it had made the new key.
- * False when another key replaces it already, or somebody has revoked it: then `made` is removed, whose text nobody has seen.
+ * False when another key replaces it already, or somebody has revoked it or changed what it may do or spend: then `made` is removed,
+ * whose text nobody has seen.
  */
-export async function retireReplaced(db: Db, { _id: made, rotatedFrom }: KeyDocument): Promise<boolean> {
+export async function retireReplaced(db: Db, made: KeyDocument): Promise<boolean> {
+  const { _id, rotatedFrom, caps } = made;
   assert(rotatedFrom !== undefined, 'a key that replaces another names it');
+  const asRead = { rotatedTo: ABSENT, status: 'active', ...allowedTo(made), caps: caps ?? ABSENT } as const;
   const { matchedCount } = await keys(db).updateOne(
-    { _id: rotatedFrom.key, $or: [{ rotatedTo: made }, { rotatedTo: { $exists: false }, status: 'active' }] },
-    { $set: { rotatedTo: made }, $min: { expiresAt: rotatedFrom.until } },
+    { _id: rotatedFrom.key, $or: [{ rotatedTo: _id }, asRead] },
+    { $set: { rotatedTo: _id }, $min: { expiresAt: rotatedFrom.until } },
   );
-  if (matchedCount === 0) await keys(db).deleteOne({ _id: made });
+  if (matchedCount === 0) await keys(db).deleteOne({ _id });
   return matchedCount === 1;
 }
 
@@ -160,17 +164,17 @@ export async function updateKey(
 }
 
 /** Changes a key that is still as `seen` in what it may do. */
-async function changeSeen(
-  db: Db,
-  { _id, status, scopes, perMinute, allowedIps, expiresAt }: KeyDocument,
-  update: Document[],
-): Promise<KeyDocument | undefined> {
-  const absent = { $exists: false };
-  const same: Filter<KeyDocument> = {
-    ...{ _id, status, scopes },
-    ...{ perMinute: perMinute ?? absent, allowedIps: allowedIps ?? absent, expiresAt: expiresAt ?? absent },
-  };
+async function changeSeen(db: Db, seen: KeyDocument, update: Document[]): Promise<KeyDocument | undefined> {
+  const { _id, status, expiresAt } = seen;
+  const same = { _id, status, expiresAt: expiresAt ?? ABSENT, ...allowedTo(seen) };
   return (await keys(db).findOneAndUpdate(same, update, { returnDocument: 'after' })) ?? undefined;
+}
+
+const ABSENT = { $exists: false } as const;
+
+/** Matches keys that may do the same while they work. */
+function allowedTo({ scopes, perMinute, allowedIps }: KeyDocument): Filter<KeyDocument> {
+  return { scopes, perMinute: perMinute ?? ABSENT, allowedIps: allowedIps ?? ABSENT };
 }
 
 /**
@@ -196,7 +200,9 @@ export async function setKeyCaps(
 ): Promise<KeyDocument | undefined> {
   const first = line ?? _id;
   const ofLine = { ...ownedBy(account), $or: [{ _id: first }, { line: first }] };
-  await keys(db).updateMany(ofLine, caps === undefined ? { $unset: { caps: '' } } : { $set: { caps } });
+  const update = caps === undefined ? { $unset: { caps: '' as const } } : { $set: { caps } };
+  // A key that replaced one of them during a pass is found by the next. After that, none with other caps replaces one (`retireReplaced`).
+  while ((await keys(db).updateMany(ofLine, update)).modifiedCount > 0);
   return findKey(db, _id);
 }
 

@@ -8,6 +8,8 @@ import {
   listLiveKeys,
   revokeKey,
   rotateKey,
+  setKeyCaps,
+  updateKey,
 } from '../../../../shared/people/keys/store.ts';
 import { AllPlacesTaken } from '../../../../shared/platform/mongo/places.ts';
 import { systemClock } from '../../../../shared/platform/runtime/clock.ts';
@@ -66,6 +68,35 @@ describe('keys store', () => {
 
     const all = await listKeyPage(store.db, account, { now: new Date() }, 10);
     expect(all.map(({ _id }) => _id)).to.have.members([replaced._id, revoked._id, first?._id]);
+  });
+
+  it('gives caps to a key whose rotation began before they were set, or the rotation fails', async () => {
+    const account = newId('acc');
+    const { id } = await createKey(store.db, systemClock, { account, name: 'x', scopes: ['send'] });
+    const read = (await findKey(store.db, id)) ?? expect.fail('the key was made');
+    const until = new Date(Date.now() + 60_000);
+    await setKeyCaps(store.db, read, { day: 5 });
+
+    expect(await rotateKey(store.db, systemClock, read, { until })).to.equal(undefined);
+
+    const capped = (await findKey(store.db, id)) ?? expect.fail('it is still there');
+    expect(await rotateKey(store.db, systemClock, capped, { until })).to.deep.include({ caps: { day: 5 } });
+    const all = await listKeyPage(store.db, account, { now: new Date() }, 10);
+    expect(all.map(({ caps }) => caps)).to.deep.equal([{ day: 5 }, { day: 5 }]);
+  });
+
+  it('does not replace a key that may do less than when it was read', async () => {
+    const { id } = await createKey(store.db, systemClock, {
+      account: newId('acc'),
+      name: 'x',
+      scopes: ['send', 'read'],
+    });
+    const read = (await findKey(store.db, id)) ?? expect.fail('the key was made');
+    await updateKey(store.db, read, { scopes: ['read'] });
+
+    const made = await rotateKey(store.db, systemClock, read, { until: new Date(Date.now() + 60_000) });
+
+    expect(made).to.equal(undefined);
   });
 
   it('lists the keys of one account, newest first, in pages', async () => {
