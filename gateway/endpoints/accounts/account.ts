@@ -13,8 +13,10 @@ import { listLiveKeys } from '../../../shared/people/keys/store.ts';
 import { countUsers } from '../../../shared/people/users/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
-import type { Shown } from '../../api/endpoint.ts';
+import { refused, type Shown } from '../../api/endpoint.ts';
 import { flag, named, text, time, whole } from '../../api/shapes.ts';
+import type { Refused } from '../../http/idempotency/action.ts';
+import type { ProblemSlug } from '../../http/problem.ts';
 import { AccountIdText } from '../operators/fields.ts';
 import { missingToSend } from './missing-to-send.ts';
 
@@ -91,6 +93,16 @@ export const OperatorAccountDetail = named('OperatorAccountDetail', {
 /** The account that a path names, without `pending`. */
 export async function accountOf(db: Db, id: string): Promise<AccountDocument | undefined> {
   return isAccountId(id) ? findAccount(db, id) : undefined;
+}
+
+/** Why operators cannot change an account. */
+export const ACCOUNT_REFUSALS = ['account_not_found', 'account_closed'] as const satisfies readonly ProblemSlug[];
+
+/** The same for whoever changes something of it, or a refusal. A closed account stays as it is. */
+export async function openAccountOf(db: Db, id: string): Promise<AccountDocument | Refused> {
+  const account = await accountOf(db, id);
+  if (account === undefined) return refused('account_not_found');
+  return account.status === 'closed' ? refused('account_closed') : account;
 }
 
 /** `paused`: its sends are accepted and wait. */

@@ -36,6 +36,7 @@ import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { pageOfFound } from '../../http/page.ts';
 import { ACCOUNT_IN_PATH, country, currency, entityId, expiryDate, line, reason } from '../operators/fields.ts';
 import {
+  ACCOUNT_REFUSALS,
   accountDetail,
   accountOf,
   accountRecord,
@@ -43,6 +44,7 @@ import {
   newAccountRecord,
   OperatorAccount,
   OperatorAccountDetail,
+  openAccountOf,
   SET_STATUSES,
   STATUSES,
   statusOf,
@@ -266,7 +268,7 @@ export const changeAccount = endpoint({
     ),
   }),
   answer: ChangedAccount,
-  problems: ['account_not_found'],
+  problems: ACCOUNT_REFUSALS,
   examples: { body: { example: { expiry_date: '2027-12-31' } } },
   async handle(deps, { requester, params, body }) {
     const { db, clock } = deps;
@@ -286,8 +288,8 @@ export const changeAccount = endpoint({
       // Credits that have expired can be spent again.
       return { kind: 'refused', problem: scopeMissing(who, scopes, ['admin:support', 'admin:money']) };
     }
-    const account = await accountOf(db, params.account_id);
-    if (account === undefined) return refused('account_not_found');
+    const account = await openAccountOf(db, params.account_id);
+    if ('kind' in account) return account;
     const { _id: id } = account;
     const changes: AccountChanges = {
       ...(same.dlt === 'on' && account.dlt !== 'on' && dltDefaults(account)),
@@ -347,13 +349,12 @@ export const changeAccountStatus = endpoint({
     reason: optional(reason),
   }),
   answer: ChangedAccount,
-  problems: ['account_not_found', 'account_closed'],
+  problems: ACCOUNT_REFUSALS,
   examples: { body: { example: { status: 'suspended', reason: 'Unpaid since October' } } },
   async handle(deps, { requester, params, body: { status, reason }, read: { problems } }) {
     const { db, clock } = deps;
-    const account = await accountOf(db, params.account_id);
-    if (account === undefined) return refused('account_not_found');
-    if (account.status === 'closed') return refused('account_closed');
+    const account = await openAccountOf(db, params.account_id);
+    if ('kind' in account) return account;
     if (status === 'paused' && account.status === 'suspended') {
       // Pausing it would change nothing, and resuming it would end both.
       problems.add(
@@ -403,13 +404,12 @@ export const closeAccountForGood = endpoint({
     reason: required(reason),
   }),
   answer: ChangedAccount,
-  problems: ['account_not_found', 'account_closed'],
+  problems: ACCOUNT_REFUSALS,
   examples: { body: { example: { remaining: 'paid_out', reason: 'Contract ended on 30 November' } } },
   async handle(deps, { requester, params, body }) {
     const { db, clock } = deps;
-    const account = await accountOf(db, params.account_id);
-    if (account === undefined) return refused('account_not_found');
-    if (account.status === 'closed') return refused('account_closed');
+    const account = await openAccountOf(db, params.account_id);
+    if ('kind' in account) return account;
     const by = `${requester.who.kind} ${requester.who.id}`;
     const closed = await changeAudited(deps, requester, {
       action: 'account.close',

@@ -17,7 +17,7 @@ import { entryRecord, isSeq, LedgerEntry } from '../ledger/ledger.ts';
 import { listLedger } from '../ledger/ledger-list.ts';
 import { readLinks } from '../ledger/links.ts';
 import { ACCOUNT_IN_PATH, AccountIdText, line } from '../operators/fields.ts';
-import { accountOf } from './account.ts';
+import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from './account.ts';
 
 /** The credits of an account, changed and read by operators. */
 
@@ -75,7 +75,7 @@ export const creditAccount = endpoint({
     reason: text(undefined, { example: 'Invoice 7, paid on 22 November' }),
     balance: whole(undefined, { minimum: 0, example: 9200 }),
   }),
-  problems: ['account_not_found', 'account_closed', 'idempotency_key_reused'],
+  problems: [...ACCOUNT_REFUSALS, 'idempotency_key_reused'],
   examples: { body: { example: { kind: 'top_up', amount: 5000, reason: 'Invoice 7, paid on 22 November' } } },
   async handle(deps, call) {
     const { db, clock } = deps;
@@ -87,9 +87,8 @@ export const creditAccount = endpoint({
       problems.add('Idempotency-Key', 'invalid_value', 'It must have 1 to 255 visible ASCII characters.');
     }
     if (problems.count > 0 || id === undefined) return invalid(problems);
-    const account = await accountOf(db, params.account_id);
-    if (account === undefined) return refused('account_not_found');
-    if (account.status === 'closed') return refused('account_closed');
+    const account = await openAccountOf(db, params.account_id);
+    if ('kind' in account) return account;
     const { kind, amount, reason } = call.body;
     const by = `${requester.who.kind} ${requester.who.id}`;
     const apply = () => changeCredits(db, account._id, { kind, amount, id, note: reason, by });

@@ -14,7 +14,7 @@ import { choice, Fault, list, optional, required, string, type Values, withDefau
 import { sender } from '../../http/fields/message-fields.ts';
 import { type Rule, request } from '../../http/fields/request.ts';
 import { type FoundTemplate, findOwnTemplate } from '../account-templates/templates.ts';
-import { accountOf } from '../accounts/account.ts';
+import { ACCOUNT_REFUSALS, openAccountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH, AccountIdText, line, matching } from '../operators/fields.ts';
 
 /** Approves or rejects what accounts asked for. What waits: approvals.ts. */
@@ -60,12 +60,12 @@ export const giveSender = endpoint({
     routes: z.array(z.enum(ROUTES)).meta({ example: ['transactional'] }),
     state: z.enum(['approved', 'submitted']),
   }),
-  problems: ['account_not_found', 'sender_exists'],
+  problems: [...ACCOUNT_REFUSALS, 'sender_exists'],
   examples: { body: { example: { sender: 'HARKRA' } } },
   async handle(deps, { requester, params, body: { sender, routes, status } }) {
     const { db, clock } = deps;
-    const account = await accountOf(db, params.account_id);
-    if (account === undefined) return refused('account_not_found');
+    const account = await openAccountOf(db, params.account_id);
+    if ('kind' in account) return account;
     const { _id: owner } = account;
     try {
       const made = await changeAudited(deps, requester, {
@@ -117,12 +117,12 @@ export const senderDecision = endpoint({
     decision: z.enum(DECISIONS),
     reason: text().nullable(),
   }),
-  problems: ['account_not_found', 'sender_not_found', 'sender_changed'],
+  problems: [...ACCOUNT_REFUSALS, 'sender_not_found', 'sender_changed'],
   examples: { body: { example: { decision: 'approved' } } },
   async handle(deps, { requester, params, body, read: { problems } }) {
     const { db, clock } = deps;
-    const account = await accountOf(db, params.account_id);
-    if (account === undefined) return refused('account_not_found');
+    const account = await openAccountOf(db, params.account_id);
+    if ('kind' in account) return account;
     const { decision, reason, sender_id: id } = body;
     const name = params.sender;
     const found = await findSender(db, account._id, name);
@@ -187,12 +187,12 @@ export const templateDecision = endpoint({
     decision: z.enum(DECISIONS),
     reason: text().nullable(),
   }),
-  problems: ['account_not_found', 'template_not_found', 'template_changed'],
+  problems: [...ACCOUNT_REFUSALS, 'template_not_found', 'template_changed'],
   examples: { body: { example: { decision: 'approved', dlt_id: '1107160000000012345', version: '0123456789ab' } } },
   async handle(deps, { requester, params, body: wanted, read: { problems } }) {
     const { db, clock } = deps;
-    const account = await accountOf(db, params.account_id);
-    if (account === undefined) return refused('account_not_found');
+    const account = await openAccountOf(db, params.account_id);
+    if ('kind' in account) return account;
     const template = await findOwnTemplate(db, clock, account._id, params.template_id);
     if (template === undefined) return refused('template_not_found', NO_SUCH);
     const { found } = template;

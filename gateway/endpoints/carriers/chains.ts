@@ -5,7 +5,7 @@ import { named, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { list, required } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import { accountOf } from '../accounts/account.ts';
+import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH, AccountIdText, matching } from '../operators/fields.ts';
 import { CarrierId, carrierOf, IN_PATH } from './carriers.ts';
 
@@ -58,12 +58,12 @@ export const putChain = endpoint({
     ),
   }),
   answer: success('OperatorChainResult', { account_id: AccountIdText, chain: Chain }),
-  problems: ['account_not_found', 'carrier_not_found'],
+  problems: [...ACCOUNT_REFUSALS, 'carrier_not_found'],
   examples: { body: { example: { telemarketers: ['1101172974420820002', '1101172974420830004'] } } },
   async handle(deps, { requester, params, body: { telemarketers }, read: { problems } }) {
     const { db, clock } = deps;
-    const account = await accountOf(db, params.account_id);
-    if (account === undefined) return refused('account_not_found');
+    const account = await openAccountOf(db, params.account_id);
+    if ('kind' in account) return account;
     const found = await carrierOf(db, params.carrier_id, clock.now());
     if (found === undefined) return refused('carrier_not_found');
     const carrier = found.carrier._id;
@@ -97,11 +97,11 @@ export const takeChain = endpoint({
   confirmed: true,
   params: PATH,
   answer: success('RemovedChain', { account_id: AccountIdText, carrier_id: CarrierId }),
-  problems: ['account_not_found', 'chain_not_found'],
+  problems: [...ACCOUNT_REFUSALS, 'chain_not_found'],
   async handle(deps, { requester, params: { account_id, carrier_id: carrier } }) {
     const { db } = deps;
-    const account = await accountOf(db, account_id);
-    if (account === undefined) return refused('account_not_found');
+    const account = await openAccountOf(db, account_id);
+    if ('kind' in account) return account;
     const found = (await listChains(db, account._id)).find((one) => one.carrier === carrier);
     if (found === undefined) return refused('chain_not_found');
     await changeAudited(deps, requester, {

@@ -23,7 +23,7 @@ import type { Requester } from '../../http/context.ts';
 import { choice, Fault, list, number, optional, required, string, withDefault } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import type { Refused } from '../../http/idempotency/action.ts';
-import { accountOf } from '../accounts/account.ts';
+import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH, reason } from '../operators/fields.ts';
 
 /** What an account may spend and whom it may send to. Operators set it; the caps of its keys the account sets itself. */
@@ -174,12 +174,12 @@ export const setLimits = endpoint({
     ),
   }),
   answer: success('SetLimitsResult', { limits: Limits }),
-  problems: ['account_not_found'],
+  problems: ACCOUNT_REFUSALS,
   examples: { body: { shop: { spend_per_day: 5000, countries: ['IN'], recipient_per_hour: 5, brake: 'hold' } } },
   async handle(deps, { requester, params, body }) {
     const { db, clock } = deps;
-    const account = await accountOf(db, params.account_id);
-    if (account === undefined) return refused('account_not_found');
+    const account = await openAccountOf(db, params.account_id);
+    if ('kind' in account) return account;
     const { _id: id } = account;
     const { countries, recipient_per_hour: recipientPerHour, brake } = body;
     const limits: AccountLimits = {
@@ -294,10 +294,10 @@ export const releaseAnyHold = endpoint({
   confirmed: true,
   params: { ...ACCOUNT_IN_PATH, ...PREFIX_IN_PATH },
   ...RELEASE,
-  problems: ['account_not_found', 'hold_not_found'],
+  problems: [...ACCOUNT_REFUSALS, 'hold_not_found'],
   async handle(deps, { requester, params, body }) {
-    const account = await accountOf(deps.db, params.account_id);
-    if (account === undefined) return refused('account_not_found');
+    const account = await openAccountOf(deps.db, params.account_id);
+    if ('kind' in account) return account;
     return release(deps, requester, account._id, { prefix: params.prefix, reason: body.reason });
   },
 });

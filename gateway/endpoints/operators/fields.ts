@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb';
+import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { ENTITY_ID, isCurrency, isLine } from '../../../shared/money/accounts/account-form.ts';
 import { isCountry } from '../../../shared/money/accounts/number-check.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
@@ -9,6 +10,7 @@ import { text } from '../../api/shapes.ts';
 import { Fault, type Field, type Kind, string } from '../../http/fields/field.ts';
 import { ONE_LINE } from '../../http/fields/message-fields.ts';
 import type { ReadRequest } from '../../http/fields/request.ts';
+import { PROBLEMS } from '../../http/problem.ts';
 
 /** Fields that several requests and answers of operators have. */
 
@@ -43,9 +45,17 @@ export const NO_SUCH_ACCOUNT = 'There is no such account: `GET /v2/admin/account
 export async function checkAccount(
   db: Db,
   { given, problems }: ReadRequest<{ readonly account_id: Field<AccountId | undefined> }>,
-): Promise<void> {
-  if (given.account_id === undefined || (await findAccount(db, given.account_id)) !== undefined) return;
-  problems.add('account_id', 'invalid_value', NO_SUCH_ACCOUNT);
+): Promise<AccountDocument | undefined> {
+  if (given.account_id === undefined) return undefined;
+  const account = await findAccount(db, given.account_id);
+  if (account === undefined) problems.add('account_id', 'invalid_value', NO_SUCH_ACCOUNT);
+  return account;
+}
+
+/** The same for what an account is to get. */
+export async function checkOpenAccount(db: Db, read: Parameters<typeof checkAccount>[1]): Promise<void> {
+  const account = await checkAccount(db, read);
+  if (account?.status === 'closed') read.problems.add('account_id', 'invalid_value', PROBLEMS.account_closed.advice);
 }
 
 export const currency = string(

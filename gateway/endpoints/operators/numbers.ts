@@ -22,7 +22,7 @@ import { Fault, optional, required, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { pageOfFound } from '../../http/page.ts';
-import { AccountIdText, accountId, checkAccount, country, matching } from './fields.ts';
+import { AccountIdText, accountId, checkOpenAccount, country, matching } from './fields.ts';
 
 /** Numbers that handsets write to, and whose they are. */
 
@@ -106,7 +106,7 @@ export const giveNumber = endpoint({
   async handle(deps, call) {
     const { db, clock } = deps;
     const { problems } = call.read;
-    await checkAccount(db, call.read);
+    await checkOpenAccount(db, call.read);
     if (problems.count > 0) return invalid(problems);
     const { number: written, account_id: account, keyword = '', country } = call.body;
     const number = completedNumber(written, country);

@@ -35,7 +35,7 @@ import type { Refused } from '../../http/idempotency/action.ts';
 import { pageOfFound } from '../../http/page.ts';
 import { askAboutKeys, keysOfTheUser, MadeKey, settleKeys } from '../keys/made-keys.ts';
 import { INVITE_USER, MailedTo, mailedTo, notInvited, userRecord } from '../users/users.ts';
-import { accountId, checkAccount } from './fields.ts';
+import { accountId, checkOpenAccount } from './fields.ts';
 
 /**
  * What operators do for users who cannot sign in, or no longer should. With a link, or without a second factor, one signs in as an
@@ -125,7 +125,7 @@ export const inviteToAccount = endpoint({
   },
   async handle(deps, call) {
     const { db, clock } = deps;
-    await checkAccount(db, call.read);
+    await checkOpenAccount(db, call.read);
     if (call.read.problems.count > 0) return invalid(call.read.problems);
     const { account_id: account, ...invited } = call.body;
     const now = clock.now();

@@ -10,7 +10,7 @@ import { longList, required, string } from '../../http/fields/field.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { request } from '../../http/fields/request.ts';
 import { pageOf } from '../../http/page.ts';
-import { accountOf } from '../accounts/account.ts';
+import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH, AccountIdText } from '../operators/fields.ts';
 import { customerOf } from './customer.ts';
 
@@ -68,12 +68,12 @@ export const addToOptIns = endpoint({
     added: whole('How many are new.', { example: 2 }),
     known: whole('How many were on the list, or are given twice.', { example: 0 }),
   }),
-  problems: ['account_not_found'],
+  problems: ACCOUNT_REFUSALS,
   examples: { body: { example: { customers: ['919876543210', '+91 98765 43211'] } } },
   async handle(deps, { requester, params, body, read: { problems } }) {
     const { db, clock } = deps;
-    const account = await accountOf(db, params.account_id);
-    if (account === undefined) return refused('account_not_found');
+    const account = await openAccountOf(db, params.account_id);
+    if ('kind' in account) return account;
     const { _id: id } = account;
     const complete = await completionFor(db, id);
     const customers = body.customers.map((written, index) => {
@@ -108,11 +108,11 @@ export const takeOptIn = endpoint({
   scopes: ['admin:support'],
   params: { ...ACCOUNT_IN_PATH, customer: Customer.describe('The customer.') },
   answer: success('RemovedOptIn', { account_id: AccountIdText, customer: Customer }),
-  problems: ['account_not_found', 'opt_in_not_found'],
+  problems: [...ACCOUNT_REFUSALS, 'opt_in_not_found'],
   async handle(deps, { requester, params: { account_id, customer } }) {
     const { db } = deps;
-    const account = await accountOf(db, account_id);
-    if (account === undefined) return refused('account_not_found');
+    const account = await openAccountOf(db, account_id);
+    if ('kind' in account) return account;
     const { _id: id } = account;
     const isRemoved = await changeAudited(deps, requester, {
       action: 'opt-in.remove',

@@ -10,7 +10,7 @@ import { named, success, text, whole } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { choice, Fault, list, number, object, optional, required, string } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import { accountOf } from '../accounts/account.ts';
+import { ACCOUNT_REFUSALS, accountOf, openAccountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH, matching } from '../operators/fields.ts';
 import { CREDIT_PRICE } from '../statements/credit-price.ts';
 
@@ -126,7 +126,7 @@ export const changePrices = endpoint({
     ),
   }),
   answer: success('SetPricesResult', Prices.shape),
-  problems: ['account_not_found'],
+  problems: ACCOUNT_REFUSALS,
   examples: {
     body: {
       reseller: {
@@ -140,8 +140,8 @@ export const changePrices = endpoint({
   },
   async handle(deps, { requester, params, body }) {
     const { db } = deps;
-    const account = await accountOf(db, params.account_id);
-    if (account === undefined) return refused('account_not_found');
+    const account = await openAccountOf(db, params.account_id);
+    if ('kind' in account) return account;
     const prices = body.prices.map(
       ({ channel, route, country, started_by: startedBy, credits, per }): Price => ({
         ...{ channel, credits },

@@ -7,12 +7,12 @@ import {
   TokenNeeded,
 } from '../../../shared/carriers/providers/store.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
-import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
+import { done, endpoint, invalid } from '../../api/endpoint.ts';
 import { flag, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import { boolean, choice, type Kind, number, optional } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
-import { accountOf } from '../accounts/account.ts';
+import { ACCOUNT_REFUSALS, openAccountOf } from '../accounts/account.ts';
 import { ACCOUNT_IN_PATH, matching } from '../operators/fields.ts';
 import { OperatorProvider, providerRecord } from './providers.ts';
 
@@ -74,7 +74,7 @@ export const changeProvider = endpoint({
     created: flag('The account had none before.'),
     verify_token: text('Only when it is new.', { example: '3q2-7wX…' }).nullable(),
   }),
-  problems: ['account_not_found'],
+  problems: ACCOUNT_REFUSALS,
   examples: {
     body: {
       example: {
@@ -85,8 +85,8 @@ export const changeProvider = endpoint({
   },
   async handle(deps, { requester, params, body, read: { problems } }) {
     const { db, clock, box } = deps;
-    const account = await accountOf(db, params.account_id);
-    if (account === undefined) return refused('account_not_found');
+    const account = await openAccountOf(db, params.account_id);
+    if ('kind' in account) return account;
     const { _id: id } = account;
     const change: ProviderChange = defined({
       ...{ baseUrl: body.base_url, phoneNumberId: body.phone_number_id, businessId: body.business_id },

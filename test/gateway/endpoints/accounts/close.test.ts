@@ -63,6 +63,37 @@ describe('accounts that are closed', () => {
     expect(listed.body.data.map(({ account_id }: { account_id: string }) => account_id)).to.include(world.account);
   });
 
+  it('are changed no more, and get nothing', async () => {
+    await close();
+    const acts: [method: 'put' | 'patch' | 'post' | 'delete', path: string, body: Record<string, unknown>][] = [
+      ['patch', '', { name: 'x' }],
+      ['put', '/limits', {}],
+      ['post', '/traffic-holds/994771/release', { reason: 'Right' }],
+      ['put', '/prices', { prices: [] }],
+      ['put', '/chains/airtel', { telemarketers: ['1101172974420820002'] }],
+      ['delete', '/chains/airtel', {}],
+      ['post', '/senders', { sender: 'SHOPIN' }],
+      ['post', '/senders/SHOPIN/decision', { decision: 'approved' }],
+      ['post', '/opt-ins', { customers: ['919876543210'] }],
+      ['delete', '/opt-ins/919876543210', {}],
+    ];
+    const named = { account_id: world.account };
+
+    for (const [method, path, body] of acts) {
+      const answer = await world[method](`/accounts/${world.account}${path}`, body);
+      expect(answer.body, path).to.include({ status_code: '4104' });
+    }
+    for (const [path, body] of [
+      ['/users', { username: 'asha@example.com', role: 'owner', ...named }],
+      ['/numbers', { number: '919000000001', ...named }],
+    ] as const) {
+      const { status, body: answer } = await world.post(path, body);
+      expect(status).to.equal(400);
+      expect(answer.errors[0]).to.include({ field: 'account_id', code: 'invalid_value' });
+    }
+    expect((await world.post('/ledger-checks', named)).status).to.equal(200);
+  });
+
   it('give back what was booked, and the rest is taken by a line of the statement, wherever a process dies', async () => {
     await signedIn(world.db, 'developer', world.account);
     const webhook = await asAccount('post', '/v2/account/webhooks').send({
