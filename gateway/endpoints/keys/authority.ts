@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
 import { BOUND_FIELDS, type BoundField, type Bounds, boundsOf, excess } from '../../../shared/people/keys/bounds.ts';
 import {
@@ -33,9 +34,10 @@ export interface Reach {
  * can be 4 s old. A problem when the caller may not manage keys any more.
  */
 export async function reachOf(deps: Deps, caller: Caller): Promise<Reach | Problem> {
+  const { who } = caller;
+  assert(who.kind !== 'ops', 'ops makes keys by commands of its own (scripts/ops/key.ts)');
   const found = await boundsNow(deps, caller);
   if ('problem' in found) return found.problem;
-  const { who } = caller;
   return {
     bounds: found.bounds,
     maker: {
@@ -56,7 +58,6 @@ export function isProblem(reach: Reach | Problem): reach is Problem {
 type Now = { readonly bounds: Bounds; readonly makers: readonly string[] } | { readonly problem: Problem };
 
 async function boundsNow({ db, clock }: Deps, { who }: Caller): Promise<Now> {
-  if (who.kind === 'ops') return { bounds: { scopes: ACCOUNT_KEY_SCOPES }, makers: [] };
   if (who.kind === 'key') {
     const key = await findKey(db, who.id);
     if (key === undefined || key.status === 'revoked') return { problem: ['key_revoked', CHALLENGE] };

@@ -546,7 +546,7 @@ async function keyRecords(
       scopes: scopes.filter((scope) => !isOperatorScope(scope)),
       ...plain,
       created_at: isoTimestamp(created_at),
-      created_by: madeBy(key),
+      created_by: key.createdBy === undefined ? null : { name: null, ...key.createdBy },
       expires_at: expires_at && isoTimestamp(expires_at),
       last_used: last_used && isoTimestamp(last_used),
       rotated_from: key.rotatedFrom?.key ?? null,
@@ -569,9 +569,4 @@ async function keyDetail(
 ): Promise<Shown<typeof KeyDetail>> {
   const now = deps.clock.now();
   return { ...(await keyRecord(deps, key)), descendants: descendants.map((one) => madeRecord(one, now)) };
-}
-
-/** Operators are not named to accounts. */
-function madeBy({ createdBy: by }: KeyDocument) {
-  return by === undefined || by.kind === 'ops' ? null : { kind: by.kind, id: by.id, name: by.name ?? null };
 }

@@ -26,7 +26,7 @@ export interface KeyDocument extends WithActs {
   /** The only addresses and subnets that may use it (`canonicalSubnet`). Absent: it may be used from everywhere. */
   readonly allowedIps?: readonly string[];
   /** Who made it; absent: ops. */
-  readonly createdBy?: { readonly kind: 'key' | 'user' | 'ops'; readonly id: string; readonly name?: string };
+  readonly createdBy?: { readonly kind: 'key' | 'user'; readonly id: string; readonly name?: string };
   /** Who made it, who made that key, and so on up to the user: the ids of users, and of keys as `lineOf` tells. */
   readonly makers?: readonly string[];
   /** The first of the keys that replaced one another, when it replaces one. */
