@@ -101,7 +101,6 @@ function thingOf(params: Readonly<Record<string, unknown>>): readonly [kind: str
   const [first] = Object.entries(params);
   if (first === undefined) return undefined;
   const [name, id] = first;
-  return name === 'customer'
-    ? ['customer', maskNumber(String(id))]
-    : [name.replace(/_id$/, ''), String(id).slice(0, 200)];
+  if (name === 'customer') return ['customer', maskNumber(String(id))];
+  return [name === 'month' ? 'statement' : name.replace(/_id$/, ''), String(id).slice(0, 200)];
 }

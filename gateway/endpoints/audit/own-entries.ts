@@ -4,13 +4,18 @@ import { isOperatorScope } from '../../../shared/people/keys/key.ts';
 import type { AuditId } from '../../../shared/platform/runtime/ids.ts';
 import { type AuditQuery, listEntries } from './list-entries.ts';
 
-/** The kinds of things whose changes an account is shown. Others, such as routes and chains, are the operator's own. */
+/** The kinds of things of which an account is shown who changed or looked at them. Others, such as routes, are the operator's own. */
 export const AUDIT_KINDS = [
   'account',
   'message',
   'batch',
   'schedule',
   'customer',
+  'search',
+  'export',
+  'erasure',
+  'prefix',
+  'statement',
   'credits',
   'key',
   'user',

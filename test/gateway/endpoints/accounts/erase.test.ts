@@ -72,6 +72,8 @@ describe('a number that is erased', () => {
     const asked = await asAccount('post', '/v2/account/erasures').send({ number: NUMBER });
     expect(asked.status, JSON.stringify(asked.body)).to.equal(200);
     expect(asked.body).to.include({ state: 'working', number: '9198******10' });
+    const audit = await asAccount('get', '/v2/account/audit');
+    expect(audit.body.data[0]).to.deep.include({ action: 'customer.erase', after: { number: '9198******10' } });
     let deaths = 0;
     for (let last = 1; ; last++) {
       const died = await work(later(1_000), dyingDb(world.db, last, last % 2 === 0 ? 'after' : 'before')).then(

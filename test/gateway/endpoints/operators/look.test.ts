@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import request from 'supertest';
+import { AUDIT_KINDS } from '../../../../gateway/endpoints/audit/own-entries.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
 import type { AuditDocument } from '../../../../shared/people/audit/entry.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
@@ -174,6 +175,7 @@ describe('operators who answer customers', () => {
         }
       }
 
+      expect(AUDIT_KINDS).to.include.members((await looks()).map(({ subject }) => subject.kind));
       const never = ['not /v2/events', 'not /v2/chatapp/media/{message_id}'];
       const webhook = '/v2/account/webhooks/{webhook_id}';
       expect(may.desk).to.have.members(never);
