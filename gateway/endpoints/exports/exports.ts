@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { z } from 'zod';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type ExportId, idTime, isExportId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { maskNumbers } from '../../../shared/platform/runtime/log.ts';
 import { pageAccount, pageUser, refusesOther } from '../../access/page-user.ts';
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { decimal, flag, id, named, success, time, whole } from '../../api/shapes.ts';
 import { beginStream, sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
+import type { Values } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
@@ -69,7 +71,7 @@ export const startExport = endpoint({
         ...{ action: 'messages.export', subject: { kind: 'export', id } },
         read: async () => undefined,
         make: () => insertExport(deps, caller.account._id, id, filter).catch(quotaReached),
-        madeOf: (made) => ('quota' in made ? undefined : { ...body }),
+        madeOf: (made) => ('quota' in made ? undefined : asAudited(body)),
         isRefusal: () => false,
       });
       if ('quota' in begun) return refused(...quotaProblem(begun));
@@ -183,6 +185,13 @@ export const exportCsv = endpoint({
     res.end();
   },
 });
+
+/** The audit keeps no numbers. */
+function asAudited(body: Values<typeof MESSAGE_FILTER>): object {
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [name, typeof value === 'string' ? maskNumbers(value) : value]),
+  );
+}
 
 function exportRecord(found: ExportDocument): Shown<typeof Export> {
   const { _id, state, from, until, cursor, rows, cut, expiresAt } = found;

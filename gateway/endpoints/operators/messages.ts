@@ -16,7 +16,7 @@ import {
   lowestId,
   type MessageId,
 } from '../../../shared/platform/runtime/ids.ts';
-import { maskNumber } from '../../../shared/platform/runtime/log.ts';
+import { maskNumbers } from '../../../shared/platform/runtime/log.ts';
 import { endpoint, refused } from '../../api/endpoint.ts';
 import { pageFields, text } from '../../api/shapes.ts';
 import { Fault, optional, required, string } from '../../http/fields/field.ts';
@@ -44,9 +44,6 @@ const LOOKED_AT_MAX = 1_000;
 /** Messages may end later than they were accepted by their validity, and a few days of receipts; then they are kept (`MESSAGE_DAYS`). */
 const OPEN_DAYS = 14;
 const DAY_MS = 86_400_000;
-
-/** A reference may have a number in it. Ids have letters between their digits. */
-const DIGITS = /\d{8,15}/g;
 
 export const findMessages = endpoint({
   id: 'findMessages',
@@ -90,10 +87,7 @@ export const findMessages = endpoint({
     const numbers = await numbersOf(db, search, account);
     await recordLook(requester, {
       action: 'message.search',
-      subject: {
-        kind: 'search',
-        id: numbers.length > 0 ? maskNumber(search.replaceAll(/\D/g, '')) : search.replaceAll(DIGITS, maskNumber),
-      },
+      subject: { kind: 'search', id: maskNumbers(search) },
       ...(account && { account }),
     });
     const now = clock.now().getTime();

@@ -32,6 +32,11 @@ export function maskNumber(number: string): string {
   return number.length < 8 ? number : `${number.slice(0, 4)}${'*'.repeat(number.length - 6)}${number.slice(-2)}`;
 }
 
+/** What somebody asked for, with the numbers in it masked, however people write them: `98765 43210`. Ids have letters between. */
+export function maskNumbers(asked: string): string {
+  return asked.replaceAll(/\d(?:[\s().+/-]{0,2}\d){7,}/g, (written) => maskNumber(written.replaceAll(/\D/g, '')));
+}
+
 /** `file`: write lines there instead of to standard output. */
 export function createLog(name: string, level: LogLevel, file?: string): Log {
   // Buffered: at thousands of lines a second, a write per line would cost more than the request it describes. The file is opened

@@ -4,6 +4,7 @@ import { Binary } from 'mongodb';
 import request from 'supertest';
 import type { ExportDocument } from '../../../../gateway/endpoints/exports/run.ts';
 import type { MessageDocument } from '../../../../shared/messages/document/message.ts';
+import type { AuditDocument } from '../../../../shared/people/audit/entry.ts';
 import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -42,6 +43,13 @@ describe('exports of messages', () => {
       .to.include("'=cmd()")
       .and.not.include(makeMessage({ account: site.account }).text);
     expect((await get(`/${body.export_id}`)).body).to.include({ state: 'done', progress: 1, rows: 1_200 });
+  });
+
+  it('stand in the audit with what was asked for, without the number', async () => {
+    await start({ to: '919876501234', state: 'failed' }).expect(200);
+
+    const entry = await site.db.collection<AuditDocument>('audit').findOne({ action: 'messages.export' });
+    expect(entry?.after).to.include({ to: '9198******34', state: 'failed' });
   });
 
   it('are three at a time, and one that is removed makes room', async () => {

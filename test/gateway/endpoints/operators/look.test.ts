@@ -94,6 +94,8 @@ describe('operators who answer customers', () => {
       const [entry] = await looks();
       expect(entry).to.include({ action: 'message.search' });
       expect(JSON.stringify(entry)).to.include('9876****34').and.not.to.include('9876501234');
+      await find('Asha, 98765 01234').expect(200);
+      expect((await looks()).map(({ subject }) => subject.id)).to.include('Asha, 9876****34');
     });
 
     it('403 for who has no admin:look', async () => {
