@@ -11,7 +11,7 @@ import {
   setAccountLimits,
 } from '../../../shared/money/accounts/store.ts';
 import { resetOf, spentIn } from '../../../shared/money/ledger/spending.ts';
-import { type KeyDocument, lineOf } from '../../../shared/people/keys/key.ts';
+import { isOperatorScope, type KeyDocument, lineOf } from '../../../shared/people/keys/key.ts';
 import { findOwnKey, listLiveKeys, setKeyCaps } from '../../../shared/people/keys/store.ts';
 import { isoDate, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
@@ -64,7 +64,7 @@ const TrafficHold = named(
     released: z
       .strictObject({
         at: time(undefined, '2026-11-22T14:30:00+00:00'),
-        by: text(undefined, { example: 'user usr_01m7znjn7hdb5pft3awkb6pgvz' }),
+        by: text('`ops`: your service provider.', { example: 'user usr_01m7znjn7hdb5pft3awkb6pgvz' }),
         reason: text(undefined, { example: 'Our launch in Baku' }),
       })
       .nullable(),
@@ -311,7 +311,9 @@ async function release(
   const { db, clock } = deps;
   const before = (await readHolds(db, [account])).find((one) => one.prefix === prefix);
   if (before === undefined) return refused('hold_not_found');
-  const by = `${requester.who.kind} ${requester.who.id}`;
+  const { kind, id } = requester.who;
+  // Operators are not named to accounts.
+  const by = requester.scopes.some(isOperatorScope) ? 'ops' : `${kind} ${id}`;
   const hold = await changeAudited(deps, requester, {
     action: 'traffic.release',
     subject: { kind: 'prefix', id: prefix },

@@ -5,7 +5,7 @@ import type { AnyMessage } from '../../../shared/messages/document/any-message.t
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { homeOf, inCountry } from '../../../shared/money/accounts/number-check.ts';
-import { findAccounts } from '../../../shared/money/accounts/store.ts';
+import { findAccount, findAccounts } from '../../../shared/money/accounts/store.ts';
 import {
   type AccountId,
   type BatchId,
@@ -129,12 +129,12 @@ export const findMessage = endpoint({
     },
   },
   async handle(gateway, { requester, params, told }) {
-    const { db, readAccount, recordLook } = gateway;
+    const { db, recordLook } = gateway;
     const id = params.message_id;
     if (!isMessageId(id)) return refused('message_not_found');
     told.messageId = id;
     const [account] = (await accountsOf(db, [id])).values();
-    const known = account && (await readAccount(account));
+    const known = account && (await findAccount(db, account));
     if (account === undefined || known === undefined) return refused('message_not_found');
     await recordLook(requester, { action: 'message.look', subject: { kind: 'message', id }, account });
     const whole = await readWholeMessage(db, account, id, textRulesFor({ ...requester, account: known }));

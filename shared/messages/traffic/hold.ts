@@ -11,8 +11,8 @@ export interface HoldDocument {
   readonly account: AccountId;
   readonly prefix: string;
   /**
-   * watched → held → released, or watched → gone after a day in which it did not look like that any more. Only a person releases; from
-   * then on the prefix is trusted for a week, which is how long the document stays.
+   * watched → held, or watched → gone after a day in which it did not look like that any more. Only a person releases, what is watched
+   * as well as what is held; from then on the prefix is trusted for a week, which is how long the document stays.
    */
   readonly state: 'watched' | 'held' | 'released';
   readonly since: Date;

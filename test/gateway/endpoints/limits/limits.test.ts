@@ -219,6 +219,7 @@ describe('limits of an account', () => {
       expectProblem(await release(stranger, '/v2/account', '971501'), 'hold_not_found');
       const done = await release(world.operator, `/v2/admin/accounts/${account}`, '971501');
       expect(done.body.hold).to.include({ state: 'released' });
+      expect(done.body.hold.released).to.include({ by: 'ops' });
       expect(await world.lastAudit()).to.deep.include({ action: 'traffic.release', account });
     });
   });

@@ -120,6 +120,15 @@ describe('operators who answer customers', () => {
     });
   });
 
+  it('GET /v2/admin/messages/{message_id}: also of an account that is closed', async () => {
+    const account = await makeAccount(world.db, 0, { name: 'Gone', status: 'closed' });
+    const { _id } = await stored({ account });
+
+    const { body } = await request(world.url).get(`/v2/admin/messages/${_id}`).set(desk.headers).expect(200);
+
+    expect(body).to.include({ message_id: _id, account_name: 'Gone' });
+  });
+
   describe('with the header Harkara-Account', () => {
     it('reads what the account reads with `read`, each look recorded', async () => {
       const { _id } = await stored();
