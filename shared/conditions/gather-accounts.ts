@@ -12,7 +12,7 @@ import { readHolds } from '../messages/traffic/hold.ts';
 import type { AccountDocument } from '../money/accounts/account.ts';
 import type { AccountId } from '../platform/runtime/ids.ts';
 import type { AccountSeen } from './seen.ts';
-import { readInstallationConditions } from './store.ts';
+import { readCarrierConditions } from './store.ts';
 
 /** The rate at which credits go is that of the last week: a day may be a Sunday. */
 const RATE_DAYS = 7;
@@ -22,7 +22,7 @@ const STOPPING: readonly string[] = ['carrier.down', 'carrier.refusing', 'carrie
 
 type Account = AccountSeen['account'];
 
-/** What the finders look at, of some accounts: eight reads for all of them. `perDay`: credits used a day, where that is known. */
+/** What the finders look at, of some accounts: seven reads for all of them. `perDay`: credits used a day, where that is known. */
 export async function gatherAccounts(
   db: Db,
   accounts: readonly Account[],
@@ -68,8 +68,10 @@ export async function gatherAccounts(
 
 /** Since when carriers take nothing, as the watch has found it. */
 async function readStoppedCarriers(db: Db): Promise<ReadonlyMap<string, Date>> {
-  const found = await readInstallationConditions(db, STOPPING);
-  const urgent = found.filter(({ concerns }) => concerns.operator?.severity === 'urgent');
+  const found = await readCarrierConditions(db);
+  const urgent = found.filter(
+    ({ name, concerns }) => STOPPING.includes(name) && concerns.operator?.severity === 'urgent',
+  );
   return new Map(urgent.map(({ subject, since }) => [subject.id, since]));
 }
 

@@ -1,45 +1,55 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Collection, Db, Filter } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
 import type { AccountId } from '../platform/runtime/ids.ts';
 import type { ConditionDocument } from './condition.ts';
 
 /** How long an ended condition is kept. */
 const KEPT_MS = 7 * 86_400_000;
 
+/** What holds now. null finds what is missing, along an index; `$exists: false` would look at every document. */
+export const PRESENT = { endedAt: null };
+
 /** Whose conditions: the installation's, or those of accounts. */
-export type Scope = 'installation' | 'accounts';
+const SCOPES = { installation: { account: null }, accounts: { account: { $exists: true } } };
+export type Scope = keyof typeof SCOPES;
 
-const PRESENT = { endedAt: { $exists: false } } as const;
+/** As filters may name it. */
+type Filtered = Omit<ConditionDocument, 'account' | 'endedAt'> & {
+  readonly account?: AccountId | null;
+  readonly endedAt?: Date | null;
+};
 
-function conditionsOf(db: Db): Collection<ConditionDocument> {
+export function conditionsOf(db: Db): Collection<Filtered> {
   return db.collection('conditions');
 }
 
-function inScope(scope: Scope): Filter<ConditionDocument> {
-  return { account: { $exists: scope === 'accounts' } };
-}
-
-/**
- * The conditions that hold now, of the installation and of all accounts, or of one account alone. The watch
- * (workers/maintenance/watch.ts) stores them; they are as old as its last look.
- */
-export function readConditions(db: Db, account?: AccountId): Promise<readonly ConditionDocument[]> {
+/** The conditions of an account that hold now. The watch (workers/maintenance/watch.ts) stores them; they are as old as its last look. */
+export function readConditions(db: Db, account: AccountId): Promise<readonly ConditionDocument[]> {
   return conditionsOf(db)
-    .find({ ...PRESENT, ...(account !== undefined && { account }) })
+    .find<ConditionDocument>({ ...PRESENT, account })
     .toArray();
 }
 
-/** Those of the installation that have one of these names. */
-export function readInstallationConditions(db: Db, names: readonly string[]): Promise<readonly ConditionDocument[]> {
+/** Those that are named `carrier.…`. Ids begin with the name. */
+export function readCarrierConditions(db: Db): Promise<readonly ConditionDocument[]> {
   return conditionsOf(db)
-    .find({ ...PRESENT, ...inScope('installation'), name: { $in: names } })
+    .find<ConditionDocument>({ ...PRESENT, _id: { $gte: 'carrier.', $lt: 'carrier/' } })
+    .toArray();
+}
+
+/** Those that concern operators, the most urgent first, then the oldest. */
+export function readOperatorConditions(db: Db, limit: number): Promise<readonly ConditionDocument[]> {
+  return conditionsOf(db)
+    .find<ConditionDocument>({ ...PRESENT, 'concerns.operator.severity': { $exists: true } })
+    .sort({ 'concerns.operator.severity': -1, since: 1 }) // `urgent` is behind `look` in the alphabet
+    .limit(limit)
     .toArray();
 }
 
 /** Those that ended lately, the newest first. */
 export function readEndedConditions(db: Db, since: Date, limit: number): Promise<ConditionDocument[]> {
   return conditionsOf(db)
-    .find({ endedAt: { $gte: since } })
+    .find<ConditionDocument>({ endedAt: { $gte: since } })
     .sort({ endedAt: -1 })
     .limit(limit)
     .toArray();
@@ -58,7 +68,7 @@ export async function storeConditions(
   mayEnd = true,
 ): Promise<readonly ConditionDocument[]> {
   const conditions = conditionsOf(db);
-  const known = await conditions.find({ ...PRESENT, ...inScope(scope) }).toArray();
+  const known = await conditions.find<ConditionDocument>({ ...PRESENT, ...SCOPES[scope] }).toArray();
   const before = new Map(known.map((one) => [one._id, one]));
   const present = found.map((one) => {
     const was = before.get(one._id);

@@ -1,4 +1,5 @@
 import type { ConditionDocument } from '../../shared/conditions/condition.ts';
+import { conditionsOf, PRESENT } from '../../shared/conditions/store.ts';
 import { CONDITION_NOTICES } from '../../shared/events/catalogue.ts';
 import { findAccount } from '../../shared/money/accounts/store.ts';
 import type { Told } from '../../shared/people/act.ts';
@@ -20,10 +21,10 @@ type Noticed = ConditionDocument & { readonly name: (typeof CONDITION_NOTICES)[n
 export async function announceConditions(deps: AnnounceDeps): Promise<number> {
   const { db, clock } = deps;
   const now = clock.now();
-  const conditions = db.collection<ConditionDocument>('conditions');
+  const conditions = conditionsOf(db);
   const found = await conditions
     .find<Noticed>({
-      ...{ endedAt: { $exists: false }, since: { $lte: new Date(now.getTime() - HOLDS_MS) } },
+      ...{ ...PRESENT, since: { $lte: new Date(now.getTime() - HOLDS_MS) } },
       ...{ name: { $in: [...CONDITION_NOTICES] }, $or: [{ told: { $exists: false } }, { name: { $in: NEWS } }] },
     })
     .toArray();

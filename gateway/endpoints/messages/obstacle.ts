@@ -1,7 +1,7 @@
 import { type ListedCarrier, listConditions } from '../../../shared/carriers/list-conditions.ts';
 import { listOfPath } from '../../../shared/carriers/routing/path.ts';
 import type { ConditionDocument } from '../../../shared/conditions/condition.ts';
-import { readConditions } from '../../../shared/conditions/store.ts';
+import { readCarrierConditions } from '../../../shared/conditions/store.ts';
 import { promotionalDeferral, promotionalHours } from '../../../shared/messages/document/promotional-hours.ts';
 import { HOURS_LANE } from '../../../shared/messages/document/routing.ts';
 import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
@@ -52,7 +52,7 @@ export async function explainWhole(deps: Deps, whole: WholeMessage, forOperator:
     findAccount(db, message.account),
     readPausedTemplates(db),
     listConditions(db, now),
-    readConditions(db),
+    readCarrierConditions(db),
   ]);
   if (account === undefined) return said;
   const list = listOfPath(message.path)?.carriers;

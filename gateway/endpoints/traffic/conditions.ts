@@ -9,7 +9,7 @@ import {
   type ToldCondition,
   toldTo,
 } from '../../../shared/conditions/condition.ts';
-import { readConditions, readEndedConditions } from '../../../shared/conditions/store.ts';
+import { readEndedConditions, readOperatorConditions } from '../../../shared/conditions/store.ts';
 import { findAccounts } from '../../../shared/money/accounts/store.ts';
 import { livingProcesses } from '../../../shared/platform/processes/report.ts';
 import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
@@ -104,7 +104,7 @@ export async function presentRecords(db: Db, clock: Clock): Promise<Shown<z.ZodO
 
 /** The reader watches the watch. */
 async function readPresent(db: Db, clock: Clock) {
-  const [stored, living] = await Promise.all([readConditions(db), livingProcesses(db)]);
+  const [stored, living] = await Promise.all([readOperatorConditions(db, SHOWN_MAX + 1), livingProcesses(db)]);
   const [watchedAt] = living.flatMap(({ notes }) => notes?.watchedAt ?? []).sort((a, b) => b.getTime() - a.getTime());
   const now = clock.now();
   const all = concerning('operator', [...findAll(READ, { watchedAt, now }, now), ...stored]);

@@ -295,13 +295,14 @@ export const INDEXES: readonly Index[] = [
     collection: 'conditions',
     key: { account: 1 },
     options: { name: 'account' },
-    serves: 'overview: what is wrong with an account; the watch: what is wrong with all, or with the installation',
+    serves: 'overview: what is wrong with an account',
   },
   {
     collection: 'conditions',
-    key: { endedAt: 1 },
-    options: { name: 'ended', partialFilterExpression: { endedAt: { $exists: true } } },
-    serves: 'operations: what ended lately',
+    key: { endedAt: 1, 'concerns.operator.severity': -1, since: 1 },
+    options: { name: 'present' },
+    serves:
+      'operations: what is wrong now, the most urgent first, and what ended lately; the watch and notices: all that is wrong',
   },
   {
     collection: 'conditions',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { writeBindReport } from '../../../shared/carriers/bind-report-store.ts';
 import { createCarrier } from '../../../shared/carriers/carrier-store.ts';
 import type { ConditionDocument } from '../../../shared/conditions/condition.ts';
-import { readConditions } from '../../../shared/conditions/store.ts';
+import { conditionsOf, PRESENT, readConditions } from '../../../shared/conditions/store.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { type ProcessReport, reportProcess } from '../../../shared/platform/processes/report.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
@@ -54,7 +54,7 @@ describe('the watch', () => {
   };
   const answer = (cls: string, times: number) => smpp.answers.inc({ carrier: 'airtel', class: cls }, times);
   const found = async (name: string): Promise<ConditionDocument | undefined> =>
-    (await readConditions(store.db)).find((one) => one.name === name);
+    (await conditionsOf(store.db).findOne<ConditionDocument>({ ...PRESENT, name })) ?? undefined;
 
   it('a carrier that refuses ten in a minute and accepts none refuses all, until it accepts one', async () => {
     answer('rejected', 4);
@@ -130,9 +130,9 @@ describe('the watch', () => {
     const accounts = await Promise.all(cases.map(([, credits, more]) => makeAccount(store.db, credits, more)));
     await watch.lookAtAccounts(() => true);
 
-    for (const [i, [name]] of cases.entries()) {
-      const names = (await readConditions(store.db, accounts[i])).map((one) => one.name);
-      expect(names).to.deep.equal([name]);
+    for (const [i, account] of accounts.entries()) {
+      const names = (await readConditions(store.db, account)).map((one) => one.name);
+      expect(names).to.deep.equal([cases[i]?.[0]]);
     }
     expect(await readConditions(store.db, healthy)).to.deep.equal([]);
   });
