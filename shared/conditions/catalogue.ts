@@ -17,13 +17,25 @@ export const READ = {
         todo: '`npx pm2 ls` shows whether background runs, `~/.pm2/logs/background-out.log` has `duty_failed` with the reason. Until then everything else that is shown here may be out of date.',
       },
     },
-    find: ({ watchedAt, now }) => {
-      if (watchedAt !== undefined && now.getTime() - watchedAt.getTime() < WATCHED_MS) return [];
+    find: ({ watchedAt, startedAt, now }) => {
+      // Since then one could have looked.
+      const sinceMs = Math.max(watchedAt?.getTime() ?? 0, startedAt?.getTime() ?? 0);
+      if (now.getTime() - sinceMs < WATCHED_MS) return [];
       const words = 'No process looks for what is wrong: what is shown may be out of date.';
-      return [{ subject: { kind: 'process', id: 'background' }, words, since: watchedAt }];
+      return [
+        { subject: { kind: 'process', id: 'background' }, words, since: sinceMs === 0 ? now : new Date(sinceMs) },
+      ];
     },
   },
-} satisfies Readonly<Record<string, Condition<{ readonly watchedAt: Date | undefined; readonly now: Date }>>>;
+} satisfies Readonly<Record<string, Condition<WatchSeen>>>;
+
+interface WatchSeen {
+  /** When some process looked last. Undefined: none did, as far as is known. */
+  readonly watchedAt: Date | undefined;
+  /** Since when the oldest process lives. */
+  readonly startedAt: Date | undefined;
+  readonly now: Date;
+}
 
 /** The watch looks every ten seconds. */
 const WATCHED_MS = 60_000;

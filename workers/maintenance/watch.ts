@@ -90,7 +90,6 @@ export class Watch {
     this.#present.clear();
     this.#gauge.reset();
     this.#watchedAt.remove();
-    delete this.#deps.notes.watchedAt;
   }
 
   /** The installation: processes, carriers, queues. */

@@ -11,7 +11,7 @@ import {
 } from '../../../shared/conditions/condition.ts';
 import { readEndedConditions, readOperatorConditions } from '../../../shared/conditions/store.ts';
 import { findAccounts } from '../../../shared/money/accounts/store.ts';
-import { livingProcesses } from '../../../shared/platform/processes/report.ts';
+import { readWatch } from '../../../shared/platform/processes/report.ts';
 import { type Clock, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { flag, named, text, time } from '../../api/shapes.ts';
@@ -104,11 +104,10 @@ export async function presentRecords(db: Db, clock: Clock): Promise<Shown<z.ZodO
 
 /** The reader watches the watch. */
 async function readPresent(db: Db, clock: Clock) {
-  const [stored, living] = await Promise.all([readOperatorConditions(db, SHOWN_MAX + 1), livingProcesses(db)]);
-  const [watchedAt] = living.flatMap(({ notes }) => notes?.watchedAt ?? []).sort((a, b) => b.getTime() - a.getTime());
+  const [stored, watch] = await Promise.all([readOperatorConditions(db, SHOWN_MAX + 1), readWatch(db)]);
   const now = clock.now();
-  const all = concerning('operator', [...findAll(READ, { watchedAt, now }, now), ...stored]);
-  return { watchedAt, shown: all.slice(0, SHOWN_MAX), more: all.length > SHOWN_MAX };
+  const all = concerning('operator', [...findAll(READ, { ...watch, now }, now), ...stored]);
+  return { watchedAt: watch.watchedAt, shown: all.slice(0, SHOWN_MAX), more: all.length > SHOWN_MAX };
 }
 
 async function operatorRecords(

@@ -23,6 +23,8 @@ export interface ProcessDocument {
   readonly at: Date;
   /** When it was sent, by the machine's clock. */
   readonly sentAt?: Date;
+  /** When the first one was sent, by the store's clock. */
+  readonly startedAt?: Date;
   /** False while it builds indexes, starts or stops. */
   readonly works: boolean;
   /** The process has ended by itself. Its report stays for a while, so that a scrape finds its metrics. */
@@ -76,6 +78,7 @@ export async function reportProcess(
       app: { $literal: app },
       at: '$$NOW',
       sentAt: { $literal: systemClock.now() },
+      startedAt: { $ifNull: ['$startedAt', '$$NOW'] },
       works: { $literal: works },
       ...(ended && { ended }),
       notes: { $literal: notes },
@@ -118,6 +121,34 @@ export async function livingProcesses(db: Db): Promise<readonly Omit<ProcessDocu
     .toArray();
   const here = thisProcess();
   return reports.filter(({ _id }) => !isGone(parseIdentity(_id), here));
+}
+
+/**
+ * When some process looked last for what is wrong, and since when the one has lived that has lived longest. The process that looked
+ * may have ended since.
+ */
+export async function readWatch(db: Db): Promise<{
+  readonly watchedAt: Date | undefined;
+  readonly startedAt: Date | undefined;
+}> {
+  const reports = await db
+    .collection<ProcessDocument>('processes')
+    .find(since(SHOWN_MS))
+    .project<Omit<ProcessDocument, 'metrics'>>({ metrics: 0 })
+    .toArray();
+  const here = thisProcess();
+  const living = reports.filter(({ _id, ended }) => !ended && !isGone(parseIdentity(_id), here));
+  return {
+    watchedAt: reports
+      .flatMap(({ notes }) => notes?.watchedAt ?? [])
+      .sort(byTime)
+      .at(-1),
+    startedAt: living.flatMap(({ startedAt }) => startedAt ?? []).sort(byTime)[0],
+  };
+}
+
+function byTime(a: Date, b: Date): number {
+  return a.getTime() - b.getTime();
 }
 
 /** The used members of prom-client's JSON of a metric. */

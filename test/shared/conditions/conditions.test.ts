@@ -155,8 +155,20 @@ describe('the list of conditions', () => {
   });
 
   it('nobody looks: the reader says so', () => {
-    expect(findAll(READ, { watchedAt: ago(0.9), now: NOW }, NOW)).to.deep.equal([]);
-    expect(findAll(READ, { watchedAt: ago(1), now: NOW }, NOW)[0]?.since).to.deep.equal(ago(1));
+    const stopped = (watchedAt: Date | undefined, startedAt: Date | undefined) =>
+      findAll(READ, { watchedAt, startedAt, now: NOW }, NOW).map(({ since }) => since);
+
+    expect(stopped(ago(0.9), ago(60))).to.deep.equal([]);
+    expect(stopped(ago(1), ago(60))).to.deep.equal([ago(1)]);
+    expect(stopped(undefined, ago(60))).to.deep.equal([ago(60)]);
+    expect(stopped(undefined, undefined)).to.deep.equal([NOW]);
+  });
+
+  it('in the first minute after a start nobody can have looked', () => {
+    const seen = { startedAt: ago(0.9), now: NOW };
+
+    expect(findAll(READ, { ...seen, watchedAt: undefined }, NOW)).to.deep.equal([]);
+    expect(findAll(READ, { ...seen, watchedAt: ago(1_000) }, NOW)).to.deep.equal([]);
   });
 
   it('has a case for each that is watched', () => {

@@ -39,9 +39,15 @@ describe('what is wrong now', () => {
   const of = (body: { conditions: readonly Told[] }, name: string) =>
     body.conditions.filter(({ condition }) => condition === name);
 
-  it('first of all that nobody looks', async () => {
-    const { body } = await world.get('/overview');
+  it('right after a start nothing: nobody can have looked yet', async () => {
+    expect(await status()).to.include({ status: 'ok', watched_at: null });
+  });
 
+  it('first of all that nobody looks', async () => {
+    const startedAt = new Date(Date.now() - 60_000);
+    await world.db.collection('processes').updateMany({}, { $set: { startedAt } });
+
+    const { body } = await world.get('/overview');
     expect(body.conditions.map(({ condition }: Told) => condition)).to.deep.equal(['watch.stopped']);
     expect(await status()).to.include({ status: 'urgent', watched_at: null });
   });
