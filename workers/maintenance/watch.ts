@@ -188,34 +188,30 @@ export class Watch {
   }
 
   #served(): Pick<Installation, 'api' | 'posts'> {
-    const { sum } = this.#sums;
-    const sends = sum('http_request_seconds_count', { route: SEND }, 5 * MINUTE_MS);
-    const posts = sum('webhook_posts_total', {}, 15 * MINUTE_MS);
+    const recent = this.#recent;
+    const sends = recent.sum('http_request_seconds_count', { route: SEND }, 5 * MINUTE_MS);
+    const posts = recent.sum('webhook_posts_total', {}, 15 * MINUTE_MS);
     return {
       api: {
-        requests: sum('http_requests_total', {}, 5 * MINUTE_MS),
-        failed: FAILED.reduce((all, status) => all + sum('http_requests_total', { status }, 5 * MINUTE_MS), 0),
+        requests: recent.sum('http_requests_total', {}, 5 * MINUTE_MS),
+        failed: FAILED.reduce((all, status) => all + recent.sum('http_requests_total', { status }, 5 * MINUTE_MS), 0),
         sends,
-        slow: sends - sum('http_request_seconds_bucket', { route: SEND, le: '1' }, 5 * MINUTE_MS),
+        slow: sends - recent.sum('http_request_seconds_bucket', { route: SEND, le: '1' }, 5 * MINUTE_MS),
       },
-      posts: { all: posts, failed: posts - sum('webhook_posts_total', { result: '2xx' }, 15 * MINUTE_MS) },
+      posts: { all: posts, failed: posts - recent.sum('webhook_posts_total', { result: '2xx' }, 15 * MINUTE_MS) },
     };
-  }
-
-  get #sums() {
-    return { sum: (...asked: Parameters<RecentCounts['sum']>) => this.#recent.sum(...asked) };
   }
 
   async #seenCarrier(one: ListedCarrier, metrics: readonly ReportedMetric[], now: Date): Promise<CarrierSeen> {
     const { db } = this.#deps;
     const { _id: carrier } = one.carrier;
-    const { sum } = this.#sums;
+    const recent = this.#recent;
     const answers = (ms: number): Answers => {
-      const of = (cls: string) => sum('smpp_answers_total', { carrier, class: cls }, ms);
+      const of = (cls: string) => recent.sum('smpp_answers_total', { carrier, class: cls }, ms);
       const refused = REFUSED.reduce((all, cls) => all + of(cls), 0);
       return { accepted: of('accepted'), refused, throttled: of('throttled') };
     };
-    const run = this.#recent.sumSince('smpp_answers_total', { carrier }, 'class', REFUSED, 'accepted');
+    const run = recent.sumSince('smpp_answers_total', { carrier }, 'class', REFUSED, 'accepted');
     const [unknown, retrying] = await Promise.all([
       countUnknowns(db, carrier, COUNTED_MAX),
       countRetrying(db, carrier, COUNTED_MAX),
@@ -226,18 +222,18 @@ export class Watch {
       five: answers(5 * MINUTE_MS),
       quarter: answers(15 * MINUTE_MS),
       ...(run !== undefined && { refusals: { count: run.count, since: new Date(now.getTime() - run.agoMs) } }),
-      submitted: sum('smpp_submits_total', { carrier }, 5 * MINUTE_MS, MINUTE_MS),
-      answered: sum('smpp_answers_total', { carrier }, 5 * MINUTE_MS),
-      binds30: sum('smpp_binds_total', { carrier }, 30 * MINUTE_MS),
-      accepted: sum('smpp_answers_total', { carrier, class: 'accepted' }, 60 * MINUTE_MS, 10 * MINUTE_MS),
-      receipts: sum('smpp_receipt_states_total', { carrier }, 30 * MINUTE_MS),
+      submitted: recent.sum('smpp_submits_total', { carrier }, 5 * MINUTE_MS, MINUTE_MS),
+      answered: recent.sum('smpp_answers_total', { carrier }, 5 * MINUTE_MS),
+      binds30: recent.sum('smpp_binds_total', { carrier }, 30 * MINUTE_MS),
+      accepted: recent.sum('smpp_answers_total', { carrier, class: 'accepted' }, 60 * MINUTE_MS, 10 * MINUTE_MS),
+      receipts: recent.sum('smpp_receipt_states_total', { carrier }, 30 * MINUTE_MS),
       orphans: metrics.reduce(
         (all, { name, labels, value }) =>
           all + (name === 'smpp_fresh_orphans' && labels.carrier === carrier ? value : 0),
         0,
       ),
-      unknownWords: sum('smpp_receipts_unknown_word_total', { carrier }, 60 * MINUTE_MS),
-      decided: sum('smpp_unknown_decided_total', { carrier }, 60 * MINUTE_MS),
+      unknownWords: recent.sum('smpp_receipts_unknown_word_total', { carrier }, 60 * MINUTE_MS),
+      decided: recent.sum('smpp_unknown_decided_total', { carrier }, 60 * MINUTE_MS),
       ...{ unknown, retrying },
     };
   }
