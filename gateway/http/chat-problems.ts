@@ -14,25 +14,11 @@ export const CHAT_PROBLEMS = {
     'File gone',
     'The provider keeps files for some days and has this one no more. Ask the customer to send it again.',
   ),
-  too_many_files: fault(
-    '4295',
-    429,
-    'Too many files at once',
-    'Fetch fewer files of the account at the same time. Send it again after the seconds in the header `Retry-After`.',
-    true,
-  ),
   file_unusable: fault(
     '5020',
     502,
     'File not usable',
     'The provider has the file, but it cannot be handed on; `detail` says why. Report the `request_id` to your service provider.',
-  ),
-  files_busy: fault(
-    '5037',
-    503,
-    'Busy with files',
-    'This gateway is fetching as many files as it may. Send it again after the seconds in the header `Retry-After`.',
-    true,
   ),
   chatapp_stopped: fault(
     '5032',

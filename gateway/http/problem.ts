@@ -250,6 +250,13 @@ export const PROBLEMS = {
     'Close streams that nobody reads. Open another one after the seconds in the header `Retry-After`.',
     true,
   ),
+  too_many_files: fault(
+    '4295',
+    429,
+    'Too many files at once',
+    'Fetch fewer files of the account at the same time. Send it again after the seconds in the header `Retry-After`.',
+    true,
+  ),
   headers_too_large: fault('4310', 431, 'Request headers too large', 'Send fewer or shorter headers.'),
   internal_error: fault('5000', 500, 'Internal error', 'Report the `request_id` to your service provider.'),
   store_unavailable: fault(
@@ -264,6 +271,13 @@ export const PROBLEMS = {
     503,
     'Outcome unknown',
     'The message may have been accepted. Send it again with the same Idempotency-Key, or first look up the id in this answer.',
+    true,
+  ),
+  files_busy: fault(
+    '5037',
+    503,
+    'Busy with files',
+    'This gateway is fetching as many files as it may. Send it again after the seconds in the header `Retry-After`.',
     true,
   ),
 } as const satisfies Record<string, ProblemRule>;

@@ -10,6 +10,7 @@ import {
   isMessageId,
   type MessageId,
 } from '../../../shared/platform/runtime/ids.ts';
+import { CSV_TYPE, csvAnswer } from '../../api/csv-file.ts';
 import { CostlyRead, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { named, pageShape, text, time } from '../../api/shapes.ts';
 import { csvText } from '../../http/csv.ts';
@@ -76,23 +77,9 @@ export const batchFailures = endpoint({
   queryRules: [fileIsWhole],
   answer: pageShape('BatchFailurePage', BatchFailure, 'Failures of a batch, in the order of its recipients.'),
   problems: ['batch_not_found'],
-  openapi: {
-    responses: {
-      200: {
-        content: {
-          'text/csv': {
-            schema: { type: 'string' },
-            examples: {
-              file: {
-                value:
-                  'message_id,to,status,error_code,error_reason,cause,advice,ended_at\r\nmsg_01m7znjn7hdb5pft3awkb6pgvz,919876543210,failed,1,The number does not exist,The number does not exist.,"Remove the number from your list, or ask the recipient for the right one.",2026-11-21T10:00:04+00:00\r\n',
-              },
-            },
-          },
-        },
-      },
-    },
-  },
+  openapi: csvAnswer(
+    'message_id,to,status,error_code,error_reason,cause,advice,ended_at\r\nmsg_01m7znjn7hdb5pft3awkb6pgvz,919876543210,failed,1,The number does not exist,The number does not exist.,"Remove the number from your list, or ask the recipient for the right one.",2026-11-21T10:00:04+00:00\r\n',
+  ),
   async handle({ db }, { caller, params, query, told }) {
     const id = params.batch_id;
     if (!isBatchId(id)) return refused('batch_not_found');
@@ -101,7 +88,7 @@ export const batchFailures = endpoint({
     if (batch === undefined) return refused('batch_not_found');
     const { format, limit = LIMIT_DEFAULT, cursor } = query;
     if (format === 'csv') {
-      const file = { name: `${id}-failures.csv`, contentType: 'text/csv; charset=utf-8' };
+      const file = { name: `${id}-failures.csv`, contentType: CSV_TYPE };
       return new CostlyRead<never>(
         countCost(batch),
         async () => csvText(COLUMNS, await readFailed(db, id, undefined, batch.total)),

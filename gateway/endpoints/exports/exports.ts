@@ -1,12 +1,12 @@
-import { once } from 'node:events';
 import { z } from 'zod';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type ExportId, idTime, isExportId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { maskNumbers } from '../../../shared/platform/runtime/log.ts';
 import { pageAccount, pageUser, refusesOther } from '../../access/page-user.ts';
+import { CSV_COST, CSV_PROBLEMS, csvAnswer, sendCsv } from '../../api/csv-file.ts';
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { decimal, flag, id, named, success, time, whole } from '../../api/shapes.ts';
-import { beginStream, sendProblem } from '../../http/answer.ts';
+import { sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { Values } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
@@ -44,9 +44,6 @@ const Export = named('Export', {
 
 const IN_PATH = { export_id: ExportIdText };
 
-/** How many requests the making of a file counts as, and each download. */
-const FILE_COST = 20;
-
 export const startExport = endpoint({
   id: 'startExport',
   method: 'post',
@@ -56,7 +53,7 @@ export const startExport = endpoint({
   description:
     'Extension. Begins to write the messages that fit into a CSV file, newest first, 500,000 at most; without their texts. It goes on in the background and is kept for a day. An account may have 3 at a time. Counts as 20 requests.',
   scopes: ['read'],
-  costs: FILE_COST,
+  costs: CSV_COST,
   body: request(MESSAGE_FILTER),
   answer: success('StartedExport', Export.shape),
   problems: ['quota_reached'],
@@ -145,44 +142,22 @@ export const exportCsv = endpoint({
   tag: 'Reading back',
   summary: 'Download a file of messages',
   description:
-    'Extension. CSV (RFC 4180), when the export is `done`. Texts that a spreadsheet would take for a formula begin with an apostrophe. Counts as 20 requests.',
+    'Extension. CSV (RFC 4180), when the export is `done`. Texts that a spreadsheet would take for a formula begin with an apostrophe. Counts as 20 requests; an account may download 4 such files at a time from each gateway process.',
   scopes: ['read'],
   params: IN_PATH,
   query: { user: pageUser('link'), account: pageAccount() },
-  problems: ['export_not_found', 'export_not_ready'],
-  openapi: {
-    responses: {
-      200: {
-        content: {
-          'text/csv': {
-            schema: { type: 'string' },
-            examples: {
-              file: {
-                value:
-                  'message_id,created_at,channel,direction,to\r\nmsg_01m7znjn7hdb5pft3awkb6pgvz,2026-11-21T10:00:00+00:00,sms,out,919876543210\r\n',
-              },
-            },
-          },
-        },
-      },
-    },
-  },
-  async stream({ db, charge }, { caller, params: { export_id: id }, query: { user } }, res) {
+  problems: ['export_not_found', 'export_not_ready', ...CSV_PROBLEMS],
+  openapi: csvAnswer(
+    'message_id,created_at,channel,direction,to\r\nmsg_01m7znjn7hdb5pft3awkb6pgvz,2026-11-21T10:00:00+00:00,sms,out,919876543210\r\n',
+  ),
+  async stream(gateway, { caller, params: { export_id: id }, query: { user } }, res) {
     if (refusesOther(res, user)) return;
+    const { db } = gateway;
     const found = isExportId(id) ? await findExport(db, caller.account._id, id) : undefined;
     if (found === undefined) return sendProblem(res, 'export_not_found');
     if (found.state !== 'done') return sendProblem(res, 'export_not_ready');
-    if (!(await charge(res, FILE_COST))) return;
     const name = `messages-${isoTimestamp(found.until).slice(0, 10)}.csv`;
-    beginStream(res, 'text/csv; charset=utf-8', ['Content-Disposition', `attachment; filename="${name}"`]);
-    if (res.req.method === 'HEAD') return void res.end();
-    const closed = once(res, 'close');
-    for await (const piece of exportFile(db, found)) {
-      // Cut off, so that nobody takes a part for the whole.
-      if (res.destroyed || res.locals.stopping.aborted) return void res.destroy();
-      if (!res.write(piece)) await Promise.race([once(res, 'drain'), closed]);
-    }
-    res.end();
+    await sendCsv(gateway, res, name, () => exportFile(db, found));
   },
 });
 

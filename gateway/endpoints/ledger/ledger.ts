@@ -1,13 +1,12 @@
-import { once } from 'node:events';
 import { z } from 'zod';
 import type { ChangeId } from '../../../shared/money/accounts/account.ts';
 import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
 import { readEntries } from '../../../shared/money/ledger/statement.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { pageAccount, pageUser, refusesOther } from '../../access/page-user.ts';
+import { CSV_PROBLEMS, csvAnswer, sendCsv } from '../../api/csv-file.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
 import { named, pageShape, text, time, whole } from '../../api/shapes.ts';
-import { beginStream } from '../../http/answer.ts';
 import { optional } from '../../http/fields/field.ts';
 import { changeId, cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOf } from '../../http/page.ts';
@@ -93,9 +92,6 @@ export function entryRecord(entry: LedgerEntryDocument, links: Links = {}): Show
   };
 }
 
-const FILE_COST = 20;
-
-/** Piece by piece, so that a long one holds nobody up. */
 export const ledgerCsv = endpoint({
   id: 'ledgerCsv',
   method: 'get',
@@ -103,37 +99,16 @@ export const ledgerCsv = endpoint({
   tag: 'Reading back',
   summary: 'Statement as a file',
   description:
-    'Extension. The statement as CSV (RFC 4180), newest first, some 100,000 entries at most. Where older ones were left out, the first cell of the last line says so, with the `until` to ask for them with; its other cells are empty. Texts that a spreadsheet would take for a formula begin with an apostrophe. Counts as 20 requests.',
+    'Extension. The statement as CSV (RFC 4180), newest first, some 100,000 entries at most. Where older ones were left out, the first cell of the last line says so, with the `until` to ask for them with; its other cells are empty. Texts that a spreadsheet would take for a formula begin with an apostrophe. Counts as 20 requests; an account may download 4 such files at a time from each gateway process.',
   scopes: ['read'],
   query: { ...LEDGER_FILTER, user: pageUser('link'), account: pageAccount() },
-  openapi: {
-    responses: {
-      200: {
-        content: {
-          'text/csv': {
-            schema: { type: 'string' },
-            examples: {
-              answer: {
-                value:
-                  'seq,at,amount,balance_after,reason,reference,schedule_ids,change_id,message_count,message_ids,numbers,references,explanation,repeats,note\r\n1,2026-11-21T09:00:00+00:00,10,10,top_up,invoice-1,,crd_invoice-1,,,,,,,\r\n',
-              },
-            },
-          },
-        },
-      },
-    },
-  },
-  async stream({ db, clock, charge }, { caller, query: { user, account: _, ...filter } }, res) {
+  problems: CSV_PROBLEMS,
+  openapi: csvAnswer(
+    'seq,at,amount,balance_after,reason,reference,schedule_ids,change_id,message_count,message_ids,numbers,references,explanation,repeats,note\r\n1,2026-11-21T09:00:00+00:00,10,10,top_up,invoice-1,,crd_invoice-1,,,,,,,\r\n',
+  ),
+  async stream(gateway, { caller, query: { user, account: _, ...filter } }, res) {
     if (refusesOther(res, user)) return;
-    if (!(await charge(res, FILE_COST))) return;
-    beginStream(res, 'text/csv; charset=utf-8', ['Content-Disposition', 'attachment; filename="statement.csv"']);
-    if (res.req.method === 'HEAD') return void res.end();
-    const closed = once(res, 'close');
-    for await (const piece of ledgerFile(db, clock, caller.account._id, filter)) {
-      // Cut off, so that nobody takes a part for the whole.
-      if (res.destroyed || res.locals.stopping.aborted) return void res.destroy();
-      if (piece !== '' && !res.write(piece)) await Promise.race([once(res, 'drain'), closed]);
-    }
-    res.end();
+    const { db, clock } = gateway;
+    await sendCsv(gateway, res, 'statement.csv', () => ledgerFile(db, clock, caller.account._id, filter));
   },
 });

@@ -7,6 +7,7 @@ import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { isDay, isZone } from '../../../shared/platform/runtime/iso-time.ts';
 import { pageAccount } from '../../access/page-user.ts';
+import { CSV_TYPE, csvAnswer } from '../../api/csv-file.ts';
 import { CostlyRead, endpoint, type Gateway, invalid, type Shown } from '../../api/endpoint.ts';
 import { decimal, named, pageFields, text, time, whole } from '../../api/shapes.ts';
 import { type Columns, csvText } from '../../http/csv.ts';
@@ -192,15 +193,7 @@ const AdminReportPage = named('AdminReportPage', {
 const DESCRIPTION =
   'What was sent, what became of it and what it cost, grouped by `group_by`; the newest day first. Counted from the messages, again and again for eleven days because receipts come late, and kept for 400 days. A message is of the day on which it was made: a scheduled one of its time, one of a batch when the batch was accepted. An account is counted by 200 combinations of values in an hour; the messages of others are together in rows that say `other`. With `format=csv` all rows as a file. Counts as one request for each 5 days.';
 
-const FILE = {
-  responses: {
-    200: {
-      content: {
-        'text/csv': { schema: { type: 'string' }, examples: { file: { value: 'day,messages\r\n2026-11-21,121\r\n' } } },
-      },
-    },
-  },
-};
+const FILE = csvAnswer('day,messages\r\n2026-11-21,121\r\n');
 
 export const accountReports = endpoint({
   id: 'accountReports',
@@ -268,7 +261,7 @@ async function answer<Shape extends object, Total extends object>(
   };
   const cost = Math.ceil(days / DAYS_PER_REQUEST);
   if (format === 'csv') {
-    const file = { name: `report-${from}-${to}.csv`, contentType: 'text/csv; charset=utf-8' };
+    const file = { name: `report-${from}-${to}.csv`, contentType: CSV_TYPE };
     return new CostlyRead<never>(
       cost,
       async () => reportFile(names, query.group_by, await readReport(db, asked)),

@@ -3,7 +3,7 @@ import { findProvider } from '../../../../shared/carriers/providers/store.ts';
 import { guardOptions } from '../../../../shared/events/webhooks/address-guard.ts';
 import { failureCode } from '../../../../shared/events/webhooks/posting/failure-code.ts';
 import { isMessageId } from '../../../../shared/platform/runtime/ids.ts';
-import { refusesOther } from '../../../access/page-user.ts';
+import { pageUser, refusesOther } from '../../../access/page-user.ts';
 import { endpoint } from '../../../api/endpoint.ts';
 import { perProcess } from '../../../api/per-process.ts';
 import { id } from '../../../api/shapes.ts';
@@ -11,12 +11,11 @@ import { CALLER_GONE } from '../../../http/access-log.ts';
 import { beginStream, sendProblem } from '../../../http/answer.ts';
 import { callerOf, type Reply } from '../../../http/context.ts';
 import type { GatewayDeps } from '../../../http/deps.ts';
-import { optional, string } from '../../../http/fields/field.ts';
+import { FileSlots } from '../../../http/file-slots.ts';
 import { type ByteRange, readRange } from './byte-range.ts';
 import { disposition, FILE_HEADERS, safeType } from './file-headers.ts';
 import { sendNoFile } from './file-refusal.ts';
 import { FileReport } from './file-report.ts';
-import { FileSlots } from './file-slots.ts';
 import { FILE_BYTES_MAX, type Located, type NoFile } from './judge.ts';
 import { type OpenFile, ProviderFiles } from './provider-files.ts';
 import { relay, WrongLength } from './relay.ts';
@@ -31,6 +30,8 @@ const TIMES = {
   /** One file as a whole: 100 MB in it are 1.4 Mbit/s. */
   wholeMs: 600_000,
 };
+/** One account that fetches all it has leaves most of the process to others. Each file takes two connections and some 200 KB. */
+const AT_ONCE = { account: 16, process: 64 };
 /** Seconds after which a slot is probably free. */
 const RETRY_AFTER = ['Retry-After', '5'] as const;
 
@@ -55,17 +56,7 @@ export const chatappMedia = endpoint({
   scopes: ['read'],
   ownOnly: true,
   params: { message_id: id('msg', 'Id of a message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz') },
-  query: {
-    user: optional(
-      string(
-        {
-          description:
-            'Only the session of this user (`user_id`); otherwise `other_user`. A browser cannot send the header `X-Dashboard-User` with a link.',
-        },
-        (user) => user,
-      ),
-    ),
-  },
+  query: { user: pageUser('link') },
   problems: [
     'message_not_found',
     'message_without_file',
@@ -117,7 +108,7 @@ interface Asked {
 class Media {
   readonly #deps: MediaDeps;
   readonly #files: ProviderFiles;
-  readonly #slots = new FileSlots();
+  readonly #slots = new FileSlots(AT_ONCE);
   readonly #report: FileReport;
   readonly #times: NonNullable<GatewayDeps['fileTimes']>;
 

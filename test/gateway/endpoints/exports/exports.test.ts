@@ -1,3 +1,4 @@
+import { type IncomingMessage, get as openFile } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { Binary } from 'mongodb';
@@ -113,5 +114,30 @@ describe('exports of messages', () => {
         .set('Authorization', `Bearer ${other}`)
         .expect(404);
     }
+  });
+
+  it('are downloaded four at a time by one account in a process', async () => {
+    const { body } = await start({}).expect(200);
+    await ended(body.export_id);
+    const bytes = new Binary(gzipSync('x'.repeat(1_048_576)));
+    const numbers = Array.from({ length: 30 }, (_, number) => String(number).padStart(6, '0'));
+    const pieces = numbers.map((number) => ({ _id: `${body.export_id}:${number}` as never, bytes }));
+    await site.db.collection('export_pieces').insertMany(pieces);
+    await exports().updateOne({ _id: body.export_id }, { $set: { pieces: pieces.length } });
+    const address = `${site.url}/v2/account/exports/${body.export_id}/file`;
+    const open = () =>
+      new Promise<IncomingMessage>((resolve, reject) => {
+        openFile(address, { headers: bearer() }, resolve).on('error', reject);
+      });
+
+    const unread = await Promise.all([open(), open(), open(), open()]);
+
+    expect(unread.map(({ statusCode }) => statusCode)).to.deep.equal([200, 200, 200, 200]);
+    expect((await get(`/${body.export_id}/file`).expect(429)).body).to.include({ code: 'too_many_files' });
+    for (const one of unread) one.destroy();
+    await eventually(
+      async () => (await request(site.url).head(new URL(address).pathname).set(bearer())).ok,
+      'room again',
+    );
   });
 });

@@ -1,14 +1,14 @@
-import type { AccountId } from '../../../../shared/platform/runtime/ids.ts';
+import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 
-/** Files of one account at once: one that fetches all it has leaves most of the process to others. */
-const PER_ACCOUNT_MAX = 16;
-/** Files of the process at once. Each takes two connections and some 200 KB. */
-const PROCESS_MAX = 64;
-
-/** The files that are being fetched in this process. */
+/** The files of one kind that are being sent in this process: so many of one account at once, and of all. */
 export class FileSlots {
+  readonly #most: { readonly account: number; readonly process: number };
   readonly #taken = new Map<AccountId, number>();
   #all = 0;
+
+  constructor(most: { readonly account: number; readonly process: number }) {
+    this.#most = most;
+  }
 
   get taken(): number {
     return this.#all;
@@ -17,8 +17,8 @@ export class FileSlots {
   /** Takes a slot. Returns a function that gives it back, to be called once, or who has no room. */
   take(account: AccountId): (() => void) | 'account' | 'process' {
     const own = this.#taken.get(account) ?? 0;
-    if (own >= PER_ACCOUNT_MAX) return 'account';
-    if (this.#all >= PROCESS_MAX) return 'process';
+    if (own >= this.#most.account) return 'account';
+    if (this.#all >= this.#most.process) return 'process';
     this.#taken.set(account, own + 1);
     this.#all += 1;
     return () => this.#giveBack(account);
