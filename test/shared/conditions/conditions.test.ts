@@ -134,6 +134,14 @@ describe('the list of conditions', () => {
     });
   }
 
+  it('a carrier that refuses no more in quiet traffic does not refuse for a quarter of an hour', () => {
+    const refusing = { quarter: answers(3, 60), minute: answers(0) };
+
+    expect(found(airtel({ ...refusing, five: answers(0, 60) }))).to.have.length(1);
+    expect(found(airtel({ ...refusing, five: answers(0) }))).to.have.length(1); // nothing newer is known
+    expect(found(airtel({ ...refusing, five: answers(3) }))).to.deep.equal([]);
+  });
+
   it('few messages are no alarm', () => {
     const few = {
       minute: answers(0, 9),
