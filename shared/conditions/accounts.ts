@@ -273,12 +273,12 @@ function providerOf(account: string): Subject {
 }
 
 /** The first moment at which the credits may not be spent any more. */
-function endOf({ account }: AccountSeen): Date {
+function endOf({ account }: Pick<AccountSeen, 'account'>): Date {
   return new Date(Date.parse(`${account.expiryDate}T00:00:00Z`) + DAY_MS);
 }
 
 /** Whole days until then, today not counted; negative when it is over. */
-function daysLeft(seen: AccountSeen): number {
+export function daysLeft(seen: Pick<AccountSeen, 'account' | 'now'>): number {
   return Math.ceil((endOf(seen).getTime() - seen.now.getTime()) / DAY_MS) - 1;
 }
 

@@ -182,11 +182,11 @@ export const INSTALLATION_CONDITIONS = {
         const leftMs = until.getTime() - now.getTime();
         if (leftMs >= ENDING_DAYS * DAY_MS) return [];
         const words = `${whose} ${leftMs < 0 ? 'ended' : 'ends'} on ${isoDate(until)}.`;
-        const subject = carrier === undefined ? { kind: 'machine', id: whose } : { kind: 'carrier', id: carrier };
+        const subject: Finding['subject'] =
+          carrier === undefined ? { kind: 'machine', id: whose } : { kind: 'carrier', id: carrier };
         return [
           {
-            subject: subject as Finding['subject'],
-            words,
+            ...{ subject, words },
             since: new Date(until.getTime() - ENDING_DAYS * DAY_MS),
             severity: leftMs < 2 * DAY_MS ? 'urgent' : 'look',
           },

@@ -52,7 +52,7 @@ export interface DutiesDeps {
 }
 
 /**
- * The duties of the process that holds the maintenance lease; main.ts says when each runs. A failed duty is logged
+ * The duties of the process that holds the maintenance lease; start.ts says when each runs. A failed duty is logged
  * and tried again at its next time. Without the lease, and after the stop, duties do nothing.
  */
 export class Duties {

@@ -7,7 +7,6 @@ const KEPT_MS = 3_600_000;
 export type Labels = Readonly<Record<string, string>>;
 
 interface Grown {
-  readonly name: string;
   readonly labels: ReportedMetric['labels'];
   more: number;
 }
@@ -56,7 +55,7 @@ export class RecentCounts {
       const ofName = grown.get(name) ?? new Map<string, Grown>();
       grown.set(name, ofName);
       const known = ofName.get(key);
-      if (known === undefined) ofName.set(key, { name, labels, more });
+      if (known === undefined) ofName.set(key, { labels, more });
       else known.more += more;
     }
     this.#last = now;

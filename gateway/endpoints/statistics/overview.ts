@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import { ACCOUNT_CONDITIONS } from '../../../shared/conditions/accounts.ts';
+import { ACCOUNT_CONDITIONS, daysLeft } from '../../../shared/conditions/accounts.ts';
 import { concerning, findAll } from '../../../shared/conditions/condition.ts';
-import { gatherAccounts, lasting } from '../../../shared/conditions/gather-accounts.ts';
+import { gatherAccounts, lasting, readCreditsPerDay } from '../../../shared/conditions/gather-accounts.ts';
 import { readConditions } from '../../../shared/conditions/store.ts';
-import { creditsPerDay, HOUR_MS } from '../../../shared/messages/statistics-hour.ts';
-import { readHours, readNewestCount } from '../../../shared/messages/statistics-store.ts';
+import { readNewestCount } from '../../../shared/messages/statistics-store.ts';
 import { findAccount } from '../../../shared/money/accounts/store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { endpoint } from '../../api/endpoint.ts';
@@ -14,9 +13,6 @@ import { countOpenSessions } from '../inbox/inbox-store.ts';
 import { balanceRecord } from '../sms/account.ts';
 import { Condition, conditionRecord } from '../traffic/conditions.ts';
 
-const DAY_MS = 24 * HOUR_MS;
-/** The rate at which credits go is that of the last week: a day may be a Sunday. */
-const RATE_DAYS = 7;
 /** More open sessions than these are not counted one by one. */
 const SESSIONS_MAX = 1_000;
 const COST = 2;
@@ -54,15 +50,14 @@ export const accountOverview = endpoint({
   async handle({ db, clock }, { caller }) {
     const account = caller.account._id;
     const now = clock.now();
-    const [document, hours, countedAt, sessions, stored] = await Promise.all([
+    const [document, rate, countedAt, sessions, stored] = await Promise.all([
       findAccount(db, account),
-      readHours(db, account, new Date(now.getTime() - RATE_DAYS * DAY_MS)),
+      readCreditsPerDay(db, account, now),
       readNewestCount(db),
       countOpenSessions(db, account, now, SESSIONS_MAX + 1),
       readConditions(db, account),
     ]);
     assert(document !== undefined, 'accounts are never removed');
-    const rate = creditsPerDay(hours, now);
     const seen = await gatherAccounts(db, [document], now, () => rate);
     // Found now, so that it does not say "no credits" a minute after they came; since when, the watch knows.
     const found = seen.flatMap((one) => findAll(ACCOUNT_CONDITIONS, one, now, account));
@@ -72,7 +67,7 @@ export const accountOverview = endpoint({
       ...balanceRecord(document),
       credits_per_day: rate,
       lasts_days: lasting(document.balance, rate) ?? null,
-      expires_in_days: daysUntil(document.expiryDate, now),
+      expires_in_days: daysLeft({ account: document, now }),
       counted_at: countedAt === undefined ? null : isoTimestamp(countedAt),
       open_sessions: Math.min(sessions, SESSIONS_MAX),
       more_sessions: sessions > SESSIONS_MAX,
@@ -80,8 +75,3 @@ export const accountOverview = endpoint({
     };
   },
 });
-
-/** Whole days, today not counted; negative when the credits have expired. */
-function daysUntil(date: string, now: Date): number {
-  return Math.floor((new Date(`${date}T00:00:00Z`).getTime() - now.getTime()) / DAY_MS) + 1;
-}

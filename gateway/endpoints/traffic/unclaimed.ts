@@ -131,15 +131,15 @@ export const unassignedSms = endpoint({
   query: {
     text: withDefault(choice(['yes', 'no'], '`yes`: with what customers wrote.'), 'no'),
     limit,
-    cursor: cursorOf('strays', isUnassignedPlace),
+    cursor: cursorOf('unassigned', isUnassignedPlace),
   },
   answer: pageShape('UnassignedSmsPage', UnassignedSms),
   async handle({ db }, { query: { text, limit, cursor } }) {
-    const found = await listUnassigned(db, limit + 1, cursor && strayPlace(cursor));
+    const found = await listUnassigned(db, limit + 1, cursor && placeOf(cursor));
     const page = found.slice(0, limit);
     const last = found.length > limit ? page.at(-1) : undefined;
-    const data = page.flatMap((one) => strayRecord(one, text === 'yes'));
-    return pageOf('strays', data, last && `${last.expiresAt?.getTime()} ${last._id}`);
+    const data = page.flatMap((one) => unassignedRecord(one, text === 'yes'));
+    return pageOf('unassigned', data, last && `${last.expiresAt?.getTime()} ${last._id}`);
   },
 });
 
@@ -149,12 +149,12 @@ function isUnassignedPlace(text: string): text is UnassignedPlaceText {
   return /^\d{1,15} inb_[0-9a-z]{26}$/.test(text);
 }
 
-function strayPlace(text: UnassignedPlaceText): UnassignedPlace {
+function placeOf(text: UnassignedPlaceText): UnassignedPlace {
   const [at, id] = text.split(' ');
   return { expiresAt: new Date(Number(at)), id: id as InboundId }; // isUnassignedPlace has looked
 }
 
-function strayRecord(
+function unassignedRecord(
   { _id, at, carrier, unassigned, expiresAt }: InboundDocument,
   text: boolean,
 ): Shown<typeof UnassignedSms>[] {

@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { STATES } from '../../../shared/messages/document/status.ts';
-import { HOUR_MS, type HourName, hourName, hourStart } from '../../../shared/messages/statistics-hour.ts';
+import { countedFrom, HOUR_MS, type HourName, hourName, hourStart } from '../../../shared/messages/statistics-hour.ts';
 import { prefixOf } from '../../../shared/messages/traffic/prefix.ts';
 import type { AccountDocument } from '../../../shared/money/accounts/account.ts';
 import { type AccountId, idTime } from '../../../shared/platform/runtime/ids.ts';
@@ -95,10 +95,7 @@ export async function readPrefixHours(
     .sort({ _id: 1 })
     .batchSize(USUAL_DAYS * 24 + 1)
     .toArray();
-  return found.map(({ _id, prefixes }) => ({
-    atMs: hourStart(_id.slice(account.length + 1) as HourName).getTime(), // the id is the account's and the hour's name
-    prefixes,
-  }));
+  return found.map((one) => ({ atMs: countedFrom(one).getTime(), prefixes: one.prefixes }));
 }
 
 export function recentHours(now: Date): { readonly from: Date; readonly end: Date } {
