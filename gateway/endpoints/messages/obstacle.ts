@@ -1,3 +1,4 @@
+import type { CarrierDocument } from '../../../shared/carriers/carrier.ts';
 import { type ListedCarrier, listConditions } from '../../../shared/carriers/list-conditions.ts';
 import { listOfPath } from '../../../shared/carriers/routing/path.ts';
 import type { ConditionDocument } from '../../../shared/conditions/condition.ts';
@@ -32,9 +33,14 @@ export interface Facts {
   /** When its hours begin, if these are not its hours. */
   readonly hours: Date | undefined;
   /** The carriers of its path. */
-  readonly carriers: readonly Pick<ListedCarrier, 'carrier' | 'condition' | 'words' | 'binds'>[];
+  readonly carriers: readonly CarrierFacts[];
   /** What is wrong with carriers now (shared/conditions). */
   readonly conditions: readonly Pick<ConditionDocument, '_id' | 'words' | 'since'>[];
+}
+
+interface CarrierFacts extends Pick<ListedCarrier, 'condition' | 'words'> {
+  readonly carrier: Pick<CarrierDocument, '_id' | 'name' | 'dlt'>;
+  readonly binds: readonly { readonly trouble?: { readonly since: Date } }[];
 }
 
 type Deps = Pick<GatewayDeps, 'db' | 'clock' | 'config'>;
@@ -127,7 +133,7 @@ function held(status: Facts['account']['status'], forOperator: boolean): Told {
   };
 }
 
-function allDown(down: Facts['carriers'], forOperator: boolean): Told {
+function allDown(down: readonly CarrierFacts[], forOperator: boolean): Told {
   const isPaused = down.every(({ condition }) => condition === 'paused');
   const times = down.flatMap(({ binds }) => binds.flatMap(({ trouble }) => trouble?.since ?? []));
   const [since] = times.toSorted((a, b) => a.getTime() - b.getTime());
@@ -171,8 +177,7 @@ function refusalOf(conditions: Facts['conditions'], carrier: string) {
   return conditions.find(({ _id }) => _id === `carrier.refusing:${carrier}`);
 }
 
-function refusedWords({ message, refusal, conditions, carriers }: Facts): string {
-  const all = carriers.some(({ carrier }) => refusalOf(conditions, carrier._id)?.words.includes('refuses all'));
+function refusedWords({ message, refusal }: Facts): string {
   const code = message.errorCode ?? refusal?.code;
-  return `The carrier refuses ${all ? 'all' : 'many'} messages at present${code === undefined ? '' : `, with the code ${code}`}.`;
+  return `The carrier refuses messages at present${code === undefined ? '' : `, with the code ${code}`}.`;
 }
