@@ -1,9 +1,10 @@
 import type { Db } from 'mongodb';
 import { type MessageDraft, queuedMessage } from '../../shared/messages/document/draft.ts';
+import type { InboundSmsDocument } from '../../shared/messages/document/inbound-sms.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { topUp } from '../../shared/money/ledger/change.ts';
-import { type AccountId, idDay, newId } from '../../shared/platform/runtime/ids.ts';
+import { type AccountId, idDay, idTime, newId } from '../../shared/platform/runtime/ids.ts';
 
 /** An account with credits that came in by a top-up, so that its ledger is whole from the first line. */
 export async function makeAccount(
@@ -49,4 +50,15 @@ export function makeDraft(overrides: Partial<MessageDraft> = {}): MessageDraft {
 export function makeMessage(overrides: Partial<MessageDocument> = {}): MessageDocument {
   const made = { ...queuedMessage(newId('acc'), newId('grp'), makeDraft()), ...overrides };
   return { ...made, day: idDay(made._id), ...overrides };
+}
+
+/** An SMS that a handset wrote, with whatever a test says otherwise. */
+export function makeInboundSms(overrides: Partial<InboundSmsDocument> = {}): InboundSmsDocument {
+  const { _id = newId('msg') } = overrides;
+  return {
+    ...{ _id, day: idDay(_id), account: newId('acc'), channel: 'sms', direction: 'in', state: 'received' },
+    ...{ v: 0, tries: 0, validUntil: idTime(_id), history: [{ state: 'received', at: idTime(_id) }] },
+    ...{ from: '919811112222', to: '56161', carrier: 'acme', inbound: { type: 'text', body: 'a secret order' } },
+    ...overrides,
+  };
 }

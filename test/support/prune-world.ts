@@ -1,4 +1,5 @@
 import type { DeliveryDocument } from '../../shared/events/webhooks/delivery.ts';
+import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
 import type { MessageDocument } from '../../shared/messages/document/message.ts';
 import type { ScheduleDocument } from '../../shared/messages/schedule.ts';
 import { type MessageId, newId } from '../../shared/platform/runtime/ids.ts';
@@ -46,8 +47,8 @@ export function pruneWorld() {
     });
     return { ...message, ...overrides };
   };
-  const put = async (list: readonly MessageDocument[]): Promise<MessageId[]> => {
-    await messages().insertMany([...list]);
+  const put = async (list: readonly AnyMessage[]): Promise<MessageId[]> => {
+    await store.db.collection<AnyMessage>('messages').insertMany([...list]);
     return list.map(({ _id }) => _id);
   };
   const refused = (days: number): Partial<MessageDocument> => ({

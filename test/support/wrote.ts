@@ -1,8 +1,7 @@
 import type { Db } from 'mongodb';
-import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
+import type { InboundMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import { recordInbound } from '../../shared/money/conversations/store.ts';
 import { type AccountId, idDay, inboundMessageId, type MessageId, newId } from '../../shared/platform/runtime/ids.ts';
-import { makeMessage } from './make.ts';
 
 interface Wrote {
   readonly customer: string;
@@ -22,13 +21,11 @@ export async function wrote(
 ): Promise<MessageId> {
   const at = new Date(Date.now() - minutesAgo * MINUTE_MS);
   const _id = inboundMessageId(account, newId('req'), at);
-  const { text: _, sender: __, segments: ___, ...base } = makeMessage({ _id, account, state: 'received' });
-  const own = {
-    ...{ channel: 'chatapp', direction: 'in', from: customer, to: '918000000001' },
-    ...{ upstreamId: _id, inbound: { type, body, more } },
-  };
-  const message = { ...base, day: idDay(_id), history: [{ state: 'received', at }], ...own };
-  await db.collection<AnyMessage>('messages').insertOne(message as unknown as AnyMessage);
+  await db.collection<InboundMessageDocument>('messages').insertOne({
+    ...{ _id, day: idDay(_id), account, channel: 'chatapp', direction: 'in', state: 'received', v: 0, tries: 0 },
+    ...{ from: customer, to: '918000000001', upstreamId: _id, validUntil: at, history: [{ state: 'received', at }] },
+    inbound: { type: String(type), body, more },
+  });
   await recordInbound(db, [{ account, customer, at }]);
   return _id;
 }

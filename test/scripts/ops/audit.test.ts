@@ -188,7 +188,7 @@ describe('the audit', () => {
       readonly data: { readonly audit_id: string; readonly action: string }[];
       readonly next_cursor: string | null;
     }
-    const page = async (line: string) => (await ops(line)) as unknown as Page;
+    const page = (line: string): Promise<Page> => ops(line);
     const list = async (line: string) => (await page(line)).data;
 
     const all = await list(of);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { CARRIER_DEFAULTS } from '../../../shared/carriers/carrier.ts';
 import { CONDITIONS, type ConditionName, READ, WATCHED } from '../../../shared/conditions/catalogue.ts';
 import { findAll } from '../../../shared/conditions/condition.ts';
 import type { CarrierSeen, Installation, TrafficSeen } from '../../../shared/conditions/seen.ts';
@@ -7,10 +8,16 @@ const NOW = new Date('2026-11-22T14:00:00Z');
 const ago = (minutes: number) => new Date(NOW.getTime() - minutes * 60_000);
 const answers = (accepted: number, refused = 0, throttled = 0) => ({ accepted, refused, throttled });
 
-const AIRTEL = {
-  carrier: { _id: 'airtel', name: 'Airtel', binds: 2, tls: true },
+const AIRTEL: CarrierSeen = {
+  carrier: {
+    ...{ ...CARRIER_DEFAULTS, _id: 'airtel', name: 'Airtel', binds: 2, tls: true, createdAt: ago(60) },
+    ...{ host: 'smpp.example.com', port: 2775, systemId: 'harkara', password: '' },
+  },
   ...{ condition: 'bound', words: 'bound (2 of 2)', binds: [] },
-  measured: { lastRefusal: { code: '0x45', reason: 'submit_sm failed', at: NOW } },
+  measured: {
+    ...{ since: ago(60), unanswered: [], answers: {}, receipts: {} },
+    lastRefusal: { code: '0x45', reason: 'submit_sm failed', at: NOW },
+  },
   ...{
     minute: answers(50),
     five: answers(250, 50),
@@ -21,7 +28,7 @@ const AIRTEL = {
   },
   ...{ accepted: 900, receipts: 700, orphans: 50, unknownWords: 0, decided: 0 },
   ...{ unknown: { count: 0 }, retrying: { count: 3, oldest: ago(0.5) } },
-} as unknown as CarrierSeen;
+};
 const traffic = (kind: 'carrier' | 'route', id: string): TrafficSeen => ({
   ...{ kind, id },
   recent: { made: 1_000, ended: 900, delivered: 700, rejected: 100 },
@@ -47,14 +54,14 @@ const HEALTHY: Installation = {
       accounts: 1,
       oldest: { at: ago(900), account: 'acc_1' },
     },
-  ] as unknown as Installation['queues'],
+  ],
   api: { requests: 10_000, failed: 99, sends: 1_000, slow: 10 },
   posts: { all: 1_000, failed: 500 },
   store: { writeMs: 999, disk: { dir: '/data', freeBytes: 5e9, bytes: 100e9 } },
   clocks: [{ machine: 'vm-1', aheadMs: -4_999 }],
   certificates: [{ whose: 'The certificate of Airtel', carrier: 'airtel', until: ago(-15 * 24 * 60) }],
 };
-const airtel = (change: object): Partial<Installation> => ({ carriers: [{ ...AIRTEL, ...change } as CarrierSeen] });
+const airtel = (change: Partial<CarrierSeen>): Partial<Installation> => ({ carriers: [{ ...AIRTEL, ...change }] });
 const route = (recent: object, usual: object = {}): Partial<Installation> => {
   const one = traffic('route', 'india');
   return { traffic: [{ ...one, recent: { ...one.recent, ...recent }, usual: { ...one.usual, ...usual } }] };

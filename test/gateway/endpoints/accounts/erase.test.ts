@@ -7,7 +7,7 @@ import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { type AccountId, eventId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { eraseNumber } from '../../../../workers/maintenance/erase-number.ts';
 import { Died, dyingDb } from '../../../support/dying-db.ts';
-import { makeAccount, makeMessage } from '../../../support/make.ts';
+import { makeAccount, makeInboundSms, makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { operatorAtGateway } from '../operators-world.ts';
 
@@ -48,11 +48,10 @@ describe('a number that is erased', () => {
     const other = await makeAccount(world.db, 5);
     const mine = ended(world.account);
     const kept = [ended(world.account, { to: OTHER }), ended(other)];
-    const { text: _, ...received } = ended(world.account, { to: '56767' });
-    const inbound = {
-      ...{ ...received, direction: 'in', state: 'received', from: NUMBER, carrier: 'c' },
+    const inbound = makeInboundSms({
+      ...{ account: world.account, from: NUMBER, reference: 'order 7' },
       inbound: { type: 'text', body: 'Call me at home' },
-    } as unknown as AnyMessage;
+    });
     await messages().insertMany([mine, inbound, ...kept]);
     const event = eventId(mine._id, 'delivered');
     const endpoint = newId('whk');

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import request from 'supertest';
 import { type DeliveryDocument, deliveryId } from '../../../../shared/events/webhooks/delivery.ts';
 import type { InboundSmsDocument } from '../../../../shared/messages/document/inbound-sms.ts';
-import { eventId, idDay, idTime, newId } from '../../../../shared/platform/runtime/ids.ts';
+import { eventId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
-import { makeAccount, makeMessage } from '../../../support/make.ts';
+import { makeAccount, makeInboundSms, makeMessage } from '../../../support/make.ts';
 import { schemaFault } from '../../../support/openapi.ts';
 
 describe('reading back: SMS that were received', () => {
@@ -15,14 +15,7 @@ describe('reading back: SMS that were received', () => {
     account = site.account,
     more: Partial<Pick<InboundSmsDocument, 'history' | 'optOut'>> = {},
   ): Promise<InboundSmsDocument> {
-    const _id = newId('msg');
-    const message: InboundSmsDocument = {
-      ...{ _id, day: idDay(_id), account, channel: 'sms', direction: 'in', state: 'received', v: 0, tries: 0 },
-      ...{ from: '919811112222', to: '56161', carrier: 'acme', validUntil: idTime(_id) },
-      inbound: { type: 'text', body: 'a secret order' },
-      history: [{ state: 'received', at: idTime(_id) }],
-      ...more,
-    };
+    const message = makeInboundSms({ account, ...more });
     await site.db.collection<InboundSmsDocument>('messages').insertOne(message);
     return message;
   }

@@ -6,7 +6,7 @@ import { mailId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { TEST_BOX } from '../../../support/chatapp.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { newSession, signedIn } from '../../../support/signed-in.ts';
-import { OURS, PASSWORD, SignInWorld } from './world.ts';
+import { cookiesOf, OURS, PASSWORD, SignInWorld } from './world.ts';
 
 describe('what users are told by mail', () => {
   let world: SignInWorld;
@@ -82,7 +82,7 @@ describe('what users are told by mail', () => {
       const headers = cookie === '' ? OURS : { ...OURS, Cookie: cookie };
       const body = { username: user.username, password: PASSWORD };
       const answer = await world.signIn(body, '203.0.113.7', headers).expect(200);
-      const cookies = (answer.headers['set-cookie'] as unknown as string[]).filter((one) => one.includes('device'));
+      const cookies = cookiesOf(answer).filter((one) => one.includes('device'));
       expect(cookies).to.have.length(1);
       expect(cookies[0]).to.match(
         /^harkara-device=[\w-]{22}; Path=\/v2\/session; HttpOnly; SameSite=Lax; Max-Age=\d+$/,

@@ -7,7 +7,7 @@ import { operations } from '../../../support/openapi.ts';
 import { makeOwnThings, pathOf } from '../../../support/own-things.ts';
 import { expectProblem } from '../../../support/problem.ts';
 import { signedIn } from '../../../support/signed-in.ts';
-import { cookieOf, OURS, PASSWORD, SignInWorld, withCookie } from './world.ts';
+import { cookieOf, cookiesOf, OURS, PASSWORD, SignInWorld, withCookie } from './world.ts';
 
 const OPT_OUT = { customer: '919876543210' };
 
@@ -28,7 +28,7 @@ describe('requests with a session (ASVS 3, 8, 14, 16)', () => {
     try {
       const { user } = await tls.user('viewer');
       const begun = await tls.signIn({ username: user.username, password: PASSWORD }).expect(200);
-      const [session, device] = begun.headers['set-cookie'] as unknown as string[];
+      const [session, device] = cookiesOf(begun);
       expect(session).to.match(/^__Host-harkara=\S+; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
       expect(device).to.match(/^__Secure-harkara-device=\S+; Path=\/v2\/session; HttpOnly; .*; Secure$/);
       await tls.call('get', '/v2/session', withCookie(cookieOf(begun))).expect(200);

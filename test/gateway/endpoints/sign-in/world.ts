@@ -104,8 +104,12 @@ export class SignInWorld {
 
 /** The cookie that an answer sets, as a browser sends it back. */
 export function cookieOf(answer: request.Response): string {
-  const set: string[] = [answer.headers['set-cookie'] ?? []].flat();
-  return set[0]?.split(';')[0] ?? '';
+  return cookiesOf(answer)[0]?.split(';')[0] ?? '';
+}
+
+/** What the browser is to keep, the session first. */
+export function cookiesOf({ headers }: request.Response): readonly string[] {
+  return [headers['set-cookie'] ?? []].flat();
 }
 
 export function withCookie(cookie: string): Record<string, string> {

@@ -6,7 +6,7 @@ import { newId } from '../../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
 import { balanceOf } from '../../../support/balance.ts';
 import { makeKey } from '../../../support/gateway.ts';
-import { makeAccount, makeMessage } from '../../../support/make.ts';
+import { makeAccount, makeInboundSms, makeMessage } from '../../../support/make.ts';
 import { expectProblem } from '../../../support/problem.ts';
 
 describe('POST /v2/messages/{message_id}/resend', () => {
@@ -60,10 +60,10 @@ describe('POST /v2/messages/{message_id}/resend', () => {
     const waiting = await stored({ state: 'queued' });
     const { _id: old } = await stored();
     await messages().updateOne({ _id: old }, { $unset: { text: '' } });
-    const received = { direction: 'in', state: 'received', inbound: { type: 'text', body: 'hi' } };
-    const { _id: theirs } = await stored(received as unknown as Partial<MessageDocument>);
+    const theirs = makeInboundSms({ account: world.account });
+    await messages().insertOne(theirs);
 
-    for (const id of [waiting._id, old, theirs]) expectProblem(await resend(id), 'not_resendable');
+    for (const id of [waiting._id, old, theirs._id]) expectProblem(await resend(id), 'not_resendable');
     expect(await balanceOf(world.db, world.account)).to.equal(10);
   });
 

@@ -105,7 +105,7 @@ describe('what is wrong now', () => {
     await world.db.collection<EndpointDocument>('endpoints').insertOne({
       ...{ _id: newId('whk'), account: world.account, channel: 'sms', url: 'https://shop.example.com/hook', place: 0 },
       ...{ events: [], secrets: [], status: 'active', failingSince, createdAt: failingSince },
-    } as unknown as EndpointDocument);
+    });
     const own = async () =>
       (await request(world.url).get('/v2/account/overview').set('Authorization', `Bearer ${world.key}`)).body
         .conditions;

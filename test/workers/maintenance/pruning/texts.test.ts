@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
 import { pruneOld } from '../../../../workers/maintenance/prune.ts';
 import { DAYS, pruneWorld } from '../../../support/prune-world.ts';
+import { makeChatMessage } from '../../chatapp/make.ts';
 
 describe('maintenance: texts of messages are removed after TEXT_DAYS', () => {
   const { deps, delivered, put, messages, daysAgo } = pruneWorld();
@@ -27,9 +28,12 @@ describe('maintenance: texts of messages are removed after TEXT_DAYS', () => {
   });
 
   it('also the words and values of chat-app messages', async () => {
-    const content = { kind: 'template', name: 'order_update', language: 'en_US', params: ['Asha'] };
-    const { text: _, ...rest } = delivered(40);
-    await put([{ ...rest, channel: 'chatapp', content } as unknown as Parameters<typeof put>[0][number]]);
+    const { _id, state, history } = delivered(40);
+    const { due: _, ...old } = makeChatMessage({
+      ...{ _id, state, history },
+      content: { kind: 'template', name: 'order_update', language: 'en_US', params: ['Asha'] },
+    });
+    await put([old]);
 
     await pruneOld(deps({ retention }));
 
