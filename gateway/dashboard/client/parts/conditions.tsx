@@ -1,3 +1,6 @@
+import type { AnswerOf } from '../../../api/endpoint.ts';
+import type { accountOverview } from '../../../endpoints/statistics/overview.ts';
+import type { operatorOverview } from '../../../endpoints/traffic/overview.ts';
 import { Badge } from './badge.tsx';
 import { Notice } from './notice.tsx';
 import { counted } from './number.ts';
@@ -5,19 +8,9 @@ import { Card } from './page.tsx';
 import { Time } from './time.tsx';
 import { Words } from './words.tsx';
 
-/** Something that is wrong now, as the overviews show it. */
-export interface Condition {
-  readonly condition_id: string;
-  readonly severity: 'urgent' | 'look';
-  readonly about: string;
-  readonly about_id: string;
-  readonly words: string;
-  readonly todo: string;
-  readonly since: string;
-  /** For operators. */
-  readonly account_id?: string | null;
-  readonly account_name?: string | null;
-}
+/** Something that is wrong now, as an account or operators see it. */
+type Condition = AnswerOf<typeof accountOverview>['conditions'][number] &
+  Partial<AnswerOf<typeof operatorOverview>['conditions'][number]>;
 
 interface ConditionsProps {
   /** The most urgent first. */

@@ -95,19 +95,9 @@ export function FilterText<Name extends string>({ filter, name, label, placehold
 }
 
 /** A time in the user's zone. In the address it is in UTC, so that a link shows the same to everybody. */
-export function FilterTime<Name extends string>({ filter, name, label }: FilterProps<Name>) {
-  const id = useId();
-  return (
-    <div class="filter">
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        type="datetime-local"
-        value={localOf(filter.values[name])}
-        onChange={(event) => filter.set(only(name, instantOf(event.currentTarget.value)))}
-      />
-    </div>
-  );
+export function FilterTime<Name extends string>(props: FilterProps<Name>) {
+  const { filter, name } = props;
+  return <FilterDate {...props} type="datetime-local" value={localOf(filter.values[name])} read={instantOf} />;
 }
 
 interface FilterDayProps<Name extends string> extends FilterProps<Name> {
@@ -116,17 +106,24 @@ interface FilterDayProps<Name extends string> extends FilterProps<Name> {
 }
 
 /** A day, as `2026-11-22`. */
-export function FilterDay<Name extends string>({ filter, name, label, preset = '' }: FilterDayProps<Name>) {
+export function FilterDay<Name extends string>({ preset = '', ...props }: FilterDayProps<Name>) {
+  const { filter, name } = props;
+  return <FilterDate {...props} type="date" value={filter.values[name] || preset} read={(entered) => entered} />;
+}
+
+interface FilterDateProps<Name extends string> extends FilterProps<Name> {
+  readonly type: 'datetime-local' | 'date';
+  readonly value: string;
+  /** As it stands in the address. */
+  readonly read: (entered: string) => string;
+}
+
+function FilterDate<Name extends string>({ filter, name, label, type, value, read }: FilterDateProps<Name>) {
   const id = useId();
   return (
     <div class="filter">
       <label for={id}>{label}</label>
-      <input
-        id={id}
-        type="date"
-        value={filter.values[name] || preset}
-        onChange={(event) => filter.set(only(name, event.currentTarget.value))}
-      />
+      <input {...{ id, type, value }} onChange={(event) => filter.set(only(name, read(event.currentTarget.value)))} />
     </div>
   );
 }

@@ -16,7 +16,7 @@ import { BalanceStats, type Overview } from './balance-stats.tsx';
 import { LowBalanceLine } from './low-balance.tsx';
 import { type Prices, PricesTable } from './prices-table.tsx';
 import { type Entry, PurposeOf, REASONS } from './purpose.tsx';
-import { StatementsCard } from './statements-card.tsx';
+import { StatementsCard } from './statements.tsx';
 
 /** What is left, and every change of it. */
 export function CreditsPage() {

@@ -7,7 +7,7 @@ import { Card, Loading, PageHead } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import type { PageProps } from '../../router/page.ts';
-import { monthName, type Statement } from './statement.ts';
+import { monthName, type Statement } from './statements.tsx';
 
 /** The statement of a month, to be printed. */
 export function StatementPage({ params }: PageProps) {

@@ -1,46 +1,19 @@
+import type { AnswerOf } from '../../../../api/endpoint.ts';
+import type { accountLimits } from '../../../../endpoints/limits/limits.ts';
+
 /** `GET /v2/account/limits`, and what operators see of an account. */
-export interface Limits extends Caps {
-  readonly countries: readonly string[] | null;
-  readonly recipient_per_hour: number | null;
-  readonly brake: Brake;
-  readonly keys: readonly KeyCaps[];
-  readonly holds: readonly Hold[];
-}
+export type Limits = AnswerOf<typeof accountLimits>;
 
-export interface Caps {
-  readonly day: Cap;
-  readonly month: Cap;
-}
+export type Caps = Pick<Limits, 'day' | 'month'>;
 
-export interface Cap {
-  readonly cap: number | null;
-  readonly spent: number;
-  readonly resets_on: string;
-}
+export type Cap = Limits['day'];
 
-export interface KeyCaps extends Caps {
-  readonly key_id: string;
-  readonly name: string;
-}
-
-export type Brake = 'off' | 'watch' | 'hold';
+export type KeyCaps = Limits['keys'][number];
 
 /** A prefix whose traffic looks like fraud. */
-export interface Hold {
-  readonly prefix: string;
-  readonly country: string | null;
-  readonly state: 'watched' | 'held' | 'released';
-  readonly since: string;
-  readonly messages: number;
-  readonly portion: number;
-  readonly delivered: number;
-  readonly usual_messages: number;
-  readonly usual_portion: number;
-  readonly usual_delivered: number;
-  readonly released: { readonly at: string; readonly by: string; readonly reason: string } | null;
-}
+export type Hold = Limits['holds'][number];
 
-export const BRAKES: readonly (readonly [Brake, string])[] = [
+export const BRAKES: readonly (readonly [Limits['brake'], string])[] = [
   ['off', 'Off'],
   ['watch', 'Watch: show what looks like fraud'],
   ['hold', 'Hold: refuse sends to it until a person releases it'],

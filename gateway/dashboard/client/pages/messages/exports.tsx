@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks';
+import type { AnswerOf } from '../../../../api/endpoint.ts';
+import type { exportList } from '../../../../endpoints/exports/exports.ts';
 import { create, queryText, remove } from '../../api/http.ts';
 import { useLoad } from '../../api/load.ts';
 import { lookQuery } from '../../api/looking.ts';
@@ -12,20 +14,12 @@ import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { toast, toastProblem } from '../../parts/toast.tsx';
 
-/** As `GET /v2/account/exports` shows it. */
-interface Export {
-  readonly export_id: string;
-  readonly state: 'running' | 'done' | 'failed';
-  readonly progress: number;
-  readonly rows: number;
-  readonly complete: boolean;
-  readonly started_at: string;
-  readonly expires_at: string;
-}
+type Exports = AnswerOf<typeof exportList>;
+type Export = Exports['exports'][number];
 
 /** The files of messages that were asked for, and the button that asks for what is shown now. */
 export function useExports(filter: Readonly<Record<string, string>>) {
-  const loaded = useLoad<{ readonly exports: readonly Export[] }>('/v2/account/exports');
+  const loaded = useLoad<Exports>('/v2/account/exports');
   const [busy, setBusy] = useState(false);
   useReadAgain(loaded, ({ exports }) => exports.some(({ state }) => state === 'running'));
   const begin = async () => {

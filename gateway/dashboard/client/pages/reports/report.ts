@@ -1,48 +1,18 @@
-/** A report, as `GET /v2/account/reports` and `/v2/admin/reports` answer it. */
+import type { AnswerOf } from '../../../../api/endpoint.ts';
+import type { accountReports, adminReports } from '../../../../endpoints/reports/reports.ts';
 
-interface Amount {
-  readonly currency: string;
-  readonly amount: string;
-}
+type Own = AnswerOf<typeof accountReports>;
+type Admin = AnswerOf<typeof adminReports>;
 
-export interface Counts {
-  readonly messages: number;
-  readonly segments: number;
-  readonly queued: number;
-  readonly sent: number;
-  readonly delivered: number;
-  readonly failed: number;
-  readonly expired: number;
-  readonly rejected: number;
-  /** From 0 to 1; null while no end is known. */
-  readonly delivery_rate: number | null;
-  readonly credits: number;
-  readonly refunded: number;
-  readonly errors: readonly { readonly error_code: string; readonly messages: number; readonly cause?: string }[];
-  /** These three for operators only. */
-  readonly sales?: readonly Amount[];
-  readonly costs?: readonly Amount[];
-  readonly margin?: readonly Amount[];
-}
+export type Counts = Own['total'] & Partial<Admin['total']>;
 
-export interface ReportRow extends Counts {
-  readonly day?: string;
-  readonly other?: true;
-  /** What it is grouped by. */
-  readonly [name: string]: unknown;
-}
+export type ReportRow = Own['data'][number] & Partial<Admin['data'][number]>;
 
-export interface Report {
-  readonly from: string;
-  readonly to: string;
-  readonly counted_at: string | null;
-  readonly unsorted: number;
-  readonly total: Counts;
-  readonly data: readonly ReportRow[];
-  readonly next_cursor: string | null;
-}
+/** `GET /v2/account/reports`, and what `GET /v2/admin/reports` tells beside. */
+export type Report = Omit<Own, 'total' | 'data'> & { readonly total: Counts; readonly data: readonly ReportRow[] };
 
-export type Dimensions = readonly (readonly [name: string, label: string])[];
+export type Dimension = readonly [name: keyof ReportRow, label: string];
+export type Dimensions = readonly Dimension[];
 
 export const DIMENSIONS: Dimensions = [
   ['sender', 'Sender'],
@@ -60,7 +30,7 @@ export function adminDimensions(isOneAccount: boolean): Dimensions {
   return [['account_id', 'Account'], ['routed_by', 'Carrier route'], ...shared];
 }
 
-export function amounts(list: readonly Amount[] = []): string {
+export function amounts(list: Admin['total']['sales'] = []): string {
   return list.map(({ currency, amount }) => (currency === 'none' ? amount : `${amount} ${currency}`)).join(', ');
 }
 

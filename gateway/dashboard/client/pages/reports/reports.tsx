@@ -18,6 +18,7 @@ import {
   amounts,
   type Counts,
   DIMENSIONS,
+  type Dimension,
   type Dimensions,
   daysOf,
   percent,
@@ -61,7 +62,7 @@ function Reports({ path, dimensions, lead }: ReportsProps) {
   const filter = useUrlFilter('from', 'to', 'group_by', 'account_id', 'sender', 'country', 'carrier');
   const isAdmin = path.startsWith('/v2/admin');
   const choices = dimensions(filter.values.account_id !== '');
-  const by = choices.find(([name]) => name === filter.values.group_by) ?? choices[0] ?? ['sender', 'Sender'];
+  const by: Dimension = choices.find(([name]) => name === filter.values.group_by) ?? choices[0] ?? ['sender', 'Sender'];
   const { group_by, ...wanted } = filter.values;
   const period = { ...wanted, zone: ZONE };
   const days = useLoad<Report>(path, { ...period, group_by: 'day', limit: ROWS });
@@ -163,7 +164,7 @@ function Days({ report }: { readonly report: Report }) {
 
 interface RowsProps {
   readonly report: Report;
-  readonly by: readonly [name: string, label: string];
+  readonly by: Dimension;
   readonly isAdmin: boolean;
 }
 

@@ -4,15 +4,16 @@ import type { templates } from '../../../../endpoints/sms/account.ts';
 import { useLoad } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { Field, Select, TextArea } from '../../parts/field.tsx';
-import { useOwnSenders } from '../senders/own-senders.ts';
+import { useOwnSenders } from '../senders/senders.tsx';
 import { Counter } from './counter.tsx';
 import { homeZone, ZONES } from './zone.ts';
 
-type Template = AnswerOf<typeof templates>['templates'][number];
+type Templates = AnswerOf<typeof templates>;
+type Template = Templates['templates'][number];
 
 /** The approved DLT templates of the account. */
 export function useTemplates(): readonly Template[] {
-  return useLoad<{ readonly templates: readonly Template[] }>('/v2/templates').data?.templates ?? [];
+  return useLoad<Templates>('/v2/templates').data?.templates ?? [];
 }
 
 interface ContentFieldsProps {

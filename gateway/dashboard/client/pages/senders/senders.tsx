@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
-import type { EntryOf } from '../../../../api/endpoint.ts';
+import type { AnswerOf, EntryOf } from '../../../../api/endpoint.ts';
 import type { senders } from '../../../../endpoints/senders/senders.ts';
 import { create, remove } from '../../api/http.ts';
+import { useLoad } from '../../api/load.ts';
 import { usePages } from '../../api/pages.ts';
 import { may } from '../../api/session.ts';
 import { Badge } from '../../parts/badge.tsx';
@@ -29,6 +30,15 @@ const ROUTES = [
   { value: 'transactional', label: 'Transactional', hint: 'What a customer waits for: orders, codes.' },
   { value: 'promotional', label: 'Promotional', hint: 'Advertising.' },
 ];
+
+/** As many as a list offers. */
+const READ = 500;
+
+/** The senders that the account may use, by name. */
+export function useOwnSenders(): readonly Sender[] {
+  const { data } = useLoad<AnswerOf<typeof senders>>(PATH, { limit: READ });
+  return data?.data.filter(({ state }) => state === 'approved') ?? [];
+}
 
 /** What recipients see as the sender, and whether it may be used. */
 export function SendersPage() {

@@ -6,7 +6,7 @@ import { Field, Select, TextArea } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import type { FormValues } from '../../parts/form-values.ts';
 import { toast } from '../../parts/toast.tsx';
-import { useOwnSenders } from '../senders/own-senders.ts';
+import { useOwnSenders } from '../senders/senders.tsx';
 import { CheckResult } from './check-result.tsx';
 import { Phone } from './phone.tsx';
 import { CATEGORIES, TEMPLATES_PATH, type Template } from './template.ts';

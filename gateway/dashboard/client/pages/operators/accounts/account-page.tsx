@@ -11,7 +11,7 @@ import { number } from '../../../parts/number.ts';
 import { Card, Loading, PageHead } from '../../../parts/page.tsx';
 import { Time } from '../../../parts/time.tsx';
 import type { PageProps } from '../../../router/page.ts';
-import { StatementsCard } from '../../credits/statements-card.tsx';
+import { StatementsCard } from '../../credits/statements.tsx';
 import { type AccountDetail, STATUS_TONES } from './account.ts';
 import { ChainsCard } from './chains-card.tsx';
 import { CloseDialog, ClosedNotice } from './close-dialog.tsx';

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import type { AnswerOf } from '../../../../../api/endpoint.ts';
-import type { listCarriers } from '../../../../../endpoints/carriers/carriers.ts';
 import type { chains } from '../../../../../endpoints/carriers/chains.ts';
 import { put, remove } from '../../../api/http.ts';
 import { useLoad } from '../../../api/load.ts';
@@ -12,6 +11,7 @@ import { Form } from '../../../parts/form.tsx';
 import { Card, Loading } from '../../../parts/page.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { toast, toastProblem } from '../../../parts/toast.tsx';
+import type { Carriers } from '../carriers/carrier.ts';
 
 type Chains = AnswerOf<typeof chains>;
 type Chain = Chains['chains'][number];
@@ -87,7 +87,7 @@ interface ChainDialogProps {
 }
 
 function ChainDialog({ path, chain, onClose, onDone }: ChainDialogProps) {
-  const carriers = useLoad<AnswerOf<typeof listCarriers>>('/v2/admin/carriers');
+  const carriers = useLoad<Carriers>('/v2/admin/carriers');
   const options = (carriers.data?.carriers ?? []).map(({ carrier_id: id, name }) => [id, name] as const);
   return (
     <Dialog title="Set telemarketers" onClose={onClose}>

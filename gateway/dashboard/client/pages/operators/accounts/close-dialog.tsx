@@ -8,7 +8,7 @@ import { Notice } from '../../../parts/notice.tsx';
 import { number } from '../../../parts/number.ts';
 import { Time } from '../../../parts/time.tsx';
 import { toast } from '../../../parts/toast.tsx';
-import type { AccountDetail } from './account.ts';
+import type { AccountDetail, ChangedAccount } from './account.ts';
 
 interface CloseDialogProps {
   readonly account: AccountDetail;
@@ -26,10 +26,10 @@ export function CloseDialog({ account, onClose, onChange }: CloseDialogProps) {
   const [wrong, setWrong] = useState(false);
   const close = async (values: FormValues) => {
     if (values.text('name') !== account.name) return setWrong(true);
-    const { account: closed } = await post<{ account: AccountDetail }>(
-      `/v2/admin/accounts/${account.account_id}/close`,
-      { remaining: values.text('remaining'), reason: values.text('reason') },
-    );
+    const { account: closed } = await post<ChangedAccount>(`/v2/admin/accounts/${account.account_id}/close`, {
+      remaining: values.text('remaining'),
+      reason: values.text('reason'),
+    });
     onChange(closed);
     toast(`${account.name} is closed.`);
     onClose();

@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import type { AnswerOf } from '../../../../../api/endpoint.ts';
+import type { newAccount } from '../../../../../endpoints/accounts/accounts.ts';
 import { create } from '../../../api/http.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { DltIdField } from '../../../parts/dlt-id.tsx';
@@ -7,24 +9,20 @@ import { Field, Select } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
 import type { FormValues } from '../../../parts/form-values.ts';
 import { toast } from '../../../parts/toast.tsx';
-import type { Account } from './account.ts';
 import { NUMBER_CHECKS, SENDER_RULES, SWITCH } from './settings-fields.ts';
 
 export function CreateAccountDialog({ onClose }: { readonly onClose: () => void }) {
   const { route } = useLocation();
   const [dlt, setDlt] = useState('off');
   const make = async (values: FormValues) => {
-    const { account, warnings } = await create<{ account: Account; warnings?: readonly string[] }>(
-      '/v2/admin/accounts',
-      {
-        name: values.text('name'),
-        senders: values.text('senders'),
-        dlt: values.text('dlt'),
-        number_check: values.text('number_check'),
-        ...(values.optional('entity_id') && { entity_id: values.text('entity_id') }),
-        ...(values.optional('expiry_date') && { expiry_date: values.text('expiry_date') }),
-      },
-    );
+    const { account, warnings } = await create<AnswerOf<typeof newAccount>>('/v2/admin/accounts', {
+      name: values.text('name'),
+      senders: values.text('senders'),
+      dlt: values.text('dlt'),
+      number_check: values.text('number_check'),
+      ...(values.optional('entity_id') && { entity_id: values.text('entity_id') }),
+      ...(values.optional('expiry_date') && { expiry_date: values.text('expiry_date') }),
+    });
     if (warnings) toast(warnings.join(' '), 'bad');
     else toast('Account created. Top it up next.');
     route(`/dashboard/admin/accounts/${account.account_id}`);

@@ -1,4 +1,6 @@
 import { useState } from 'preact/hooks';
+import type { AnswerOf } from '../../../../../api/endpoint.ts';
+import type { setLimits } from '../../../../../endpoints/limits/limits.ts';
 import { put } from '../../../api/http.ts';
 import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
@@ -53,7 +55,7 @@ export function LimitsCard({ account, name }: LimitsCardProps) {
                 .toUpperCase()
                 .split(/[^A-Z]+/)
                 .filter(Boolean);
-              const { limits } = await put<{ limits: Limits }>(`${path}/limits`, {
+              const { limits } = await put<AnswerOf<typeof setLimits>>(`${path}/limits`, {
                 spend_per_day: values.number('spend_per_day'),
                 spend_per_month: values.number('spend_per_month'),
                 ...(countries.length > 0 && { countries }),

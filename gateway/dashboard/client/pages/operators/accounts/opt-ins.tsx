@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { EntryOf } from '../../../../../api/endpoint.ts';
-import type { optIns } from '../../../../../endpoints/opt-ins/opt-ins.ts';
+import type { AnswerOf, EntryOf } from '../../../../../api/endpoint.ts';
+import type { addToOptIns, optIns } from '../../../../../endpoints/opt-ins/opt-ins.ts';
 import { post, remove } from '../../../api/http.ts';
 import { usePages } from '../../../api/pages.ts';
 import { may } from '../../../api/session.ts';
@@ -103,7 +103,7 @@ function AddDialog({ path, onClose, onDone }: AddProps) {
         submit="Add to the list"
         onCancel={onClose}
         onSubmit={async (values) => {
-          const { added, known } = await post<{ added: number; known: number }>(path, {
+          const { added, known } = await post<AnswerOf<typeof addToOptIns>>(path, {
             customers: values.lines('customers'),
           });
           toast(`${number(added)} added${known > 0 ? `, ${number(known)} were on the list` : ''}.`);

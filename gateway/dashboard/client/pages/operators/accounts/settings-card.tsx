@@ -7,7 +7,7 @@ import { Form } from '../../../parts/form.tsx';
 import type { FormValues } from '../../../parts/form-values.ts';
 import { Card } from '../../../parts/page.tsx';
 import { toast } from '../../../parts/toast.tsx';
-import type { AccountDetail } from './account.ts';
+import type { AccountDetail, ChangedAccount } from './account.ts';
 import { LINE_BREAKS, LOGS, NUMBER_CHECKS, SENDER_RULES, SWITCH, TEXTS } from './settings-fields.ts';
 
 interface SettingsCardProps {
@@ -41,7 +41,7 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
       message_texts: values.text('message_texts'),
     };
     const path = `/v2/admin/accounts/${account.account_id}`;
-    const answer = await patch<{ account: AccountDetail }>(path, changed(now, shown));
+    const answer = await patch<ChangedAccount>(path, changed(now, shown));
     onChange(answer.account);
     toast('Settings saved. Gateways and workers see them within seconds.');
   };

@@ -4,7 +4,7 @@ import { Field, Select } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
 import type { FormValues } from '../../../parts/form-values.ts';
 import { toast } from '../../../parts/toast.tsx';
-import type { AccountDetail } from './account.ts';
+import type { AccountDetail, ChangedAccount } from './account.ts';
 
 interface StatusDialogProps {
   readonly account: AccountDetail;
@@ -21,13 +21,10 @@ const STOPS = [
 export function StatusDialog({ account, onClose, onChange }: StatusDialogProps) {
   const isActive = account.status === 'active';
   const change = async (values: FormValues) => {
-    const { account: changed } = await post<{ account: AccountDetail }>(
-      `/v2/admin/accounts/${account.account_id}/status`,
-      {
-        status: isActive ? values.text('status') : 'active',
-        ...(values.optional('reason') && { reason: values.text('reason') }),
-      },
-    );
+    const { account: changed } = await post<ChangedAccount>(`/v2/admin/accounts/${account.account_id}/status`, {
+      status: isActive ? values.text('status') : 'active',
+      ...(values.optional('reason') && { reason: values.text('reason') }),
+    });
     onChange(changed);
     toast(`${account.name} is ${changed.status}.`);
     onClose();

@@ -18,14 +18,14 @@ import { Time } from '../../../parts/time.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import type { PageProps } from '../../../router/page.ts';
 import { type BindTest, BindTestResult, testBind } from './bind-test.tsx';
-import { type Carrier, type CarrierDetail, rateOf, readable, toneOf } from './carrier.ts';
+import { type Carrier, type CarrierDetail, type Carriers, rateOf, readable, toneOf } from './carrier.ts';
 import { PauseDialog } from './pause-dialog.tsx';
 import { SettingsCard } from './settings-card.tsx';
 
 /** One carrier: its binds as they are now, and its settings. */
 export function CarrierPage({ params }: PageProps) {
   const loaded = useLoad<CarrierDetail>(`/v2/admin/carriers/${params.carrier_id}`);
-  const live = useLive<{ carriers: readonly Carrier[] }>('carriers');
+  const live = useLive<Carriers>('carriers');
   const { route } = useLocation();
   const [asked, setAsked] = useState<'status' | 'test' | 'remove'>();
   const carrier = loaded.data;

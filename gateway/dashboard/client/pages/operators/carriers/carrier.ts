@@ -1,15 +1,19 @@
 import type { AnswerOf } from '../../../../../api/endpoint.ts';
-import type { listCarriers, showCarrier } from '../../../../../endpoints/carriers/carriers.ts';
+import type { changeCarrier, listCarriers, showCarrier } from '../../../../../endpoints/carriers/carriers.ts';
 import type { Tone } from '../../../parts/badge.tsx';
 import { shortTime } from '../../../parts/time.tsx';
 
-/** As `GET /v2/admin/carriers` shows it. */
-export type Carrier = AnswerOf<typeof listCarriers>['carriers'][number];
+/** As `GET /v2/admin/carriers` shows them, and the stream. */
+export type Carriers = AnswerOf<typeof listCarriers>;
+export type Carrier = Carriers['carriers'][number];
 
 export type Setting = CarrierDetail['settings'][number];
 
 /** As `GET /v2/admin/carriers/{carrier_id}` shows it. */
 export type CarrierDetail = AnswerOf<typeof showCarrier>;
+
+/** The answer to each change of one. */
+export type ChangedCarrier = AnswerOf<typeof changeCarrier>;
 
 export function toneOf(condition: string): Tone {
   if (condition === 'bound') return 'good';

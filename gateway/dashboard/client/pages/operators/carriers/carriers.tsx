@@ -1,6 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { AnswerOf } from '../../../../../api/endpoint.ts';
-import type { listCarriers } from '../../../../../endpoints/carriers/carriers.ts';
 import { useLive } from '../../../api/live.ts';
 import { useLoad } from '../../../api/load.ts';
 import { may } from '../../../api/session.ts';
@@ -10,10 +8,8 @@ import { Empty } from '../../../parts/empty.tsx';
 import { number } from '../../../parts/number.ts';
 import { Loading, PageHead } from '../../../parts/page.tsx';
 import { Table } from '../../../parts/table.tsx';
-import { rateOf, readable, toneOf } from './carrier.ts';
+import { type Carriers, rateOf, readable, toneOf } from './carrier.ts';
 import { CreateCarrierDialog } from './create-carrier.tsx';
-
-type Carriers = AnswerOf<typeof listCarriers>;
 
 /** Carriers and their binds, as they are now. */
 export function CarriersPage() {

@@ -12,7 +12,7 @@ import type { FormValues } from '../../../parts/form-values.ts';
 import { Loading } from '../../../parts/page.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { type BindTest, BindTestResult, testBind } from './bind-test.tsx';
-import type { CarrierDetail, Setting } from './carrier.ts';
+import type { ChangedCarrier, Setting } from './carrier.ts';
 import { DLT_TAGS, SettingField } from './setting-field.tsx';
 
 /** As `GET /v2/admin/carrier-form` shows it. */
@@ -50,7 +50,7 @@ function CarrierFields({ form, onClose }: { readonly form: CarrierForm; readonly
   };
   const save = async (values: FormValues) => {
     const name = values.optional('name');
-    const { carrier } = await post<{ carrier: CarrierDetail }>('/v2/admin/carriers', {
+    const { carrier } = await post<ChangedCarrier>('/v2/admin/carriers', {
       carrier_id: values.text('carrier_id'),
       ...(name && { name }),
       ...asked(values),

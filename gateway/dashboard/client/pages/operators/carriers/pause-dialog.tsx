@@ -4,7 +4,7 @@ import { Field } from '../../../parts/field.tsx';
 import { Form } from '../../../parts/form.tsx';
 import type { FormValues } from '../../../parts/form-values.ts';
 import { toast } from '../../../parts/toast.tsx';
-import type { Carrier, CarrierDetail } from './carrier.ts';
+import type { Carrier, CarrierDetail, ChangedCarrier } from './carrier.ts';
 
 interface PauseDialogProps {
   readonly carrier: Carrier;
@@ -15,13 +15,10 @@ interface PauseDialogProps {
 export function PauseDialog({ carrier, onClose, onChange }: PauseDialogProps) {
   const isActive = carrier.status === 'active';
   const change = async (values: FormValues) => {
-    const { carrier: changed } = await post<{ carrier: CarrierDetail }>(
-      `/v2/admin/carriers/${carrier.carrier_id}/status`,
-      {
-        status: isActive ? 'paused' : 'active',
-        ...(values.optional('reason') && { reason: values.text('reason') }),
-      },
-    );
+    const { carrier: changed } = await post<ChangedCarrier>(`/v2/admin/carriers/${carrier.carrier_id}/status`, {
+      status: isActive ? 'paused' : 'active',
+      ...(values.optional('reason') && { reason: values.text('reason') }),
+    });
     onChange(changed);
     toast(isActive ? `${carrier.name} is paused.` : `${carrier.name} is active again.`);
     onClose();

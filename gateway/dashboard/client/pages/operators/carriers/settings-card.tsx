@@ -11,7 +11,7 @@ import { Card } from '../../../parts/page.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { type BindTest, BindTestResult, testBind } from './bind-test.tsx';
-import type { CarrierDetail, Setting } from './carrier.ts';
+import type { CarrierDetail, ChangedCarrier, Setting } from './carrier.ts';
 import { SettingField } from './setting-field.tsx';
 
 interface SettingsCardProps {
@@ -141,5 +141,5 @@ function PasswordDialog({ carrier, onChange, onClose }: ChangeProps) {
 
 async function change(carrier: CarrierDetail, body: object, onChange: SettingsCardProps['onChange']): Promise<void> {
   const path = `/v2/admin/carriers/${carrier.carrier_id}`;
-  onChange((await patch<{ carrier: CarrierDetail }>(path, body)).carrier);
+  onChange((await patch<ChangedCarrier>(path, body)).carrier);
 }

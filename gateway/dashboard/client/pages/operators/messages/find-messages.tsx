@@ -1,3 +1,5 @@
+import type { EntryOf } from '../../../../../api/endpoint.ts';
+import type { findMessages } from '../../../../../endpoints/operators/messages.ts';
 import { usePages } from '../../../api/pages.ts';
 import { FilterAccount } from '../../../parts/account.tsx';
 import { Badge } from '../../../parts/badge.tsx';
@@ -7,12 +9,9 @@ import { PageHead } from '../../../parts/page.tsx';
 import { PagedTable } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
 import { useUrlFilter } from '../../../parts/url-filter.ts';
-import { type Message, STATUS_TONES } from '../../messages/message.ts';
+import { STATUS_TONES } from '../../messages/message.ts';
 
-interface FoundMessage extends Message {
-  readonly account_id: string;
-  readonly account_name: string;
-}
+type FoundMessage = EntryOf<typeof findMessages>;
 
 /** Where a question of a customer begins: "my code did not arrive". */
 export function FindMessagesPage() {

@@ -1,5 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import type { AnswerOf } from '../../../../../api/endpoint.ts';
+import type { findMessage } from '../../../../../endpoints/operators/messages.ts';
 import { useLoad } from '../../../api/load.ts';
 import { lookAt } from '../../../api/session.ts';
 import { Loading, PageHead } from '../../../parts/page.tsx';
@@ -9,9 +11,7 @@ import { messageHref } from '../../messages/message.ts';
 /** A message of any account: its page in that account, where its webhooks and its batch are too. */
 export function OpenMessagePage({ params: { message_id: id = '' } }: PageProps) {
   const { route } = useLocation();
-  const found = useLoad<{ readonly account_id: string; readonly account_name: string }>(
-    `/v2/admin/messages/${encodeURIComponent(id)}`,
-  );
+  const found = useLoad<AnswerOf<typeof findMessage>>(`/v2/admin/messages/${encodeURIComponent(id)}`);
   const { data } = found;
   useEffect(() => {
     if (data === undefined) return;

@@ -1,28 +1,13 @@
 import { useLocation } from 'preact-iso/router';
+import type { AnswerOf } from '../../../../../api/endpoint.ts';
+import type { operatorCharts } from '../../../../../endpoints/statistics/charts.ts';
 import { useLoad } from '../../../api/load.ts';
 import { Card, Loading } from '../../../parts/page.tsx';
 import { Plot, type PlotTone } from '../../../parts/plot.tsx';
 import { Tabs } from '../../../parts/tabs.tsx';
 
-type Values = readonly (number | null)[];
-
-/** As `GET /v2/admin/charts` shows it. */
-interface OperatorCharts {
-  readonly step: 'hour' | 'day';
-  readonly times: readonly string[];
-  readonly messages: Readonly<Record<'delivered' | 'sent' | 'waiting' | 'failed', readonly number[]>>;
-  readonly operators: readonly {
-    readonly operator: string;
-    readonly delivery_rate: Values;
-    readonly seconds_p50: Values;
-  }[];
-  readonly carriers: readonly {
-    readonly carrier_id: string;
-    readonly name: string;
-    readonly waiting: Values;
-    readonly answer_ms_p99: Values;
-  }[];
-}
+type OperatorCharts = AnswerOf<typeof operatorCharts>;
+type Values = OperatorCharts['carriers'][number]['waiting'];
 
 const PERIODS = [
   { href: '/dashboard/admin', label: '24 hours' },

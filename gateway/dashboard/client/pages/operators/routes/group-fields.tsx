@@ -1,13 +1,14 @@
 import { Button } from '../../../parts/button.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
 import { useFieldError } from '../../../parts/form.tsx';
+import type { Carriers } from '../carriers/carrier.ts';
 import type { Route } from './route.ts';
 
 type Groups = Route['groups'];
 
 interface GroupFieldsProps {
   readonly groups: Groups;
-  readonly carriers: readonly { readonly carrier_id: string; readonly name: string }[];
+  readonly carriers: Carriers['carriers'];
   readonly onChange: (groups: Groups) => void;
 }
 

@@ -9,8 +9,9 @@ import { Form } from '../../../parts/form.tsx';
 import type { FormValues } from '../../../parts/form-values.ts';
 import { Loading } from '../../../parts/page.tsx';
 import { toast } from '../../../parts/toast.tsx';
+import type { Carriers } from '../carriers/carrier.ts';
 import { GroupFields } from './group-fields.tsx';
-import { CHOICES, CONDITIONS, type Route, several } from './route.ts';
+import { CHOICES, type ChangedRoute, CONDITIONS, type Route, several } from './route.ts';
 
 interface RouteDialogProps {
   /** Absent: a new one. */
@@ -20,9 +21,7 @@ interface RouteDialogProps {
 }
 
 export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
-  const carriers = useLoad<{ readonly carriers: readonly { readonly carrier_id: string; readonly name: string }[] }>(
-    '/v2/admin/carriers',
-  );
+  const carriers = useLoad<Carriers>('/v2/admin/carriers');
   const [groups, setGroups] = useState<Route['groups']>(route?.groups ?? []);
   const save = async (values: FormValues) => {
     const name = route?.route_id ?? values.text('name');
@@ -36,7 +35,7 @@ export function RouteDialog({ route, onClose, onDone }: RouteDialogProps) {
     });
     const accounts = several(values.text('matches.accounts'));
     const price = values.optional('price');
-    const { warning } = await put<{ warning: string | null }>(`/v2/admin/routes/${encodeURIComponent(name)}`, {
+    const { warning } = await put<ChangedRoute>(`/v2/admin/routes/${encodeURIComponent(name)}`, {
       matches: { ...Object.fromEntries([...asked, ...ticked]), ...(accounts.length > 0 && { accounts }) },
       groups,
       order: values.number('order') ?? 0,

@@ -1,7 +1,11 @@
 import type { AnswerOf } from '../../../../../api/endpoint.ts';
-import type { routes } from '../../../../../endpoints/routing/routes.ts';
-/** As `GET /v2/admin/routes` shows it. */
-export type Route = AnswerOf<typeof routes>['routes'][number];
+import type { putRoute, routes } from '../../../../../endpoints/routing/routes.ts';
+
+/** As `GET /v2/admin/routes` shows them. */
+export type Routes = AnswerOf<typeof routes>;
+export type Route = Routes['routes'][number];
+
+export type ChangedRoute = AnswerOf<typeof putRoute>;
 
 /** The conditions that are lists of words. */
 export const CONDITIONS = [

@@ -10,12 +10,12 @@ import { Loading, PageHead } from '../../../parts/page.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { toast } from '../../../parts/toast.tsx';
 import { ExplainCard } from './explain-card.tsx';
-import type { Route } from './route.ts';
+import type { Route, Routes } from './route.ts';
 import { RouteDialog } from './route-dialog.tsx';
 
 /** Which carriers take which messages. */
 export function RoutesPage() {
-  const loaded = useLoad<{ routes: readonly Route[] }>('/v2/admin/routes');
+  const loaded = useLoad<Routes>('/v2/admin/routes');
   const [edited, setEdited] = useState<Route | 'new'>();
   const [removed, setRemoved] = useState<Route>();
   const add = may('admin:routing') && (

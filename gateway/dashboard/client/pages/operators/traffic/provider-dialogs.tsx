@@ -1,4 +1,7 @@
 import { useState } from 'preact/hooks';
+import type { AnswerOf, EntryOf } from '../../../../../api/endpoint.ts';
+import type { changeProvider } from '../../../../../endpoints/providers/change-provider.ts';
+import type { providers } from '../../../../../endpoints/providers/providers.ts';
 import { patch, post } from '../../../api/http.ts';
 import { AccountField } from '../../../parts/account.tsx';
 import { changed } from '../../../parts/changed.ts';
@@ -10,7 +13,9 @@ import type { FormValues } from '../../../parts/form-values.ts';
 import { Notice } from '../../../parts/notice.tsx';
 import { SecretDialog } from '../../../parts/secret.tsx';
 import { toast } from '../../../parts/toast.tsx';
-import type { Provider } from './provider.ts';
+
+/** As `GET /v2/admin/providers` shows it. */
+export type Provider = EntryOf<typeof providers>;
 
 interface ProviderDialogProps {
   /** Absent: of an account that has none yet. */
@@ -28,6 +33,11 @@ const POLICIES = [
   ['resend', 'Send it again: it may arrive twice'],
 ] as const;
 
+const NUMBERS = [
+  ['per_second', 'Messages a second'],
+  ['window_size', 'Sends in flight'],
+] as const;
+
 /** Gives an account its chat-app number, or changes it. Tokens are written, and never shown. */
 export function ProviderDialog({ of, onClose, onDone }: ProviderDialogProps) {
   const [made, setMade] = useState<{ readonly provider: Provider; readonly token: string }>();
@@ -40,19 +50,19 @@ export function ProviderDialog({ of, onClose, onDone }: ProviderDialogProps) {
     opt_in: of?.opt_in ?? 'off',
     unknown_policy: of?.unknown_policy ?? 'assume_sent',
   };
+  const numbers = { per_second: of?.per_second, window_size: of?.window_size };
   const save = async (values: FormValues) => {
-    const now = Object.fromEntries(Object.keys(shown).map((name) => [name, values.text(name)]));
+    const now = Object.fromEntries([
+      ...Object.keys(shown).map((name) => [name, values.text(name)]),
+      ...Object.keys(numbers).map((name) => [name, values.number(name)]),
+    ]);
     const secrets = ['token', 'app_secret'].flatMap((name) =>
       values.has(name) && values.exact(name) ? [[name, values.exact(name)]] : [],
     );
-    const numbers = ['per_second', 'window_size'].flatMap((name) => {
-      const value = values.number(name);
-      return value === undefined || value === of?.[name as 'per_second' | 'window_size'] ? [] : [[name, value]];
-    });
     const account = of?.account_id ?? values.text('account_id');
-    const answer = await patch<{ provider: Provider; verify_token: string | null }>(`/v2/admin/providers/${account}`, {
-      ...changed(now, shown),
-      ...Object.fromEntries([...secrets, ...numbers]),
+    const answer = await patch<AnswerOf<typeof changeProvider>>(`/v2/admin/providers/${account}`, {
+      ...changed(now, { ...shown, ...numbers }),
+      ...Object.fromEntries(secrets),
     });
     onDone();
     if (answer.verify_token !== null) return setMade({ provider: answer.provider, token: answer.verify_token });
@@ -135,20 +145,9 @@ export function ProviderDialog({ of, onClose, onDone }: ProviderDialogProps) {
           hint="It signs callbacks."
         />
         <Select name="opt_in" label="Opt-in" options={OPT_IN} initial={shown.opt_in} />
-        <Field
-          name="per_second"
-          label="Messages a second"
-          inputMode="numeric"
-          optional
-          initial={String(of?.per_second ?? '')}
-        />
-        <Field
-          name="window_size"
-          label="Sends in flight"
-          inputMode="numeric"
-          optional
-          initial={String(of?.window_size ?? '')}
-        />
+        {NUMBERS.map(([name, label]) => (
+          <Field key={name} {...{ name, label }} inputMode="numeric" optional initial={String(of?.[name] ?? '')} />
+        ))}
         <Select
           name="unknown_policy"
           label="A send without an answer"

@@ -11,8 +11,7 @@ import { PageHead } from '../../../parts/page.tsx';
 import { PagedTable } from '../../../parts/table.tsx';
 import { Time } from '../../../parts/time.tsx';
 import { toast } from '../../../parts/toast.tsx';
-import type { Provider } from './provider.ts';
-import { ProviderDialog, TestSendDialog } from './provider-dialogs.tsx';
+import { type Provider, ProviderDialog, TestSendDialog } from './provider-dialogs.tsx';
 
 const TONES: Readonly<Record<Provider['condition'], Tone>> = {
   active: 'good',
