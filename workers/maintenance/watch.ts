@@ -76,6 +76,7 @@ export class Watch {
     this.#traffic = new WatchedTraffic(db, clock);
     this.#machine = new WatchedMachine(db, clock, { storeDir, publicUrl });
     this.#watchedAt = deps.metrics.gauge('watched_at_seconds', 'When it was looked last for what is wrong.');
+    this.#watchedAt.remove(); // A gauge begins with 0, which is no time: that alert would come at every start.
     this.#gauge = deps.metrics.gauge('conditions', 'What is wrong now. Those of accounts are counted.', [
       'condition',
       'severity',
