@@ -74,6 +74,8 @@ describe('the dashboard: operators', function () {
     await page.getByRole('heading', { name: 'Statement', exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Top up or correct' }).click();
+    await page.getByRole('button', { name: 'Look at it again' }).click();
+    await page.getByText('It must be a number.').waitFor();
     await page.getByRole('textbox', { name: 'Credits', exact: true }).fill('5,000');
     await page.getByRole('button', { name: 'Look at it again' }).click();
     const second = page.getByRole('dialog', { name: 'Top up these credits?' });

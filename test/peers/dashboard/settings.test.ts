@@ -61,7 +61,7 @@ describe('the dashboard: settings', () => {
 
     await page.getByLabel('Requests a minute').fill('');
     await page.getByRole('button', { name: 'Save settings' }).click();
-    await page.locator('[aria-invalid=true]').waitFor();
+    await page.getByText('It must be a number.', { exact: true }).waitFor();
     await page.getByLabel('Requests a minute').fill('60');
     await page.getByLabel('Name').fill('Shop in Pune');
     await page.getByRole('button', { name: 'Save settings' }).click();

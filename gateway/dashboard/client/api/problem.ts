@@ -26,6 +26,11 @@ export class ApiProblem extends Error {
   }
 }
 
+/** What is wrong with a field, and the gateway cannot see. */
+export function fieldProblem(error: FieldError): ApiProblem {
+  return new ApiProblem(400, { title: 'Invalid request', errors: [error] });
+}
+
 export function noConnection(): ApiProblem {
   return new ApiProblem(0, {
     code: 'no_connection',

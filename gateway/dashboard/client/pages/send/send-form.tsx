@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { create, post } from '../../api/http.ts';
-import { ApiProblem, type FieldError } from '../../api/problem.ts';
+import { ApiProblem, type FieldError, fieldProblem } from '../../api/problem.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Facts } from '../../parts/facts.tsx';
 import { Form } from '../../parts/form.tsx';
@@ -62,7 +62,7 @@ export function SendForm({ path, bodyOf, nameOf, onDone, placed, faultOf, childr
     setBody(now);
     setChecked(undefined);
     const fault = faultOf?.(values);
-    if (fault !== undefined) throw new ApiProblem(400, { title: 'Invalid request', errors: [fault] });
+    if (fault !== undefined) throw fieldProblem(fault);
     try {
       const says = await post<DryRun>(pathOf(now), { ...now, dry_run: true });
       setChecked({ body: JSON.stringify(now), says });

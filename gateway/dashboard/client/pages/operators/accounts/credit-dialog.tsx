@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { create } from '../../../api/http.ts';
+import { fieldProblem } from '../../../api/problem.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Facts } from '../../../parts/facts.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
@@ -31,9 +32,13 @@ export function CreditDialog({ account, onClose, onDone }: CreditDialogProps) {
   const [typed, setTyped] = useState<Credit>();
   const [sure, setSure] = useState(false);
   const look = async (values: FormValues) => {
+    const amount = Number(values.text('amount').replaceAll(',', '') || Number.NaN);
+    if (Number.isNaN(amount)) {
+      throw fieldProblem({ field: 'amount', code: 'wrong_type', detail: 'It must be a number.' });
+    }
     setTyped({
       kind: values.text('kind') === 'correction' ? 'correction' : 'top_up',
-      amount: Number(values.text('amount').replaceAll(',', '')),
+      amount,
       reason: values.text('reason'),
     });
     setSure(true);

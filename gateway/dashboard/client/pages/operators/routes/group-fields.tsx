@@ -42,7 +42,7 @@ export function GroupFields({ groups, carriers, onChange }: GroupFieldsProps) {
                 label="Weight"
                 inputMode="numeric"
                 value={String(weight)}
-                onInput={(text) => change(g, group.with(c, { carrier, weight: Number(text) }))}
+                onInput={(text) => change(g, group.with(c, { carrier, weight: Number(text) || 0 }))}
               />
               <Button
                 look="quiet"
