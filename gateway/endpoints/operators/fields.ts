@@ -66,7 +66,8 @@ export const currency = string(
 
 export const country = string(
   {
-    description: 'Two letters (ISO 3166-1). Recipients without a country code are taken to be from here.',
+    description:
+      'Two letters (ISO 3166-1). A number without a country code is taken to be from here, if a handset or a search gives it; recipients need theirs.',
     pattern: '^[A-Z]{2}$',
   },
   (text) => (isCountry(text) ? text : new Fault('invalid_value', 'It must be a country in two letters, like IN.')),

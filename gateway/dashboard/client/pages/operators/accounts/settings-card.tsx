@@ -72,6 +72,7 @@ export function SettingsCard({ account, onChange }: SettingsCardProps) {
           label="Country of numbers without a code"
           optional={settings.country === null}
           initial={shown.country}
+          hint="Two letters: IN. Numbers of handsets and in searches are taken to be from there; a send needs the country code."
         />
         <Select
           name="line_breaks"

@@ -28,7 +28,10 @@ export function OperatorOverviewPage() {
             <>
               <Conditions of={now.conditions} more={now.more_conditions} none="Nothing is wrong." />
               <Totals now={now} />
-              <Card title="Queues" lead="What waits to leave, by priority class, with the oldest waiting.">
+              <Card
+                title="Queues"
+                lead="What waits to leave for the first time, by priority class, with the oldest waiting. What a carrier refused for now waits elsewhere for its next try: the last chart counts it, and after a minute it stands above."
+              >
                 <Queues queues={now.queues} />
               </Card>
               <Charts />

@@ -10,7 +10,7 @@ import { Time } from '../../../parts/time.tsx';
 export type Queue = AnswerOf<typeof operatorQueues>['queues'][number];
 
 export function Queues({ queues }: { readonly queues: readonly Queue[] }) {
-  if (queues.length === 0) return <Empty icon="queue">Nothing waits to leave.</Empty>;
+  if (queues.length === 0) return <Empty icon="queue">Nothing waits to leave for the first time.</Empty>;
   return (
     <Table
       caption="Queues"
