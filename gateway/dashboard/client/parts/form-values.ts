@@ -1,3 +1,5 @@
+import { fieldProblem } from '../api/problem.ts';
+
 /** What a form holds, by the names of its fields. */
 export class FormValues {
   readonly #data: FormData;
@@ -21,10 +23,17 @@ export class FormValues {
     return this.text(name) || undefined;
   }
 
-  /** Undefined when nothing was entered. NaN goes to the gateway as null, which it refuses by the field's name. */
+  /** Undefined when nothing was entered. Thousands may be apart by commas. Throws what the form shows at the field if it is no number. */
   number(name: string): number | undefined {
     const text = this.text(name);
-    return text === '' ? undefined : Number(text);
+    return text === '' ? undefined : this.neededNumber(name);
+  }
+
+  /** The same of a field that may not be empty. */
+  neededNumber(name: string): number {
+    const number = Number(this.text(name).replaceAll(',', '') || Number.NaN);
+    if (Number.isNaN(number)) throw fieldProblem({ field: name, code: 'wrong_type', detail: 'It must be a number.' });
+    return number;
   }
 
   /** The ticked boxes of that name. */

@@ -11,12 +11,7 @@ const Errors = createContext<readonly FieldError[]>([]);
 /** What the gateway said about the field of this name, or about its members. */
 export function useFieldError(name: string): string | undefined {
   const of = useContext(Errors).filter(({ field }) => belongs(field, name));
-  return of.length === 0 ? undefined : of.map(wordsOf).join(' ');
-}
-
-/** A form sends null where somebody typed no number, and nowhere else. */
-function wordsOf({ code, detail }: FieldError): string {
-  return code === 'wrong_type' && detail.includes('null') ? 'It must be a number.' : detail;
+  return of.length === 0 ? undefined : of.map(({ detail }) => detail).join(' ');
 }
 
 type Act = (values: FormValues) => Promise<void>;
@@ -98,9 +93,9 @@ function FieldErrors({ problem, form }: FieldErrorsProps) {
   return (
     <Problem problem={problem}>
       {marked > 0 && <p>{marked === 1 ? 'Correct the marked field.' : `Correct the ${marked} marked fields.`}</p>}
-      {unplaced.map((one) => (
-        <p key={one.field + one.detail}>
-          <code>{one.field}</code> <Words text={wordsOf(one)} />
+      {unplaced.map(({ field, detail }) => (
+        <p key={field + detail}>
+          <code>{field}</code> <Words text={detail} />
         </p>
       ))}
     </Problem>

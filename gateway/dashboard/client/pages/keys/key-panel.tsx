@@ -120,7 +120,7 @@ function EditDialog({ of, path, onClose, onChange }: ActProps & { readonly of: K
             name: values.text('name'),
             scopes: values.all('scopes').sort(),
             allowed_ips: values.lines('allowed_ips'),
-            per_minute: values.number('per_minute') ?? null, // Emptied, it is refused.
+            per_minute: values.neededNumber('per_minute'),
           };
           await patch(path, changed(now, { ...of, scopes: [...of.scopes].sort(), allowed_ips: of.allowed_ips ?? [] }));
           onChange();

@@ -78,7 +78,12 @@ export function SendForm({ path, bodyOf, nameOf, onDone, placed, faultOf, childr
   };
   const changed = (event: Event) => {
     const form = event.target instanceof HTMLElement ? event.target.closest('form') : null;
-    if (form !== null) setBody(bodyOf(new FormValues(form)));
+    if (form === null) return;
+    try {
+      setBody(bodyOf(new FormValues(form)));
+    } catch {
+      setBody(undefined); // Not a number yet, as "-" while "-3" is typed. The check tells.
+    }
   };
   const says = isChecked ? checked.says : undefined;
   const placeholder = body?.message?.match(PLACEHOLDER)?.[0];

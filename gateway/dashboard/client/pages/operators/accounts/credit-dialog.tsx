@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import { create } from '../../../api/http.ts';
-import { fieldProblem } from '../../../api/problem.ts';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { Facts } from '../../../parts/facts.tsx';
 import { Field, Select } from '../../../parts/field.tsx';
@@ -32,13 +31,9 @@ export function CreditDialog({ account, onClose, onDone }: CreditDialogProps) {
   const [typed, setTyped] = useState<Credit>();
   const [sure, setSure] = useState(false);
   const look = async (values: FormValues) => {
-    const amount = Number(values.text('amount').replaceAll(',', '') || Number.NaN);
-    if (Number.isNaN(amount)) {
-      throw fieldProblem({ field: 'amount', code: 'wrong_type', detail: 'It must be a number.' });
-    }
     setTyped({
       kind: values.text('kind') === 'correction' ? 'correction' : 'top_up',
-      amount,
+      amount: values.neededNumber('amount'),
       reason: values.text('reason'),
     });
     setSure(true);
@@ -82,17 +77,13 @@ export function CreditDialog({ account, onClose, onDone }: CreditDialogProps) {
 
 function SecondLook({ account, credit }: { readonly account: AccountDetail; readonly credit: Credit }) {
   const { amount, reason } = credit;
-  const known = Number.isFinite(amount);
   return (
     <Facts
       facts={[
         ['Account', account.name],
         ['Id', <code>{account.account_id}</code>],
-        [amount < 0 ? 'Takes' : 'Adds', <strong>{known ? `${number(Math.abs(amount))} credits` : 'no number'}</strong>],
-        [
-          'Balance',
-          known ? `${number(account.balance)} → ${number(account.balance + amount)}` : number(account.balance),
-        ],
+        [amount < 0 ? 'Takes' : 'Adds', <strong>{`${number(Math.abs(amount))} credits`}</strong>],
+        ['Balance', `${number(account.balance)} → ${number(account.balance + amount)}`],
         ['Reason', reason === '' ? '–' : reason],
       ]}
     />
@@ -100,7 +91,6 @@ function SecondLook({ account, credit }: { readonly account: AccountDetail; read
 }
 
 function actOf({ kind, amount }: Credit): string {
-  if (!Number.isFinite(amount)) return 'Book it';
   if (kind === 'top_up') return `Add ${number(amount)} credits`;
   return amount < 0 ? `Take ${number(-amount)} credits` : `Add ${number(amount)} credits`;
 }
