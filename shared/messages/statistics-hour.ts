@@ -75,6 +75,36 @@ export interface TrafficCounts {
   readonly costs?: Amounts;
 }
 
+/** The same while they are added up. */
+export interface TrafficSums {
+  readonly states: Map<ShownState, number>;
+  readonly errors: Map<string, number>;
+  readonly sales: Map<string, number>;
+  readonly costs: Map<string, number>;
+  messages: number;
+  segments: number;
+  credits: number;
+  refunded: number;
+}
+
+export function noTraffic(): TrafficSums {
+  return {
+    ...{ states: new Map(), errors: new Map(), sales: new Map(), costs: new Map() },
+    ...{ messages: 0, segments: 0, credits: 0, refunded: 0 },
+  };
+}
+
+export function increase<Key>(counts: Map<Key, number>, key: Key, by = 1): void {
+  counts.set(key, (counts.get(key) ?? 0) + by);
+}
+
+export function mostFrequent(errors: ReadonlyMap<string, number>, most: number): ErrorCount[] {
+  return [...errors]
+    .map(([code, messages]) => ({ code, messages }))
+    .sort((a, b) => b.messages - a.messages || (a.code < b.code ? -1 : 1))
+    .slice(0, most);
+}
+
 /** By ISO 4217 code; `none` where the operator wrote none. */
 export type Amounts = Readonly<Record<string, number>>;
 

@@ -4,9 +4,12 @@ import {
   type Amounts,
   countedFrom,
   HOUR_MS,
+  increase,
+  noTraffic,
   type ShownState,
   type TrafficKind,
   type TrafficRow,
+  type TrafficSums,
 } from '../../../shared/messages/statistics-hour.ts';
 import { readTraffic } from '../../../shared/messages/statistics-store.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
@@ -28,19 +31,11 @@ export interface Asked {
   readonly filter: Readonly<Partial<Record<Exclude<Dimension, 'day'>, string>>>;
 }
 
-export interface Row {
+export interface Row extends TrafficSums {
   /** Without what is unknown, or no property of the channel. */
   readonly values: Readonly<Partial<Record<Dimension, string>>>;
   /** Of messages that were too different to be counted apart. */
   readonly other: boolean;
-  readonly states: Map<ShownState, number>;
-  readonly errors: Map<string, number>;
-  readonly sales: Map<string, number>;
-  readonly costs: Map<string, number>;
-  messages: number;
-  segments: number;
-  credits: number;
-  refunded: number;
 }
 
 export interface Report {
@@ -60,7 +55,7 @@ export async function readReport(db: Db, asked: Asked): Promise<Report> {
   const dayOf = daysOf(zone);
   const [begin, end] = [beginOf(from, dayOf), beginOf(dayAfter(to), dayOf)];
   const rows = new Map<string, Row>();
-  const total = newRow({}, false);
+  const total: Row = { ...noTraffic(), values: {}, other: false };
   const wanted = Object.entries(filter) as [keyof TrafficKind, string][]; // its keys
   let unsorted = 0;
   for await (const hour of readTraffic(db, account ?? ALL, begin, new Date(end.getTime() + HOUR_MS - 1))) {
@@ -98,7 +93,7 @@ function rowOf(
   const known = rows.get(key);
   if (known !== undefined) return known;
   if (rows.size >= ROWS_MAX && !other) return rowOf(rows, groupBy, { day: values.day, channel: values.channel }, true);
-  const row = newRow(defined(values), other);
+  const row: Row = { ...noTraffic(), values: defined(values), other };
   rows.set(key, row);
   return row;
 }
@@ -118,13 +113,6 @@ function byValues(groupBy: readonly Dimension[]): (a: Row, b: Row) => number {
   };
 }
 
-function newRow(values: Row['values'], other: boolean): Row {
-  return {
-    ...{ values, other, messages: 0, segments: 0, credits: 0, refunded: 0 },
-    ...{ states: new Map(), errors: new Map(), sales: new Map(), costs: new Map() },
-  };
-}
-
 function add(row: Row, traffic: TrafficRow): void {
   row.messages += messagesOf(traffic);
   row.segments += traffic.segments;
@@ -138,10 +126,6 @@ function add(row: Row, traffic: TrafficRow): void {
 
 function addAmounts(sums: Map<string, number>, amounts: Amounts = {}): void {
   for (const [currency, millionths] of Object.entries(amounts)) increase(sums, currency, millionths);
-}
-
-function increase<Key>(sums: Map<Key, number>, key: Key, by: number): void {
-  sums.set(key, (sums.get(key) ?? 0) + by);
 }
 
 function messagesOf({ states }: TrafficRow): number {

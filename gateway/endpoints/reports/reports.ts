@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
+import { mostFrequent } from '../../../shared/messages/statistics-hour.ts';
 import { readNewestCount } from '../../../shared/messages/statistics-store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
@@ -298,7 +299,7 @@ function kindRecord(names: Names, { values, other }: Row, groupBy: readonly stri
   return other ? { ...kind, other } : kind;
 }
 
-function ownTotal({ messages, segments, states, credits, refunded, errors }: Row) {
+function numbersOf({ messages, segments, states, credits, refunded }: Row) {
   const of = (state: Parameters<typeof states.get>[0]): number => states.get(state) ?? 0;
   const delivered = of('delivered') + of('read');
   const ended = delivered + of('failed') + of('expired') + of('rejected');
@@ -307,14 +308,17 @@ function ownTotal({ messages, segments, states, credits, refunded, errors }: Row
     ...{ failed: of('failed'), expired: of('expired'), rejected: of('rejected') },
     delivery_rate: ended === 0 ? null : Math.round((delivered / ended) * 10_000) / 10_000,
     ...{ credits, refunded },
-    errors: [...errors]
-      .sort(([, a], [, b]) => b - a)
-      .slice(0, ERRORS_SHOWN)
-      .map(([code, count]) => ({
-        error_code: code,
-        messages: count,
-        cause: explainCounted(code).cause,
-      })),
+  };
+}
+
+function ownTotal(row: Row) {
+  return {
+    ...numbersOf(row),
+    errors: mostFrequent(row.errors, ERRORS_SHOWN).map(({ code, messages }) => ({
+      error_code: code,
+      messages,
+      cause: explainCounted(code).cause,
+    })),
   };
 }
 
@@ -353,10 +357,10 @@ function reportFile(names: Names, groupBy: readonly string[], { rows, total }: R
             : (row.values[names[name] ?? 'day'] ?? (row.other ? 'other' : undefined)),
       ]),
     ),
-    ...Object.fromEntries(NUMBERS.map((name) => [name, (row) => ownTotal(row)[name]])),
-    errors: (row) =>
-      ownTotal(row)
-        .errors.map(({ error_code, messages }) => `${error_code}: ${messages}`)
+    ...Object.fromEntries(NUMBERS.map((name) => [name, (row) => numbersOf(row)[name]])),
+    errors: ({ errors }) =>
+      mostFrequent(errors, ERRORS_SHOWN)
+        .map(({ code, messages }) => `${code}: ${messages}`)
         .join('; '),
     ...Object.fromEntries(money),
   };

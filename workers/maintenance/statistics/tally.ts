@@ -7,12 +7,14 @@ import {
   type Counter,
   type HourDocument,
   type HourName,
+  increase,
+  mostFrequent,
   SECONDS,
   type ShownState,
 } from '../../../shared/messages/statistics-hour.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { Counted, Sorted } from './counted.ts';
-import { increase, mostFrequent, Traffic } from './traffic.ts';
+import { Traffic } from './traffic.ts';
 
 /** Error codes and carriers of one account and hour that are kept: a document stays small whatever carriers answer. */
 const KINDS_MAX = 50;

@@ -1,5 +1,12 @@
 import { STATES } from '../../../shared/messages/document/status.ts';
-import type { ErrorCount, ShownState, TrafficKind, TrafficRow } from '../../../shared/messages/statistics-hour.ts';
+import {
+  increase,
+  mostFrequent,
+  noTraffic,
+  type TrafficKind,
+  type TrafficRow,
+  type TrafficSums,
+} from '../../../shared/messages/statistics-hour.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import type { Counted, Kind, Paid } from './counted.ts';
@@ -7,16 +14,8 @@ import type { Counted, Kind, Paid } from './counted.ts';
 /** Error codes of a row: the most frequent ones. */
 const ERRORS_MAX = 10;
 
-interface Row {
+interface Row extends TrafficSums {
   readonly kind: TrafficKind;
-  readonly states: Map<ShownState, number>;
-  readonly errors: Map<string, number>;
-  readonly sales: Map<string, number>;
-  readonly costs: Map<string, number>;
-  messages: number;
-  segments: number;
-  credits: number;
-  refunded: number;
 }
 
 /**
@@ -68,24 +67,17 @@ export class Traffic {
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
     if (this.#rows.size >= this.#most) return this.#otherOf(kind);
-    const row = newRow(defined(kind));
+    const row = { ...noTraffic(), kind: defined(kind) };
     this.#rows.set(key, row);
     return row;
   }
 
   #otherOf({ half, channel }: Pick<TrafficKind, 'half' | 'channel'>): Row {
     const key = `${half} ${channel}`;
-    const row = this.#others.get(key) ?? newRow({ half, channel, other: true });
+    const row = this.#others.get(key) ?? { ...noTraffic(), kind: { half, channel, other: true } };
     this.#others.set(key, row);
     return row;
   }
-}
-
-function newRow(kind: TrafficKind): Row {
-  return {
-    ...{ kind, messages: 0, segments: 0, credits: 0, refunded: 0 },
-    ...{ states: new Map(), errors: new Map(), sales: new Map(), costs: new Map() },
-  };
 }
 
 function merge(into: Row, row: Row): void {
@@ -147,15 +139,4 @@ function trafficRow({ kind, states, segments, credits, refunded, errors, sales, 
     ...(sales.size === 0 ? {} : { sales: Object.fromEntries(sales) }),
     ...(costs.size === 0 ? {} : { costs: Object.fromEntries(costs) }),
   };
-}
-
-export function mostFrequent(errors: ReadonlyMap<string, number>, most: number): ErrorCount[] {
-  return [...errors]
-    .map(([code, messages]) => ({ code, messages }))
-    .sort((a, b) => b.messages - a.messages || (a.code < b.code ? -1 : 1))
-    .slice(0, most);
-}
-
-export function increase<Key>(counts: Map<Key, number>, key: Key, by = 1): void {
-  counts.set(key, (counts.get(key) ?? 0) + by);
 }
