@@ -7,40 +7,34 @@ import type { ConditionDocument } from './condition.ts';
 const KEPT_MS = 7 * 86_400_000;
 
 /** What holds now. null finds what is missing, along an index; `$exists: false` would look at every document. */
-export const PRESENT = { endedAt: null };
+export const PRESENT = { endedAt: null as never };
 
 /** Whose conditions: the installation's, or those of accounts. */
-const SCOPES = { installation: { account: null }, accounts: { account: { $exists: true } } };
+const SCOPES = { installation: { account: null as never }, accounts: { account: { $exists: true } } };
 export type Scope = keyof typeof SCOPES;
 
-/** As filters may name it. */
-type Filtered = Omit<ConditionDocument, 'account' | 'endedAt'> & {
-  readonly account?: AccountId | null;
-  readonly endedAt?: Date | null;
-};
-
-export function conditionsOf(db: Db): Collection<Filtered> {
+export function conditionsOf(db: Db): Collection<ConditionDocument> {
   return db.collection('conditions');
 }
 
 /** The conditions of an account that hold now. The watch (workers/maintenance/watch.ts) stores them; they are as old as its last look. */
 export function readConditions(db: Db, account: AccountId): Promise<readonly ConditionDocument[]> {
   return conditionsOf(db)
-    .find<ConditionDocument>({ ...PRESENT, account })
+    .find({ ...PRESENT, account })
     .toArray();
 }
 
 /** Those that are named `carrier.…`. Ids begin with the name. */
 export function readCarrierConditions(db: Db): Promise<readonly ConditionDocument[]> {
   return conditionsOf(db)
-    .find<ConditionDocument>({ ...PRESENT, _id: { $gte: 'carrier.', $lt: 'carrier/' } })
+    .find({ ...PRESENT, _id: { $gte: 'carrier.', $lt: 'carrier/' } })
     .toArray();
 }
 
 /** Those that concern operators, the most urgent first, then the oldest. */
 export function readOperatorConditions(db: Db, limit: number): Promise<readonly ConditionDocument[]> {
   return conditionsOf(db)
-    .find<ConditionDocument>({ ...PRESENT, 'concerns.operator.severity': { $exists: true } })
+    .find({ ...PRESENT, 'concerns.operator.severity': { $exists: true } })
     .sort({ 'concerns.operator.severity': -1, since: 1 }) // `urgent` is behind `look` in the alphabet
     .limit(limit)
     .toArray();
@@ -49,7 +43,7 @@ export function readOperatorConditions(db: Db, limit: number): Promise<readonly 
 /** Those that ended lately, the newest first. */
 export function readEndedConditions(db: Db, since: Date, limit: number): Promise<ConditionDocument[]> {
   return conditionsOf(db)
-    .find<ConditionDocument>({ endedAt: { $gte: since } })
+    .find({ endedAt: { $gte: since } })
     .sort({ endedAt: -1 })
     .limit(limit)
     .toArray();
@@ -68,7 +62,7 @@ export async function storeConditions(
   mayEnd = true,
 ): Promise<readonly ConditionDocument[]> {
   const conditions = conditionsOf(db);
-  const known = await conditions.find<ConditionDocument>({ ...PRESENT, ...SCOPES[scope] }).toArray();
+  const known = await conditions.find({ ...PRESENT, ...SCOPES[scope] }).toArray();
   const before = new Map(known.map((one) => [one._id, one]));
   const present = found.map((one) => {
     const was = before.get(one._id);

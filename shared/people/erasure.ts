@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import type { AccountId, ErasureId } from '../platform/runtime/ids.ts';
+import { ownedBy } from './owned.ts';
 
 /**
  * A person's number that is to be erased, of one account or of all. The maintenance works it off (workers/maintenance/erase-number.ts)
@@ -39,7 +40,7 @@ export async function findErasure(
   account: AccountId | undefined,
   id: string,
 ): Promise<ErasureDocument | undefined> {
-  const found = await erasures(db).findOne({ _id: id as ErasureId, ...of(account) }); // only compared with
+  const found = await erasures(db).findOne({ _id: id as ErasureId, ...ownedBy(account) }); // only compared with
   return found ?? undefined;
 }
 
@@ -51,7 +52,7 @@ export function listErasures(
   before?: ErasureId,
 ): Promise<ErasureDocument[]> {
   return erasures(db)
-    .find({ ...of(account), ...(before && { _id: { $lt: before } }) })
+    .find({ ...ownedBy(account), ...(before && { _id: { $lt: before } }) })
     .sort({ _id: -1 })
     .limit(limit)
     .toArray();
@@ -73,10 +74,6 @@ export async function noteErasure(
       ? { $set: { waiting: 0, doneAt: now }, $inc: { erased }, $unset: { number: '', due: '' } }
       : { $set: { waiting, due: again }, $inc: { erased } },
   );
-}
-
-function of(account: AccountId | undefined) {
-  return account === undefined ? { account: { $exists: false } } : { account };
 }
 
 function erasures(db: Db): Collection<ErasureDocument> {

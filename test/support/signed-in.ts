@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
 import { hashSecret } from '../../shared/people/keys/key-secret.ts';
+import { ownedBy } from '../../shared/people/owned.ts';
 import type { SessionDocument } from '../../shared/people/users/session.ts';
 import { type Role, USERS_PER_ACCOUNT, type UserDocument } from '../../shared/people/users/user.ts';
 import { takePlace } from '../../shared/platform/mongo/places.ts';
@@ -41,7 +42,7 @@ export async function signedIn(
   const places = {
     db,
     collection: 'users',
-    owner: { account: account ?? { $exists: false } },
+    owner: ownedBy(account),
     most: USERS_PER_ACCOUNT,
   };
   const user = await takePlace(places, async (place) => {

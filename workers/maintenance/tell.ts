@@ -5,6 +5,7 @@ import { getsNotice } from '../../shared/events/notices.ts';
 import { findAccount } from '../../shared/money/accounts/store.ts';
 import type { Act } from '../../shared/people/act.ts';
 import { KEPT_MS, MAILS_PER_HOUR, type MailDocument, NOTICE_MS } from '../../shared/people/mails/mail.ts';
+import { ownedBy } from '../../shared/people/owned.ts';
 import { addressOf, OPERATORS, type UserDocument } from '../../shared/people/users/user.ts';
 import { isDuplicateKey } from '../../shared/platform/mongo/errors.ts';
 import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
@@ -145,7 +146,7 @@ async function insertOwned(
 }
 
 function mailedLately(account: AccountId | undefined, now: Date) {
-  return { account: account ?? { $exists: false }, at: { $gt: new Date(now.getTime() - HOUR_MS) } };
+  return { ...ownedBy(account), at: { $gt: new Date(now.getTime() - HOUR_MS) } };
 }
 
 /** Users of the account, and operators, whom it may concern. */
@@ -157,7 +158,6 @@ async function usersToTell(db: Db, notice: Notice, account: AccountId | undefine
       .collection<UserDocument>('users')
       .find({ status: 'active', ...role, ...whose })
       .toArray();
-  const operators = { account: { $exists: false } };
-  if (account === undefined) return of(operators);
-  return alsoOperators ? [...(await of({ account })), ...(await of(operators))] : of({ account });
+  const own = await of(ownedBy(account));
+  return account !== undefined && alsoOperators ? [...own, ...(await of(ownedBy(undefined)))] : own;
 }

@@ -4,6 +4,7 @@ import { takePlace } from '../../platform/mongo/places.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { defined } from '../../platform/runtime/defined.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
+import { ownedBy } from '../owned.ts';
 import { type Bounds, boundsOf, excess, inside } from './bounds.ts';
 import { type KeyDocument, type KeyScope, LIVE_KEYS_MAX, lineOf } from './key.ts';
 import { formatKey, hashSecret, type KeyText, newKeyText } from './key-secret.ts';
@@ -90,11 +91,6 @@ async function releasePlaces(db: Db, account: AccountId | undefined, now: Date):
     { ...ownedBy(account), place: { $gte: 0 }, expiresAt: { $lte: now } },
     { $unset: { place: '' } },
   );
-}
-
-/** Indexes hold keys without an account under null. */
-function ownedBy(account: AccountId | undefined): Filter<KeyDocument> {
-  return account === undefined ? { account: null as never } : { account };
 }
 
 /** Whether the key is revoked, expired or replaced: then nothing can replace it. */

@@ -5,6 +5,7 @@ import { isoTimestamp } from '../../platform/runtime/clock.ts';
 import { type AccountId, newId, type UserId } from '../../platform/runtime/ids.ts';
 import type { SecretBox } from '../../platform/runtime/secret-box.ts';
 import type { Act } from '../act.ts';
+import { ownedBy } from '../owned.ts';
 import { newLink } from './link.ts';
 import { endSessions } from './session-store.ts';
 import {
@@ -43,7 +44,7 @@ export async function inviteUser(
 ): Promise<{ readonly user: UserDocument; readonly token: string }> {
   const { token, link } = newLink({}, now);
   const of = 'account' in invited ? invited.account : undefined;
-  const places = { db, collection: 'users', owner: ofAccount(of), most: USERS_PER_ACCOUNT };
+  const places = { db, collection: 'users', owner: ownedBy(of), most: USERS_PER_ACCOUNT };
   try {
     const user = await takePlace(places, async (place) => {
       const { username, role } = invited;
@@ -106,7 +107,7 @@ const SAME_NAME_MAX = 20;
 /** The users of this name, in its canonical form: of all accounts and the operators, or of one (`operators` too). Oldest first. */
 export function findUsersByName(db: Db, username: string, where?: string): Promise<UserDocument[]> {
   // Only compared with.
-  const of = where === undefined ? {} : ofAccount(where === OPERATORS ? undefined : (where as AccountId));
+  const of = where === undefined ? {} : ownedBy(where === OPERATORS ? undefined : (where as AccountId));
   return users(db)
     .find({ username, ...of })
     .sort({ _id: 1 })
@@ -140,7 +141,7 @@ export function listUsers(
   account: AccountId | undefined,
   { after, limit = USERS_PER_ACCOUNT }: { readonly after?: UserId | undefined; readonly limit?: number } = {},
 ): Promise<readonly UserDocument[]> {
-  const filter = { ...ofAccount(account), ...(after && { _id: { $lt: after } }) };
+  const filter = { ...ownedBy(account), ...(after && { _id: { $lt: after } }) };
   return users(db).find(filter).sort({ _id: -1 }).limit(limit).toArray();
 }
 
@@ -207,11 +208,6 @@ export async function changeUser(
   update: UpdateFilter<UserDocument>,
 ): Promise<UserDocument | undefined> {
   return (await users(db).findOneAndUpdate(filter, update, { returnDocument: 'after' })) ?? undefined;
-}
-
-/** `undefined`: the operators, who have none. */
-function ofAccount(account: AccountId | undefined): Filter<UserDocument> {
-  return { account: account ?? { $exists: false } };
 }
 
 function users(db: Db): Collection<UserDocument> {
