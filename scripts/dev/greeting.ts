@@ -8,37 +8,43 @@ export function receiverUrl(config: Pick<Config, 'simulatorWebhookPort'>): strin
   return `http://127.0.0.1:${config.simulatorWebhookPort}`;
 }
 
-/** What a newcomer reads when everything runs. */
-export function greeting(config: Config, files: RunFiles, demo: Demo): string {
-  const api = gatewayUrl(config);
-  const store = config.mongodbUri === '' ? `embedded, in ${shown(files.dataDir)}` : `MongoDB (MONGODB_URI)`;
-  const auth = `-H 'Authorization: Bearer ${demo.key}'`;
-  const post = (path: string, body: string) =>
-    `curl -s ${api}${path} ${auth} -H 'Content-Type: application/json' -d '${body}'`;
+/** What a newcomer reads when everything runs: one screen, with what is needed to send the first message. */
+export function greeting(config: Config, demo: Demo): string {
+  const { api, get, post } = requests(config);
   return `
 Harkara runs.
 
-  API         ${api}, described on ${api}/docs
+  API         ${api}/docs
   Dashboard   ${publicUrl(config)}/dashboard
               sign in as ${demo.owner.username}; ${demo.owner.hasPassword ? 'a new password' : 'choose a password first'}: ${demo.owner.link}
+  Account     ${demo.account._id} with ${demo.balance} credits
+
+Send a message, and ask for its status (put in the message_id of the answer):
+
+  KEY=${demo.key}
+  ${post('/v2/send', '{"to":"919876543210","message":"Hello from Harkara","sender":"HARKRA","route":"transactional"}')}
+  ${get('/v2/status/MESSAGE_ID')}
+
+The chat app, numbers that fail, mails, logs: npm start -- --more
+Ctrl-C stops everything. What the carrier, the provider and the webhook receiver see:
+`;
+}
+
+/** What stands above the greeting for those who ask for it. */
+export function more(config: Config, files: RunFiles, demo: Demo): string {
+  const { post } = requests(config);
+  const store = config.mongodbUri === '' ? `embedded, in ${shown(files.dataDir)}` : 'MongoDB (MONGODB_URI)';
+  return `
+What runs:
+
   Store       ${store}
   Carrier     simulated, SMPP on 127.0.0.1:${config.simulatorSmscPort}
   Chat-app    simulated provider on ${demo.providerUrl}
   Webhooks    to the receiver, shown below and on ${receiverUrl(config)}/
   Mail        ${config.smtpPort === config.simulatorMailPort ? `none is sent: what would be is shown below and on ${receiverUrl(config)}/mails` : `by ${config.smtpHost}`}
   Logs        ${shown(files.logs)}
-  Account     ${demo.account._id} with ${demo.balance} credits
-  Key         ${demo.key}
 
-Send a message:
-
-  ${post('/v2/send', '{"to":"919876543210","message":"Hello from Harkara","sender":"HARKRA","route":"transactional"}')}
-
-Its status (put in the message_id of the answer):
-
-  curl -s ${api}/v2/status/MESSAGE_ID ${auth}
-
-Or over the chat-app channel: a template, one with an image and buttons, a button that the customer presses:
+With the KEY below, over the chat-app channel: a template, one with an image and buttons, a button that the customer presses:
 
   ${post('/v2/chatapp/send', '{"to":"919876543210","template":"order_update","language":"en_US","params":["Asha","1234"]}')}
   ${post('/v2/chatapp/send', SHIPPED)}
@@ -52,9 +58,18 @@ What the customer writes, a text while the session is open, and one where it is 
 
 The last digits of "to" choose what happens: 101 fails, 102 expires, 103 is rejected, 104 is delivered late,
 108 is refused at submit; all of them are in docs/magic-numbers.md. By hand: npm run ops -- --help
-
-Ctrl-C stops everything. What the carrier, the provider and the webhook receiver see:
 `;
+}
+
+/** Lines for a shell that knows KEY. */
+function requests(config: Config) {
+  const api = gatewayUrl(config);
+  const get = (path: string) => `curl -s ${api}${path} -H "Authorization: Bearer $KEY"`;
+  return {
+    api,
+    get,
+    post: (path: string, body: string) => `${get(path)} -H 'Content-Type: application/json' -d '${body}'`,
+  };
 }
 
 /**

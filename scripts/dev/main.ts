@@ -13,7 +13,7 @@ import { StartError } from '../../shared/platform/runtime/lifecycle.ts';
 import { buildIfNeeded } from './build.ts';
 import { endReason } from './end-reason.ts';
 import { followLines } from './follow.ts';
-import { greeting, receiverUrl } from './greeting.ts';
+import { greeting, more, receiverUrl } from './greeting.ts';
 import { clearLeftovers } from './leftovers.ts';
 import { AppEnded, Pm2 } from './pm2.ts';
 import { awaitReady } from './ready.ts';
@@ -26,7 +26,8 @@ import { stopSignals } from './stop-signals.ts';
 
 /**
  * `npm start`: everything on one bare machine, in the foreground. It builds, starts all processes under PM2, creates a demo
- * account, shows how to send a message, and prints what the simulated carrier and the webhook receiver see, until Ctrl-C.
+ * account, shows how to send a message (`--more`: whatever else there is), and prints what the simulated carrier and the webhook
+ * receiver see, until Ctrl-C.
  */
 const root = join(import.meta.dirname, '..', '..');
 /** How long to wait for the store that MONGODB_URI names. It is short, because that store should be running already. */
@@ -63,7 +64,8 @@ async function run(files: RunFiles): Promise<void> {
   await Promise.race([awaitReady(gatewayUrl(config), receiverUrl(config), files.logs, READY_MS), ...failures]);
   await enterApp(demo.providerUrl, demo.providerApp);
 
-  console.log(greeting(config, files, demo));
+  if (process.argv.includes('--more')) console.log(more(config, files, demo));
+  console.log(greeting(config, demo));
   followLines(join(files.logs, 'simulator-out.log'), say);
   pm2.settled((news) => {
     if (news.kind === 'ended') {

@@ -119,7 +119,7 @@ describe('npm start', function () {
 
       expect(processes.filter((one) => !isGone(one))).to.deep.equal([]);
       expect(accountOf(run.out)).to.equal(accountOf(killed.out));
-      const keyOf = (out: string) => /Key +(hk_live_\S+)/.exec(out)?.[1];
+      const keyOf = (out: string) => /KEY=(hk_live_\S+)/.exec(out)?.[1];
       expect(keyOf(run.out)).to.be.a('string').and.equal(keyOf(killed.out));
     });
 

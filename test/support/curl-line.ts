@@ -4,16 +4,19 @@ export interface CurlAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The lines of a printed text that ask for this path, in their order. Throws when there is none. */
+/** The lines of a printed text that ask for this path, in their order, with the text's KEY. Throws when there is none. */
 export function curlLines(text: string, path: string): string[] {
+  const key = /KEY=(\S+)/.exec(text)?.[1] ?? '$KEY';
   const lines = text.split('\n').filter((line) => line.includes('curl -s http') && line.includes(path));
   if (lines.length === 0) throw new Error(`no curl line for ${path} in:\n${text}`);
-  return lines;
+  return lines.map((line) => line.replace('$KEY', key));
 }
 
 /** Sends the request of a printed curl line, with its words split as by a shell. A bare machine may have no curl. */
 export async function doCurlLine(line: string): Promise<CurlAnswer> {
-  const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  const words = [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+    ([, single, double, plain]) => single ?? double ?? plain ?? '',
+  );
   const after = (option: string) => words.flatMap((word, i) => (word === option ? [words[i + 1] ?? ''] : []));
   const url = words.find((word) => word.startsWith('http://'));
   if (url === undefined) throw new Error(`no address in ${line}`);

@@ -1,15 +1,16 @@
-import { greeting } from '../../scripts/dev/greeting.ts';
+import { greeting, more } from '../../scripts/dev/greeting.ts';
 import { runFiles } from '../../scripts/dev/run-files.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { loadConfig } from '../../shared/platform/config/settings.ts';
 import type { Product } from './product.ts';
 
-/** What `npm start` would print of this product. */
+/** What `npm start -- --more` would print of this product. */
 export async function printedWalk({ url, key, account, credits, db, provider }: Product): Promise<string> {
   const { hostname, port } = new URL(url);
   const document = await db.collection<AccountDocument>('accounts').findOne({ _id: account });
   if (document === null || provider === undefined) throw new Error('no account, or no provider');
-  return greeting(loadConfig({ HOST: hostname, PORT: port }), runFiles('data'), {
+  const config = loadConfig({ HOST: hostname, PORT: port });
+  const demo = {
     account: document,
     balance: credits,
     key,
@@ -17,5 +18,6 @@ export async function printedWalk({ url, key, account, credits, db, provider }: 
     webhooks: [],
     providerUrl: provider.url,
     providerApp: { url, app_secret: '', verify_token: '' },
-  });
+  };
+  return more(config, runFiles('data'), demo) + greeting(config, demo);
 }
