@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AccountEventKind } from '../../shared/events/account-event.ts';
 import { ACCOUNT_EVENT_NAMES, type AccountEventName, EVENTS, type EventName } from '../../shared/events/catalogue.ts';
 import type { Examples } from './endpoint.ts';
-import { capitalised, id, named, text, time, whole } from './shapes.ts';
+import { capitalised, decimal, id, named, text, time, whole } from './shapes.ts';
 
 /** What is posted to customers ("Event kinds"); shared/events/catalogue.ts makes the bodies. */
 
@@ -150,7 +150,7 @@ function accountShape(name: AccountEventName): z.ZodType<object> {
   const members = Object.entries(kind.members).map(([member, { about, example, nullable }]) => {
     const shape =
       typeof example === 'number'
-        ? whole(about, { example })
+        ? (Number.isInteger(example) ? whole : decimal)(about, { example })
         : typeof example === 'string'
           ? text(about, { example })
           : z.array(text()).meta({ description: about, example });

@@ -24,7 +24,7 @@ export const LIMIT_PROBLEMS = {
     '4118',
     404,
     'Hold not found',
-    'Check the prefix: nothing with it is watched or held. `GET /v2/account/limits` lists what is.',
+    'Check the prefix: nothing with it is held. `GET /v2/account/limits` lists what is. What is only watched is sent, so there is nothing to release.',
   ),
   traffic_held: fault(
     '4114',

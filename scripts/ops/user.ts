@@ -8,6 +8,7 @@ import {
   disableUser,
   enableUser,
   findUsersByName,
+  type Invited,
   inviteUser,
   listUsers,
   makeLink,
@@ -54,7 +55,7 @@ const KEYS = optional(
   'what becomes of the keys that the user made, and of those that these made; needed when there are any',
 );
 const LINK_NOTES =
-  'Nothing is mailed: send the link yourself. Whoever has it can set the password, once. It is not stored and not shown again.';
+  'The link is mailed too, if the user has an address and a mail server is set up. Whoever has it can set the password, once. It is not shown again.';
 
 export const USER_COMMANDS: readonly Command[] = [
   defineCommand({
@@ -70,13 +71,14 @@ export const USER_COMMANDS: readonly Command[] = [
     notes:
       'Give --account and --role, or --operator. Of the operators, operator_viewer only looks, operator_support also decides about accounts,\n' +
       `users and approvals, and operator (without --role) does everything. ${LINK_NOTES}`,
-    async run({ username, account, operator, role, name }, { db, clock, config }) {
+    async run({ username, account, operator, role, name }, { db, clock, config, box }) {
       const store = await db();
       const who = { username, ...(name === undefined ? {} : { name }) };
-      const now = clock.now();
+      const invite = async (invited: Invited) =>
+        linked(config, await inviteUser(store, clock.now(), invited, undefined, await box()));
       try {
         if (operator && account === undefined && (role === undefined || isOperatorRole(role))) {
-          return linked(config, await inviteUser(store, now, { ...who, role: role ?? 'operator' }));
+          return await invite({ ...who, role: role ?? 'operator' });
         }
         if (operator || account === undefined || role === undefined || isOperatorRole(role)) {
           throw new UsageError(
@@ -84,7 +86,7 @@ export const USER_COMMANDS: readonly Command[] = [
           );
         }
         await existing(store, account);
-        return linked(config, await inviteUser(store, now, { ...who, account, role }));
+        return await invite({ ...who, account, role });
       } catch (error) {
         if (error instanceof UsernameTaken)
           throw new Failure(
@@ -106,12 +108,12 @@ export const USER_COMMANDS: readonly Command[] = [
       secondFactor: flag('also removes the authenticator app and its recovery codes, and ends all sessions'),
     },
     notes: `Earlier links no longer work. ${LINK_NOTES} With --second-factor, first be sure who asks: the link is then all that is needed.`,
-    async run({ secondFactor, ...words }, { db, clock, config }) {
+    async run({ secondFactor, ...words }, { db, clock, config, box }) {
       const store = await db();
       const { username } = words;
       const user = await existingUser(store, words);
       if (secondFactor) await removeSecondFactor(store, user._id);
-      const made = await makeLink(store, clock.now(), user);
+      const made = await makeLink(store, clock.now(), user, await box());
       if (made === undefined) throw new Failure(`${username} is disabled: \`user enable ${username}\` first.`);
       return linked(config, made);
     },

@@ -45,7 +45,7 @@ export async function createSender(db: Db, clock: Clock, sender: NewSender): Pro
 }
 
 /**
- * Processes see it within seconds. An approval frees its place. False when the account has no such sender, or with `id` another
+ * Processes see it within seconds. An approval frees its place; the account is told. False when the account has no such sender, or with `id` another
  * one. Idempotent.
  */
 export async function decideSender(
@@ -57,11 +57,14 @@ export async function decideSender(
   reason?: string,
   id?: SenderId,
 ): Promise<boolean> {
+  const at = clock.now();
+  const act = { event: `sender.${status}`, at, told: { sender, reason: reason ?? null } };
   const gone = [...(reason === undefined ? ['reason'] : []), ...(status === 'approved' ? ['place'] : [])];
   const { matchedCount } = await senders(db).updateOne(
     { account, sender, ...(id && { _id: id }) },
     {
-      $set: { status, decidedAt: clock.now(), ...(reason === undefined ? {} : { reason }) },
+      $set: { status, decidedAt: at, ...(reason === undefined ? {} : { reason }) },
+      $push: { unannounced: act },
       ...(gone.length === 0 ? {} : { $unset: Object.fromEntries(gone.map((name) => [name, ''])) }),
     },
   );

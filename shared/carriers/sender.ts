@@ -1,8 +1,9 @@
 import type { Route } from '../messages/document/message.ts';
+import type { WithActs } from '../platform/runtime/act.ts';
 import type { AccountId, SenderId } from '../platform/runtime/ids.ts';
 
 /** A sender id registered to an account for some routes. */
-export interface SenderDocument {
+export interface SenderDocument extends WithActs {
   readonly _id: SenderId;
   readonly account: AccountId;
   /** As it goes on the wire (source_addr): bare, without an operator's prefix or suffix. */

@@ -1,5 +1,5 @@
-import type { Act, Told } from '../people/act.ts';
 import type { Role } from '../people/users/user.ts';
+import type { Act, Told } from '../platform/runtime/act.ts';
 import { isoTimestamp } from '../platform/runtime/clock.ts';
 import type { AccountId } from '../platform/runtime/ids.ts';
 
@@ -21,6 +21,8 @@ export interface NoticeWords {
   readonly text: readonly string[];
   /** Where on the dashboard that is done: `/keys`. */
   readonly page: string;
+  /** For operators who are told of it too, where that is another page. */
+  readonly operatorsPage?: string;
 }
 
 /** What happened to an account or one of its things. `Name`: the names of its members. */

@@ -3,6 +3,7 @@ import { channelOf } from '../messages/channels/channels.ts';
 import type { AnyMessage } from '../messages/document/any-message.ts';
 import type { ChannelName, HistoryEntry } from '../messages/document/message.ts';
 import { ACCOUNT_ROLES, OPERATOR_ROLES } from '../people/users/user.ts';
+import type { Told } from '../platform/runtime/act.ts';
 import { isoTimestamp } from '../platform/runtime/clock.ts';
 import {
   type AccountChange,
@@ -139,6 +140,30 @@ function templatePage(channel: unknown): string {
 
 const WEBHOOK_ID = { about: 'Id of the webhook.', example: 'whk_3fa85f6457174562b3fc2c963f' };
 
+const SENDER_MEMBERS = {
+  sender: { about: 'As recipients see it.', example: 'HARKRA' },
+  reason: { about: 'Why. Null: nobody said.', example: 'The header is not yours.', nullable: true },
+} as const;
+
+const PREFIX = { about: 'How the numbers begin: the country code and three digits.', example: '994771' };
+const TRAFFIC_MEMBERS = {
+  prefix: PREFIX,
+  messages: { about: 'To it, in two clock hours.', example: 412 },
+  usual_messages: { about: 'The most in two hours of the two weeks before.', example: 3 },
+  delivered: { about: 'How many arrived: a part of 1.', example: 0.04 },
+  usual_delivered: { about: 'How many arrive usually.', example: 0.93 },
+} as const;
+const TRAFFIC_READERS = {
+  mayGet: [...ACCOUNT_ROLES, ...OPERATOR_ROLES],
+  getsUnasked: [...SETTERS, ...ON_CALL],
+  alsoOperators: true,
+} as const;
+
+function trafficWords(told: Readonly<Record<keyof typeof TRAFFIC_MEMBERS, Told>>): string {
+  const [arrived, usually] = [told.delivered, told.usual_delivered].map((part) => Math.round(Number(part) * 100));
+  return `Numbers that begin with ${told.prefix} got ${told.messages} messages in two hours, at most ${told.usual_messages} before, and ${arrived} % of them arrived, where ${usually} % do.`;
+}
+
 /** What happens to an account itself. An entry is all that such an event needs, besides where it happens. */
 const ACCOUNT_EVENTS = {
   'key.created': accountEvent({
@@ -176,6 +201,77 @@ const ACCOUNT_EVENTS = {
         'If nobody of you wanted that, remove the user, and see the audit for who did it.',
       ],
       page: '/users',
+    }),
+  }),
+  'sender.approved': accountEvent({
+    when: 'A sender may be used from now on.',
+    members: SENDER_MEMBERS,
+    mayGet: ACCOUNT_ROLES,
+    getsUnasked: SETTERS,
+    words: ({ sender }) => ({
+      subject: `Sender ${sender} is approved`,
+      text: [`Messages may be sent as ${sender} from now on.`],
+      page: '/senders',
+    }),
+  }),
+  'sender.rejected': accountEvent({
+    when: 'A sender was refused; `reason` says why.',
+    members: SENDER_MEMBERS,
+    mayGet: ACCOUNT_ROLES,
+    getsUnasked: SETTERS,
+    words: ({ sender, reason }) => ({
+      subject: `Sender ${sender} is refused`,
+      text: [
+        `Messages may not be sent as ${sender}.${reason ? ` The reason: ${reason}` : ''}`,
+        'To ask once more, remove the sender first.',
+      ],
+      page: '/senders',
+    }),
+  }),
+  'traffic.held': accountEvent({
+    when: 'Messages to a prefix are held, because they look like fraud.',
+    members: TRAFFIC_MEMBERS,
+    ...TRAFFIC_READERS,
+    words: (told) => ({
+      subject: `Messages to ${told.prefix}… are held`,
+      text: [
+        `${trafficWords(told)} Somebody may be paid for them, so sends to such numbers are refused now.`,
+        'Look who asks for these messages. If they are right, release the prefix.',
+      ],
+      page: '/limits',
+      operatorsPage: '',
+    }),
+  }),
+  'traffic.suspicious': accountEvent({
+    when: 'Messages to a prefix look like fraud, and are sent: the brake of the account only watches.',
+    members: TRAFFIC_MEMBERS,
+    ...TRAFFIC_READERS,
+    words: (told) => ({
+      subject: `Messages to ${told.prefix}… look like fraud`,
+      text: [
+        `${trafficWords(told)} Somebody may be paid for them. They are sent.`,
+        'Look who asks for these messages. Your service provider can have such traffic held.',
+      ],
+      page: '/limits',
+      operatorsPage: '',
+    }),
+  }),
+  'traffic.released': accountEvent({
+    when: 'A prefix that was held is released: messages to it are sent again.',
+    members: {
+      prefix: PREFIX,
+      by: { about: 'Who released it. `ops`: your service provider.', example: 'user usr_01m7znjn7hdb5pft3awkb6pgvz' },
+      reason: { about: 'Why it is right.', example: 'Our launch in Baku' },
+    },
+    ...TRAFFIC_READERS,
+    words: ({ prefix, reason }) => ({
+      subject: `Messages to ${prefix}… are sent again`,
+      text: [
+        `Somebody released the prefix: ${reason}`,
+        'It is trusted for a week. If nobody of you wanted that, see the audit for who did it.',
+      ],
+      page: '/limits',
+      operatorsPage: '',
     }),
   }),
   'sign_in.new_device': accountEvent({
@@ -261,11 +357,21 @@ const ACCOUNT_EVENTS = {
   }),
 } as const;
 
-/** What operators alone are told of: conditions of the installation. They have no account, so no webhooks. */
+/** What operators alone are told of. They have no account, so no webhooks. */
 const OPERATOR_NOTICES = {
+  'approval.waiting': {
+    when: 'An account asks for a sender or a DLT template. Told at most once an hour.',
+    mayGet: OPERATOR_ROLES.filter((role) => role !== 'operator_desk'),
+    getsUnasked: ON_CALL,
+    words: ({ senders, templates }) => ({
+      subject: 'Something waits for your decision',
+      text: [`Senders that wait: ${senders}. DLT templates that wait: ${templates}.`],
+      page: '/admin/approvals',
+    }),
+  },
   'carrier.down': carrierNotice('A carrier has had no bind for a minute or longer.'),
   'carrier.refusing': carrierNotice('A carrier refuses all messages, or many of them.'),
-};
+} as const satisfies Readonly<Record<string, Notice>>;
 
 function carrierNotice(when: string): Notice {
   const words = conditionWords(({ carrier_id }) => `/admin/carriers/${carrier_id}`);

@@ -1,3 +1,4 @@
+import type { NoticeWords } from '../../shared/events/account-event.ts';
 import { noticeWords } from '../../shared/events/notices.ts';
 import type { MailDocument } from '../../shared/people/mails/mail.ts';
 
@@ -22,12 +23,13 @@ export function render(mail: MailDocument, dashboard: string, link?: string): Re
 }
 
 function noticeLetter(mail: MailDocument, dashboard: string): Letter {
-  const words = noticeWords(mail) ?? { subject: mail.kind, text: [], page: '' };
+  const words: NoticeWords = noticeWords(mail) ?? { subject: mail.kind, text: [], page: '' };
   const whose = mail.accountName ?? 'Harkara';
+  const page = (mail.account === undefined ? words.operatorsPage : undefined) ?? words.page;
   return {
     subject: `[${whose}] ${words.subject}`,
     text: [...words.text, `It happened at ${mail.at.toISOString().slice(0, 16).replace('T', ' ')} UTC.`],
-    act: { label: 'Open the dashboard', url: `${dashboard}${words.page}` },
+    act: { label: 'Open the dashboard', url: `${dashboard}${page}` },
     foot: `You get this as a user of ${whose}. Choose what you are told of in your profile: ${dashboard}/profile`,
   };
 }

@@ -1,8 +1,10 @@
+import type { SenderDocument } from '../../shared/carriers/sender.ts';
 import { ACCOUNT_EVENT_NAMES, type AccountEventName, type NoticeName } from '../../shared/events/catalogue.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
-import type { WithActs } from '../../shared/people/act.ts';
+import type { HoldDocument } from '../../shared/messages/traffic/hold.ts';
 import type { KeyDocument } from '../../shared/people/keys/key.ts';
 import type { UserDocument } from '../../shared/people/users/user.ts';
+import type { WithActs } from '../../shared/platform/runtime/act.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import { mailLink, mailNotice, mayTell, type Notable, type TellDeps } from './tell.ts';
 import { announceUnannounced } from './unannounced.ts';
@@ -12,12 +14,14 @@ export interface AnnounceDeps extends TellDeps {
 }
 
 /**
- * Announces what happened to keys and users: each is an entry of `unannounced` in the thing's own document, added by the
+ * Announces what happened to keys, users, senders and held prefixes: each is an entry of `unannounced` in the thing's own document, added by the
  * update that decided. Announced twice, it is one delivery and one mail to each. Returns of how many things.
  */
 export async function announceActs(deps: AnnounceDeps): Promise<number> {
   const counts = await Promise.all([
     announceUnannounced<KeyDocument>(deps.db, 'keys', (keys) => tellEach(deps, keys)),
+    announceUnannounced<SenderDocument>(deps.db, 'senders', (senders) => tellEach(deps, senders)),
+    announceUnannounced<HoldDocument>(deps.db, 'traffic_holds', (holds) => tellEach(deps, holds)),
     announceUnannounced<UserDocument>(deps.db, 'users', async (users) => {
       await tellEach(deps, users);
       for (const user of users) {

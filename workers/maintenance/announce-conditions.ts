@@ -2,7 +2,7 @@ import type { ConditionDocument } from '../../shared/conditions/condition.ts';
 import { conditionsOf, PRESENT } from '../../shared/conditions/store.ts';
 import { CONDITION_NOTICES } from '../../shared/events/catalogue.ts';
 import { findAccount } from '../../shared/money/accounts/store.ts';
-import type { Told } from '../../shared/people/act.ts';
+import type { Told } from '../../shared/platform/runtime/act.ts';
 import { type AnnounceDeps, tell } from './announce-acts.ts';
 
 /** What is over within this time is told to nobody: a carrier that binds again, a post that is repeated. */

@@ -14,6 +14,7 @@ import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
 import { within } from '../../shared/platform/runtime/within.ts';
 import { announceActs } from './announce-acts.ts';
+import { announceApprovals } from './announce-approvals.ts';
 import { announceConditions } from './announce-conditions.ts';
 import { announceTemplates } from './announce-templates.ts';
 import { closeAccounts } from './close-accounts.ts';
@@ -127,13 +128,20 @@ export class Duties {
     });
   }
 
-  /** Announces what was decided about templates, what happened to keys and users, and what has been wrong for a while. */
+  /** Announces what was decided about templates, what happened to keys, users and senders, and what has been wrong for a while. */
   announce(): Promise<void> {
     return this.#guarded('announce', async () => {
       if (!this.#lease.held) return;
       while ((await announceTemplates(this.#deps)) > 0) if (!this.#mayGoOn) return;
       while ((await announceActs(this.#deps)) > 0) if (!this.#mayGoOn) return;
       await announceConditions(this.#deps);
+    });
+  }
+
+  /** Tells operators that something waits for their decision. */
+  announceApprovals(): Promise<void> {
+    return this.#guarded('announce_approvals', async () => {
+      if (this.#mayGoOn) await announceApprovals(this.#deps);
     });
   }
 

@@ -53,6 +53,7 @@ export async function startMaintenance({
   timetable.every(1, () => duties.settleDue());
   timetable.every(2, () => duties.reroute());
   timetable.every(3, () => duties.announce());
+  timetable.every(60, () => duties.announceApprovals());
   timetable.every(10, () => duties.finishPending());
   timetable.every(5, () => duties.closeAccounts());
   timetable.every(5, () => duties.eraseNumbers());

@@ -1,14 +1,14 @@
-import type { Db } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
 import type { Notice } from '../../shared/events/account-event.ts';
 import { NOTICES, type NoticeName } from '../../shared/events/catalogue.ts';
 import { getsNotice } from '../../shared/events/notices.ts';
 import { findAccount } from '../../shared/money/accounts/store.ts';
-import type { Act } from '../../shared/people/act.ts';
 import { KEPT_MS, MAILS_PER_HOUR, type MailDocument, NOTICE_MS } from '../../shared/people/mails/mail.ts';
 import { ownedBy } from '../../shared/people/owned.ts';
 import { addressOf, OPERATORS, type UserDocument } from '../../shared/people/users/user.ts';
 import { isDuplicateKey } from '../../shared/platform/mongo/errors.ts';
 import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
+import type { Act } from '../../shared/platform/runtime/act.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { defined } from '../../shared/platform/runtime/defined.ts';
 import { type AccountId, mailId, thingEventId } from '../../shared/platform/runtime/ids.ts';
@@ -47,26 +47,37 @@ interface ToldDocument {
  * Whether this may be told: of one thing, one kind is told once in an hour. Asked again for the same, as after a crash, the answer is the
  * same.
  */
-export async function mayTell(
-  db: Db,
-  { event, subject, account, at }: Omit<Notable, 'told'>,
-  now: Date,
-): Promise<boolean> {
-  const told = db.collection<ToldDocument>('told');
-  const _id = `${account ?? OPERATORS} ${event} ${subject}`;
+export async function mayTell(db: Db, what: Omit<Notable, 'told'>, now: Date): Promise<boolean> {
   const longAgo = { toldAt: { $lte: new Date(now.getTime() - HOUR_MS) } };
-  const set = { at, toldAt: now, expiresAt: new Date(now.getTime() + 2 * HOUR_MS) };
   try {
-    await told.updateOne(
-      { _id, $or: [{ at }, longAgo] },
-      { $set: { ...set, ...defined({ account }) } },
-      { upsert: true },
-    );
+    await noteTold(db, what, now, { $or: [{ at: what.at }, longAgo] });
     return true;
   } catch (error) {
     if (isDuplicateKey(error)) return false;
     throw error;
   }
+}
+
+type What = Omit<Notable, 'told' | 'at'>;
+
+/** What was told of this kind and thing last, for two hours at least. */
+export async function lastTold(db: Db, what: What): Promise<ToldDocument | undefined> {
+  return (await toldOf(db).findOne({ _id: toldId(what) })) ?? undefined;
+}
+
+/** Notes that it is told now, if what was noted before fits `where`. */
+export async function noteTold(db: Db, what: Omit<Notable, 'told'>, now: Date, where: object = {}): Promise<void> {
+  const { at, account } = what;
+  const set = { at, toldAt: now, expiresAt: new Date(now.getTime() + 2 * HOUR_MS), ...defined({ account }) };
+  await toldOf(db).updateOne({ _id: toldId(what), ...where }, { $set: set }, { upsert: true });
+}
+
+function toldId({ event, account, subject }: What): string {
+  return `${account ?? OPERATORS} ${event} ${subject}`;
+}
+
+function toldOf(db: Db): Collection<ToldDocument> {
+  return db.collection('told');
 }
 
 /** Makes the mails that tell of it: one for each user who wants it. Their ids are derived, so that the same again adds nothing. */

@@ -23,7 +23,7 @@ import {
 } from '../../../shared/templates/sms/template.ts';
 import { isDltId, NAME_MAX, nameOfText, SENDERS_MAX } from '../../../shared/templates/sms/template-form.ts';
 import type { TemplateRequestDocument } from '../../../shared/templates/sms/template-request.ts';
-import { done, endpoint, invalid, refused } from '../../api/endpoint.ts';
+import { done, endpoint, type Gateway, invalid, refused } from '../../api/endpoint.ts';
 import { flag, success, text } from '../../api/shapes.ts';
 import { changeAudited } from '../../http/audited.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
@@ -244,7 +244,7 @@ export const changeTemplate = endpoint({
       subject: { kind: 'template', id: own.found._id.startsWith('tpr_') ? own.found._id : String(own.found.dltId) },
       read: async () => templateRecord(own.found),
       make: async () => {
-        if (hasText && !(await resubmit(db, account, own, text))) return undefined;
+        if (hasText && !(await resubmit(deps, account, own, text))) return undefined;
         if (dltId === undefined || own.kind === 'template')
           return findOwnTemplate(db, clock, account, params.template_id);
         const found = await giveDltId(db, clock, account, own.found._id, dltId, 'account');
@@ -348,11 +348,16 @@ const OWN = { requested: true, approvedAt: { $exists: false } } as const;
 type Text = Partial<Pick<TemplateDocument, 'name' | 'senders' | 'routes' | 'category' | 'content'>>;
 
 /** Gives a rejected one of the account's own another text; it waits for an operator again. False when it is none. */
-async function resubmit(db: Db, account: AccountId, own: FoundTemplate, text: Text): Promise<boolean> {
-  if (own.kind === 'request') return resubmitRequest(db, account, own.found._id, text);
+async function resubmit(
+  { db, clock }: Pick<Gateway, 'db' | 'clock'>,
+  account: AccountId,
+  own: FoundTemplate,
+  text: Text,
+): Promise<boolean> {
+  if (own.kind === 'request') return resubmitRequest(db, clock, account, own.found._id, text);
   const { matchedCount } = await templates(db).updateOne(
     { _id: templateKey(account, own.found.dltId), status: 'rejected', ...OWN },
-    { $set: { ...text, status: 'submitted' }, $unset: { reason: '', decidedAt: '' } },
+    { $set: { ...text, status: 'submitted', createdAt: clock.now() }, $unset: { reason: '', decidedAt: '' } },
   );
   return matchedCount === 1;
 }

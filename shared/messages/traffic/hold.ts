@@ -1,18 +1,20 @@
 import type { Collection, Db } from 'mongodb';
 import type { AccountDocument } from '../../money/accounts/account.ts';
+import type { WithActs } from '../../platform/runtime/act.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
 
 /**
  * A prefix of an account whose traffic looks like fraud (workers/maintenance/traffic/). This document decides whether its sends are
  * refused; the list that gateways look at, `accounts.heldPrefixes`, follows from it and is made right by the maintenance.
  */
-export interface HoldDocument {
+export interface HoldDocument extends WithActs {
   readonly _id: `${AccountId}:${string}`;
   readonly account: AccountId;
   readonly prefix: string;
   /**
-   * watched → held, or watched → gone after a day in which it did not look like that any more. Only a person releases, what is watched
-   * as well as what is held; from then on the prefix is trusted for a week, which is how long the document stays.
+   * watched → held, or watched → gone after a day in which it did not look like that any more. Only a person releases, and only what
+   * is held: else one who fears the brake would have a prefix trusted before it holds. From then on the prefix is trusted for a week,
+   * which is how long the document stays.
    */
   readonly state: 'watched' | 'held' | 'released';
   readonly since: Date;
@@ -50,17 +52,21 @@ export function readHolds(db: Db, accounts: readonly AccountId[]): Promise<HoldD
     .toArray();
 }
 
-/** Its sends are accepted again within seconds. Undefined when nothing is watched or held there. Idempotent. */
+/** Its sends are accepted again within seconds. Undefined when nothing is held there. Idempotent. */
 export async function releaseHold(
   db: Db,
   account: AccountId,
   prefix: string,
   released: NonNullable<HoldDocument['released']>,
 ): Promise<HoldDocument | undefined> {
-  const expiresAt = new Date(released.at.getTime() + TRUSTED_MS);
+  const { at, by, reason } = released;
+  const expiresAt = new Date(at.getTime() + TRUSTED_MS);
   const done = await holdCollection(db).findOneAndUpdate(
-    { _id: `${account}:${prefix}`, state: { $in: ['watched', 'held'] } },
-    { $set: { state: 'released', released, expiresAt } },
+    { _id: `${account}:${prefix}`, state: 'held' },
+    {
+      $set: { state: 'released', released, expiresAt },
+      $push: { unannounced: { event: 'traffic.released', at, told: { prefix, by, reason } } },
+    },
     { returnDocument: 'after' },
   );
   const found = done ?? (await holdCollection(db).findOne({ _id: `${account}:${prefix}`, state: 'released' }));

@@ -1,6 +1,6 @@
 import type { Binary } from 'mongodb';
+import type { WithActs } from '../../platform/runtime/act.ts';
 import type { AccountId } from '../../platform/runtime/ids.ts';
-import type { WithActs } from '../act.ts';
 
 /** An API key as stored. The secret itself is stored nowhere, only its SHA-256. */
 export interface KeyDocument extends WithActs {

@@ -1,5 +1,5 @@
+import type { Told } from '../../platform/runtime/act.ts';
 import type { AccountId, MailId, UserId } from '../../platform/runtime/ids.ts';
-import type { Told } from '../act.ts';
 
 /**
  * A mail to a user. The insert decides that it goes; its id is derived from what it tells and to whom, so there is one. It is made into

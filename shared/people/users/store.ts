@@ -1,10 +1,10 @@
 import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
 import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import { takePlace } from '../../platform/mongo/places.ts';
+import type { Act } from '../../platform/runtime/act.ts';
 import { isoTimestamp } from '../../platform/runtime/clock.ts';
 import { type AccountId, newId, type UserId } from '../../platform/runtime/ids.ts';
 import type { SecretBox } from '../../platform/runtime/secret-box.ts';
-import type { Act } from '../act.ts';
 import { ownedBy } from '../owned.ts';
 import { newLink } from './link.ts';
 import { endSessions } from './session-store.ts';

@@ -1,5 +1,5 @@
+import type { WithActs } from '../../platform/runtime/act.ts';
 import type { AccountId, UserId } from '../../platform/runtime/ids.ts';
-import type { WithActs } from '../act.ts';
 
 /** What a user of an account may do. Ops and owners give it; it takes effect with the user's next request. */
 export const ACCOUNT_ROLES = ['owner', 'developer', 'sender', 'viewer'] as const;

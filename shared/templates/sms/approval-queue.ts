@@ -190,3 +190,23 @@ export async function countWaiting(db: Db, queue: Queue, limit: number): Promise
   );
   return counts.reduce((sum, count) => sum + count, 0);
 }
+
+/** When the newest of all that waits was asked for, if that was after `since`. */
+export async function newestWaiting(db: Db, since: Date): Promise<Date | undefined> {
+  const found = await Promise.all(
+    QUEUES.all.map(({ collection, status }) =>
+      db
+        .collection<Pick<Waiting, 'account' | 'createdAt'>>(collection)
+        // The account lets the store use the index of the queue.
+        .find({ ...{ status }, account: { $gt: '' as AccountId }, createdAt: { $gt: since } })
+        .project<Pick<Waiting, 'createdAt'>>({ createdAt: 1 })
+        .sort({ createdAt: -1 })
+        .limit(1)
+        .toArray(),
+    ),
+  );
+  return found
+    .flat()
+    .map(({ createdAt }) => createdAt)
+    .sort((a, b) => b.getTime() - a.getTime())[0];
+}

@@ -99,7 +99,12 @@ export async function updateTemplates(
       ...(set.status === 'approved' ? { place: '' as const } : {}),
     };
     const update = {
-      $set: { ...set, ...said, ...(isDecided ? { decidedAt: at } : {}), ...(requested && { requested }) },
+      $set: {
+        ...set,
+        ...said,
+        ...(isDecided ? { decidedAt: at } : {}),
+        ...(requested && { requested, createdAt: at }),
+      },
       ...(Object.keys(unset).length > 0 ? { $unset: unset } : {}),
       // Messages may wait with the text of what was approved, so only operators may remove it.
       ...(set.status === 'approved' || status === 'approved' ? { $min: { approvedAt: at } } : {}),

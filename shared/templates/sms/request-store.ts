@@ -55,16 +55,17 @@ export async function listTemplateRequests(
   return finishNamed(db, clock, found);
 }
 
-/** A rejected request gets another text and waits again. False when it is none. */
+/** A rejected request gets another text and waits again, from now on. False when it is none. */
 export async function resubmitRequest(
   db: Db,
+  clock: Clock,
   account: AccountId,
   id: TemplateRequestId,
   text: Partial<Pick<TemplateRequestDocument, 'name' | 'senders' | 'routes' | 'category' | 'content'>>,
 ): Promise<boolean> {
   const { matchedCount } = await requests(db).updateOne(
     { _id: id, account, status: 'rejected' },
-    { $set: { ...text, status: 'requested' }, $unset: { reason: '', decidedAt: '' } },
+    { $set: { ...text, status: 'requested', createdAt: clock.now() }, $unset: { reason: '', decidedAt: '' } },
   );
   return matchedCount === 1;
 }

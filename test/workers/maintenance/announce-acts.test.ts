@@ -1,9 +1,11 @@
 import { expect } from 'chai';
+import { createSender, decideSender } from '../../../shared/carriers/sender-store.ts';
 import type { ConditionDocument } from '../../../shared/conditions/condition.ts';
 import { storeConditions } from '../../../shared/conditions/store.ts';
 import { wishesOf } from '../../../shared/events/notices.ts';
 import type { DeliveryDocument } from '../../../shared/events/webhooks/delivery.ts';
 import { createEndpoint } from '../../../shared/events/webhooks/endpoint-store.ts';
+import { holdCollection, releaseHold } from '../../../shared/messages/traffic/hold.ts';
 import { setLowBalance } from '../../../shared/money/accounts/store.ts';
 import type { KeyDocument } from '../../../shared/people/keys/key.ts';
 import { createKey, findOwnKey } from '../../../shared/people/keys/store.ts';
@@ -12,7 +14,9 @@ import { inviteUser } from '../../../shared/people/users/store.ts';
 import type { UserDocument } from '../../../shared/people/users/user.ts';
 import { systemClock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { render } from '../../../workers/mail/render.ts';
 import { announceActs } from '../../../workers/maintenance/announce-acts.ts';
+import { announceApprovals } from '../../../workers/maintenance/announce-approvals.ts';
 import { announceConditions } from '../../../workers/maintenance/announce-conditions.ts';
 import { mayTell } from '../../../workers/maintenance/tell.ts';
 import { TEST_BOX } from '../../support/chatapp.ts';
@@ -97,6 +101,68 @@ describe('what happens to an account is told', () => {
     await announce();
 
     expect(await told()).to.have.members([`user.added ${owner.username}`, `key.created ${operator.username}`]);
+  });
+
+  it('what operators decided about a sender, and what the brake did; operators of the brake too', async () => {
+    const owner = await user('owner');
+    const operator = await user('operator');
+    const events = ['sender.approved', 'traffic.held', 'traffic.released'] as const;
+    const endpoint = { account, channel: 'account', url: 'https://shop.test/', events } as const;
+    await createEndpoint(store.db, systemClock, TEST_BOX, endpoint);
+    const sender = { account, sender: 'HARKRA', routes: ['transactional'], status: 'submitted' } as const;
+    await createSender(store.db, systemClock, sender);
+    await decideSender(store.db, systemClock, account, 'HARKRA', 'approved');
+    const held = { prefix: '994771', messages: 40, usual_messages: 3, delivered: 0.05, usual_delivered: 0.9 };
+    await holdCollection(store.db).insertOne({
+      ...{ _id: `${account}:994771`, account, prefix: '994771', state: 'held', since: new Date() },
+      seen: { messages: 40, portion: 1, delivered: 0.05, usualMessages: 3, usualPortion: 0, usualDelivered: 0.9 },
+      unannounced: [{ event: 'traffic.held', at: new Date(), told: held }],
+    });
+    await announce();
+    await releaseHold(store.db, account, '994771', { at: new Date(), by: 'ops', reason: 'A launch' });
+    await announce();
+
+    const users = [owner, operator].map(({ username }) => username);
+    expect(await told()).to.have.members([
+      `sender.approved ${owner.username}`,
+      ...users.flatMap((one) => [`traffic.held ${one}`, `traffic.released ${one}`]),
+    ]);
+    const pages = (await mails()).flatMap((mail) => (mail.kind === 'traffic.held' ? render(mail, '/d').text : []));
+    expect(pages.map((text) => /dashboard:\n(.*)/.exec(text)?.[1])).to.have.members(['/d/limits', '/d']);
+    expect(pages[0]).to.include('begin with 994771 got 40 messages in two hours, at most 3 before, and 5 % of them');
+    const deliveries = await store.db.collection<DeliveryDocument>('deliveries').find({ account }).toArray();
+    const bodies = deliveries.map(({ body }): Record<string, unknown> => JSON.parse(body));
+    expect(bodies.map(({ timestamp, ...body }) => body)).to.have.deep.members([
+      { event: 'sender.approved', sender: 'HARKRA', reason: null, channel: 'account' },
+      { event: 'traffic.held', ...held, channel: 'account' },
+      { event: 'traffic.released', prefix: '994771', by: 'ops', reason: 'A launch', channel: 'account' },
+    ]);
+  });
+
+  it('operators that something new waits for their decision, once in an hour', async () => {
+    const operator = await user('operator');
+    await user('operator_desk');
+    const clock = new ManualClock(new Date());
+    const ask = async (sender: string) => {
+      clock.turn(1_000);
+      await createSender(store.db, clock, { account, sender, routes: ['transactional'], status: 'submitted' });
+    };
+    const look = async () => {
+      await announceApprovals(tellDeps(store.db, clock));
+      return (await mails()).map(({ told: { senders } }) => senders);
+    };
+    await store.db.collection('senders').deleteMany({});
+
+    expect(await look()).to.deep.equal([]);
+    await ask('ONE');
+    expect(await look()).to.deep.equal([1]);
+    await ask('TWO');
+    expect(await look()).to.deep.equal([1]);
+    clock.turn(3_600_000);
+    expect(await look()).to.deep.equal([1, 2]);
+    clock.turn(3 * 3_600_000);
+    expect(await look()).to.deep.equal([1, 2]);
+    expect(await told()).to.deep.equal(Array(2).fill(`approval.waiting ${operator.username}`));
   });
 
   it('what has been wrong for a minute: to the account, or to operators, and once while it lasts', async () => {

@@ -116,7 +116,7 @@ describe('what was decided about templates is announced', () => {
     const id = await request();
     await rejectTemplateRequest(store.db, systemClock, account, id, 'No such header.');
     const unannounced = await store.db.collection<TemplateRequestDocument>('template_requests').findOne({ _id: id });
-    await resubmitRequest(store.db, account, id, { content: 'Better {#var#}' });
+    await resubmitRequest(store.db, systemClock, account, id, { content: 'Better {#var#}' });
     await giveDltId(store.db, systemClock, account, id, ID, 'operator');
 
     await announce();

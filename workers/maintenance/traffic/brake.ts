@@ -62,13 +62,21 @@ export class Brake {
     const _id: HoldDocument['_id'] = `${account}:${prefix}`;
     const mayHold = hold && (await holds.countDocuments({ account, state: 'held' }, { limit: HELD_MAX })) < HELD_MAX;
     const until = new Date(now.getTime() + DAY_MS);
+    const told = {
+      ...{ prefix, messages: seen.messages, usual_messages: seen.usualMessages },
+      ...{ delivered: seen.delivered, usual_delivered: seen.usualDelivered },
+    };
+    const act = { event: mayHold ? 'traffic.held' : 'traffic.suspicious', at: now, told };
     const first: HoldDocument = {
-      ...{ _id, account, prefix, since: now, seen },
+      ...{ _id, account, prefix, since: now, seen, unannounced: [act] },
       ...(mayHold ? { state: 'held' as const } : { state: 'watched' as const, expiresAt: until }),
     };
     if ((await insertNew(db, 'traffic_holds', [first])) === 0) {
       const change = mayHold
-        ? { $set: { state: 'held' as const, since: now, seen }, $unset: { expiresAt: '' as const } }
+        ? {
+            ...{ $set: { state: 'held' as const, since: now, seen }, $unset: { expiresAt: '' as const } },
+            $push: { unannounced: act },
+          }
         : { $set: { expiresAt: until } };
       const { modifiedCount } = await holds.updateOne({ _id, state: 'watched' }, change);
       if (!mayHold || modifiedCount === 0) return;

@@ -72,11 +72,15 @@ describe('maintenance/traffic: the brake', () => {
     await run();
     expect((await readHolds(store.db, [account]))[0]).to.include({ state: 'watched' });
     expect(await heldOf(account)).to.equal(undefined);
+    // Else the prefix would be trusted before the account wants it held.
+    const released = { at: NOW, by: 'user usr_1', reason: 'our launch' };
+    expect(await releaseHold(store.db, account, '994771', released)).to.equal(undefined);
 
     await setAccountLimits(store.db, account, { brake: 'hold' });
     await run();
     const [hold] = await readHolds(store.db, [account]);
     expect(hold).to.include({ state: 'held' });
+    expect(hold?.unannounced?.map(({ event }) => event)).to.deep.equal(['traffic.suspicious', 'traffic.held']);
     expect(hold).not.to.have.property('expiresAt');
     expect(await heldOf(account)).to.deep.equal(['994771']);
   });

@@ -94,7 +94,7 @@ export function HoldsCard({ holds, path, mayRelease, onDone }: HoldsProps) {
                   head: 'Actions',
                   kind: 'actions' as const,
                   cell: (row: Hold) =>
-                    row.state !== 'released' && (
+                    row.state === 'held' && (
                       <Button look="quiet" onClick={() => setAsked(row)}>
                         Release <span class="hidden">{row.prefix}</span>
                       </Button>
