@@ -18,7 +18,7 @@ const FieldProblem = z
     code: z.enum(FIELD_CODE_NAMES),
     detail: text('What to do.'),
   })
-  .meta({ id: 'FieldProblem' });
+  .meta({ id: 'FieldProblem', description: 'What is wrong with one field.' });
 
 const Problem = z
   .object({
@@ -86,7 +86,14 @@ const OTHER_PROBLEMS = [
 /** Everything of the document but the endpoints. */
 export const API = {
   openapi: '3.1.1',
-  info: { title: 'Harkara', version: '2', description: ABOUT },
+  info: {
+    title: 'Harkara',
+    version: '2',
+    summary: 'Messages by SMS and by a chat app, over HTTP and JSON.',
+    description: ABOUT,
+    contact: { name: 'Your service provider, who runs this gateway' },
+    license: { name: 'Proprietary' },
+  },
   servers: [{ url: '/' }],
   security: [{ key: [] }, { session: [] }],
   tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),

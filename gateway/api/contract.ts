@@ -52,6 +52,8 @@ export interface Response {
   readonly description?: string;
   readonly headers?: Readonly<Record<string, Reference>>;
   readonly content?: Readonly<Record<string, MediaType>>;
+  /** What may be done next with it, by operation: `$response.body#/message_id`. */
+  readonly links?: Readonly<Record<string, { readonly operationId: string; readonly parameters: object }>>;
 }
 
 export interface MediaType {

@@ -9,7 +9,7 @@ import type { Schema } from '../http/fields/field.ts';
 export function componentsOf(named: readonly z.ZodType[]): Readonly<Record<string, Schema>> {
   const { $defs = {} } = z.toJSONSchema(z.union(named), { io: 'input' });
   // zod writes the keywords of `Written` for the shapes that answers use.
-  return { ...eachOf($defs as Record<string, Written>), Nothing: { type: 'null' } };
+  return { ...eachOf($defs as Record<string, Written>), Nothing: { description: 'No value.', type: 'null' } };
 }
 
 /** The JSON Schema of one shape without a name. */

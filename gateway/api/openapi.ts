@@ -1,9 +1,12 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { EVENT_NAMES, EVENTS } from '../../shared/events/catalogue.ts';
+import type { Schema } from '../http/fields/field.ts';
 import { requestSchema } from '../http/fields/request.ts';
 import { PROBLEMS, type ProblemSlug } from '../http/problem.ts';
 import { API, COMMON_SHAPES, COMPONENTS, contentOf, valuesOf } from './about.ts';
 import type { Contract, Operation, Parameter, Reference, Response } from './contract.ts';
 import { type Endpoint, hasBody } from './endpoint.ts';
+import { EVENT_SHAPES } from './event-shapes.ts';
 import { componentsOf, exampleOf, schemaOf } from './json-schema.ts';
 import { capitalised } from './shapes.ts';
 
@@ -16,8 +19,65 @@ export function openapiOf(endpoints: readonly Endpoint[]): Contract {
     paths[one.path] ??= {};
     Object.assign(paths[one.path] ?? {}, { [one.method]: operationOf(one) });
   }
-  const schemas = { ...componentsOf(shapes), ...Object.fromEntries(requests) };
-  return { ...API, paths, components: { ...COMPONENTS, schemas } };
+  const schemas = withMeanings({ ...componentsOf(shapes), ...Object.fromEntries(requests) }, endpoints);
+  return { ...API, paths: withLinks(paths, schemas), components: { ...COMPONENTS, schemas } };
+}
+
+/** Schemas that do not say themselves what they are say whose body, answer or event they are. */
+function withMeanings(schemas: Readonly<Record<string, Schema>>, endpoints: readonly Endpoint[]) {
+  const meanings = new Map<string | undefined, string>();
+  for (const one of endpoints) {
+    for (const [name] of formsOf(one)) meanings.set(name, `The body of ${placeOf(one)}: ${one.summary}.`);
+    const name = one.answer && z.globalRegistry.get(one.answer)?.id;
+    if (!meanings.has(name)) meanings.set(name, `The answer of ${placeOf(one)}: ${one.summary}.`);
+  }
+  for (const name of EVENT_NAMES) meanings.set(z.globalRegistry.get(EVENT_SHAPES[name])?.id, EVENTS[name].when);
+  return mapped(schemas, (schema, name) => {
+    const description = schema.description ?? meanings.get(name);
+    return { ...(description !== undefined && { description }), ...schema };
+  });
+}
+
+/** How what a POST made is read back: each GET whose path takes nothing but ids of that answer. */
+function withLinks(paths: Contract['paths'], schemas: Readonly<Record<string, Schema>>): Contract['paths'] {
+  const targets = Object.entries(paths).flatMap(([path, methods]) => {
+    const wanted = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+    return wanted.length === 0 || !methods.get ? [] : [{ operationId: methods.get.operationId, path, wanted }];
+  });
+  const propertiesOf = ({ $ref, oneOf = [], properties }: Schema): readonly string[] => {
+    const meant = schemas[$ref?.split('/').at(-1) ?? ''];
+    return [...Object.keys(properties ?? {}), ...[...(meant ? [meant] : []), ...oneOf].flatMap(propertiesOf)];
+  };
+  const linksOf = (from: string, answer: Operation['responses'][string] | undefined) => {
+    const schema = answer && 'content' in answer ? answer.content?.['application/json']?.schema : undefined;
+    const made = propertiesOf(schema ?? {}).filter((name) => !from.includes(`{${name}}`));
+    const next = targets.filter(
+      ({ path, wanted }) => isOperators(path) === isOperators(from) && wanted.every((name) => made.includes(name)),
+    );
+    return next.map(({ operationId, wanted }) => {
+      const parameters = Object.fromEntries(wanted.map((name) => [name, `$response.body#/${name}`]));
+      return [operationId, { operationId, parameters }] as const;
+    });
+  };
+  const withOwn = (path: string, method: string, operation: Operation): Operation => {
+    const links = method !== 'post' ? [] : linksOf(path, operation.responses['200']);
+    if (links.length === 0) return operation;
+    const success = { ...operation.responses['200'], links: Object.fromEntries(links) };
+    return { ...operation, responses: { ...operation.responses, 200: success } };
+  };
+  return mapped(paths, (methods, path) => mapped(methods, (operation, method) => withOwn(path, method, operation)));
+}
+
+function isOperators(path: string): boolean {
+  return path.startsWith('/v2/admin/');
+}
+
+function mapped<Of, To>(all: Readonly<Record<string, Of>>, change: (one: Of, name: string) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(all).map(([name, one]) => [name, change(one, name)]));
+}
+
+function placeOf({ method, path }: Endpoint): string {
+  return `\`${method.toUpperCase()} ${path}\``;
 }
 
 function operationOf(one: Endpoint): Operation {

@@ -60,19 +60,26 @@ export function flag(description?: string, example?: boolean): z.ZodBoolean {
   return z.boolean().meta({ description, example });
 }
 
+/** Its description, if its name needs one, and its fields. */
+type Told<Fields> = readonly [fields: Fields] | readonly [description: string, fields: Fields];
+
 /** `Webhook` is a shape of this name in the contract. */
-export function named<Fields extends z.ZodRawShape>(name: string, fields: Fields, description?: string) {
+export function named<Fields extends z.ZodRawShape>(name: string, ...told: Told<Fields>) {
+  const [description, fields] = told.length === 1 ? [undefined, told[0]] : told;
   return z.strictObject(fields).meta({ id: name, ...(description !== undefined && { description }) });
 }
 
 /** What a change answers: `status` and what was changed. */
-export function success<Fields extends z.ZodRawShape>(name: string, fields: Fields, description?: string) {
-  return named(name, { status: z.literal('success'), ...fields }, description);
+export function success<Fields extends z.ZodRawShape>(name: string, ...told: Told<Fields>) {
+  const [description, fields] = told.length === 1 ? [undefined, told[0]] : told;
+  const all = { status: z.literal('success'), ...fields };
+  return description === undefined ? named(name, all) : named(name, description, all);
 }
 
 /** A page of a list (page.ts). */
 export function pageShape<Entry extends z.ZodType>(name: string, entry: Entry, description?: string) {
-  return named(name, pageFields(z.array(entry)), description);
+  const fields = pageFields(z.array(entry));
+  return description === undefined ? named(name, fields) : named(name, description, fields);
 }
 
 export function pageFields<Entry extends z.ZodType>(data: z.ZodArray<Entry>) {

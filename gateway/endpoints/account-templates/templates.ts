@@ -24,39 +24,35 @@ import { pageOfFound } from '../../http/page.ts';
 const STATES = ['requested', 'submitted', 'approved', 'rejected'] as const;
 type State = (typeof STATES)[number];
 
-export const AccountTemplate = named(
-  'AccountTemplate',
-  {
-    template_id: text('Its id on the DLT platform, or `tpr_…` while it has none.', {
-      pattern: '^([0-9]{10,20}|tpr_[0-9a-hjkmnp-tv-z]{26})$',
-      example: '1107160000000012345',
-    }),
-    dlt_id: text('Its id on the DLT platform.', { example: '1107160000000012345' }).nullable(),
-    name: text('A name for people.', { example: 'Login code' }),
-    state: z.enum(STATES).meta({
-      description:
-        "`requested`: it waits for its id of the DLT platform. `submitted`: it waits for an operator's approval. Only texts of `approved` ones are sent.",
-      example: 'submitted',
-    }),
-    reason: text('Why it was rejected.').nullable(),
-    paused: flag('An operator holds its messages back.'),
-    senders: z.array(text()).meta({ description: 'The headers that may send it.', example: ['HARKRA'] }),
-    routes: z.array(z.enum(ROUTES)).meta({ description: 'Where it may be sent.', example: ['transactional'] }),
-    category: text(
-      'Its category on the DLT platform, if it is known: `transactional`, `service_implicit`, `service_explicit` or `promotional`.',
-      { example: 'service_implicit' },
-    ).nullable(),
-    content: text('Its text, slots as {#var#}.', { example: 'Your code is {#var#}. Do not share it.' }),
-    entity_id: text("PE id of the business, when it is not the account's own.").nullable(),
-    version: text('Changes with the text, the senders and the routes. An approval names it.', {
-      pattern: '^[0-9a-f]{12}$',
-      example: '3f9a01c2d4e5',
-    }),
-    requested_at: time('When it was asked for, or registered.', '2026-11-22T10:00:00+00:00'),
-    decided_at: text('When its state was decided.', { format: 'date-time' }).nullable(),
-  },
-  'A DLT template of the account.',
-);
+export const AccountTemplate = named('AccountTemplate', 'A DLT template of the account.', {
+  template_id: text('Its id on the DLT platform, or `tpr_…` while it has none.', {
+    pattern: '^([0-9]{10,20}|tpr_[0-9a-hjkmnp-tv-z]{26})$',
+    example: '1107160000000012345',
+  }),
+  dlt_id: text('Its id on the DLT platform.', { example: '1107160000000012345' }).nullable(),
+  name: text('A name for people.', { example: 'Login code' }),
+  state: z.enum(STATES).meta({
+    description:
+      "`requested`: it waits for its id of the DLT platform. `submitted`: it waits for an operator's approval. Only texts of `approved` ones are sent.",
+    example: 'submitted',
+  }),
+  reason: text('Why it was rejected.').nullable(),
+  paused: flag('An operator holds its messages back.'),
+  senders: z.array(text()).meta({ description: 'The headers that may send it.', example: ['HARKRA'] }),
+  routes: z.array(z.enum(ROUTES)).meta({ description: 'Where it may be sent.', example: ['transactional'] }),
+  category: text(
+    'Its category on the DLT platform, if it is known: `transactional`, `service_implicit`, `service_explicit` or `promotional`.',
+    { example: 'service_implicit' },
+  ).nullable(),
+  content: text('Its text, slots as {#var#}.', { example: 'Your code is {#var#}. Do not share it.' }),
+  entity_id: text("PE id of the business, when it is not the account's own.").nullable(),
+  version: text('Changes with the text, the senders and the routes. An approval names it.', {
+    pattern: '^[0-9a-f]{12}$',
+    example: '3f9a01c2d4e5',
+  }),
+  requested_at: time('When it was asked for, or registered.', '2026-11-22T10:00:00+00:00'),
+  decided_at: text('When its state was decided.', { format: 'date-time' }).nullable(),
+});
 
 /** This many entries of a page count as one request. */
 const ENTRIES_PER_REQUEST = 100;
@@ -127,26 +123,22 @@ const Lengths = (shortest: number, longest: number) =>
     longest: whole('With every slot as long as it may be.', { example: longest }),
   });
 
-const TemplateCheck = named(
-  'TemplateCheck',
-  {
-    characters: whole('Of the text as it is typed; 2,000 are allowed.', { example: 38 }),
-    slots: z.array(
-      z.strictObject({
-        type: z.enum(SLOT_TYPES),
-        takes: text('What it holds, in words.', { example: 'any text' }),
-        longest: whole('The longest value.', { example: 30 }),
-      }),
-    ),
-    encoding: z.enum(['GSM7', 'UCS2']).describe('How the text travels.'),
-    units: Lengths(31, 61),
-    segments: Lengths(1, 1),
-    problems: z
-      .array(z.strictObject({ at: whole('The character where it begins, from 1.'), detail: text() }))
-      .meta({ description: 'What is wrong with it. Empty: it can be asked for.', example: [] }),
-  },
-  'What a text would be as a template.',
-);
+const TemplateCheck = named('TemplateCheck', 'What a text would be as a template.', {
+  characters: whole('Of the text as it is typed; 2,000 are allowed.', { example: 38 }),
+  slots: z.array(
+    z.strictObject({
+      type: z.enum(SLOT_TYPES),
+      takes: text('What it holds, in words.', { example: 'any text' }),
+      longest: whole('The longest value.', { example: 30 }),
+    }),
+  ),
+  encoding: z.enum(['GSM7', 'UCS2']).describe('How the text travels.'),
+  units: Lengths(31, 61),
+  segments: Lengths(1, 1),
+  problems: z
+    .array(z.strictObject({ at: whole('The character where it begins, from 1.'), detail: text() }))
+    .meta({ description: 'What is wrong with it. Empty: it can be asked for.', example: [] }),
+});
 
 export const checkTemplate = endpoint({
   id: 'checkTemplate',

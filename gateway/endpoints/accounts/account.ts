@@ -26,7 +26,7 @@ import { missingToSend } from './missing-to-send.ts';
 export const SET_STATUSES = ['active', 'paused', 'suspended'] as const;
 export const STATUSES = [...SET_STATUSES, 'closed'] as const;
 
-export const OperatorAccount = named('OperatorAccount', {
+export const OperatorAccount = named('OperatorAccount', 'An account, as lists show it.', {
   account_id: AccountIdText,
   name: text(undefined, { example: 'Asha Stores' }),
   status: z.enum(STATUSES).meta({
@@ -49,7 +49,7 @@ const ClosedAccount = z
   })
   .meta({ id: 'ClosedAccount', description: 'Of an account that is closed.' });
 
-const OperatorAccountSettings = named('OperatorAccountSettings', {
+const OperatorAccountSettings = named('OperatorAccountSettings', 'What operators set for an account.', {
   senders: z.enum(['any', 'registered']).meta({ example: 'registered' }),
   dlt: z.enum(['on', 'off']),
   entity_id: text(undefined, { example: '1101456789012345678' }).nullable(),
@@ -63,7 +63,7 @@ const OperatorAccountSettings = named('OperatorAccountSettings', {
   message_texts: z.enum(TEXTS),
 });
 
-export const NewOperatorAccount = named('NewOperatorAccount', {
+export const NewOperatorAccount = named('NewOperatorAccount', 'The account that was made.', {
   ...OperatorAccount.shape,
   settings: OperatorAccountSettings,
   closed: ClosedAccount.nullable(),

@@ -129,7 +129,7 @@ function creditId(header: string): string | undefined {
   return createHash('sha256').update(key).digest('base64url');
 }
 
-const OperatorLedgerEntry = named('OperatorLedgerEntry', {
+const OperatorLedgerEntry = named('OperatorLedgerEntry', 'One change of the balance, as operators see it.', {
   ...LedgerEntry.shape,
   by: text('The operator: `user usr_…`, `key …` or `ops name@host`. The account does not see it.').nullable(),
   by_name: text('How the user or key is called.', { example: 'Asha' }).nullable(),

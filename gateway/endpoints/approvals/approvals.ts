@@ -16,7 +16,7 @@ import { AccountIdText, accountId } from '../operators/fields.ts';
 
 /** Senders and DLT templates that wait for a decision. The decision itself: decisions.ts. */
 
-const Approval = named('Approval', {
+const Approval = named('Approval', 'What an account asked for and operators have to decide.', {
   kind: z.enum(['sender', 'template']).meta({ example: 'template' }),
   account_id: AccountIdText,
   account_name: text(undefined, { example: 'Asha Stores' }),

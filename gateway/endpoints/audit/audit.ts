@@ -14,7 +14,7 @@ import { peopleNames } from './people-names.ts';
 
 const ACTOR_KINDS = ['ops', 'key', 'user'] as const;
 
-const AuditEntry = named('AuditEntry', {
+const AuditEntry = named('AuditEntry', 'Something that was changed, by whom and when.', {
   audit_id: text(undefined, { pattern: '^aud_[0-9a-z]{26}$', example: 'aud_01m7znjn7hdb5pft3awkb6pgvz' }),
   at: text(undefined, { format: 'date-time', example: '2026-11-22T10:00:00+00:00' }),
   actor: z

@@ -34,7 +34,7 @@ type Failed = Pick<
   '_id' | 'to' | 'errorCode' | 'errorReason' | 'outcome' | 'closedReason' | 'history'
 > & { readonly state: (typeof FAILED)[number] };
 
-const BatchFailure = named('BatchFailure', {
+const BatchFailure = named('BatchFailure', 'A message of a batch that failed.', {
   message_id: MessageIdShape,
   to: text('Recipient.', { pattern: '^[1-9][0-9]{7,14}$', example: '919876543210' }),
   status: z.enum(FAILED),

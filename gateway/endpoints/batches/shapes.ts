@@ -49,7 +49,7 @@ export const Batch = success('Batch', {
   credits_refunded: some(),
 });
 
-export const BatchSummary = named('BatchSummary', {
+export const BatchSummary = named('BatchSummary', 'A batch, as lists show it.', {
   ...COMMON,
   state: state
     .meta({

@@ -34,7 +34,7 @@ const Trouble = z.strictObject({
   words: text(undefined, { example: WORDS }),
 });
 
-const OperatorBind = named('OperatorBind', {
+const OperatorBind = named('OperatorBind', 'A bind of a carrier, as its worker reported it last.', {
   index: whole(),
   state: z.enum(['closed', 'connecting', 'binding', 'bound', 'draining', 'backoff']).meta({ example: 'backoff' }),
   since: time(undefined, '2026-11-22T14:02:00+00:00'),
@@ -57,7 +57,7 @@ const Measured = z.strictObject({
   last_refusal: z.strictObject({ code: text(), reason: text(), at: time() }).nullable(),
 });
 
-const OperatorCarrier = named('OperatorCarrier', {
+const OperatorCarrier = named('OperatorCarrier', 'A carrier, as lists show it.', {
   carrier_id: CarrierId,
   name: text(undefined, { example: 'Airtel' }),
   status: z.enum(['active', 'paused']),

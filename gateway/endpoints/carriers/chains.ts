@@ -11,7 +11,7 @@ import { CarrierId, carrierOf, IN_PATH } from './carriers.ts';
 
 /** Telemarketers between an account and a carrier, for the chain hash of India's DLT, where they differ from the carrier's own. */
 
-const Chain = named('OperatorChain', {
+const Chain = named('OperatorChain', 'The registered chain of telemarketers of an account at a carrier.', {
   carrier_id: CarrierId,
   telemarketers: z.array(text()).meta({ example: ['1101172974420820002', '1101172974420830004'] }),
 });

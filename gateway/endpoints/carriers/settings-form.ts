@@ -12,7 +12,7 @@ import { type FieldProblems, refuseUnknown, wrongType } from '../../http/field-p
 import { DLT, dltValues, dltWith } from './dlt-settings.ts';
 import { PRESETS } from './presets.ts';
 
-export const CarrierSetting = named('CarrierSetting', {
+export const CarrierSetting = named('CarrierSetting', 'A setting of carriers: its form and meaning.', {
   name: text(undefined, { example: 'windowSize' }),
   group: text(undefined, { example: 'basics' }),
   about: text(undefined, { example: 'unanswered submit_sm per bind' }),

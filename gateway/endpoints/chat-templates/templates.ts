@@ -23,53 +23,49 @@ import { HEADERS } from './draft.ts';
 export const Name = text(undefined, { example: 'order_left' });
 export const Language = text(undefined, { example: 'en_US' });
 
-export const OwnChatTemplate = named(
-  'OwnChatTemplate',
-  {
-    name: Name,
-    language: Language.describe('As WhatsApp writes it: `en`, `en_US`.'),
-    category: text("The provider's category, which may differ from the one that was asked for.", {
-      example: 'utility',
+export const OwnChatTemplate = named('OwnChatTemplate', 'A template of the chat-app channel with what was asked for.', {
+  name: Name,
+  language: Language.describe('As WhatsApp writes it: `en`, `en_US`.'),
+  category: text("The provider's category, which may differ from the one that was asked for.", {
+    example: 'utility',
+  }),
+  state: text(
+    "`requested`: the provider was not asked yet. Then the provider's word: `pending` (the review takes 24 to 48 hours), `approved`, `rejected`, `paused`, `disabled` … Only `approved` ones can be sent.",
+    { example: 'requested' },
+  ),
+  reason: text("Why it was rejected, paused or disabled, in the provider's words.").nullable(),
+  quality: text("The provider's opinion: `green`, `yellow`, `red` or `unknown`.").nullable(),
+  change: text('What waits to be told to the provider: `create`, `edit` or `delete`.', {
+    example: 'create',
+  }).nullable(),
+  change_refused: text('Why the provider did not make the last change.').nullable(),
+  submitted_at: text('When it was asked for here, or changed last.', {
+    format: 'date-time',
+    example: '2026-11-22T10:00:00+00:00',
+  }).nullable(),
+  cannot_be_sent: text('The part of it that cannot be sent from here.').nullable(),
+  params: z.array(text()).meta({ description: 'What stands at each place of `params` of `/v2/chatapp/send`.' }),
+  header: z.strictObject({ format: z.enum(HEADERS), text: text().nullable() }).nullable(),
+  body: text(undefined, { example: 'Hello {{1}}, your order has left.' }).nullable(),
+  footer: text().nullable(),
+  buttons: z.array(
+    z.strictObject({
+      type: text(undefined, { example: 'quick_reply' }),
+      text: text(undefined, { example: 'Where is it?' }),
+      url: text().nullable(),
+      phone_number: text().nullable(),
     }),
-    state: text(
-      "`requested`: the provider was not asked yet. Then the provider's word: `pending` (the review takes 24 to 48 hours), `approved`, `rejected`, `paused`, `disabled` … Only `approved` ones can be sent.",
-      { example: 'requested' },
-    ),
-    reason: text("Why it was rejected, paused or disabled, in the provider's words.").nullable(),
-    quality: text("The provider's opinion: `green`, `yellow`, `red` or `unknown`.").nullable(),
-    change: text('What waits to be told to the provider: `create`, `edit` or `delete`.', {
-      example: 'create',
-    }).nullable(),
-    change_refused: text('Why the provider did not make the last change.').nullable(),
-    submitted_at: text('When it was asked for here, or changed last.', {
-      format: 'date-time',
-      example: '2026-11-22T10:00:00+00:00',
-    }).nullable(),
-    cannot_be_sent: text('The part of it that cannot be sent from here.').nullable(),
-    params: z.array(text()).meta({ description: 'What stands at each place of `params` of `/v2/chatapp/send`.' }),
-    header: z.strictObject({ format: z.enum(HEADERS), text: text().nullable() }).nullable(),
-    body: text(undefined, { example: 'Hello {{1}}, your order has left.' }).nullable(),
-    footer: text().nullable(),
-    buttons: z.array(
-      z.strictObject({
-        type: text(undefined, { example: 'quick_reply' }),
-        text: text(undefined, { example: 'Where is it?' }),
-        url: text().nullable(),
-        phone_number: text().nullable(),
-      }),
-    ),
-    examples: z
-      .strictObject({
-        header: text().optional(),
-        header_url: text('Where the sample file of the header is.').optional(),
-        body: z.array(text()).meta({ example: ['Asha'] }),
-        buttons: z.array(text().nullable()).meta({ example: [null] }),
-      })
-      .meta({ description: 'The examples that were given for the review.' })
-      .nullable(),
-  },
-  'A template of the chat-app channel with what was asked for.',
-);
+  ),
+  examples: z
+    .strictObject({
+      header: text().optional(),
+      header_url: text('Where the sample file of the header is.').optional(),
+      body: z.array(text()).meta({ example: ['Asha'] }),
+      buttons: z.array(text().nullable()).meta({ example: [null] }),
+    })
+    .meta({ description: 'The examples that were given for the review.' })
+    .nullable(),
+});
 
 /** A template as the provider has it, what the account asked for, or both. */
 export interface OwnTemplate {

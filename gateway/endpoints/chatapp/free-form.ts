@@ -94,7 +94,7 @@ export const chatappSendMedia = endpoint({
   answer: answerOr(
     'ChatMediaAnswer',
     'ChatMediaResult',
-    success('ChatMediaResult', {
+    success('ChatMediaResult', 'A message with a file was accepted.', {
       message_id: ChatResult.shape.message_id,
       media_id: id('med', 'Names the file of this message.', 'med_01m7znjn7hdb5pft3awkb6pgvz'),
     }),

@@ -61,7 +61,7 @@ export const chatappSend = endpoint({
   answer: answerOr(
     'ChatTemplateAnswer',
     'ChatTemplateResult',
-    success('ChatTemplateResult', {
+    success('ChatTemplateResult', 'A template message was accepted.', {
       message_id: ChatResult.shape.message_id,
       conversation_id: id(
         'cnv',

@@ -35,23 +35,19 @@ import type { ChatFields } from './fields.ts';
 
 /** What the four sends of the chat-app channel have in common. A refused request is neither stored nor charged. */
 
-export const ChatResult = success('ChatResult', {
+export const ChatResult = success('ChatResult', 'A message on the chat-app channel was accepted.', {
   message_id: id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
 });
 
-const ChatDryRun = named(
-  'ChatDryRun',
-  {
-    status: z.literal('success'),
-    dry_run: z.literal(true),
-    credits_used: z.literal(0),
-    credits_required: whole(
-      'What the same request without `dry_run` would cost: 0 in a conversation that is paid already.',
-      { minimum: 0, example: 2 },
-    ),
-  },
-  'The answer to `dry_run`.',
-);
+const ChatDryRun = named('ChatDryRun', 'The answer to `dry_run`.', {
+  status: z.literal('success'),
+  dry_run: z.literal(true),
+  credits_used: z.literal(0),
+  credits_required: whole(
+    'What the same request without `dry_run` would cost: 0 in a conversation that is paid already.',
+    { minimum: 0, example: 2 },
+  ),
+});
 
 /** `result`: the name of what a send answers that is no dry run. */
 export function answerOr<Shape extends z.ZodType>(name: string, result: string, shape: Shape) {

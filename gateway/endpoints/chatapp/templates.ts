@@ -4,7 +4,7 @@ import { endpoint } from '../../api/endpoint.ts';
 import { flag, named, text } from '../../api/shapes.ts';
 import { pageOfWhole, readWhole } from '../../api/whole-list.ts';
 
-const ChatTemplate = named('ChatTemplate', {
+const ChatTemplate = named('ChatTemplate', 'A template of the chat app.', {
   name: text(undefined, { example: 'order_update' }),
   status: text(
     'Only `approved` templates can be sent. Others are `pending`, `rejected`, `paused`, `disabled`, or another state that the provider names.',

@@ -16,8 +16,9 @@ export function fieldLists(contract: Contract, given: Schema): string {
   return `<p>One of these forms:</p>${lists.join('')}`;
 }
 
-function introOf({ description }: Schema): string {
-  return description === undefined ? '' : `<p>${prose(description)}</p>`;
+/** Not of what is only said to be the body or the answer of an operation: it stands there. */
+function introOf({ description = '' }: Schema): string {
+  return description === '' || /^The (body|answer) of `/.test(description) ? '' : `<p>${prose(description)}</p>`;
 }
 
 function fieldList(contract: Contract, schema: Schema): string {

@@ -10,7 +10,14 @@ export interface Sample {
   readonly answers: 'json' | 'text' | 'file';
 }
 
-export const LANGUAGES = { curl: curlOf, 'Node.js': nodeOf, Python: pythonOf } as const;
+export const LANGUAGES = {
+  curl: curlOf,
+  'Node.js': nodeOf,
+  Python: pythonOf,
+  PHP: phpOf,
+  Java: javaOf,
+  Go: goOf,
+} as const;
 
 /**
  * The address and the key come from the environment: they differ for everybody, and a key has no place in a file. These
@@ -49,6 +56,73 @@ function pythonOf({ method, path, key, body, answers }: Sample): string {
   return `import os\nimport requests\n\nanswer = requests.${method}(\n${options.join('\n')}\n)\nprint(answer.status_code, answer.${PYTHON_READS[answers]})`;
 }
 
+function phpOf({ method, path, key, body, answers }: Sample): string {
+  const headers = [
+    ...(key ? ["        'Authorization: Bearer ' . getenv('HARKARA_KEY'),"] : []),
+    ...(body === undefined ? [] : ["        'Content-Type: application/json',"]),
+  ];
+  const options = [
+    ...(method === 'get' ? [] : [`    'method' => '${method.toUpperCase()}',`]),
+    ...(headers.length === 0 ? [] : ["    'header' => [", ...headers, '    ],']),
+    ...(body === undefined ? [] : [`    'content' => json_encode(${indented(indented(phpValue(body)))}),`]),
+    "    'ignore_errors' => true, // So that the body of an error is read too.",
+  ];
+  const read = `file_get_contents(getenv('HARKARA_URL') . '${path}', false, $context)`;
+  const use = answers === 'file' ? `file_put_contents('file', ${read});` : `echo ${read};`;
+  return `<?php\n$context = stream_context_create(['http' => [\n${options.join('\n')}\n]]);\n${use}`;
+}
+
+/** A file for `java Sample.java`. Texts of several lines need Java 15. */
+function javaOf({ method, path, key, body, answers }: Sample): string {
+  const text = body === undefined ? '' : json(body).replaceAll('\\', '\\\\').replaceAll('\n', '\n                ');
+  const publisher = body === undefined ? 'noBody()' : `ofString("""\n                ${text}""")`;
+  const calls = [
+    ...(key ? ['.header("Authorization", "Bearer " + System.getenv("HARKARA_KEY"))'] : []),
+    ...(body === undefined ? [] : ['.header("Content-Type", "application/json")']),
+    ...(method === 'get' ? [] : [`.method("${method.toUpperCase()}", HttpRequest.BodyPublishers.${publisher})`]),
+    '.build();',
+  ];
+  const [handler, print] =
+    answers === 'file'
+      ? ['ofFile(java.nio.file.Path.of("file"))', 'answer.statusCode()']
+      : ['ofString()', 'answer.statusCode() + " " + answer.body()'];
+  return `import java.net.URI;
+import java.net.http.*;
+
+class Sample {
+    public static void main(String[] args) throws Exception {
+        var request = HttpRequest.newBuilder(URI.create(System.getenv("HARKARA_URL") + "${path}"))
+            ${calls.join('\n            ')}
+        var answer = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.${handler});
+        System.out.println(${print});
+    }
+}`;
+}
+
+/** A file for `go run sample.go`. */
+function goOf({ method, path, key, body, answers }: Sample): string {
+  const text = body === undefined ? '' : json(body);
+  const quoted = text.includes('`') ? JSON.stringify(text) : `\`${text}\``;
+  const lines = [
+    ...(body === undefined ? [] : [`body := strings.NewReader(${quoted})`]),
+    `request, _ := http.NewRequest("${method.toUpperCase()}", os.Getenv("HARKARA_URL")+"${path}", ${body === undefined ? 'nil' : 'body'})`,
+    ...(key ? ['request.Header.Set("Authorization", "Bearer "+os.Getenv("HARKARA_KEY"))'] : []),
+    ...(body === undefined ? [] : ['request.Header.Set("Content-Type", "application/json")']),
+    'answer, err := http.DefaultClient.Do(request)',
+    'if err != nil {',
+    '\tpanic(err)',
+    '}',
+    'defer answer.Body.Close()',
+    'content, _ := io.ReadAll(answer.Body)',
+    ...(answers === 'file'
+      ? ['os.WriteFile("file", content, 0600)', 'fmt.Println(answer.Status)']
+      : ['fmt.Println(answer.Status, string(content))']),
+  ];
+  const packages = ['fmt', 'io', 'net/http', 'os', ...(body === undefined ? [] : ['strings'])];
+  const imports = packages.map((name) => `\t"${name}"`);
+  return `package main\n\nimport (\n${imports.join('\n')}\n)\n\nfunc main() {\n${lines.map((line) => `\t${line}`).join('\n')}\n}`;
+}
+
 const NODE_READS = { json: 'json', text: 'text', file: 'arrayBuffer' } as const;
 const PYTHON_READS = { json: 'json()', text: 'text', file: 'content' } as const;
 
@@ -62,6 +136,21 @@ function shellQuoted(text: string): string {
 
 function indented(text: string): string {
   return text.replaceAll('\n', '\n  ');
+}
+
+/** Arrays of PHP, one member a line. */
+function phpValue(value: unknown): string {
+  if (typeof value === 'string') {
+    return value.includes('\n')
+      ? JSON.stringify(value).replaceAll('$', '\\$')
+      : `'${value.replaceAll(/['\\]/g, (sign) => `\\${sign}`)}'`;
+  }
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Array.isArray(value)
+    ? value.map(phpValue)
+    : Object.entries(value).map(([name, member]) => `${phpValue(name)} => ${phpValue(member)}`);
+  if (members.length === 0) return Array.isArray(value) ? '[]' : 'new stdClass()';
+  return `[\n  ${indented(members.join(',\n'))},\n]`;
 }
 
 /** Member names without quotes. Lines of a JSON text begin with a member, a value or a bracket: line breaks in texts are `\n`. */

@@ -29,7 +29,7 @@ import { pageOfFound } from '../../http/page.ts';
 
 const ErasureIdText = id('ers', undefined, 'ers_01m7znjn7hdb5pft3awkb6pgvz');
 
-const Erasure = named('Erasure', {
+const Erasure = named('Erasure', "A person's number that is erased, or will be.", {
   erasure_id: ErasureIdText,
   number: text('What stays known of the number.', { example: '9198******10' }),
   state: z.enum(['working', 'done']),

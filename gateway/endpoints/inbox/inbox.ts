@@ -23,7 +23,7 @@ import { readSaid, WRITTEN } from './texts.ts';
 
 /** The customers who wrote on the chat-app channel, and how long they may be written to freely. */
 
-const PaidConversation = named('PaidConversation', {
+const PaidConversation = named('PaidConversation', 'The conversation that is paid now.', {
   conversation_id: text(undefined, { example: 'cnv_01m82mzqhr5d8rx0q2c0g7n3za' }),
   until: time(undefined, '2026-11-23T13:58:00+00:00'),
   credits: whole(undefined, { example: 1 }),
@@ -51,9 +51,12 @@ export const Customer = z.strictObject({
   }),
 });
 
-const LastMessage = named('InboxLastMessage', { type: text().optional(), ...WRITTEN });
+const LastMessage = named('InboxLastMessage', 'The newest message of a thread.', {
+  type: text().optional(),
+  ...WRITTEN,
+});
 
-const InboxCustomer = named('InboxCustomer', {
+const InboxCustomer = named('InboxCustomer', 'A customer who wrote, or was written to.', {
   ...Customer.shape,
   last_message: LastMessage.nullable().meta({
     description: 'What the customer wrote last; null when it is kept no longer.',

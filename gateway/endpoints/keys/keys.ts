@@ -76,7 +76,7 @@ const IN_PATH = {
 const dateTime = (description?: string, example?: string) =>
   text(description, { format: 'date-time', ...defined({ example }) });
 
-const Key = named('Key', {
+const Key = named('Key', 'An API key without its secret.', {
   key_id: KeyId,
   prefix: text('What the key begins with.', { example: 'hk_live_01m7znjn7hdb5pft3awkb6pgvz' }),
   state: MadeKey.shape.state,

@@ -17,18 +17,14 @@ import { revokeAudited } from './key-changes.ts';
 export const KEY_FATES = ['keep', 'revoke'] as const;
 type KeyFate = (typeof KEY_FATES)[number];
 
-export const MadeKey = named(
-  'MadeKey',
-  {
-    key_id: text('Public part of the key; no secret.', {
-      pattern: '^[0-9a-z]{26}$',
-      example: '01m7zsz3m0hdb5pft3awkb6pgw',
-    }),
-    name: text('For people, to tell keys apart.', { example: 'till 3' }),
-    state: z.enum(KEY_STATES).meta({ description: '`expired`: its time is over. `revoked`: for good.' }),
-  },
-  'A key that another key, or a user, made.',
-);
+export const MadeKey = named('MadeKey', 'A key that another key, or a user, made.', {
+  key_id: text('Public part of the key; no secret.', {
+    pattern: '^[0-9a-z]{26}$',
+    example: '01m7zsz3m0hdb5pft3awkb6pgw',
+  }),
+  name: text('For people, to tell keys apart.', { example: 'till 3' }),
+  state: z.enum(KEY_STATES).meta({ description: '`expired`: its time is over. `revoked`: for good.' }),
+});
 
 /** What is shown of a key beside the one, or the user, that made it. */
 export function madeRecord(key: KeyDocument, now: Date): Shown<typeof MadeKey> {

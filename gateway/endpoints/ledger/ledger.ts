@@ -16,7 +16,7 @@ import { LINKS, type Links, readLinks } from './links.ts';
 
 /** The account's statement: every change of the balance, numbered without gaps. */
 
-export const LedgerEntry = named('LedgerEntry', {
+export const LedgerEntry = named('LedgerEntry', 'A line of the statement: one change of the balance.', {
   seq: whole('1, 2, 3 … without a gap.', { minimum: 1, example: 3 }),
   at: time(undefined, '2026-11-21T10:05:00+00:00'),
   amount: whole('Credits; a debit is negative.', { example: -1 }),

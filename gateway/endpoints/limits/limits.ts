@@ -28,14 +28,14 @@ import { ACCOUNT_IN_PATH, reason } from '../operators/fields.ts';
 
 /** What an account may spend and whom it may send to. Operators set it; the caps of its keys the account sets itself. */
 
-const Cap = named('Cap', {
+const Cap = named('Cap', 'A limit and how much of it was used.', {
   cap: whole('The most credits. Null: no cap.', { minimum: 0, example: 5000 }).nullable(),
   spent: whole('Credits that were debited and not given back since.', { minimum: 0, example: 1280 }),
   resets_on: text('The UTC day from which on it counts anew.', { format: 'date', example: '2026-12-01' }),
 });
 const CapsShape = { day: Cap, month: Cap };
 
-const KeyCapsShape = named('KeyCaps', {
+const KeyCapsShape = named('KeyCaps', 'How much a key may spend.', {
   key_id: text(undefined, { example: '01m7znjn7hdb5pft3awkb6pgvz' }),
   name: text(undefined, { example: 'shop server' }),
   ...CapsShape,
@@ -44,33 +44,29 @@ const KeyCapsShape = named('KeyCaps', {
 const rateOf = (description: string, example: number) =>
   decimal(`${description} A part of 1.`, { minimum: 0, maximum: 1, example });
 
-const TrafficHold = named(
-  'TrafficHold',
-  {
-    prefix: text('The country code and three digits.', { pattern: '^[1-9][0-9]{1,5}$', example: '994771' }),
-    country: text('ISO 3166-1. Null: not known.', { example: 'AZ' }).nullable(),
-    state: z.enum(['watched', 'held', 'released']).meta({
-      description:
-        '`held`: sends to such numbers are refused until a person releases it. `watched`: it only looks like fraud. `released`: it is trusted for a week.',
-      example: 'held',
-    }),
-    since: time(undefined, '2026-11-22T14:02:11+00:00'),
-    messages: whole('In two clock hours, when it began.', { minimum: 0, example: 412 }),
-    portion: rateOf('Its part of all messages of the account then.', 0.61),
-    delivered: rateOf('How many arrived.', 0.04),
-    usual_messages: whole('The most in two hours of the two weeks before.', { minimum: 0, example: 3 }),
-    usual_portion: rateOf('Its part of all messages in these weeks.', 0.001),
-    usual_delivered: rateOf('How many arrive usually.', 0.93),
-    released: z
-      .strictObject({
-        at: time(undefined, '2026-11-22T14:30:00+00:00'),
-        by: text('`ops`: your service provider.', { example: 'user usr_01m7znjn7hdb5pft3awkb6pgvz' }),
-        reason: text(undefined, { example: 'Our launch in Baku' }),
-      })
-      .nullable(),
-  },
-  'A prefix whose traffic looks like fraud.',
-);
+const TrafficHold = named('TrafficHold', 'A prefix whose traffic looks like fraud.', {
+  prefix: text('The country code and three digits.', { pattern: '^[1-9][0-9]{1,5}$', example: '994771' }),
+  country: text('ISO 3166-1. Null: not known.', { example: 'AZ' }).nullable(),
+  state: z.enum(['watched', 'held', 'released']).meta({
+    description:
+      '`held`: sends to such numbers are refused until a person releases it. `watched`: it only looks like fraud. `released`: it is trusted for a week.',
+    example: 'held',
+  }),
+  since: time(undefined, '2026-11-22T14:02:11+00:00'),
+  messages: whole('In two clock hours, when it began.', { minimum: 0, example: 412 }),
+  portion: rateOf('Its part of all messages of the account then.', 0.61),
+  delivered: rateOf('How many arrived.', 0.04),
+  usual_messages: whole('The most in two hours of the two weeks before.', { minimum: 0, example: 3 }),
+  usual_portion: rateOf('Its part of all messages in these weeks.', 0.001),
+  usual_delivered: rateOf('How many arrive usually.', 0.93),
+  released: z
+    .strictObject({
+      at: time(undefined, '2026-11-22T14:30:00+00:00'),
+      by: text('`ops`: your service provider.', { example: 'user usr_01m7znjn7hdb5pft3awkb6pgvz' }),
+      reason: text(undefined, { example: 'Our launch in Baku' }),
+    })
+    .nullable(),
+});
 
 const Limits = named('AccountLimits', {
   ...CapsShape,

@@ -55,17 +55,13 @@ const Event = z
       'The payload that webhooks get, with its id. `message.received` has `from`, `type` and `body`; of an SMS also `to` and `channel`. `recipient.opted_out` and `recipient.opted_in` have `recipient`, `number`, `word` and `channel`. Types other than `text` have one more member, named like the type, with the details.',
   });
 
-const EventPage = named(
-  'EventPage',
-  {
-    data: z.array(Event).meta({ description: 'Newest first.' }),
-    next_cursor: text('Send it as `cursor` to get the next page; null at the end.', {
-      example: 'ZXZlbnRzOjE4OTYwODI0MDQwMDA6ZXZ0XzAxbTd6bmpuN2hkYjVwZnQzYXdrYjZwZ3Z6X2RlbGl2ZXJlZA',
-    }).nullable(),
-    has_more: flag('Whether there may be more.', true),
-  },
-  'Events, newest first.',
-);
+const EventPage = named('EventPage', 'Events, newest first.', {
+  data: z.array(Event).meta({ description: 'Newest first.' }),
+  next_cursor: text('Send it as `cursor` to get the next page; null at the end.', {
+    example: 'ZXZlbnRzOjE4OTYwODI0MDQwMDA6ZXZ0XzAxbTd6bmpuN2hkYjVwZnQzYXdrYjZwZ3Z6X2RlbGl2ZXJlZA',
+  }).nullable(),
+  has_more: flag('Whether there may be more.', true),
+});
 
 /** This many entries of a page count as one request. Reading them takes the embedded store some 4 ms. */
 const ENTRIES_PER_REQUEST = 100;

@@ -112,22 +112,18 @@ export const Message = z
       .meta({ description: 'Why a `sent` message will not change again.' })
       .optional(),
   })
-  .meta({ id: 'Message', allOf: OF_ITS_KIND });
+  .meta({ id: 'Message', description: 'A message of either channel.', allOf: OF_ITS_KIND });
 
-export const MessagePage = named(
-  'MessagePage',
-  {
-    data: z.array(Message).meta({ description: 'Newest first.' }),
-    next_cursor: text('Send it as `cursor` to get the next page; null at the end.', {
-      example: 'bWVzc2FnZXM6bXNnXzAxbTd6bmpuN2hkYjVwZnQzYXdrYjZwZ3Z6',
-    }).nullable(),
-    has_more: flag('Whether there may be more.', true),
-    searched_to: time(
-      'Present when the request ended before the list did: it looked at messages that were accepted at this time or later.',
-    ).optional(),
-  },
-  'Messages, newest first.',
-);
+export const MessagePage = named('MessagePage', 'Messages, newest first.', {
+  data: z.array(Message).meta({ description: 'Newest first.' }),
+  next_cursor: text('Send it as `cursor` to get the next page; null at the end.', {
+    example: 'bWVzc2FnZXM6bXNnXzAxbTd6bmpuN2hkYjVwZnQzYXdrYjZwZ3Z6',
+  }).nullable(),
+  has_more: flag('Whether there may be more.', true),
+  searched_to: time(
+    'Present when the request ended before the list did: it looked at messages that were accepted at this time or later.',
+  ).optional(),
+});
 
 export const Explanation = z
   .strictObject({

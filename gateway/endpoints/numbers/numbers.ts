@@ -6,7 +6,7 @@ import { named, pageShape, text, time } from '../../api/shapes.ts';
 import { cursorOf, limit } from '../../http/fields/query.ts';
 import { pageOfFound } from '../../http/page.ts';
 
-const AccountNumber = named('AccountNumber', {
+const AccountNumber = named('AccountNumber', 'A number to which handsets may write.', {
   number: text('A long number with its country code, or a short code.', { example: '919000000001' }),
   keyword: text('Only messages that begin with this word come to you. Null: all that fit no keyword.').nullable(),
   country: text('Where customers without a country code are taken to be from.', { example: 'IN' }).nullable(),

@@ -38,7 +38,7 @@ const CUSTOMER = /^0?[1-9][0-9]{6,14}$/;
 
 const OptOutIdText = id('opt', undefined, 'opt_01m7znjn7hdb5pft3awkb6pgvz');
 
-const OptOut = named('OptOut', {
+const OptOut = named('OptOut', 'A recipient who gets no SMS of the account.', {
   opt_out_id: OptOutIdText,
   customer: text("The customer's number.", { example: '919876543210' }),
   number: text('Your number that it is about; null when it is about the whole account.', {

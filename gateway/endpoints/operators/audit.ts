@@ -14,7 +14,7 @@ import { accountId } from './fields.ts';
 
 const Thing = z.record(z.string(), z.unknown());
 
-const OperatorAuditEntry = named('OperatorAuditEntry', {
+const OperatorAuditEntry = named('OperatorAuditEntry', 'Something that was changed in any account, by whom and when.', {
   audit_id: text(undefined, { example: 'aud_01m7znjn7hdb5pft3awkb6pgvz' }),
   at: time(undefined, '2026-11-22T13:00:00+00:00'),
   actor: z.strictObject({

@@ -11,7 +11,7 @@ import { pageOfFound } from '../../http/page.ts';
 
 /** The mails to users, as operators see them. What has a link shows no text: who reads it could take over the user. */
 
-const Mail = named('Mail', {
+const Mail = named('Mail', 'A mail that waits, went or failed.', {
   mail_id: id('eml', undefined, 'eml_01m7znjn7hdb5pft3awkb6pgvz'),
   account_id: text('Whose user it is for. Null: an operator.', {
     example: 'acc_01m7znjn7hdb5pft3awkb6pgvz',

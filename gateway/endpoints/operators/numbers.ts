@@ -29,7 +29,7 @@ import { AccountIdText, accountId, checkOpenAccount, country, matching } from '.
 const NUMBER = /^[1-9]\d{2,14}$/;
 const NumberText = text(undefined, { example: '919000000001' });
 
-const OperatorNumber = named('OperatorNumber', {
+const OperatorNumber = named('OperatorNumber', 'A number to which handsets may write, and whose it is.', {
   number: NumberText,
   keyword: text('Null: all messages that no keyword fits.').nullable(),
   account_id: AccountIdText,

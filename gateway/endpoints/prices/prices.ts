@@ -16,7 +16,7 @@ import { CREDIT_PRICE } from '../statements/credit-price.ts';
 
 /** What an account pays. Operators set it; the account reads it. */
 
-const PriceShape = named('Price', {
+const PriceShape = named('Price', 'A line of a price list.', {
   channel: z.enum(['sms', 'chatapp']),
   route: z.enum(ROUTES).meta({ description: 'SMS: only on this route.' }).optional(),
   country: text('Only to this country (ISO 3166-1).', { example: 'IN' }).optional(),

@@ -117,7 +117,7 @@ const ADMIN_QUERY = {
 
 const count = (description: string, example: number) => whole(description, { minimum: 0, example });
 
-const ReportError = named('ReportError', {
+const ReportError = named('ReportError', 'How many messages failed with a code.', {
   error_code: text(undefined, { example: '1' }),
   messages: count('Messages.', 3),
   cause: text(undefined, { example: 'The number is not in use.' }).optional(),
@@ -141,7 +141,7 @@ const COUNTS = {
   errors: z.array(ReportError).meta({ description: 'Why messages ended without arriving, the most frequent reasons.' }),
 };
 
-const Amount = named('ReportAmount', {
+const Amount = named('ReportAmount', 'An amount in one currency.', {
   currency: text('ISO 4217; `none` where the route names none.', { example: 'INR' }),
   amount: text('Exact, as a decimal.', { example: '14.52' }),
 });
@@ -177,17 +177,21 @@ const about = {
   }),
 };
 
-const ReportRow = named('ReportRow', { ...KIND, ...COUNTS });
-const AdminReportRow = named('AdminReportRow', { ...ADMIN_KIND, ...COUNTS, ...MONEY });
+const ReportRow = named('ReportRow', 'The figures of one combination of what was grouped by.', { ...KIND, ...COUNTS });
+const AdminReportRow = named(
+  'AdminReportRow',
+  'The figures of one combination of what was grouped by, with sales and costs.',
+  { ...ADMIN_KIND, ...COUNTS, ...MONEY },
+);
 
 const ReportPage = named('ReportPage', {
   ...about,
-  total: named('ReportTotal', COUNTS),
+  total: named('ReportTotal', 'The sums of all rows.', COUNTS),
   ...pageFields(z.array(ReportRow)),
 });
 const AdminReportPage = named('AdminReportPage', {
   ...about,
-  total: named('AdminReportTotal', { ...COUNTS, ...MONEY }),
+  total: named('AdminReportTotal', 'The sums of all rows, with sales and costs.', { ...COUNTS, ...MONEY }),
   ...pageFields(z.array(AdminReportRow)),
 });
 

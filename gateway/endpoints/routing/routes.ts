@@ -34,7 +34,7 @@ const RouteId = text(undefined, { pattern: '^[a-z0-9-]{1,32}$', example: 'india'
 const IN_PATH = { route_id: RouteId.describe('The route.') };
 const Texts = z.array(text());
 
-const OperatorRoute = named('OperatorRoute', {
+const OperatorRoute = named('OperatorRoute', 'A route: which carriers take which messages.', {
   route_id: RouteId,
   order: decimal(),
   matches: z.strictObject({

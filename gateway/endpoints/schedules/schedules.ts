@@ -88,29 +88,25 @@ export const schedules = endpoint({
   query: QUERY,
   queryRules: [cursorOfThisList],
   reads: ({ limit }) => Math.ceil(limit / ENTRIES_PER_REQUEST),
-  answer: named(
-    'SchedulePage',
-    {
-      data: z.array(Schedule).meta({
-        example: [
-          {
-            schedule_id: 'sch_01m7znjn7hdb5pft3awkb6pgvz',
-            state: 'scheduled',
-            scheduled_for: '2026-11-22T10:00:00+05:30',
-            created_at: '2026-11-21T10:00:00+00:00',
-            credits: 1,
-            kind: 'message',
-            to: '919876543210',
-            sender: 'HARKRA',
-            route: 'transactional',
-          },
-        ],
-      }),
-      next_cursor: text('Send it as `cursor` to get the next page; null at the end.').nullable(),
-      has_more: flag('Whether there may be more.'),
-    },
-    'Schedules.',
-  ),
+  answer: named('SchedulePage', 'Schedules.', {
+    data: z.array(Schedule).meta({
+      example: [
+        {
+          schedule_id: 'sch_01m7znjn7hdb5pft3awkb6pgvz',
+          state: 'scheduled',
+          scheduled_for: '2026-11-22T10:00:00+05:30',
+          created_at: '2026-11-21T10:00:00+00:00',
+          credits: 1,
+          kind: 'message',
+          to: '919876543210',
+          sender: 'HARKRA',
+          route: 'transactional',
+        },
+      ],
+    }),
+    next_cursor: text('Send it as `cursor` to get the next page; null at the end.').nullable(),
+    has_more: flag('Whether there may be more.'),
+  }),
   async handle({ db }, { caller, query: { state, limit, cursor } }) {
     const account = caller.account._id;
     const list = state ?? 'all';

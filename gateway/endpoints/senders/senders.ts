@@ -31,7 +31,7 @@ const ROUTES = ['transactional', 'promotional'] as const satisfies readonly Rout
 
 const SenderIdText = id('snd', undefined, 'snd_01m7znjn7hdb5pft3awkb6pgvz');
 
-const AccountSender = named('AccountSender', {
+const AccountSender = named('AccountSender', 'A sender of the account and its approval.', {
   sender_id: SenderIdText,
   sender: text('As recipients see it. Case matters.', { example: 'HARKRA' }),
   routes: z.array(z.enum(ROUTES)).meta({ example: ['transactional'] }),

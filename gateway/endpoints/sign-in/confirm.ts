@@ -16,11 +16,9 @@ import { type Asked, ownOf } from './own.ts';
 
 /** Showing the password again. */
 
-const Confirmed = success(
-  'Confirmed',
-  { confirmed_until: text(undefined, { format: 'date-time', example: '2026-11-21T10:10:00+00:00' }) },
-  'Until when the session may do what needs the password again.',
-);
+const Confirmed = success('Confirmed', 'Until when the session may do what needs the password again.', {
+  confirmed_until: text(undefined, { format: 'date-time', example: '2026-11-21T10:10:00+00:00' }),
+});
 
 /**
  * Who has signed in shows everything once more that signing in takes. For some minutes the session may then also do what would

@@ -12,7 +12,7 @@ import { changeOwn, ownOf } from './own.ts';
 
 /** What the user is told of by mail. */
 
-const Notice = named('Notice', {
+const Notice = named('Notice', 'A kind of mail that the user may choose.', {
   event: z.enum(NOTICE_NAMES).meta({ example: 'key.created' }),
   when: text('When it happens.', { example: 'An API key was made.' }),
   mail: flag('Whether you are told of it.', true),

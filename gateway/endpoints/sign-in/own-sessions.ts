@@ -13,7 +13,7 @@ import { ownOf } from './own.ts';
 
 const Time = text(undefined, { format: 'date-time', example: '2026-11-22T10:00:00+00:00' });
 
-const OwnSession = named('OwnSession', {
+const OwnSession = named('OwnSession', 'A browser in which the user is signed in.', {
   session_id: text(undefined, { example: 'ses_01m7znjn7hdb5pft3awkb6pgvz' }),
   current: flag('Whether it is the session of this request.', true),
   made_at: Time,

@@ -37,7 +37,7 @@ import { isOutdated } from './passwords.ts';
 
 export const Role = z.enum([...ACCOUNT_ROLES, ...OPERATOR_ROLES]);
 
-const SessionUser = named('SessionUser', {
+const SessionUser = named('SessionUser', 'The user who is signed in.', {
   user_id: text(undefined, { example: 'usr_01m7znjn7hdb5pft3awkb6pgvz' }),
   username: text('What the user signs in with.', { example: 'asha@example.com' }),
   name: text(undefined, { example: 'Asha' }).nullable(),
@@ -56,30 +56,24 @@ export const SessionAccount = z
   .nullable()
   .meta({ id: 'SessionAccount', description: 'Null for operators.' });
 
-export const Session = named(
-  'Session',
-  {
-    session_id: text('Its id in lists. It is not the secret in the cookie.', {
-      example: 'ses_01m7znjn7hdb5pft3awkb6pgvz',
-    }),
-    user: SessionUser,
-    account: SessionAccount,
-    scopes: z.array(z.enum(['read', 'send', 'otp', 'manage', 'owner', ...OPERATOR_SCOPES])).meta({
-      description: 'What the role may do; nothing while something is missing.',
-      example: ['read', 'send', 'otp', 'manage', 'owner'],
-    }),
-    missing: z
-      .array(z.enum(['second_factor']))
-      .meta({ description: 'What the user must set up before anything else.' }),
-    idle_seconds: whole('The session ends after this time without a request.', { example: 1800 }),
-    confirmed_until: text(
-      'Until then the session may do what needs the password shown within 10 minutes (`x-confirmed`). `POST /v2/session/confirm` moves it on.',
-      { format: 'date-time', example: '2026-11-21T10:10:00+00:00' },
-    ),
-    expires_at: text('It ends then at the latest.', { format: 'date-time', example: '2026-11-22T22:00:00+00:00' }),
-  },
-  'Who has signed in, and what the session may do.',
-);
+export const Session = named('Session', 'Who has signed in, and what the session may do.', {
+  session_id: text('Its id in lists. It is not the secret in the cookie.', {
+    example: 'ses_01m7znjn7hdb5pft3awkb6pgvz',
+  }),
+  user: SessionUser,
+  account: SessionAccount,
+  scopes: z.array(z.enum(['read', 'send', 'otp', 'manage', 'owner', ...OPERATOR_SCOPES])).meta({
+    description: 'What the role may do; nothing while something is missing.',
+    example: ['read', 'send', 'otp', 'manage', 'owner'],
+  }),
+  missing: z.array(z.enum(['second_factor'])).meta({ description: 'What the user must set up before anything else.' }),
+  idle_seconds: whole('The session ends after this time without a request.', { example: 1800 }),
+  confirmed_until: text(
+    'Until then the session may do what needs the password shown within 10 minutes (`x-confirmed`). `POST /v2/session/confirm` moves it on.',
+    { format: 'date-time', example: '2026-11-21T10:10:00+00:00' },
+  ),
+  expires_at: text('It ends then at the latest.', { format: 'date-time', example: '2026-11-22T22:00:00+00:00' }),
+});
 
 const where = string(
   {

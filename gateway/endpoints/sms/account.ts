@@ -37,7 +37,7 @@ export function balanceRecord(account: StoredBalance | undefined): Shown<typeof 
   return { balance, currency, expiry_date: expiryDate };
 }
 
-const Template = named('Template', {
+const Template = named('Template', 'A DLT template that the account may send.', {
   id: text('DLT template id.', { example: '1107160000000000001' }),
   name: text(undefined, { example: 'Login code' }),
   content: text('Its slots are written as `{#var#}`, or typed, as `{#numeric#}`.', { example: 'Your code is {#var#}' }),

@@ -87,17 +87,13 @@ export const SKIPPED = wholeNumber(
   { minimum: 0 },
 ).optional();
 
-export const BulkDryRun = named(
-  'BulkDryRun',
-  {
-    ...DRY_RUN,
-    credits_required: DRY_RUN.credits_required.meta({ example: 2 }),
-    total: wholeNumber(undefined, { minimum: 1, example: 2 }),
-    duplicates: wholeNumber(undefined, { minimum: 0 }).optional(),
-    skipped: SKIPPED,
-  },
-  'The answer to `dry_run`.',
-);
+export const BulkDryRun = named('BulkDryRun', 'The answer to `dry_run`.', {
+  ...DRY_RUN,
+  credits_required: DRY_RUN.credits_required.meta({ example: 2 }),
+  total: wholeNumber(undefined, { minimum: 1, example: 2 }),
+  duplicates: wholeNumber(undefined, { minimum: 0 }).optional(),
+  skipped: SKIPPED,
+});
 
 type BulkFields = typeof BULK_FIELDS;
 

@@ -79,21 +79,17 @@ export const DRY_RUN = {
   template_id: text().nullable(),
 };
 
-export const SendDryRun = named(
-  'SendDryRun',
-  {
-    ...DRY_RUN,
-    credits_required: DRY_RUN.credits_required.meta({ example: 1 }),
-    units: wholeNumber(
-      'Characters of the encoding that the text takes: 160 or 70 fit into one segment, 153 or 67 into each of several.',
-      { minimum: 0, example: 18 },
-    ),
-    unicode_characters: z
-      .array(text())
-      .meta({ description: 'The characters that are not in the GSM alphabet: they make the text UCS2.' }),
-  },
-  'The answer to `dry_run`.',
-);
+export const SendDryRun = named('SendDryRun', 'The answer to `dry_run`.', {
+  ...DRY_RUN,
+  credits_required: DRY_RUN.credits_required.meta({ example: 1 }),
+  units: wholeNumber(
+    'Characters of the encoding that the text takes: 160 or 70 fit into one segment, 153 or 67 into each of several.',
+    { minimum: 0, example: 18 },
+  ),
+  unicode_characters: z
+    .array(text())
+    .meta({ description: 'The characters that are not in the GSM alphabet: they make the text UCS2.' }),
+});
 
 /**
  * The fields of a request for one message, sent now or later. `valid_until` belongs to the endpoint, because it

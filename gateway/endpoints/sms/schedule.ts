@@ -63,7 +63,7 @@ export const ScheduledFor = text(undefined, {
   example: '2026-12-01T10:00:00+05:30',
 });
 
-const ScheduleResult = success('ScheduleResult', {
+const ScheduleResult = success('ScheduleResult', 'A schedule was booked.', {
   schedule_id: id('sch', 'Id of the schedule.', 'sch_01m7znjn7hdb5pft3awkb6pgvz'),
   scheduled_for: ScheduledFor.describe('`schedule_time` in its own offset.'),
 });

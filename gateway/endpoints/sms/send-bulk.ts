@@ -26,7 +26,7 @@ import { CREDITS_USED, DEFERRED_UNTIL, deferral, dryRun, REFUSALS } from './mess
 import { findPaidBatch } from './paid-batches.ts';
 import { payForBatch } from './pay-for-batch.ts';
 
-const BulkResult = success('BulkResult', {
+const BulkResult = success('BulkResult', 'A batch was accepted.', {
   batch_id: id('bat', 'Id of the batch.', 'bat_01m7znjn7hdb5pft3awkb6pgvz'),
   total: whole('Number of recipients.', { minimum: 1, example: 2 }),
   credits_used: CREDITS_USED.meta({ example: 2 }),

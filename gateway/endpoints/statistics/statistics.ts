@@ -63,7 +63,7 @@ const OperatorStatistics = z
     }).nullable(),
     seconds_p95: decimal(undefined, { example: 17.1 }).nullable(),
   })
-  .meta({ id: 'OperatorStatistics' });
+  .meta({ id: 'OperatorStatistics', description: 'The figures of one operator or network.' });
 
 const ErrorStatistics = z
   .object({
@@ -74,7 +74,7 @@ const ErrorStatistics = z
       example: 'Remove the number from your list, or ask the recipient for the right one.',
     }).optional(),
   })
-  .meta({ id: 'ErrorStatistics' });
+  .meta({ id: 'ErrorStatistics', description: 'How many messages failed with a code.' });
 
 const MessageStatistics = z
   .object({
@@ -88,7 +88,11 @@ const MessageStatistics = z
     }).nullable(),
     ...SUM,
     credits_per_day: decimal(undefined, { example: 121 }),
-    series: z.array(z.object({ at: dateTime('2026-11-22T14:00:00+00:00'), ...SUM }).meta({ id: 'StatisticsStep' })),
+    series: z.array(
+      z
+        .object({ at: dateTime('2026-11-22T14:00:00+00:00'), ...SUM })
+        .meta({ id: 'StatisticsStep', description: 'The figures of one step of time.' }),
+    ),
     operators: z.array(OperatorStatistics),
     errors: z.array(ErrorStatistics),
   })

@@ -21,7 +21,7 @@ import { AccountIdText } from '../operators/fields.ts';
 
 const NAMES = Object.keys(CONDITIONS) as [keyof typeof CONDITIONS]; // its keys
 
-export const Condition = named('Condition', {
+export const Condition = named('Condition', 'Something that is wrong now, in words for the account.', {
   condition: z.enum(NAMES).meta({ example: 'carrier.refusing' }),
   condition_id: text('The same condition of the same thing has the same id whenever it comes.', {
     example: 'carrier.refusing:airtel',
@@ -37,7 +37,7 @@ export const Condition = named('Condition', {
   since: time(undefined, '2026-11-22T14:02:11+00:00'),
 });
 
-const OperatorCondition = named('OperatorCondition', {
+const OperatorCondition = named('OperatorCondition', 'Something that is wrong now, in words for operators.', {
   ...Condition.shape,
   account_id: AccountIdText.describe('Whose it is. Null: of no account.').nullable(),
   account_name: text(undefined, { example: 'Acme Retail' }).nullable(),

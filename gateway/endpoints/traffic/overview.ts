@@ -13,7 +13,7 @@ import { PresentConditions, presentRecords } from './conditions.ts';
 
 /** What operators look at first: what is wrong now, and what waits. */
 
-const OperatorQueue = named('OperatorQueue', {
+const OperatorQueue = named('OperatorQueue', 'Messages that wait for a route of sending.', {
   path: text(undefined, { example: 'transactional' }),
   carriers: z
     .array(text())

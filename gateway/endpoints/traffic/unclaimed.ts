@@ -13,7 +13,7 @@ import { pageOf, pageOfFound } from '../../http/page.ts';
 
 /** What carriers delivered and nobody can be given: receipts that fit no message, and received SMS of no account. */
 
-const UnmatchedReceipt = named('UnmatchedReceipt', {
+const UnmatchedReceipt = named('UnmatchedReceipt', 'A receipt that belongs to no message that is known.', {
   receipt_id: text(undefined, { example: 'airtel:3Jk2…' }),
   carrier_id: text(undefined, { example: 'airtel' }),
   at: time(undefined, '2026-11-22T13:00:00+00:00'),

@@ -46,7 +46,7 @@ const COMMON = {
   tries: whole('Posts so far, replays included.', { example: 1 }),
 };
 
-const ListedDelivery = named('ListedDelivery', {
+const ListedDelivery = named('ListedDelivery', 'An event that was posted, or will be, without its body.', {
   ...COMMON,
   last_attempt: WebhookAttempt.nullable().meta({
     description: 'The newest post.',

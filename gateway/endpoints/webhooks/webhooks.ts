@@ -49,16 +49,12 @@ export const PostResult = z.union([whole(), text()]).meta({
   example: 500,
 });
 
-export const WebhookAttempt = named(
-  'WebhookAttempt',
-  {
-    at: text(undefined, { format: 'date-time', example: '2026-11-22T14:02:00+00:00' }),
-    result: PostResult,
-    reason: text('What `result` means.', { example: 'Your server answered 500.' }),
-    duration_ms: whole(undefined, { example: 84 }),
-  },
-  'One post.',
-);
+export const WebhookAttempt = named('WebhookAttempt', 'One post.', {
+  at: text(undefined, { format: 'date-time', example: '2026-11-22T14:02:00+00:00' }),
+  result: PostResult,
+  reason: text('What `result` means.', { example: 'Your server answered 500.' }),
+  duration_ms: whole(undefined, { example: 84 }),
+});
 
 const Webhook = named('Webhook', {
   webhook_id: WebhookId,
@@ -102,7 +98,7 @@ export const listWebhooks = endpoint({
   },
 });
 
-const OfferedEvent = named('OfferedEvent', {
+const OfferedEvent = named('OfferedEvent', 'A kind of event that a webhook may subscribe to.', {
   event: z.enum(EVENT_NAMES).meta({ example: 'message.delivered' }),
   channels: z.array(z.enum(EVENT_CHANNELS)).meta({ description: 'Whose webhooks may have it.', example: ['sms'] }),
   when: text('When it happens.', { example: 'The message arrived.' }),

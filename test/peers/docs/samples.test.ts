@@ -89,6 +89,39 @@ describe('the samples of /docs, run as they are printed', () => {
 
     expect(await run('/usr/bin/python3', 'samples.py', samples('Python').join('\n'))).to.deep.equal(expected());
   });
+
+  it('PHP', async () => {
+    const php = await debianProgram('php', 'php-cli');
+    const texts = samples('PHP').map((text) => text.replace('<?php', ''));
+
+    expect(await run(php, 'samples.php', `<?php${texts.join('')}`)).to.deep.equal(expected());
+  });
+
+  it('Java', async () => {
+    const java = await debianProgram('java', 'default-jdk-headless');
+    const classes = samples('Java').map((text, i) =>
+      text.replace(/^import .*\n/gm, '').replace('class Sample', `class Sample${i}`),
+    );
+    const calls = classes.map((_, i) => `Sample${i}.main(args);`);
+    const main = `class Samples { public static void main(String[] args) throws Exception { ${calls.join('\n')} } }`;
+    const program = `import java.net.URI;\nimport java.net.http.*;\n${main}\n${classes.join('\n')}`;
+
+    expect(await run(java, 'Samples.java', program)).to.deep.equal(expected());
+  });
+
+  it('Go', async () => {
+    const go = await debianProgram('go', 'golang-go');
+    const functions = samples('Go').map((text, i) =>
+      text.replace(/^package .*?\)\n/s, '').replace('func main()', `func sample${i}()`),
+    );
+    const calls = functions.map((_, i) => `\tsample${i}()\n`);
+    const imports = ['fmt', 'io', 'net/http', 'os', 'strings'].map((name) => `\t"${name}"\n`);
+    const program = `package main\n\nimport (\n${imports.join('')})\n${functions.join('\n')}\nfunc main() {\n${calls.join('')}}\n`;
+    writeFileSync(join(folder, 'samples.go'), program);
+    await execute(go, ['run', 'samples.go'], { cwd: folder, env: { ...env, GOCACHE: folder, GO111MODULE: 'off' } });
+
+    expect(seen).to.deep.equal(expected());
+  });
 });
 
 /** What the document's examples say, in the order of the pages. */

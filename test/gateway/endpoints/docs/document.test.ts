@@ -7,9 +7,10 @@ describe('the document of the API, operation by operation', () => {
   const tags = contract.tags.map(({ name }) => name);
 
   it('gives each an id of its own in camelCase, webhooks included', () => {
-    const ids = [...contractText.matchAll(/"operationId": "([^"]*)"/g)].map(([, id]) => id ?? '');
+    const webhooks = [...JSON.stringify(contract.webhooks).matchAll(/"operationId":"([^"]*)"/g)];
+    const ids = [...operations.map(({ operation }) => operation.operationId), ...webhooks.map(([, id = '']) => id)];
 
-    expect(ids).to.have.length(operations.length + Object.keys(contract.webhooks).length);
+    expect(webhooks).to.have.length(Object.keys(contract.webhooks).length);
     expect(new Set(ids)).to.have.property('size', ids.length);
     expect(ids.filter((id) => !/^[a-z][A-Za-z0-9]*$/.test(id))).to.deep.equal([]);
   });
@@ -20,6 +21,26 @@ describe('the document of the API, operation by operation', () => {
     expect(given.filter((names) => names.length !== 1 || !tags.includes(names[0] ?? ''))).to.deep.equal([]);
     expect(new Set(given.flat())).to.deep.equal(new Set(tags));
     expect(contract.tags.filter(({ description }) => description === '')).to.deep.equal([]);
+  });
+
+  it('says of each schema what it is', () => {
+    const { schemas } = contract.components;
+
+    expect(Object.keys(schemas).filter((name) => !schemas[name]?.description)).to.deep.equal([]);
+  });
+
+  it('links what was made to where it is read, with what that path takes', () => {
+    const links = operations.flatMap(({ operation }) => {
+      const { '200': answer } = operation.responses;
+      return answer !== undefined && 'links' in answer ? Object.values(answer.links ?? {}) : [];
+    });
+    const wanted = links.map(({ operationId }) => {
+      const at = operations.find(({ operation }) => operation.operationId === operationId)?.path ?? '';
+      return [...at.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    });
+
+    expect(links.map(({ parameters }) => Object.keys(parameters))).to.deep.equal(wanted);
+    expect(links.map(({ operationId }) => operationId)).to.include.members(['status', 'batch', 'scheduleState']);
   });
 
   for (const { method, path, operation } of operations) {
