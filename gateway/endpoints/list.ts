@@ -11,6 +11,7 @@ import {
   showAccount,
 } from './accounts/accounts.ts';
 import { accountLedger, creditAccount } from './accounts/credits.ts';
+import { changeOwnSettings, ownSettings } from './accounts/own-settings.ts';
 import { approvals } from './approvals/approvals.ts';
 import { giveSender, senderDecision, templateDecision } from './approvals/decisions.ts';
 import { audit } from './audit/audit.ts';
@@ -290,6 +291,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   endUserSessions,
   signInRules,
   changeSignInRules,
+  ownSettings,
+  changeOwnSettings,
   signIn,
   ownSession,
   signOut,

@@ -1,3 +1,4 @@
+import { AccountSettingsPage } from './pages/account/account.tsx';
 import { AuditPage } from './pages/audit/audit.tsx';
 import { OperatorsAuditPage } from './pages/audit/operators-audit.tsx';
 import { BatchesPage } from './pages/batches/batches.tsx';
@@ -219,6 +220,13 @@ export const PAGES: readonly Page[] = [
     needs: ['owner', 'admin:look'],
     nav: { group: 'Settings', icon: 'users' },
     view: UsersPage,
+  },
+  {
+    path: '/dashboard/account',
+    title: 'Account',
+    needs: ['owner', 'admin:look'],
+    nav: { group: 'Settings', icon: 'accounts' },
+    view: AccountSettingsPage,
   },
   {
     path: '/dashboard/audit',

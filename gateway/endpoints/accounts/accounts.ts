@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
 import { z } from 'zod';
 import { EXEMPTIONS } from '../../../shared/carriers/opt-outs/opt-out.ts';
-import { type AccountDocument, accountInAudit, TEXTS } from '../../../shared/money/accounts/account.ts';
+import { type AccountDocument, accountInAudit } from '../../../shared/money/accounts/account.ts';
 import { defaultExpiry, dltIdDoubt } from '../../../shared/money/accounts/account-form.ts';
 import { closeAccount, REMAINING } from '../../../shared/money/accounts/closing.ts';
 import {
@@ -49,6 +49,7 @@ import {
   STATUSES,
   statusOf,
 } from './account.ts';
+import { messageTexts } from './own-settings.ts';
 
 /** All accounts, made and changed by operators. Their credits: credits.ts. */
 
@@ -260,12 +261,7 @@ export const changeAccount = endpoint({
         maxItems: 2,
       }),
     ),
-    message_texts: optional(
-      choice(
-        TEXTS,
-        'Who is shown the texts of its messages. `shown`: its keys with `read` and its users; viewers, and operators who look at it, without codes. `own`: not operators. `hidden`: nobody, of what it sent; it still reads what customers wrote.',
-      ),
-    ),
+    message_texts: optional(messageTexts),
   }),
   answer: ChangedAccount,
   problems: ACCOUNT_REFUSALS,

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import request from 'supertest';
 import { AUDIT_KINDS } from '../../../../gateway/endpoints/audit/own-entries.ts';
 import type { AnyMessage } from '../../../../shared/messages/document/any-message.ts';
+import { findAccount } from '../../../../shared/money/accounts/store.ts';
 import type { AuditDocument } from '../../../../shared/people/audit/entry.ts';
 import { type AccountId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { accountAtGateway } from '../../../support/account-gateway.ts';
@@ -257,6 +258,12 @@ describe('operators who answer customers', () => {
       const { headers } = await signedIn(world.db, 'owner', other);
       const { body } = await request(world.url).get(`/v2/messages/${_id}`).set(headers).expect(200);
       expect({ text: body.text, shown: body.text_shown }).to.deep.equal(hidden);
+
+      const choose = (by: Readonly<Record<string, string>>) =>
+        request(world.url).patch('/v2/account/settings').set(by).send({ message_texts: 'own' });
+      expect((await choose(headers)).body).to.deep.include({ message_texts: 'own' });
+      expect(await findAccount(world.db, other)).to.include({ texts: 'own' });
+      expect((await choose((await signedIn(world.db, 'developer', other)).headers)).status).to.equal(403);
     });
   });
 });
