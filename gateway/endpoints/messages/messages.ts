@@ -288,7 +288,7 @@ export async function wholeRecord(
   whole: Whole,
   forOperator: boolean,
 ): Promise<Shown<typeof WholeMessage>> {
-  const { message, said, deliveries, repeats } = whole;
+  const { message, said, deliveries, repeats, resends } = whole;
   return {
     ...messageRecord(message),
     ...said,
@@ -302,6 +302,7 @@ export async function wholeRecord(
       attempts: attempts.length,
     })),
     ...(repeats.length > 0 && { repeats }),
+    ...(resends.length > 0 && { resent_as: resends }),
     timeline: timelineOf(whole),
   };
 }

@@ -32,6 +32,8 @@ export interface WholeMessage {
   readonly deliveries: readonly MessageDelivery[];
   /** Others with the same text to the same number, within a minute. */
   readonly repeats: readonly MessageId[];
+  /** The messages that repeat it on demand, the newest last. */
+  readonly resends: readonly MessageId[];
   /** The message log's entries of this message, oldest first. */
   readonly log: readonly LogRecord[];
 }
@@ -61,7 +63,7 @@ export async function readWholeMessage(
   );
   if (message === undefined) return undefined;
   const { debit, refund } = viewOf(message).payment(message);
-  const [entries, deliveries, log, repeats] = await Promise.all([
+  const [entries, deliveries, log, repeats, resends] = await Promise.all([
     readEntries(
       db,
       account,
@@ -70,6 +72,7 @@ export async function readWholeMessage(
     readDeliveries(db, message),
     readMessageLog(db, id),
     debit === undefined ? [] : readRepeats(db, message),
+    readResends(db, message),
   ]);
   return {
     message,
@@ -78,7 +81,7 @@ export async function readWholeMessage(
     refunded: entries.find(({ change }) => change === refund),
     deliveries,
     log,
-    repeats,
+    ...{ repeats, resends },
   };
 }
 
@@ -98,6 +101,27 @@ async function readRepeats(db: Db, { _id, account, to, channel }: TextlessMessag
     .toArray();
   const text = near.find((one) => one._id === _id)?.text;
   return text === undefined ? [] : near.flatMap((one) => (one._id !== _id && one.text === text ? [one._id] : []));
+}
+
+async function readResends(db: Db, message: TextlessMessage): Promise<readonly MessageId[]> {
+  if (!('resentAs' in message)) return [];
+  const { account, resentAs = [] } = message;
+  const stored = (_id: MessageId) =>
+    db
+      .collection<AnyMessage>('messages')
+      .findOne<Pick<AnyMessage, '_id'>>({ _id, account }, { projection: { _id: 1 } });
+  const found = await Promise.all(
+    resentAs.map((id) =>
+      readAccepted<Pick<AnyMessage, '_id'>, Pick<AnyMessage, '_id'>>(
+        db,
+        account,
+        id,
+        async () => (await stored(id)) ?? undefined,
+        (unstored) => unstored,
+      ),
+    ),
+  );
+  return found.flatMap((one) => one?._id ?? []);
 }
 
 /**

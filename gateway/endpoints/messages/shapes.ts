@@ -256,6 +256,10 @@ export const WholeMessage = z
         description: 'SMS: other messages with the same text to the same number within a minute. Each was charged.',
       })
       .optional(),
+    resent_as: z
+      .array(MessageId)
+      .meta({ description: 'SMS: the newest ten messages that repeat it, because somebody sent it again.' })
+      .optional(),
     timeline: z.array(Happened).meta({
       description:
         "What happened, oldest first: `accepted`; the `template` that the text matched; the `path`; `paid`; `taken` by a carrier's worker; a carrier's `answer` to a submit and its `receipt`, raw and as we read them (the unusual ones, or all if the account asks for it; kept for 30 days unless your service provider says otherwise); the `policy` that decided about a submit without an answer; each `state`; each `webhook` attempt (the newest 20 of a delivery); `refunded`.",

@@ -20,7 +20,7 @@ export const resend = endpoint({
   tag: 'SMS',
   summary: 'Send a message again',
   description:
-    'Extension. A new message to the same recipient, with the same text, sender, route and reference; it is checked and charged like any other, and has `resend_of`. Of an SMS that you sent, that has left or ended, and whose text is still kept; otherwise 409. The recipient may get it twice if the first one arrives after all.',
+    'Extension. A new message to the same recipient, with the same text, sender, route and reference; it is checked and charged like any other, and has `resend_of`; the first one has it in `resent_as`. Of an SMS that you sent, that has left or ended, and whose text is still kept; otherwise 409. The recipient may get it twice if the first one arrives after all.',
   scopes: ['send'],
   params: IN_PATH,
   answer: SendResult,
@@ -30,15 +30,18 @@ export const resend = endpoint({
     async act(call, attempt) {
       const { caller, params } = call;
       const id = params.message_id;
-      const earlier = isMessageId(id)
-        ? await deps.db.collection<AnyMessage>('messages').findOne({ _id: id, account: caller.account._id })
-        : null;
+      const messages = deps.db.collection<AnyMessage>('messages');
+      const earlier = isMessageId(id) ? await messages.findOne({ _id: id, account: caller.account._id }) : null;
       if (earlier === null) return refused('message_not_found');
       const body = repeated(earlier);
       if (body === undefined) return refused('not_resendable');
       const context = { account: caller.account, now: deps.clock.now(), config: deps.config };
       const read = await readRequest(SEND_BODY, body, context);
       if (read.problems.count > 0) return invalid(read.problems);
+      await messages.updateOne(
+        { _id: earlier._id, resentAs: { $ne: attempt.id } },
+        { $push: { resentAs: { $each: [attempt.id], $slice: -RESENDS_KEPT } } },
+      );
       return sendOne(deps, call, read, attempt, { resendOf: earlier._id });
     },
     end: (account, _id, payBy) => declareOver(deps.db, account, payBy),
@@ -48,6 +51,9 @@ export const resend = endpoint({
     },
   }),
 });
+
+/** More than that of one message are not linked from it. */
+const RESENDS_KEPT = 10;
 
 /** What must be asked to send it again. Undefined: it cannot be. While it waits, a second one would only arrive beside it. */
 function repeated(message: AnyMessage): JsonObject | undefined {

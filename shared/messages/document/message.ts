@@ -103,6 +103,11 @@ export interface MessageDocument extends StoredMessage {
   readonly entityId?: string;
   /** The message that it repeats, on demand of a person. */
   readonly resendOf?: MessageId;
+  /**
+   * What repeats it, the newest last: written before the new message is paid for. One that was refused then, or whose gateway died, does
+   * not exist.
+   */
+  readonly resentAs?: readonly MessageId[];
   /** The customer's message that it answers by itself (a confirmation of STOP): it goes to who has opted out, too. */
   readonly inReplyTo?: MessageId;
   /** What was paid for it. Absent: 1 (money/accounts/prices.ts). */

@@ -41,6 +41,7 @@ describe('POST /v2/messages/{message_id}/resend', () => {
       ...{ to: first.to, sender: first.sender, route: 'transactional', reference: 'order 7' },
       ...{ text: 'Your parcel has left.', resend_of: first._id },
     });
+    expect((await show(first._id)).resent_as).to.deep.equal([body.message_id]);
   });
 
   it('200: also without any body', async () => {
@@ -77,5 +78,6 @@ describe('POST /v2/messages/{message_id}/resend', () => {
     expectProblem(refused, 'scope_missing');
     await world.db.collection<{ _id: string }>('accounts').updateOne({ _id: world.account }, { $set: { balance: 0 } });
     expectProblem(await resend(own._id), 'insufficient_credits');
+    expect(await show(own._id)).not.to.have.property('resent_as');
   });
 });

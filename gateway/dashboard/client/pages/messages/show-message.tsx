@@ -39,15 +39,7 @@ function Whole({ message }: { readonly message: WholeMessage }) {
       {repeats.length > 0 && (
         <Notice tone="warn">
           <strong>The same text went to this number more than once within a minute, and each was charged:</strong>{' '}
-          {repeats.map((id, at) => (
-            <>
-              {at > 0 && ', '}
-              <a key={id} href={messageHref(id)}>
-                {id}
-              </a>
-            </>
-          ))}
-          . An Idempotency-Key on requests prevents that.
+          <MessageLinks ids={repeats} />. An Idempotency-Key on requests prevents that.
         </Notice>
       )}
       {explanation && (
@@ -81,6 +73,21 @@ function Whole({ message }: { readonly message: WholeMessage }) {
         </Card>
       )}
       {webhooks.length > 0 && <Webhooks message={message} />}
+    </>
+  );
+}
+
+function MessageLinks({ ids }: { readonly ids: readonly string[] }) {
+  return (
+    <>
+      {ids.map((id, at) => (
+        <>
+          {at > 0 && ', '}
+          <a key={id} href={messageHref(id)}>
+            {id}
+          </a>
+        </>
+      ))}
     </>
   );
 }
@@ -172,6 +179,7 @@ function factsOf(message: WholeMessage): readonly Fact[] {
     ['Error', code && `${code}${reason ? `: ${reason}` : ''}`],
     ['Reference', message.reference],
     ['Repeats', message.resend_of && <a href={messageHref(message.resend_of)}>an earlier message</a>],
+    ['Repeated by', message.resent_as && <MessageLinks ids={message.resent_as} />],
     ['Batch', batch && <a href={`/dashboard/batches/${batch}`}>{batch}</a>],
   ];
   return all.filter(([, value]) => value !== undefined && value !== null);
