@@ -24,7 +24,11 @@ import { testBind } from './carriers/test-bind.ts';
 import { editChatTemplate, removeChatTemplate, requestChatTemplate } from './chat-templates/requests.ts';
 import { ownChatTemplates } from './chat-templates/templates.ts';
 import { chatappSendButtons, chatappSendMedia, chatappSendText } from './chatapp/free-form.ts';
+import { chatappRead } from './chatapp/mark-read.ts';
 import { chatappMedia } from './chatapp/media/get-media.ts';
+import { chatappSendContacts, chatappSendLocation } from './chatapp/places-and-people.ts';
+import { chatappSendInteractive } from './chatapp/send-interactive.ts';
+import { chatappSendReaction } from './chatapp/send-reaction.ts';
 import { chatappSend } from './chatapp/send-template.ts';
 import { chatappTemplates } from './chatapp/templates.ts';
 import { chatappWebhook } from './chatapp/webhook.ts';
@@ -172,6 +176,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   chatappSendText,
   chatappSendMedia,
   chatappSendButtons,
+  chatappSendInteractive,
+  chatappSendLocation,
+  chatappSendContacts,
+  chatappSendReaction,
+  chatappRead,
   chatappTemplates,
   chatappMedia,
   chatappWebhook,

@@ -20,6 +20,12 @@ export const CHAT_PROBLEMS = {
     'File not usable',
     'The provider has the file, but it cannot be handed on; `detail` says why. Report the `request_id` to your service provider.',
   ),
+  not_marked_read: fault(
+    '5021',
+    502,
+    'Not marked as read',
+    'The chat-app provider refused it; `detail` has its words. It takes messages of customers of the last 30 days.',
+  ),
   chatapp_stopped: fault(
     '5032',
     503,

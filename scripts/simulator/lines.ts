@@ -57,6 +57,8 @@ export function providerLine(event: ProviderEvent): string {
       return `${now} chatapp send to ${clean(event.to)} refused, error ${event.code}`;
     case 'says':
       return `${now} chatapp ${clean(event.from)} writes: ${clean(event.text)}`;
+    case 'read':
+      return `${now} chatapp ${clean(event.id)} is marked as read${event.typing ? ', somebody types' : ''}`;
     case 'template':
       return `${now} chatapp template ${clean(event.name)} is ${event.status}`;
     case 'callback-failed':

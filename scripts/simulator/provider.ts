@@ -8,7 +8,13 @@ import type { FileRead } from './provider/file-fates.ts';
 import { sendJson } from './provider/http.ts';
 import type { GraphError } from './provider/magic-customers.ts';
 import { type CustomersFile, Media } from './provider/media.ts';
-import { PROVIDER_DEFAULTS, type ProviderOptions, type SeenSend, type TakenSend } from './provider/options.ts';
+import {
+  PROVIDER_DEFAULTS,
+  type ProviderOptions,
+  type ReadMark,
+  type SeenSend,
+  type TakenSend,
+} from './provider/options.ts';
 import { Routes } from './provider/routes.ts';
 import { Sends } from './provider/sends.ts';
 import { type AskedTemplate, TemplateReviews } from './provider/template-reviews.ts';
@@ -23,6 +29,8 @@ export interface Provider {
   seen(): readonly SeenSend[];
   /** The sends that were accepted. Each of them reached the customer. */
   taken(): readonly TakenSend[];
+  /** The messages of customers that were marked as read, oldest first. */
+  reads(): readonly ReadMark[];
   /** Sets the address for callbacks, after a verify challenge. Rejects when the challenge is answered wrongly. */
   enterApp(app: App): Promise<void>;
   /** Lets a customer write a text. Returns the message's id. */
@@ -85,6 +93,7 @@ export async function startProvider(given: Partial<ProviderOptions> = {}): Promi
     options,
     seen: () => sends.seen,
     taken: () => sends.taken,
+    reads: () => sends.reads,
     enterApp: (app) => callbacks.enter(app),
     says: (from, text) => customers.says(from, text).id,
     sends: (from, message) => customers.sends(from, message).id,

@@ -86,7 +86,7 @@ export class MessageSender {
         return;
       }
       const startedMs = clock.monotonicMs();
-      const verdict = judgeSend(await client.send(sendPayload(message._id, message.to, message.content)));
+      const verdict = judgeSend(await client.send(sendPayload(message)));
       metrics.seconds.observe((clock.monotonicMs() - startedMs) / 1_000);
       metrics.sends.inc({ result: verdict.kind });
       if (verdict.kind === 'accepted') crashPoint('chat:answered');

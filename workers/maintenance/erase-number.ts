@@ -118,7 +118,10 @@ async function empty(db: Db, messages: readonly AnyMessage[]): Promise<{ erased:
     await db.collection('message_log').deleteMany({ message: _id });
     const { matchedCount } = await db
       .collection<AnyMessage>('messages')
-      .updateOne({ _id, v }, { $set: emptied(message), $unset: { reference: '', customer: '' }, $inc: { v: 1 } });
+      .updateOne(
+        { _id, v },
+        { $set: emptied(message), $unset: { reference: '', customer: '', replyTo: '' }, $inc: { v: 1 } },
+      );
     erased += matchedCount;
     waiting += 1 - matchedCount;
   }

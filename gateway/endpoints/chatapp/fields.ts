@@ -1,4 +1,5 @@
-import { Fault, type Kind, required, string } from '../../http/fields/field.ts';
+import { isMessageId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { Fault, type Kind, optional, required, string } from '../../http/fields/field.ts';
 import { dryRun, HALF_CHARACTER, hasHalfCharacter, recipient, reference } from '../../http/fields/message-fields.ts';
 import { validUntilFromNow } from '../../http/fields/times.ts';
 
@@ -7,6 +8,22 @@ export const to = required(recipient('chatapp'));
 export const EXTENSIONS = { reference, valid_until: validUntilFromNow, dry_run: dryRun };
 
 export type ChatFields = { readonly to: typeof to } & typeof EXTENSIONS;
+
+/** Of everything but templates: WhatsApp shows a template as an answer to nothing. */
+export const replyTo = optional(
+  messageId(
+    'Extension: the message of the conversation that this one answers, of the customer or your own. The customer sees it quoted.',
+  ),
+);
+
+/** A message of the account, by our id. */
+export function messageId(description: string): Kind<MessageId> {
+  return string({ description, pattern: '^msg_[0-9a-z]{26}$' }, (given) =>
+    isMessageId(given)
+      ? given
+      : new Fault('invalid_value', 'It must be the id of a message, as `message_id` shows it.'),
+  );
+}
 
 interface TextLimits {
   readonly description: string;
@@ -38,4 +55,9 @@ export function characters(given: string): number {
   let count = 0;
   for (const _ of given) count++;
   return count;
+}
+
+/** Writes degrees with seven decimals (a centimetre), never in exponential form. */
+export function degrees(value: number): string {
+  return value.toFixed(7).replace(/\.?0+$/, '');
 }

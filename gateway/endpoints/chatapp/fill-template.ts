@@ -9,7 +9,7 @@ import type { TemplateButton, TemplateComponents } from '../../../shared/templat
 import { describeParam, type TemplateParam } from '../../../shared/templates/chat/template-params.ts';
 import { isNumber, withValues } from '../../../shared/templates/chat/variables.ts';
 import type { FieldProblems } from '../../http/field-problems.ts';
-import { characters } from './fields.ts';
+import { characters, degrees } from './fields.ts';
 import type { GivenButtons, GivenHeader } from './template-fields.ts';
 import { BODY_MAX, encodedSuffix, HEADER_MAX, URL_MAX, valueFault } from './template-values.ts';
 
@@ -103,11 +103,6 @@ function filledHeader(
   const url = given?.url ?? entries.find(({ param }) => param.fills === 'media')?.value ?? '';
   if (header.format !== 'document') return { kind: header.format, url };
   return { kind: 'document', url, filename: given?.filename ?? fileNameOf(url) };
-}
-
-/** Writes degrees with seven decimals (a centimetre), never in exponential form. */
-function degrees(value: number): string {
-  return value.toFixed(7).replace(/\.?0+$/, '');
 }
 
 function filledButton(

@@ -5,17 +5,19 @@ import { id, success } from '../../api/shapes.ts';
 import { type AddFault, choice, Fault, list, object, optional, required } from '../../http/fields/field.ts';
 import { address } from '../../http/fields/public-url.ts';
 import { type Rule, request } from '../../http/fields/request.ts';
-import { EXTENSIONS, text, to } from './fields.ts';
+import { EXTENSIONS, replyTo, text, to } from './fields.ts';
+import { askOfFrame, FRAME, frameOf } from './frame.ts';
 import { extensionProblem } from './media-format.ts';
 import { type Asked, answerOr, ChatResult, chatSend, DRY_RUN_EXAMPLE, REFUSALS } from './send.ts';
 
-/** The sends that are allowed only while the session is open. */
+/** The specification's sends that are allowed only while the session is open. */
 
-const DESCRIPTION =
+/** How the description of each such send begins. */
+export const FREE_FORM =
   "Only within 24 hours after the customer's last message. A refused request is neither stored nor charged.";
 
-const ChatAnswer = answerOr('ChatAnswer', 'ChatResult', ChatResult);
-const ANSWERS = {
+export const ChatAnswer = answerOr('ChatAnswer', 'ChatResult', ChatResult);
+export const ANSWERS = {
   accepted: { status: 'success', message_id: 'msg_01m7znjn7hdb5pft3awkb6pgvz' },
   'dry run': DRY_RUN_EXAMPLE,
 };
@@ -23,6 +25,7 @@ const ANSWERS = {
 const TEXT = request({
   to,
   message: required(text({ description: 'The text.', maxLength: 4_096 })),
+  reply_to: replyTo,
   ...EXTENSIONS,
 });
 
@@ -32,7 +35,7 @@ export const chatappSendText = endpoint({
   path: '/v2/chatapp/send-text',
   tag: 'Chat-app',
   summary: 'Send a text',
-  description: DESCRIPTION,
+  description: FREE_FORM,
   scopes: ['send'],
   body: TEXT,
   ownProblems: true,
@@ -43,8 +46,12 @@ export const chatappSendText = endpoint({
   action: (deps) =>
     chatSend(deps, {
       order({ read }: Asked<typeof TEXT.fields>) {
-        const { message } = read.given;
-        return { read, content: message === undefined ? undefined : { kind: 'text', text: message } };
+        const { message, reply_to: answered } = read.given;
+        return {
+          read,
+          replyTo: answered,
+          content: message === undefined ? undefined : { kind: 'text', text: message },
+        };
       },
       result: ({ _id }) => done({ message_id: _id }),
     }),
@@ -78,7 +85,11 @@ const captionFitsType: Rule<typeof MEDIA_FIELDS> = ({ type, caption }, _has, pro
   problems.add('caption', 'conflict', `"${type}" takes no caption.`);
 };
 
-const MEDIA = request({ to, ...MEDIA_FIELDS, ...EXTENSIONS }, [], [extensionFitsType, captionFitsType]);
+const MEDIA = request(
+  { to, ...MEDIA_FIELDS, reply_to: replyTo, ...EXTENSIONS },
+  [],
+  [extensionFitsType, captionFitsType],
+);
 
 /** The provider fetches the file from `url`. */
 export const chatappSendMedia = endpoint({
@@ -87,7 +98,7 @@ export const chatappSendMedia = endpoint({
   path: '/v2/chatapp/send-media',
   tag: 'Chat-app',
   summary: 'Send a file',
-  description: DESCRIPTION,
+  description: FREE_FORM,
   scopes: ['send'],
   body: MEDIA,
   ownProblems: true,
@@ -114,11 +125,16 @@ export const chatappSendMedia = endpoint({
     chatSend(deps, {
       order({ caller, read }: Asked<typeof MEDIA.fields>) {
         const account = caller.account._id;
-        const { type, url, caption } = read.given;
+        const { type, url, caption, reply_to: answered } = read.given;
         if (url !== undefined) deps.mediaUrl.form(account, url, 'url', read.problems);
         if (type === undefined || url === undefined) return { read, content: undefined };
         const content = { kind: 'media', type, url, ...(caption === undefined ? {} : { caption }) } as const;
-        return { read, content, askNetwork: () => deps.mediaUrl.host(account, url, 'url', read.problems) };
+        return {
+          read,
+          content,
+          replyTo: answered,
+          askNetwork: () => deps.mediaUrl.host(account, url, 'url', read.problems),
+        };
       },
       // Spec gap: no endpoint takes a media_id. It derives from the message id, so a repeated answer has the same one.
       result: ({ _id }) => done({ message_id: _id, media_id: `med_${_id.slice('msg_'.length)}` }),
@@ -142,6 +158,8 @@ const BUTTONS = request({
       refuseEqual,
     ),
   ),
+  ...FRAME,
+  reply_to: replyTo,
   ...EXTENSIONS,
 });
 
@@ -152,12 +170,12 @@ export const chatappSendButtons = endpoint({
   path: '/v2/chatapp/send-buttons',
   tag: 'Chat-app',
   summary: 'Send a text with buttons',
-  description: DESCRIPTION,
+  description: FREE_FORM,
   scopes: ['send'],
   body: BUTTONS,
   ownProblems: true,
   answer: ChatAnswer,
-  problems: ['session_closed', ...REFUSALS],
+  problems: ['session_closed', 'url_not_allowed', ...REFUSALS],
   examples: {
     body: {
       two: {
@@ -174,10 +192,14 @@ export const chatappSendButtons = endpoint({
   newId: ({ clock }) => newId('msg', clock.now().getTime()),
   action: (deps) =>
     chatSend(deps, {
-      order({ read }: Asked<typeof BUTTONS.fields>) {
-        const { body, buttons } = read.given;
+      order({ caller, read }: Asked<typeof BUTTONS.fields>) {
+        const { given, problems } = read;
+        const account = caller.account._id;
+        const frame = frameOf(given, account, deps.mediaUrl, problems);
+        const { body, buttons, reply_to: answered } = given;
         if (body === undefined || buttons === undefined) return { read, content: undefined };
-        return { read, content: { kind: 'buttons', body, buttons } };
+        const content = { kind: 'buttons', body, buttons, ...frame } as const;
+        return { read, content, replyTo: answered, ...askOfFrame(frame, account, deps.mediaUrl, problems) };
       },
       result: ({ _id }) => done({ message_id: _id }),
     }),

@@ -31,9 +31,10 @@ import { refusal } from '../../http/payment-refusal.ts';
 import type { ProblemSlug } from '../../http/problem.ts';
 import { beyondLimits, RECIPIENT_LIMITS, tooManyNow, withinRecipientLimit } from '../limits/recipients.ts';
 import { explainCode } from '../messages/explain/explain.ts';
+import { findAnswered } from './answered.ts';
 import type { ChatFields } from './fields.ts';
 
-/** What the four sends of the chat-app channel have in common. A refused request is neither stored nor charged. */
+/** What the sends of the chat-app channel have in common. A refused request is neither stored nor charged. */
 
 export const ChatResult = success('ChatResult', 'A message on the chat-app channel was accepted.', {
   message_id: id('msg', 'Id of the message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
@@ -85,6 +86,7 @@ export interface ChatOrder {
   readonly read: ReadRequest<ChatFields>;
   /** Undefined only when there are problems or the request is refused. */
   readonly content: ChatContent | undefined;
+  readonly replyTo?: MessageId | undefined;
   /** Why a well-formed request is not allowed. Answered only when there are no problems. */
   readonly refused?: Refused;
   /** Checks that ask another server and may be slow. Called last, if nothing else refuses the request. */
@@ -121,6 +123,10 @@ export function chatSend<Body extends Fields>(
       if (given.to !== undefined && given.to === provider?.displayNumber) {
         problems.add('to', 'invalid_value', 'It is the number of the business itself.');
       }
+      const replyTo =
+        given.to === undefined || order.replyTo === undefined
+          ? undefined
+          : await findAnswered(db, account, given.to, 'reply_to', order.replyTo, problems);
       if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
       const why = refusedByProvider(provider) ?? order.refused;
       if (why !== undefined) return why;
@@ -133,7 +139,8 @@ export function chatSend<Body extends Fields>(
       const { content } = order;
       assert(content !== undefined, 'there is no content and no problem');
       const { to, reference, valid_until: validUntil, dry_run: dry } = wholeOf(order.read);
-      const draft: ChatDraft = { _id: id, to, content, validUntil, ...defined({ reference }), ...keysOf(caller.caps) };
+      const more = defined({ replyTo, reference });
+      const draft: ChatDraft = { _id: id, to, content, validUntil, ...more, ...keysOf(caller.caps) };
       if (order.askNetwork !== undefined) {
         const early = await dryRun(caller, draft);
         if (early.kind === 'refused') return early;

@@ -1,6 +1,15 @@
 import type { Db } from 'mongodb';
+import { z } from 'zod';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
-import type { InboundContent } from '../../../shared/messages/document/chat-message.ts';
+import type {
+  Answered,
+  ChatButton,
+  ChatMessageDocument,
+  InboundContent,
+  ListSection,
+  ProductSection,
+} from '../../../shared/messages/document/chat-message.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { flag, text } from '../../api/shapes.ts';
 import { beginning } from '../../http/fields/beginning.ts';
@@ -15,6 +24,16 @@ const TOGETHER = 32;
 export const WRITTEN = {
   body: text().optional(),
   body_cut: flag().optional(),
+  choices: z
+    .array(text())
+    .meta({
+      description:
+        'Chat-app: what the customer can choose from: titles of buttons, of the rows of a list; ids of products.',
+    })
+    .optional(),
+  reply_to: text(
+    'Chat-app: the message of ours or of the customer that this one of ours answers or reacts to.',
+  ).optional(),
   group_id: text(
     'Chat-app: the group that it was written in. An answer goes to its author alone, and needs a session with the author.',
   ).optional(),
@@ -24,16 +43,22 @@ export const WRITTEN = {
 interface Said {
   readonly body?: string;
   readonly body_cut?: true;
+  readonly choices?: readonly string[];
+  readonly reply_to?: MessageId;
   readonly group_id?: string;
   readonly template?: string;
   readonly language?: string;
   readonly params?: readonly string[];
 }
 
-interface Content extends WithText {
-  readonly _id: MessageId;
-  readonly inbound?: Pick<InboundContent, 'body' | 'more'>;
-  readonly content?: WithText['content'] & { readonly name?: string; readonly language?: string };
+interface Content extends WithText, Pick<ChatMessageDocument, '_id' | 'replyTo'> {
+  readonly content?: WithText['content'] & {
+    readonly name?: string;
+    readonly language?: string;
+    readonly buttons?: readonly ChatButton[];
+    readonly action?: { readonly sections?: readonly Partial<ListSection & ProductSection>[] };
+    readonly reactsTo?: Answered;
+  };
 }
 
 /** What is shown of the contents of these messages. Messages of which nothing is shown are missing. */
@@ -58,6 +83,8 @@ export async function readSaid(
         ...(inbound !== undefined && groupOf(inbound)),
         ...(content?.name !== undefined && { template: content.name, language: content.language ?? '' }),
         ...(params && { params }),
+        ...(content && rules.sent !== 'hidden' && choicesOf(content)),
+        ...defined({ reply_to: (message.replyTo ?? content?.reactsTo)?.message }),
       });
     }
   }
@@ -65,9 +92,24 @@ export async function readSaid(
 }
 
 const FIELDS = {
-  ...{ text: 1, 'inbound.body': 1, 'inbound.more.group_id': 1, 'content.name': 1, 'content.language': 1 },
-  ...{ 'content.kind': 1, 'content.text': 1, 'content.body': 1, 'content.caption': 1, 'content.params': 1 },
+  ...{ text: 1, 'inbound.body': 1, 'content.name': 1, 'content.language': 1, 'replyTo.message': 1 },
+  ...{ 'inbound.more.group_id': 1, 'inbound.more.location': 1, 'inbound.more.contacts.name': 1 },
+  ...{ 'content.kind': 1, 'content.type': 1, 'content.text': 1, 'content.body': 1, 'content.caption': 1 },
+  ...{ 'content.params': 1, 'content.emoji': 1, 'content.location': 1, 'content.contacts.name': 1 },
+  ...{ 'content.buttons.title': 1, 'content.action.sections': 1, 'content.reactsTo.message': 1 },
 } as const;
+
+/** Titles of reply buttons and rows, ids of products. */
+function choicesOf({ buttons = [], action }: NonNullable<Content['content']>): {
+  readonly choices?: readonly string[];
+} {
+  const listed = (action?.sections ?? []).flatMap(({ rows = [], products = [] }) => [
+    ...rows.map(({ title }) => title),
+    ...products,
+  ]);
+  const choices = [...buttons.map(({ title }) => title), ...listed];
+  return choices.length === 0 ? {} : { choices };
+}
 
 /** A message in a group opens no session with its author (gateway/endpoints/chatapp-callbacks/account-part.ts). */
 function groupOf({ more }: Pick<InboundContent, 'more'>): { readonly group_id?: string } {

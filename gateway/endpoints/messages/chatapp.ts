@@ -1,5 +1,6 @@
 import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
 import { CHAT_OPERATOR } from '../../../shared/messages/channels/chatapp.ts';
+import { CONTENT_TEXTS } from '../../../shared/messages/document/chat-message.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, idTime } from '../../../shared/platform/runtime/ids.ts';
 import { partRecords } from './part-record.ts';
@@ -9,10 +10,7 @@ import type { MessageStatus, MessageSummary, TextlessChatMessage, TextlessInboun
 export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
   summaryFields: ['direction', 'conversation', 'from', 'content.kind', 'content.type', 'inbound.type'],
   statusFields: ['direction', 'conversation', 'from'],
-  textFields: [
-    ...['content.text', 'content.body', 'content.buttons', 'content.params', 'content.url', 'content.caption'],
-    ...['content.filled', 'inbound.body', 'inbound.more'],
-  ],
+  textFields: [...CONTENT_TEXTS, 'inbound.body', 'inbound.more'],
   // Chat-app messages are claimed under a lease of ours. Its name says nothing to a customer.
   showsCarrier: false,
 
@@ -24,10 +22,11 @@ export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
 
   whole(message) {
     if (message.direction === 'in') return {};
-    const { account, validUntil, path, content, tries, parts = [] } = message;
+    const { account, validUntil, path, content, replyTo, tries, parts = [] } = message;
     return {
       valid_until: isoTimestamp(validUntil),
       path,
+      reply_to: (replyTo ?? content.reactsTo)?.message,
       template: content.name,
       language: content.language,
       tries,

@@ -36,5 +36,6 @@ export function withoutText(paid: MessageDocument | ChatMessageDocument): Textle
 function shownContent(content: ChatContent): TextlessChatMessage['content'] {
   const { kind } = content;
   if (kind === 'template') return { kind, name: content.name, language: content.language };
-  return kind === 'media' ? { kind, type: content.type } : { kind };
+  if (kind === 'reaction') return { kind, reactsTo: content.reactsTo };
+  return 'type' in content ? { kind, type: content.type } : { kind };
 }

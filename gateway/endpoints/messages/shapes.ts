@@ -96,7 +96,7 @@ export const Message = z
     ...COMMON,
     channel: channel.meta({ description: 'How it travels.' }),
     type: text(
-      'Chat-app: `template`, `text`, `image`, `video`, `audio`, `document`, `sticker`, `buttons`; of what a customer wrote, the type as the provider names it. SMS that was received: `text` or `binary`.',
+      'Chat-app: `template`, `text`, `image`, `video`, `audio`, `document`, `sticker`, `buttons`, `list`, `url`, `flow`, `location_request`, `product`, `product_list`, `catalog`, `location`, `contacts`, `reaction`; of what a customer wrote, the type as the provider names it. SMS that was received: `text` or `binary`.',
     ).optional(),
     sender: text('SMS: as it was sent.', { example: 'HARKRA' }).optional(),
     route: z.enum(ROUTES).meta({ description: 'SMS: kind of traffic.', example: 'transactional' }).optional(),
@@ -233,6 +233,7 @@ export const WholeMessage = z
       "SMS: the customer's message (STOP, START or HELP) that this one answers by itself, as the account has set.",
     ).optional(),
     resend_of: text('SMS: the message that it repeats (`POST /v2/messages/{message_id}/resend`).').optional(),
+    reply_to: text('Chat-app: the message that this one answers or reacts to.').optional(),
     template: text('Chat-app: its name.').optional(),
     language: text('Chat-app: of the template.').optional(),
     tries: whole('Submits that a carrier refused for now.', { minimum: 0, example: 0 }).optional(),

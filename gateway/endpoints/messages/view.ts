@@ -1,9 +1,10 @@
 import type {
+  Answered,
   ChatContent,
   ChatMessageDocument,
+  ContentType,
   InboundContent,
   InboundMessageDocument,
-  MediaType,
 } from '../../../shared/messages/document/chat-message.ts';
 import type { InboundSmsDocument } from '../../../shared/messages/document/inbound-sms.ts';
 import type { MessageDocument, StoredMessage } from '../../../shared/messages/document/message.ts';
@@ -97,7 +98,7 @@ type OwnFields = Pick<MessageDocument, 'sender' | 'route' | 'batch' | 'segments'
   Pick<InboundMessageDocument, 'from'> & {
     readonly direction: 'in' | 'out';
     /** For our messages: the kind of content. */
-    readonly content: { readonly kind: ChatContent['kind']; readonly type?: MediaType };
+    readonly content: { readonly kind: ChatContent['kind']; readonly type?: ContentType };
     /** For messages from customers. */
     readonly inbound: Pick<InboundContent, 'type'>;
   };
@@ -111,10 +112,12 @@ export type TextlessSms = Omit<MessageDocument, 'text'>;
 export type TextlessChatMessage = Omit<ChatMessageDocument, 'content'> & {
   readonly content: {
     readonly kind: ChatContent['kind'];
-    readonly type?: MediaType;
+    readonly type?: ContentType;
     /** For templates. */
     readonly name?: string;
     readonly language?: string;
+    /** For reactions. */
+    readonly reactsTo?: Answered;
   };
 };
 export type TextlessInbound = Omit<InboundMessageDocument, 'inbound'> & {

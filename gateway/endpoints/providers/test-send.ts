@@ -1,8 +1,5 @@
-import { graphErrorOf, objectOf, parseObject } from '../../../shared/carriers/providers/graph-error.ts';
 import type { ProviderDocument } from '../../../shared/carriers/providers/provider.ts';
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
-import { AddressGuard } from '../../../shared/events/webhooks/address-guard.ts';
-import { Poster, type PostResult } from '../../../shared/events/webhooks/posting/post.ts';
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
 import { isAccountId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Gateway, refused, type Shown } from '../../api/endpoint.ts';
@@ -12,6 +9,7 @@ import { list, required, string, withDefault } from '../../http/fields/field.ts'
 import { request } from '../../http/fields/request.ts';
 import { ACCOUNT_IN_PATH, matching } from '../operators/fields.ts';
 import { customer } from '../opt-ins/customer.ts';
+import { postToProvider, providerPoster, readProviderAnswer } from './post-to-provider.ts';
 
 const ProviderTest = named('ProviderTest', {
   ok: flag('The provider took the message.', true),
@@ -70,37 +68,23 @@ interface Test {
   readonly params: readonly string[];
 }
 
-/** As the Cloud API documents it ("Template messages"). The operator has chosen the base URL, so it may lead anywhere. */
+/** As the Cloud API documents it ("Template messages"). */
 async function send(
-  { clock, box, resolveHost }: Gateway,
+  deps: Gateway,
   provider: ProviderDocument,
   { to, template, language, params }: Test,
 ): Promise<Shown<typeof ProviderTest>> {
-  const { _id, baseUrl, phoneNumberId, token, timeoutMs } = provider;
   const components = [{ type: 'body', parameters: params.map((value) => ({ type: 'text', text: value })) }];
   const message = {
     ...{ messaging_product: 'whatsapp', recipient_type: 'individual', type: 'template' },
     ...(isCustomerUserId(to) ? { recipient: to } : { to: `+${to}` }),
     template: { name: template, language: { code: language }, ...(params.length > 0 && { components }) },
   };
-  const allowSubnets = ['0.0.0.0/0', '::/0'];
-  const guard = new AddressGuard({ allowHttp: true, allowSubnets, resolve: resolveHost });
-  const poster = new Poster({ guard, clock, timeoutMs });
-  const { origin, pathname } = new URL(`${baseUrl}/${phoneNumberId}/messages`);
-  const authorization = `Bearer ${box.open(token, ['providers', _id, 'token'])}`;
-  const headers = ['content-type', 'application/json', 'accept', 'application/json', 'authorization', authorization];
-  const post = { origin, path: pathname, headers, body: Buffer.from(JSON.stringify(message)) };
-  const answered = await poster.post(post, 'all').finally(() => poster.close());
-  return verdictOf(answered);
-}
-
-function verdictOf({ result, excerpt = '' }: PostResult): Shown<typeof ProviderTest> {
-  if (typeof result === 'string') return { ok: false, words: `The provider did not answer: ${result}.` };
-  const answer = parseObject(Buffer.from(excerpt));
-  const [message] = Array.isArray(answer?.messages) ? answer.messages : [];
-  const id = objectOf(message)?.id;
-  if (result < 300 && typeof id === 'string') return { ok: true, words: `The provider took it: ${id}` };
-  const error = graphErrorOf(answer);
-  const why = error === undefined ? '' : `: (${error.code}) ${error.text}`;
-  return { ok: false, words: `The provider answered ${result}${why}` };
+  const poster = providerPoster(deps, provider.timeoutMs);
+  const answer = readProviderAnswer(
+    await postToProvider(poster, deps, provider, message).finally(() => poster.close()),
+  );
+  if (!answer.ok) return { ok: false, words: answer.words };
+  if (answer.id === undefined) return { ok: false, words: 'The provider answered without the id of a message.' };
+  return { ok: true, words: `The provider took it: ${answer.id}` };
 }

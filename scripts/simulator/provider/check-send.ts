@@ -1,5 +1,6 @@
+import { checkInteractive } from './check-interactive.ts';
 import { checkTemplate } from './check-template.ts';
-import { filled, type Json, list, object } from './json.ts';
+import { filled, type Json, list, object, surplus } from './json.ts';
 import { ERRORS, type GraphError } from './magic-customers.ts';
 import type { Template } from './templates.ts';
 import { USER_ID } from './wa-id.ts';
@@ -12,11 +13,7 @@ export type CheckedSend =
 const MEDIA = ['image', 'video', 'audio', 'document', 'sticker'];
 const NO_CAPTION = ['audio', 'sticker'];
 const TEXT_MAX = 4_096;
-const BODY_MAX = 1_024;
 const CAPTION_MAX = 1_024;
-const TITLE_MAX = 20;
-const BUTTON_ID_MAX = 256;
-const BUTTONS_MAX = 3;
 
 /**
  * Reads `POST /{phone_number_id}/messages` as the Cloud API's documentation describes it. It is strict, because its purpose is to
@@ -45,6 +42,9 @@ export function checkSend(body: Json, templates: readonly Template[]): CheckedSe
   if (body.recipient_type !== undefined && body.recipient_type !== 'individual') {
     return refused(ERRORS.parameter, 'recipient_type must be individual');
   }
+  if (body.context !== undefined && !filled(object(body.context)?.message_id)) {
+    return refused(ERRORS.parameter, 'context.message_id must be the id of a message');
+  }
   const problem = checkType(type, body, templates);
   if (problem !== undefined) return { ok: false, to, type, error: problem };
   return { ok: true, to, type, freeForm: type !== 'template' };
@@ -53,7 +53,10 @@ export function checkSend(body: Json, templates: readonly Template[]): CheckedSe
 function checkType(type: string, body: Json, templates: readonly Template[]): GraphError | undefined {
   if (type === 'text') return checkText(object(body.text));
   if (type === 'template') return checkTemplate(object(body.template), templates);
-  if (type === 'interactive') return checkButtons(object(body.interactive));
+  if (type === 'interactive') return checkInteractive(object(body.interactive));
+  if (type === 'location') return checkLocation(object(body.location));
+  if (type === 'contacts') return checkContacts(body.contacts);
+  if (type === 'reaction') return checkReaction(object(body.reaction));
   if (MEDIA.includes(type)) return checkMedia(type, object(body[type]));
   return { ...ERRORS.parameter, details: `type ${type} is not known` };
 }
@@ -63,21 +66,46 @@ function checkText(text: Json | undefined): GraphError | undefined {
   return text.body.length > TEXT_MAX ? { ...ERRORS.value, details: 'text.body is too long' } : undefined;
 }
 
-function checkButtons(interactive: Json | undefined): GraphError | undefined {
-  if (interactive?.type !== 'button') return { ...ERRORS.parameter, details: 'interactive.type must be button' };
-  const text = object(interactive.body)?.text;
-  if (!filled(text) || text.length > BODY_MAX) return { ...ERRORS.value, details: 'interactive.body.text' };
-  const buttons = list(object(interactive.action)?.buttons);
-  if (buttons.length < 1 || buttons.length > BUTTONS_MAX) return { ...ERRORS.value, details: '1 to 3 buttons' };
-  const replies = buttons.map((button) => (button.type === 'reply' ? object(button.reply) : undefined));
-  const titles = new Set<unknown>();
-  for (const reply of replies) {
-    const { id, title } = reply ?? {};
-    if (!filled(id) || id.length > BUTTON_ID_MAX || id !== id.trim()) return { ...ERRORS.value, details: 'button id' };
-    if (!filled(title) || [...title].length > TITLE_MAX) return { ...ERRORS.value, details: 'button title' };
-    titles.add(title);
+const COORDINATES = [
+  ['latitude', 90],
+  ['longitude', 180],
+] as const;
+
+function checkLocation(location: Json | undefined): GraphError | undefined {
+  const given = location ?? {};
+  for (const [name, most] of COORDINATES) {
+    const value = given[name];
+    if (value === undefined) return { ...ERRORS.missing, details: `location.${name}` };
+    if (!/^-?\d{1,3}(\.\d+)?$/.test(String(value)) || Math.abs(Number(value)) > most) {
+      return { ...ERRORS.value, details: `location.${name} must be degrees` };
+    }
   }
-  return titles.size < buttons.length ? { ...ERRORS.value, details: 'button titles must differ' } : undefined;
+  const odd = surplus(given, ['latitude', 'longitude', 'name', 'address']);
+  return odd === undefined ? undefined : { ...ERRORS.parameter, details: `location: unexpected key "${odd}"` };
+}
+
+const CONTACT_MEMBERS = ['name', 'phones', 'emails', 'addresses', 'urls', 'org', 'birthday'];
+const NAME_PARTS = ['first_name', 'last_name', 'middle_name', 'suffix', 'prefix'];
+
+function checkContacts(given: unknown): GraphError | undefined {
+  const contacts = list(given);
+  if (contacts.length < 1) return { ...ERRORS.missing, details: 'contacts' };
+  for (const contact of contacts) {
+    const odd = surplus(contact, CONTACT_MEMBERS);
+    if (odd !== undefined) return { ...ERRORS.parameter, details: `contacts: unexpected key "${odd}"` };
+    const name = object(contact.name) ?? {};
+    if (!filled(name.formatted_name) || !NAME_PARTS.some((part) => filled(name[part]))) {
+      return { ...ERRORS.missing, details: 'contacts: name needs formatted_name and one part more' };
+    }
+  }
+  return undefined;
+}
+
+/** An empty emoji takes the reaction back. */
+function checkReaction(reaction: Json | undefined): GraphError | undefined {
+  const { message_id: message, emoji } = reaction ?? {};
+  if (!filled(message) || !message.startsWith('wamid.')) return { ...ERRORS.value, details: 'reaction.message_id' };
+  return typeof emoji === 'string' ? undefined : { ...ERRORS.missing, details: 'reaction.emoji' };
 }
 
 function checkMedia(type: string, media: Json | undefined): GraphError | undefined {

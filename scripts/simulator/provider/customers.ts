@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Callbacks } from './callbacks.ts';
 import type { ProviderOptions } from './options.ts';
+import { RecentCounts } from './recent-counts.ts';
 import { SESSION_MS, unixSeconds } from './status-value.ts';
 import { USER_ID, waIdOf } from './wa-id.ts';
 
@@ -19,6 +20,7 @@ export class Customers {
   readonly #callbacks: Callbacks;
   readonly #onEvent: ProviderOptions['onEvent'];
   readonly #lastWroteAt = new Map<string, number>();
+  readonly #ids = new RecentCounts(10_000);
 
   constructor(callbacks: Callbacks, onEvent: ProviderOptions['onEvent']) {
     this.#callbacks = callbacks;
@@ -27,6 +29,11 @@ export class Customers {
 
   sessionOpen(customer: string): boolean {
     return Date.now() - (this.#lastWroteAt.get(waIdOf(customer)) ?? 0) < SESSION_MS;
+  }
+
+  /** Whether this is the id of a message of a customer; of the last ten thousand at least. */
+  wrote(id: string): boolean {
+    return this.#ids.has(id);
   }
 
   says(from: string, text: string): Said {
@@ -39,6 +46,7 @@ export class Customers {
     const from = waIdOf(customer);
     const isUser = USER_ID.test(from);
     const id = `wamid.${randomBytes(16).toString('base64url')}`;
+    this.#ids.add(id);
     const inGroup = 'group_id' in message;
     if (!inGroup && !NO_NEW_MESSAGE.includes(message.type)) this.#lastWroteAt.set(from, Date.now());
     const taken = this.#callbacks.add({

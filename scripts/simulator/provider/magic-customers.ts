@@ -85,6 +85,8 @@ function error(http: number, code: number, title: string, details: string): Grap
 }
 
 const USUAL: readonly StatusPlan[] = [{ status: 'sent' }, { status: 'delivered' }, { status: 'read' }];
+/** "Reaction messages": no status but this one comes of a reaction. */
+const REACTED: readonly StatusPlan[] = [{ status: 'sent' }];
 const NOT_READ: readonly StatusPlan[] = [{ status: 'sent' }, { status: 'delivered' }];
 /** The provider fetches a link after its answer, so it tells by a status that it cannot. */
 const NOT_FETCHED: MagicCustomer = { statuses: [{ status: 'failed', error: ERRORS.media }] };
@@ -168,17 +170,18 @@ export function magicCustomers(
   const counts = new RecentCounts(MAX_COUNTED);
   return (to, body) => {
     const magic = behaviour?.(to, body) ?? ofMedia(body) ?? byEnding.get(to.slice(-ENDING_DIGITS)) ?? {};
-    if (magic.first === undefined) return { statuses: USUAL, ...magic };
+    const usual = body.type === 'reaction' ? REACTED : USUAL;
+    if (magic.first === undefined) return { statuses: usual, ...magic };
     const key = JSON.stringify(body);
     const { times, refuse, answer } = magic.first;
     if (counts.add(key) <= times) {
       return {
-        statuses: magic.statuses ?? USUAL,
+        statuses: magic.statuses ?? usual,
         ...(refuse === undefined ? {} : { refuse }),
         ...(answer === undefined ? {} : { answer }),
       };
     }
     counts.forget(key);
-    return { statuses: magic.statuses ?? USUAL };
+    return { statuses: magic.statuses ?? usual };
   };
 }

@@ -25,7 +25,15 @@ export interface SeenSend {
   readonly code: number | undefined;
 }
 
+/** A message of a customer that was marked as read. */
+export interface ReadMark {
+  readonly id: string;
+  /** The customer was shown that somebody writes. */
+  readonly typing: boolean;
+}
+
 export type ProviderEvent =
+  | ({ readonly kind: 'read' } & ReadMark)
   | { readonly kind: 'taken'; readonly send: TakenSend }
   | { readonly kind: 'refused'; readonly to: string; readonly code: number }
   | { readonly kind: 'says'; readonly from: string; readonly text: string }

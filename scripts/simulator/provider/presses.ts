@@ -9,9 +9,9 @@ interface Pressable {
 }
 
 /**
- * The message that a customer sends by pressing a button. It is a button of the last message that has buttons to reply with. A
- * template's quick reply becomes a message of type `button`, a reply button one of type `interactive` (Cloud API, webhooks). If
- * no button has this label, returns the labels that exist.
+ * The message that a customer sends by pressing a button. It is a button, or a row, of the last message that has some to reply with.
+ * A template's quick reply becomes a message of type `button`, a reply button or a row of a list one of type `interactive` (Cloud
+ * API, webhooks). If no button has this label, returns the labels that exist.
  */
 export function pressed(
   sends: readonly TakenSend[],
@@ -33,6 +33,16 @@ function pressables({ id, body }: TakenSend, templates: readonly Template[], bus
     return replies.map(({ id: replyId, title }) => {
       const interactive = { type: 'button_reply', button_reply: { id: replyId, title } };
       return { label: String(title), message: { context, type: 'interactive', interactive } };
+    });
+  }
+  const rows = list(object(object(body.interactive)?.action)?.sections).flatMap((section) => list(section.rows));
+  if (rows.length > 0) {
+    return rows.map(({ id: rowId, title, description }) => {
+      const reply = { id: rowId, title, ...(description !== undefined && { description }) };
+      return {
+        label: String(title),
+        message: { context, type: 'interactive', interactive: { type: 'list_reply', list_reply: reply } },
+      };
     });
   }
   const sent = object(body.template);

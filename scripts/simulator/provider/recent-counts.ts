@@ -22,6 +22,10 @@ export class RecentCounts {
     return count;
   }
 
+  has(key: string): boolean {
+    return this.#young.has(key) || this.#old.has(key);
+  }
+
   forget(key: string): void {
     this.#young.delete(key);
     this.#old.delete(key);

@@ -161,6 +161,7 @@ export class Routes {
     else {
       const read = jsonObject(body.toString('utf8'));
       if (read === undefined) sendError(response, { ...ERRORS.parameter, details: 'the body is not JSON' });
+      else if (isSend && read.status === 'read') sends.read(read, response);
       else if (isSend) sends.handle(read, response);
       else if (isEdit) reviews.edit(second, read, response);
       else reviews.create(read, response);

@@ -7,7 +7,7 @@ import { checkSend } from './check-send.ts';
 import type { Customers } from './customers.ts';
 import { sendError, sendJson } from './http.ts';
 import { ERRORS, type GraphError, type MagicCustomer, magicCustomers } from './magic-customers.ts';
-import type { ProviderOptions, SeenSend, TakenSend } from './options.ts';
+import type { ProviderOptions, ReadMark, SeenSend, TakenSend } from './options.ts';
 import { statusValue } from './status-value.ts';
 import { USER_ID, waIdOf } from './wa-id.ts';
 
@@ -27,6 +27,8 @@ export class Sends {
   readonly seen: SeenSend[] = [];
   /** The accepted messages. Each of them reached the customer. */
   readonly taken: TakenSend[] = [];
+  /** The messages of customers that were marked as read, oldest first. */
+  readonly reads: ReadMark[] = [];
   /** If set, every send is refused with this error. */
   refuseAll: GraphError | undefined;
   readonly #deps: SendsDeps;
@@ -59,6 +61,18 @@ export class Sends {
     this.seen.push({ ...seen, status: silent ? 0 : 200, code: undefined });
     this.#tellStatuses(message, plan);
     this.#answer(message, plan, response);
+  }
+
+  /** "Mark messages as read", with a typing indicator or without. */
+  read({ message_id: id, typing_indicator: typing }: Body, response: ServerResponse): void {
+    const { customers, options } = this.#deps;
+    if (typeof id !== 'string' || !customers.wrote(id)) {
+      sendError(response, { ...ERRORS.value, details: 'message_id is of no message of a customer' });
+      return;
+    }
+    this.reads.push({ id, typing: typing !== undefined });
+    options.onEvent?.({ kind: 'read', id, typing: typing !== undefined });
+    sendJson(response, 200, { success: true });
   }
 
   /** The first error of a send. Undefined when it is accepted. */

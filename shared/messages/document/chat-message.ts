@@ -20,6 +20,14 @@ export interface ChatMessageDocument extends StoredMessage {
   readonly path: typeof CHAT_PATH;
   readonly lane: typeof CHAT_LANE;
   readonly content: ChatContent;
+  /** The message that it is shown as an answer to. */
+  readonly replyTo?: Answered;
+}
+
+/** A message of either direction that another one refers to: ours and the provider's id of it. */
+export interface Answered {
+  readonly message: MessageId;
+  readonly upstreamId: string;
 }
 
 /** The content exactly as requested ("Chat-app messages (request fields)"). */
@@ -35,7 +43,100 @@ export type ChatContent =
     }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'media'; readonly type: MediaType; readonly url: string; readonly caption?: string }
-  | { readonly kind: 'buttons'; readonly body: string; readonly buttons: readonly ChatButton[] };
+  | ({ readonly kind: 'buttons'; readonly body: string; readonly buttons: readonly ChatButton[] } & Frame)
+  | InteractiveContent
+  | { readonly kind: 'location'; readonly location: Place }
+  | { readonly kind: 'contacts'; readonly contacts: readonly ChatContact[] }
+  /** An empty emoji takes the reaction back. */
+  | { readonly kind: 'reaction'; readonly emoji: string; readonly reactsTo: Answered };
+
+/** Every member of a content that says what was written; the rest is what it is. They are removed with the text. */
+export const CONTENT_TEXTS = [
+  ...['text', 'body', 'header', 'footer', 'buttons', 'caption', 'url', 'params', 'filled'],
+  ...['action', 'location', 'contacts', 'emoji'],
+].map((name) => `content.${name}`);
+
+/** What stands above and below the text of an interactive message. */
+export interface Frame {
+  readonly header?: FrameHeader;
+  readonly footer?: string;
+}
+
+export type FrameHeader =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'image' | 'video'; readonly url: string }
+  | { readonly kind: 'document'; readonly url: string; readonly filename: string };
+
+/** A message to be answered by a touch, other than by reply buttons. Each type has what its action needs. */
+export type InteractiveContent = { readonly kind: 'interactive'; readonly body?: string } & Frame &
+  (
+    | {
+        readonly type: 'list';
+        readonly action: { readonly button: string; readonly sections: readonly ListSection[] };
+      }
+    | { readonly type: 'url'; readonly action: { readonly button: string; readonly url: string } }
+    | { readonly type: 'flow'; readonly action: { readonly button: string } & Flow }
+    | { readonly type: 'location_request' }
+    | { readonly type: 'product'; readonly action: { readonly catalog: string; readonly product: string } }
+    | {
+        readonly type: 'product_list';
+        readonly action: { readonly catalog: string; readonly sections: readonly ProductSection[] };
+      }
+    /** `product`: the one whose picture is shown; without it that of the catalog's first. */
+    | { readonly type: 'catalog'; readonly action: { readonly product?: string } }
+  );
+
+export const INTERACTIVE_TYPES = [
+  'list',
+  'url',
+  'flow',
+  'location_request',
+  'product',
+  'product_list',
+  'catalog',
+] as const satisfies readonly InteractiveContent['type'][];
+
+export interface ListSection {
+  readonly title?: string;
+  readonly rows: readonly { readonly id: string; readonly title: string; readonly description?: string }[];
+}
+
+/** `products`: their ids in the catalog, which the provider calls retailer ids. */
+export interface ProductSection {
+  readonly title?: string;
+  readonly products: readonly string[];
+}
+
+export interface Flow {
+  readonly flow: { readonly id: string } | { readonly name: string };
+  /** Comes back with the customer's answers. */
+  readonly token?: string;
+  /** The first screen and what it is shown; without it the flow's own server decides, or its first screen opens. */
+  readonly screen?: string;
+  readonly data?: Readonly<Record<string, unknown>>;
+  /** The flow's own server is asked what to show. */
+  readonly asksServer?: true;
+  readonly draft?: true;
+}
+
+/** Latitude and longitude in degrees, as decimal numbers. */
+export interface Place {
+  readonly latitude: string;
+  readonly longitude: string;
+  readonly name?: string;
+  readonly address?: string;
+}
+
+/** In the provider's own shape (WhatsApp Cloud API, "Contacts messages"). */
+export interface ChatContact {
+  readonly name: Readonly<Record<string, string>> & { readonly formatted_name: string };
+  readonly phones?: readonly Readonly<Record<string, string>>[];
+  readonly emails?: readonly Readonly<Record<string, string>>[];
+  readonly addresses?: readonly Readonly<Record<string, string>>[];
+  readonly urls?: readonly Readonly<Record<string, string>>[];
+  readonly org?: Readonly<Record<string, string>>;
+  readonly birthday?: string;
+}
 
 /** A template's components with their values. Components that take no values are left out. */
 export interface FilledTemplate {
@@ -71,6 +172,9 @@ export type FilledButton = { readonly index: number } & (
   | { readonly kind: 'copy_code'; readonly code: string }
   | { readonly kind: 'flow' }
 );
+
+/** What the contents of a kind are told apart by, where the kind has several. */
+export type ContentType = MediaType | InteractiveContent['type'];
 
 export const MEDIA_TYPES = ['image', 'video', 'audio', 'document', 'sticker'] as const;
 export type MediaType = (typeof MEDIA_TYPES)[number];

@@ -3,7 +3,10 @@ import { type AccountId, idDay } from '../../platform/runtime/ids.ts';
 import type { PaidConversation } from '../accounts/opening.ts';
 
 /** A chat-app message as requested: checked, not paid yet. */
-export type ChatDraft = Pick<ChatMessageDocument, '_id' | 'to' | 'content' | 'validUntil' | 'reference' | 'keys'>;
+export type ChatDraft = Pick<
+  ChatMessageDocument,
+  '_id' | 'to' | 'content' | 'replyTo' | 'validUntil' | 'reference' | 'keys'
+>;
 
 /** The document that an accepted draft becomes. Pure: accept and a redo after a crash write the same. */
 export function queuedChatMessage(
@@ -24,6 +27,7 @@ export function queuedChatMessage(
     path: CHAT_PATH,
     lane: CHAT_LANE,
     content: draft.content,
+    ...(draft.replyTo !== undefined && { replyTo: draft.replyTo }),
     ...(draft.reference !== undefined && { reference: draft.reference }),
     ...(draft.keys !== undefined && { keys: draft.keys }),
     state: 'queued',

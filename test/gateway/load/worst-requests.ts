@@ -139,6 +139,10 @@ export function worstMessages(): Worst[] {
       message: 'x',
       buttons: times(1_500, (i) => ({ id: `b${i}`, title: 'yes' })),
     }),
+    sent('/v2/chatapp/send-interactive', 400, 'rows', {
+      ...{ to, type: 'list', body: 'x', button: 'x' },
+      sections: times(1_200, (i) => ({ title: 'x', rows: [{ id: `r${i}`, title: 'x' }] })),
+    }),
     sent('/v2/account/chatapp/templates', 400, 'variables', chatTemplate('{{1}} '.repeat(9_000))),
     sent('/v2/account/chatapp/templates', 400, 'braces', chatTemplate('{{'.repeat(30_000))),
     sent('/v2/account/webhooks', 400, 'a long address', { url: `https://${'a.'.repeat(30_000)}` }),

@@ -1,7 +1,7 @@
-import type { ChatContent } from '../../../shared/messages/document/chat-message.ts';
+import type { ChatContent, ChatMessageDocument, Place } from '../../../shared/messages/document/chat-message.ts';
 import { fileNameOf } from '../../../shared/messages/document/file-name.ts';
 import { isCustomerUserId } from '../../../shared/messages/document/recipient.ts';
-import type { MessageId } from '../../../shared/platform/runtime/ids.ts';
+import { interactiveOf } from './interactive-payload.ts';
 import { templateOf } from './template-payload.ts';
 
 /**
@@ -9,13 +9,20 @@ import { templateOf } from './template-payload.ts';
  * /{version}/{phone_number_id}/messages`). `biz_opaque_callback_data` carries our message id. Statuses repeat it, so
  * a send whose answer never came can be settled. `to`: digits with the country code, or a user id, as a message has it.
  */
-export function sendPayload(id: MessageId, to: string, content: ChatContent): Buffer {
+export function sendPayload({
+  _id,
+  to,
+  content,
+  replyTo,
+}: Pick<ChatMessageDocument, '_id' | 'to' | 'content' | 'replyTo'>): Buffer {
   return Buffer.from(
     JSON.stringify({
       messaging_product: 'whatsapp',
+      recipient_type: 'individual',
       ...addressOf(to),
+      ...(replyTo === undefined ? {} : { context: { message_id: replyTo.upstreamId } }),
       ...bodyOf(content),
-      biz_opaque_callback_data: id,
+      biz_opaque_callback_data: _id,
     }),
   );
 }
@@ -31,11 +38,7 @@ function addressOf(to: string): object {
 function bodyOf(content: ChatContent): object {
   switch (content.kind) {
     case 'text':
-      return {
-        recipient_type: 'individual',
-        type: 'text',
-        text: { body: content.text, preview_url: false },
-      };
+      return { type: 'text', text: { body: content.text, preview_url: false } };
     case 'template':
       return { type: 'template', template: templateOf(content) };
     case 'media':
@@ -49,13 +52,18 @@ function bodyOf(content: ChatContent): object {
         },
       };
     case 'buttons':
-      return {
-        type: 'interactive',
-        interactive: {
-          type: 'button',
-          body: { text: content.body },
-          action: { buttons: content.buttons.map(({ id, title }) => ({ type: 'reply', reply: { id, title } })) },
-        },
-      };
+    case 'interactive':
+      return { type: 'interactive', interactive: interactiveOf(content) };
+    case 'location':
+      return { type: 'location', location: locationOf(content.location) };
+    case 'contacts':
+      return { type: 'contacts', contacts: content.contacts };
+    case 'reaction':
+      return { type: 'reaction', reaction: { message_id: content.reactsTo.upstreamId, emoji: content.emoji } };
   }
+}
+
+/** Degrees are strings, as in the samples of "Location messages"; its reference has numbers, and both are taken. */
+function locationOf({ latitude, longitude, name, address }: Place): object {
+  return { latitude, longitude, name, address };
 }

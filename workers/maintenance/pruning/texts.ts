@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import type { BatchDocument } from '../../../shared/messages/batch.ts';
 import { batchCollection } from '../../../shared/messages/batch-store.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import { CONTENT_TEXTS } from '../../../shared/messages/document/chat-message.ts';
 import type { MessageDocument } from '../../../shared/messages/document/message.ts';
 import { lowestId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { endedBefore } from './messages.ts';
@@ -10,10 +11,7 @@ import { idsOf, type PruneWalk } from './walk.ts';
 type Found = Pick<MessageDocument, '_id'>;
 
 /** Everything of a message that says what it said. Of a received one the type stays, of a template its name. */
-const TEXTS = [
-  ...['text', 'inbound.body', 'inbound.more', 'content.text', 'content.body', 'content.buttons', 'content.caption'],
-  ...['content.url', 'content.params', 'content.filled'],
-] as const;
+const TEXTS = ['text', 'inbound.body', 'inbound.more', ...CONTENT_TEXTS];
 const UNSET = Object.fromEntries(TEXTS.map((name) => [name, '' as const]));
 const ANY = TEXTS.map((name) => ({ [name]: { $exists: true } }));
 

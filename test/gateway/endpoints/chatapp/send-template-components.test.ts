@@ -218,8 +218,8 @@ describe('POST /v2/chatapp/send: from the listed template to the bytes for the p
       const message = await chat.db.collection<ChatMessageDocument>('messages').findOne({ account: chat.account });
       assert(message !== null);
       const components = sent === undefined ? '' : `,"components":[${sent}]`;
-      expect(sendPayload(message._id, message.to, message.content).toString()).to.equal(
-        `{"messaging_product":"whatsapp","to":"+${CUSTOMER}","type":"template","template":{"name":"n","language":{"code":"en_US","policy":"deterministic"}${components}},"biz_opaque_callback_data":"${message._id}"}`,
+      expect(sendPayload(message).toString()).to.equal(
+        `{"messaging_product":"whatsapp","recipient_type":"individual","to":"+${CUSTOMER}","type":"template","template":{"name":"n","language":{"code":"en_US","policy":"deterministic"}${components}},"biz_opaque_callback_data":"${message._id}"}`,
       );
     });
   }

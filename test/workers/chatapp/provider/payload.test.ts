@@ -12,7 +12,6 @@ const CASES: readonly { readonly name: string; readonly content: ChatContent; re
     content: { kind: 'text', text: 'hi' },
     json: {
       messaging_product: 'whatsapp',
-      recipient_type: 'individual',
       to: TO,
       type: 'text',
       text: { body: 'hi', preview_url: false },
@@ -123,13 +122,15 @@ describe('sendPayload', () => {
     it(`has the provider's shape for ${name}, and our message id`, () => {
       const id = newId('msg');
 
-      const payload = JSON.parse(sendPayload(id, '6591234567', content).toString('utf8'));
+      const payload = JSON.parse(sendPayload({ _id: id, to: '6591234567', content }).toString('utf8'));
 
-      expect(payload).to.deep.equal({ ...json, biz_opaque_callback_data: id });
+      expect(payload).to.deep.equal({ ...json, recipient_type: 'individual', biz_opaque_callback_data: id });
     });
 
     it(`names a customer without a number as its recipient, for ${name}`, () => {
-      const payload = JSON.parse(sendPayload(newId('msg'), 'US.13491208655302741918', content).toString('utf8'));
+      const payload = JSON.parse(
+        sendPayload({ _id: newId('msg'), to: 'US.13491208655302741918', content }).toString('utf8'),
+      );
 
       expect(payload).to.include({ recipient: 'US.13491208655302741918' });
       expect(payload).not.to.have.property('to');

@@ -1,0 +1,69 @@
+import type { Db } from 'mongodb';
+import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
+import type {
+  Answered,
+  ChatMessageDocument,
+  InboundMessageDocument,
+} from '../../../shared/messages/document/chat-message.ts';
+import { conversationKey } from '../../../shared/money/conversations/conversation.ts';
+import { namesOf, readCustomers } from '../../../shared/money/conversations/names.ts';
+import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
+import type { FieldProblems } from '../../http/field-problems.ts';
+
+/** Of either direction. */
+type Found = Pick<InboundMessageDocument | ChatMessageDocument, 'to'> &
+  Partial<Pick<InboundMessageDocument, 'from' | 'upstreamId'> & Pick<ChatMessageDocument, 'parts'>>;
+
+/**
+ * The message of this customer's conversation that a request refers to by `field`. Undefined, with a problem, when there is none, or
+ * when the provider does not have it yet. One read, and another one if it was written under another name of the same person.
+ */
+export async function findAnswered(
+  db: Db,
+  account: AccountId,
+  to: string,
+  field: string,
+  message: MessageId,
+  problems: FieldProblems,
+): Promise<Answered | undefined> {
+  const found = await findChatMessage(db, account, message);
+  if (found === undefined || !(await isWith(db, account, found, to))) {
+    problems.add(
+      field,
+      'invalid_value',
+      'The account has no chat-app message with this id in the conversation with `to`.',
+    );
+    return undefined;
+  }
+  const { upstreamId } = found;
+  if (upstreamId === undefined) problems.add(field, 'invalid_value', 'The provider has not taken this message yet.');
+  return upstreamId === undefined ? undefined : { message, upstreamId };
+}
+
+/** `customer`: null when the provider did not say who wrote. `upstreamId`: undefined until the provider has taken it. */
+interface ChatMessage {
+  readonly direction: 'in' | 'out';
+  readonly customer: string | null;
+  readonly upstreamId: string | undefined;
+}
+
+/** Undefined when the account has no such message of the chat-app channel. */
+export async function findChatMessage(db: Db, account: AccountId, _id: MessageId): Promise<ChatMessage | undefined> {
+  const found = await db
+    .collection<InboundMessageDocument | ChatMessageDocument>('messages')
+    .findOne<Found>(
+      { _id, account, channel: 'chatapp' },
+      { projection: { to: 1, from: 1, upstreamId: 1, 'parts.key': 1 } },
+    );
+  if (found === null) return undefined;
+  const { to, from, upstreamId, parts = [] } = found;
+  if (from !== undefined) return { direction: 'in', customer: from, upstreamId };
+  const key = parts.find((part) => part.key !== undefined)?.key;
+  return { direction: 'out', customer: to, upstreamId: key?.slice(chatMessageKey(account, '').length) };
+}
+
+async function isWith(db: Db, account: AccountId, { customer }: ChatMessage, to: string): Promise<boolean> {
+  if (customer === to || customer === null) return customer === to;
+  const documents = await readCustomers(db, [conversationKey(account, to)]);
+  return namesOf(documents, account, to).includes(customer);
+}

@@ -1,0 +1,194 @@
+import type { ChatContact, Place } from '../../../shared/messages/document/chat-message.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
+import { done, endpoint } from '../../api/endpoint.ts';
+import {
+  Fault,
+  type Fields,
+  list,
+  number,
+  object,
+  optional,
+  required,
+  string,
+  type Values,
+} from '../../http/fields/field.ts';
+import { type Rule, request } from '../../http/fields/request.ts';
+import { degrees, EXTENSIONS, replyTo, text, to } from './fields.ts';
+import { ANSWERS, ChatAnswer, FREE_FORM } from './free-form.ts';
+import { type Asked, chatSend, REFUSALS } from './send.ts';
+
+/** A location, and contacts: what phones show as a map and as cards. */
+
+const word = (description: string, maxLength = 1_024) => optional(text({ description, maxLength }));
+
+const PLACE = {
+  latitude: required(number({ description: 'Degrees north.', minimum: -90, maximum: 90 })),
+  longitude: required(number({ description: 'Degrees east.', minimum: -180, maximum: 180 })),
+  name: word('Name of the place.'),
+  address: word('Its address, which is shown below its name.'),
+};
+
+const addressNeedsName: Rule<typeof PLACE> = (_given, has, problems) => {
+  if (has('address') && !has('name')) problems.add('name', 'missing_field', 'An address is shown below a name only.');
+};
+
+const LOCATION = request({ to, ...PLACE, reply_to: replyTo, ...EXTENSIONS }, [], [addressNeedsName]);
+
+export const chatappSendLocation = endpoint({
+  id: 'chatappSendLocation',
+  method: 'post',
+  path: '/v2/chatapp/send-location',
+  tag: 'Chat-app',
+  summary: 'Send a location',
+  description: `Extension. ${FREE_FORM}`,
+  scopes: ['send'],
+  body: LOCATION,
+  ownProblems: true,
+  answer: ChatAnswer,
+  problems: ['session_closed', ...REFUSALS],
+  examples: {
+    body: {
+      shop: {
+        ...{ to: '919876543210', latitude: 12.9758, longitude: 77.6045 },
+        ...{ name: 'Demo Shop', address: 'MG Road, Bengaluru' },
+      },
+    },
+    answer: ANSWERS,
+  },
+  newId: ({ clock }) => newId('msg', clock.now().getTime()),
+  action: (deps) =>
+    chatSend(deps, {
+      order({ read }: Asked<typeof LOCATION.fields>) {
+        const { latitude, longitude, name, address, reply_to: answered } = read.given;
+        if (latitude === undefined || longitude === undefined) return { read, content: undefined };
+        const degreesOf = { latitude: degrees(latitude), longitude: degrees(longitude) };
+        const location: Place = { ...degreesOf, ...defined({ name, address }) };
+        return { read, replyTo: answered, content: { kind: 'location', location } };
+      },
+      result: ({ _id }) => done({ message_id: _id }),
+    }),
+});
+
+/** WhatsApp takes 5 in one message ("Contacts messages"), and of each what a card of a phone holds. */
+const CONTACTS_MAX = 5;
+const ENTRIES_MAX = 10;
+
+const entries = <T extends Fields>(description: string, fields: T) =>
+  optional(list(object(fields), { description, minItems: 1, maxItems: ENTRIES_MAX }));
+const type = word('`HOME`, `WORK`, or your own word.', 64);
+
+const CONTACT = {
+  name: required(
+    object({
+      formatted_name: word('As it is shown; without it the other parts, in their order.'),
+      prefix: word('Such as Dr.'),
+      first_name: required(text({ description: 'First name, or that of the company.', maxLength: 1_024 })),
+      middle_name: word('Middle name.'),
+      last_name: word('Last name.'),
+      suffix: word('Such as Jr.'),
+    }),
+  ),
+  phones: entries('Numbers. With a `wa_id` the card has a button to chat with it.', {
+    phone: required(text({ description: 'As it is shown, such as +91 98765 43210.', maxLength: 64 })),
+    type,
+    wa_id: optional(
+      string(
+        { description: 'The same number as digits, country code first.', pattern: '^[1-9][0-9]{6,14}$' },
+        (given) =>
+          /^[1-9]\d{6,14}$/.test(given) ? given : new Fault('invalid_phone', 'It must be digits, country code first.'),
+      ),
+    ),
+  }),
+  emails: entries('Addresses for mail.', {
+    email: required(text({ description: 'The address.', maxLength: 320 })),
+    type,
+  }),
+  addresses: entries('Postal addresses.', {
+    street: word('Street and number.'),
+    city: word('City.'),
+    state: word('State.'),
+    zip: word('Postal code.', 64),
+    country: word('Country.'),
+    country_code: word('Two letters, such as IN.', 2),
+    type,
+  }),
+  urls: entries('Addresses in the web.', {
+    url: required(text({ description: 'The address.', maxLength: 2_000 })),
+    type,
+  }),
+  org: optional(
+    object({ company: word('Company.'), department: word('Department.'), title: word('What one does there.') }),
+  ),
+  birthday: optional(
+    string({ description: 'YYYY-MM-DD.', pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' }, (given) =>
+      /^\d{4}-\d{2}-\d{2}$/.test(given) ? given : new Fault('invalid_value', 'It must be a date like 1990-12-31.'),
+    ),
+  ),
+};
+
+const CONTACTS = request({
+  to,
+  contacts: required(
+    list(object(CONTACT), {
+      description: 'The cards. The members are those of WhatsApp.',
+      minItems: 1,
+      maxItems: CONTACTS_MAX,
+    }),
+  ),
+  reply_to: replyTo,
+  ...EXTENSIONS,
+});
+
+export const chatappSendContacts = endpoint({
+  id: 'chatappSendContacts',
+  method: 'post',
+  path: '/v2/chatapp/send-contacts',
+  tag: 'Chat-app',
+  summary: 'Send contacts',
+  description: `Extension. ${FREE_FORM}`,
+  scopes: ['send'],
+  body: CONTACTS,
+  ownProblems: true,
+  answer: ChatAnswer,
+  problems: ['session_closed', ...REFUSALS],
+  examples: {
+    body: {
+      courier: {
+        to: '919876543210',
+        contacts: [
+          {
+            name: { first_name: 'Ravi', last_name: 'Kumar' },
+            phones: [{ phone: '+91 98765 00001', type: 'WORK', wa_id: '919876500001' }],
+            org: { company: 'Demo Couriers' },
+          },
+        ],
+      },
+    },
+    answer: ANSWERS,
+  },
+  newId: ({ clock }) => newId('msg', clock.now().getTime()),
+  action: (deps) =>
+    chatSend(deps, {
+      order({ read }: Asked<typeof CONTACTS.fields>) {
+        const { contacts, reply_to: answered } = read.given;
+        const content = contacts && ({ kind: 'contacts', contacts: contacts.map(contactOf) } as const);
+        return { read, replyTo: answered, content };
+      },
+      result: ({ _id }) => done({ message_id: _id }),
+    }),
+});
+
+/** In the provider's shape, which is the request's; the shown name is made of the parts when it is left out. */
+function contactOf({ name, phones, emails, addresses, urls, org, birthday }: Values<typeof CONTACT>): ChatContact {
+  const { formatted_name: given, ...parts } = name;
+  const shown =
+    given ??
+    Object.values(parts)
+      .filter((part) => part !== undefined)
+      .join(' ');
+  return {
+    name: { formatted_name: shown, ...defined(parts) },
+    ...defined({ phones, emails, addresses, urls, org, birthday }),
+  };
+}
