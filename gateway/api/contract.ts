@@ -2,7 +2,7 @@ import type { Schema } from '../http/fields/field.ts';
 
 /** The parts of OpenAPI 3.1 that our contract uses and the page shows. */
 export interface Contract {
-  readonly info: { readonly title: string; readonly description: string };
+  readonly info: { readonly title: string; readonly summary: string; readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {

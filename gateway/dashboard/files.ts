@@ -24,6 +24,7 @@ export class ClientFiles {
   #builtAt: number | undefined;
   #page: string | undefined;
   #docsHead: string | undefined;
+  #changelog: string | undefined;
   #assets: ReadonlyMap<string, Asset> = new Map();
 
   /** Undefined when the client was never built. */
@@ -38,6 +39,12 @@ export class ClientFiles {
     return this.#docsHead;
   }
 
+  /** The versions of CHANGELOG.md, as HTML. */
+  changelog(): string | undefined {
+    this.#refresh();
+    return this.#changelog;
+  }
+
   asset(name: string): Asset | undefined {
     if (!this.#assets.has(name)) this.#refresh();
     return this.#assets.get(name);
@@ -49,6 +56,7 @@ export class ClientFiles {
     this.#assets = readAssets(join(this.#folder, 'assets'));
     this.#page = readFileSync(join(this.#folder, 'index.html'), 'utf8');
     this.#docsHead = readFileSync(join(this.#folder, 'docs-head.html'), 'utf8').trim();
+    this.#changelog = readFileSync(join(this.#folder, 'changelog.html'), 'utf8');
     this.#builtAt = builtAt;
   }
 }

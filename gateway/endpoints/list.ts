@@ -33,7 +33,7 @@ import { chatappSend } from './chatapp/send-template.ts';
 import { chatappTemplates } from './chatapp/templates.ts';
 import { chatappWebhook } from './chatapp/webhook.ts';
 import { chatappCallback, chatappCallbackVerify } from './chatapp-callbacks/callback.ts';
-import { docs, openapi } from './docs/docs.ts';
+import { docs, llms, openapi } from './docs/docs.ts';
 import { erase, eraseEverywhere, erasures, erasuresEverywhere } from './erasures/erasures.ts';
 import { dropExport, exportCsv, exportList, showExport, startExport } from './exports/exports.ts';
 import { healthz, readyz } from './health/health.ts';
@@ -290,6 +290,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   readyz,
   docs,
   openapi,
+  llms,
   users,
   invite,
   showUser,

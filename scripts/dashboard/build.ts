@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { basename, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile, type OutputFile } from 'esbuild';
+import { marked } from 'marked';
 
 const CLIENT = 'gateway/dashboard/client';
 /** Where the output goes: `index.html`, and in `assets/` everything that the page and its scripts load. */
@@ -34,7 +35,7 @@ const OPTIONS = {
 } as const satisfies BuildOptions;
 
 /**
- * Builds the dashboard's client: one script with all pages, one style sheet, file names with the hash of the content, and each
+ * Builds the dashboard's client, and the changelog for /docs: one script with all pages, one style sheet, file names with the hash of the content, and each
  * file also compressed. `index.html` is written last, when every file that it names is there.
  */
 export async function buildDashboard(root: string): Promise<void> {
@@ -49,6 +50,8 @@ export async function buildDashboard(root: string): Promise<void> {
   mkdirSync(assets, { recursive: true });
   for (const file of outputFiles) writeAsset(assets, file);
   removeOld(assets, new Set(outputFiles.map(({ path }) => basename(path))));
+  const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').replace(/^.*?(?=^## )/ms, ''); // from its first version on
+  replace(join(root, OUTPUT, 'changelog.html'), await marked.parse(changelog));
   for (const [template, made] of TEMPLATES) {
     replace(join(root, OUTPUT, made), withNames(readFileSync(join(root, CLIENT, template), 'utf8'), metafile.outputs));
   }

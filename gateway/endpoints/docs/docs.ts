@@ -5,11 +5,20 @@ import { endpoint } from '../../api/endpoint.ts';
 import { perProcess } from '../../api/per-process.ts';
 import type { ClientFiles } from '../../dashboard/files.ts';
 import { POLICY } from '../../dashboard/policy.ts';
-import { policyHeaders, sendBytes, sendNotModified, sendPage, sendProblem, sendRedirect } from '../../http/answer.ts';
+import {
+  policyHeaders,
+  sendBytes,
+  sendNotModified,
+  sendPage,
+  sendProblem,
+  sendRedirect,
+  sendText,
+} from '../../http/answer.ts';
 import type { Handler, Reply } from '../../http/context.ts';
 import { PROBLEMS } from '../../http/problem.ts';
 import { takesGzip } from '../../http/takes-gzip.ts';
-import { renderPage } from './page.ts';
+import { llmsText } from './llms.ts';
+import { type BuiltParts, renderPage } from './page.ts';
 import { PATHS_BELOW } from './pages.ts';
 
 export const docsOf = perProcess(({ files, contract }) => createDocs(files, contract));
@@ -49,6 +58,16 @@ export const openapi = endpoint({
   respond: (gateway) => docsOf(gateway).openapi,
 });
 
+export const llms = endpoint({
+  id: 'llms',
+  method: 'get',
+  path: '/llms.txt',
+  tag: 'Running it',
+  summary: 'What there is to read, for language models',
+  openapi: { responses: { 200: { content: { 'text/plain': { schema: { type: 'string' } } } } } },
+  respond: (gateway) => docsOf(gateway).llms,
+});
+
 interface Docs {
   /** The paths of pages below /docs. */
   readonly below: readonly string[];
@@ -57,6 +76,7 @@ interface Docs {
   /** Where the `type` of a problem leads. */
   readonly problem: Handler;
   readonly openapi: Handler;
+  readonly llms: Handler;
 }
 
 /**
@@ -75,7 +95,10 @@ function createDocs(files: ClientFiles, build: () => Contract): Docs {
   return {
     below: PATHS_BELOW,
     page: (req, res: Reply) => {
-      const { plain, gzip } = rendered.at(req.path, files.docsHead() ?? '');
+      const { plain, gzip } = rendered.at(req.path, {
+        head: files.docsHead() ?? '',
+        changelog: files.changelog() ?? '',
+      });
       if (takesGzip(req)) sendPage(res, gzip, compressed);
       else sendPage(res, plain, headers);
     },
@@ -85,6 +108,7 @@ function createDocs(files: ClientFiles, build: () => Contract): Docs {
       else sendProblem(res, 'not_found');
     },
     openapi: createOpenapi(contract),
+    llms: (_req, res: Reply) => sendText(res, 'text/plain; charset=utf-8', llmsText(contract())),
   };
 }
 
@@ -127,10 +151,10 @@ class RenderedPages {
     this.#contract = contract;
   }
 
-  at(path: string, head: string): Compressed {
-    if (head !== this.#head) this.#pages.clear();
-    this.#head = head;
-    const made = this.#pages.get(path) ?? compressedToo(renderPage(this.#contract(), path, head));
+  at(path: string, built: BuiltParts): Compressed {
+    if (built.head !== this.#head) this.#pages.clear();
+    this.#head = built.head;
+    const made = this.#pages.get(path) ?? compressedToo(renderPage(this.#contract(), path, built));
     this.#pages.set(path, made);
     return made;
   }

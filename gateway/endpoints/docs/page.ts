@@ -8,24 +8,49 @@ import { eventAnchor, eventSection } from './event-section.ts';
 import { fieldLists } from './field-list.ts';
 import { code, escapeHtml, link, paragraphs, prose } from './html.ts';
 import { answerSamples, operationSection } from './operation.ts';
-import { type DocsPage, operationsOf, type Placed, pagesOf } from './pages.ts';
+import {
+  CHANGELOG_PATH,
+  LANGUAGE_PAGES,
+  type OperationsPage,
+  operationsOf,
+  type Placed,
+  type ProsePage,
+  pagesOf,
+} from './pages.ts';
 
-/** Renders one page of the contract for people. Pure. `head` has its style and its script: it can be read without either. */
-export function renderPage(contract: Contract, path: string, head: string): string {
+/** What the build made of a page: its head with style and script, without either of which it can be read; the changelog as HTML. */
+export interface BuiltParts {
+  readonly head: string;
+  readonly changelog: string;
+}
+
+/** Renders one page for people. Pure. */
+export function renderPage(contract: Contract, path: string, { head, changelog }: BuiltParts): string {
   const pages = pagesOf(contract);
+  const prosePages = [
+    ...LANGUAGE_PAGES,
+    { path: CHANGELOG_PATH, title: 'Changelog', name: 'Changelog', html: changelog },
+  ];
+  const told = prosePages.find((one) => one.path === path);
   const page = pages.find((one) => one.path === path) ?? pages[0];
-  const sections = page.tags.map((tag) => tagSection(contract, tag));
-  const own = page === pages[0] ? `${eventSection(contract)}${errorSection(contract)}${errorCodeSection()}` : '';
+  const { title } = told ?? page;
   const brand = `<a class="brand" href="/docs">${MARK}${escapeHtml(contract.info.title)}</a>`;
+  const contents = told === undefined ? operationGroups(contract, page) : '';
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
-<title>${escapeHtml(page.title)} · ${escapeHtml(contract.info.title)}</title>
+<title>${escapeHtml(title)} · ${escapeHtml(contract.info.title)}</title>
 ${head}</head>
 <body><div class="frame docs"><a class="skip" href="#main">Skip to the page</a>
 <header class="top">${brand}<button type="button" popovertarget="contents">Contents</button><a href="/dashboard">Dashboard</a></header>
-<aside class="side" id="contents" popover><p class="side-head">${brand} <a class="small" href="/dashboard">Dashboard</a></p><nav class="navigation" aria-label="Contents">${navigation(contract, page)}</nav></aside>
-<main id="main" tabindex="-1"><h1>${escapeHtml(page.title)}</h1>${page === pages[0] ? QUICKSTART : ''}<div class="prose">${paragraphs(page.intro)}</div>${sections.join('')}${own}</main></div></body></html>
+<aside class="side" id="contents" popover><p class="side-head">${brand} <a class="small" href="/dashboard">Dashboard</a></p><nav class="navigation" aria-label="Contents">${contents}${pageGroups(pages, prosePages, told ?? page)}</nav></aside>
+<main id="main" tabindex="-1"><h1>${escapeHtml(title)}</h1>${told?.html ?? operationsHtml(contract, page, page === pages[0])}</main></div></body></html>
 `;
+}
+
+function operationsHtml(contract: Contract, { intro, tags }: OperationsPage, isFirst: boolean): string {
+  const sections = tags.map((tag) => tagSection(contract, tag));
+  const own = isFirst ? `${eventSection(contract)}${errorSection(contract)}${errorCodeSection()}` : '';
+  return `${isFirst ? QUICKSTART : ''}<div class="prose">${paragraphs(intro)}</div>${sections.join('')}${own}`;
 }
 
 /** The dashboard's mark (client/frame/frame.tsx). */
@@ -52,8 +77,7 @@ function tagAnchor(tag: string): string {
 }
 
 /** The contents at the side. What is `deep` shows only in a search: there are too many errors for a list. */
-function navigation(contract: Contract, current: DocsPage): string {
-  const pages = pagesOf(contract);
+function operationGroups(contract: Contract, current: OperationsPage): string {
   const groups = current.tags.map((tag) => {
     const items = operationsOf(contract, tag).map(({ method, operation }) =>
       item(
@@ -63,10 +87,18 @@ function navigation(contract: Contract, current: DocsPage): string {
     );
     return group(tag, items);
   });
-  return `${searchBox()}${groups.join('')}${current.path === pages[0].path ? ownGroups(contract) : ''}${group('More', [
-    ...pages.map((page) => item(page.path, escapeHtml(page.title), page.path === current.path)),
-    item('/openapi.json', 'OpenAPI 3.1'),
-  ])}`;
+  const isFirst = current.path === pagesOf(contract)[0].path;
+  return `${searchBox()}${groups.join('')}${isFirst ? ownGroups(contract) : ''}`;
+}
+
+function pageGroups(
+  pages: readonly OperationsPage[],
+  prosePages: readonly ProsePage[],
+  current: { readonly path: string },
+): string {
+  const named = [...pages.map(({ path, title }) => ({ path, name: title })), ...prosePages];
+  const items = named.map(({ path, name }) => item(path, escapeHtml(name), path === current.path));
+  return group('Pages', [...items, item('/openapi.json', 'OpenAPI 3.1'), item('/llms.txt', 'For language models')]);
 }
 
 /** The script shows it: without one it would do nothing. */

@@ -1,11 +1,22 @@
 import type { Contract, Operation } from '../../api/contract.ts';
+import { GUIDES, guideHtml } from './guides.ts';
 
-/** The pages below /docs. Each has the operations of some tags; a tag that no page names is on the first one. */
-export interface DocsPage {
+/** The pages below /docs that have operations, those of some tags; a tag that no page names is on the first one. */
+export interface OperationsPage {
   readonly path: string;
   readonly title: string;
   readonly intro: string;
   readonly tags: readonly string[];
+}
+
+/** A page of prose. */
+export interface ProsePage {
+  readonly path: string;
+  readonly title: string;
+  /** How the contents call it. */
+  readonly name: string;
+  /** Below its title. */
+  readonly html: string;
 }
 
 const ACCOUNT = {
@@ -14,7 +25,7 @@ const ACCOUNT = {
   intro: '',
 };
 
-const OTHERS: readonly DocsPage[] = [
+const OTHERS: readonly OperationsPage[] = [
   {
     path: '/docs/operators',
     title: "Operators' API",
@@ -31,9 +42,19 @@ const OTHERS: readonly DocsPage[] = [
   },
 ];
 
-export const PATHS_BELOW: readonly string[] = OTHERS.map(({ path }) => path);
+export const CHANGELOG_PATH = '/docs/changelog';
 
-export function pagesOf({ info, tags }: Contract): readonly [DocsPage, ...DocsPage[]] {
+export const PATHS_BELOW: readonly string[] = [...OTHERS, ...GUIDES, { path: CHANGELOG_PATH }].map(({ path }) => path);
+
+/** A page for each language. */
+export const LANGUAGE_PAGES: readonly ProsePage[] = GUIDES.map((guide) => ({
+  path: guide.path,
+  title: `Begin with ${guide.language}`,
+  name: guide.language,
+  html: guideHtml(guide),
+}));
+
+export function pagesOf({ info, tags }: Contract): readonly [OperationsPage, ...OperationsPage[]] {
   const elsewhere = OTHERS.flatMap((page) => page.tags);
   const here = tags.map(({ name }) => name).filter((name) => !elsewhere.includes(name));
   return [{ ...ACCOUNT, intro: info.description, tags: here }, ...OTHERS];

@@ -5,6 +5,7 @@ export interface Sample {
   readonly path: string;
   /** Whether the request needs a key. */
   readonly key: boolean;
+  readonly idempotencyKey?: string;
   readonly body?: unknown;
   /** What is answered. The samples print it; that of curl stores a file. */
   readonly answers: 'json' | 'text' | 'file';
@@ -23,19 +24,21 @@ export const LANGUAGES = {
  * The address and the key come from the environment: they differ for everybody, and a key has no place in a file. These
  * printers are our own: JSON is JavaScript, and almost Python. (docs/decisions/0035 says what the libraries got wrong.)
  */
-function curlOf({ method, path, key, body, answers }: Sample): string {
+function curlOf({ method, path, key, idempotencyKey, body, answers }: Sample): string {
   const lines = [
     `curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}"$HARKARA_URL${path}"`,
     ...(key ? ['-H "Authorization: Bearer $HARKARA_KEY"'] : []),
+    ...(idempotencyKey === undefined ? [] : [`-H 'Idempotency-Key: ${idempotencyKey}'`]),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${shellQuoted(json(body))}`]),
     ...(answers === 'file' ? ['--fail -o file'] : []),
   ];
   return lines.join(' \\\n  ');
 }
 
-function nodeOf({ method, path, key, body, answers }: Sample): string {
+function nodeOf({ method, path, key, idempotencyKey, body, answers }: Sample): string {
   const headers = [
     ...(key ? [`    Authorization: \`Bearer \${env.HARKARA_KEY}\`,`] : []),
+    ...(idempotencyKey === undefined ? [] : [`    'Idempotency-Key': '${idempotencyKey}',`]),
     ...(body === undefined ? [] : ["    'Content-Type': 'application/json',"]),
   ];
   const options = [
@@ -47,18 +50,23 @@ function nodeOf({ method, path, key, body, answers }: Sample): string {
   return `import { env } from 'node:process';\n\nconst answer = await fetch(\`\${env.HARKARA_URL}${path}\`${more});\nconsole.log(answer.status, await answer.${NODE_READS[answers]}());`;
 }
 
-function pythonOf({ method, path, key, body, answers }: Sample): string {
+function pythonOf({ method, path, key, idempotencyKey, body, answers }: Sample): string {
+  const headers = [
+    ...(key ? [`"Authorization": f"Bearer {os.environ['HARKARA_KEY']}"`] : []),
+    ...(idempotencyKey === undefined ? [] : [`"Idempotency-Key": "${idempotencyKey}"`]),
+  ];
   const options = [
     `    f"{os.environ['HARKARA_URL']}${path}",`,
-    ...(key ? [`    headers={"Authorization": f"Bearer {os.environ['HARKARA_KEY']}"},`] : []),
+    ...(headers.length === 0 ? [] : [`    headers={${headers.join(', ')}},`]),
     ...(body === undefined ? [] : [`    json=${indented(indented(pythonValue(json(body))))},`]),
   ];
   return `import os\nimport requests\n\nanswer = requests.${method}(\n${options.join('\n')}\n)\nprint(answer.status_code, answer.${PYTHON_READS[answers]})`;
 }
 
-function phpOf({ method, path, key, body, answers }: Sample): string {
+function phpOf({ method, path, key, idempotencyKey, body, answers }: Sample): string {
   const headers = [
     ...(key ? ["        'Authorization: Bearer ' . getenv('HARKARA_KEY'),"] : []),
+    ...(idempotencyKey === undefined ? [] : [`        'Idempotency-Key: ${idempotencyKey}',`]),
     ...(body === undefined ? [] : ["        'Content-Type: application/json',"]),
   ];
   const options = [
@@ -73,11 +81,12 @@ function phpOf({ method, path, key, body, answers }: Sample): string {
 }
 
 /** A file for `java Sample.java`. Texts of several lines need Java 15. */
-function javaOf({ method, path, key, body, answers }: Sample): string {
+function javaOf({ method, path, key, idempotencyKey, body, answers }: Sample): string {
   const text = body === undefined ? '' : json(body).replaceAll('\\', '\\\\').replaceAll('\n', '\n                ');
   const publisher = body === undefined ? 'noBody()' : `ofString("""\n                ${text}""")`;
   const calls = [
     ...(key ? ['.header("Authorization", "Bearer " + System.getenv("HARKARA_KEY"))'] : []),
+    ...(idempotencyKey === undefined ? [] : [`.header("Idempotency-Key", "${idempotencyKey}")`]),
     ...(body === undefined ? [] : ['.header("Content-Type", "application/json")']),
     ...(method === 'get' ? [] : [`.method("${method.toUpperCase()}", HttpRequest.BodyPublishers.${publisher})`]),
     '.build();',
@@ -100,13 +109,14 @@ class Sample {
 }
 
 /** A file for `go run sample.go`. */
-function goOf({ method, path, key, body, answers }: Sample): string {
+function goOf({ method, path, key, idempotencyKey, body, answers }: Sample): string {
   const text = body === undefined ? '' : json(body);
   const quoted = text.includes('`') ? JSON.stringify(text) : `\`${text}\``;
   const lines = [
     ...(body === undefined ? [] : [`body := strings.NewReader(${quoted})`]),
     `request, _ := http.NewRequest("${method.toUpperCase()}", os.Getenv("HARKARA_URL")+"${path}", ${body === undefined ? 'nil' : 'body'})`,
     ...(key ? ['request.Header.Set("Authorization", "Bearer "+os.Getenv("HARKARA_KEY"))'] : []),
+    ...(idempotencyKey === undefined ? [] : [`request.Header.Set("Idempotency-Key", "${idempotencyKey}")`]),
     ...(body === undefined ? [] : ['request.Header.Set("Content-Type", "application/json")']),
     'answer, err := http.DefaultClient.Do(request)',
     'if err != nil {',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import request from 'supertest';
 import type { Contract } from '../../../../gateway/api/contract.ts';
 import { renderPage } from '../../../../gateway/endpoints/docs/page.ts';
-import { pagesOf } from '../../../../gateway/endpoints/docs/pages.ts';
+import { PATHS_BELOW } from '../../../../gateway/endpoints/docs/pages.ts';
 import { CODE_GROUPS } from '../../../../gateway/endpoints/messages/explain/explain.ts';
 import { FIELD_CODES } from '../../../../gateway/http/field-codes.ts';
 import { PROBLEMS } from '../../../../gateway/http/problem.ts';
@@ -16,7 +16,7 @@ describe('GET /docs', () => {
   let pages: readonly (readonly [path: string, html: string])[];
   before(async () => {
     pages = await Promise.all(
-      pagesOf(contract).map(async ({ path }) => [path, (await request(gateway.url).get(path)).text] as const),
+      ['/docs', ...PATHS_BELOW].map(async (path) => [path, (await request(gateway.url).get(path)).text] as const),
     );
   });
 
@@ -95,9 +95,9 @@ describe('GET /docs', () => {
 
   it('takes nothing of the contract as HTML', () => {
     const bad = '<b onclick="x">&\'';
-    const hostile: Contract = { ...contract, info: { title: bad, description: bad } };
+    const hostile: Contract = { ...contract, info: { title: bad, summary: bad, description: bad } };
 
-    const html = renderPage(hostile, '/docs', '');
+    const html = renderPage(hostile, '/docs', { head: '', changelog: '' });
 
     expect(html).not.to.include('<b onclick');
     expect(html).to.include('&lt;b onclick=&quot;x&quot;&gt;&amp;&#39;');
@@ -111,6 +111,20 @@ describe('GET /docs', () => {
     for (const slug of ['nothing', '__proto__', 'constructor']) {
       expect((await request(gateway.url).get(`/errors/${slug}`)).status).to.equal(404);
     }
+  });
+
+  it('GET /llms.txt names each page and each operation, by links that lead somewhere', async () => {
+    const { status, text } = await request(gateway.url).get('/llms.txt');
+    const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, to = '']) => to);
+    const places = pages.flatMap(([path, html]) =>
+      [...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => `${path}#${id}`),
+    );
+
+    expect(status).to.equal(200);
+    expect(links).to.include.members(
+      operations.map(({ operation }) => places.find((place) => place.endsWith(`#${operation.operationId}`))),
+    );
+    expect(links.filter((to) => ![...places, '/openapi.json', '/docs', ...PATHS_BELOW].includes(to))).to.deep.equal([]);
   });
 
   it('GET /openapi.json is sent compressed to who takes it, and not at all to who has it', async () => {
