@@ -4,6 +4,7 @@ import type { DeliveryDocument, DeliveryGroup, Stored } from '../../shared/event
 import type { AnyMessage } from '../../shared/messages/document/any-message.ts';
 import { ERASED } from '../../shared/messages/document/recipient.ts';
 import { STATES } from '../../shared/messages/document/status.ts';
+import { removeExports } from '../../shared/messages/export-store.ts';
 import { scheduleCollection } from '../../shared/messages/schedule-store.ts';
 import type { AccountDocument } from '../../shared/money/accounts/account.ts';
 import { conversationKey } from '../../shared/money/conversations/conversation.ts';
@@ -30,7 +31,8 @@ export interface EraseDeps {
 
 /**
  * Works off one erasure that is due, if there is any: in every message from or to the number that has ended the number, the text and
- * the reference go, with what was posted to webhooks and logged of it; then the conversation and the opt-in. What it costs and how
+ * the reference go, with what was posted to webhooks and logged of it; then the conversation and the opt-in; and the account's files of
+ * messages (exports), which are made anew on demand. What it costs and how
  * it ended stays, and so does an opt-out: it is what keeps the person from being written to again. It may end anywhere, and is begun
  * again. Returns whether it found one.
  */
@@ -68,6 +70,8 @@ async function eraseOf({ db, clock, messageDays, held }: EraseDeps, account: Acc
   const days = Array.from({ length: messageDays + WAITING_DAYS }, (_, i) => today - i);
   let erased = 0;
   let waiting = 0;
+  // Files of messages have the number too.
+  await removeExports(db, account, at);
   for (const field of ['to', 'from'] as const) {
     let after: MessageId | undefined;
     for (;;) {
@@ -78,16 +82,17 @@ async function eraseOf({ db, clock, messageDays, held }: EraseDeps, account: Acc
         .sort({ _id: 1 })
         .limit(GROUP)
         .toArray();
-      const emptied = await empty(
-        db,
-        found.filter((message) => isTheirs(message, field)),
-      );
+      const theirs = found.filter((message) => isTheirs(message, field));
+      // Before, so that none is left if the process dies behind it; and again at the end, for what was begun meanwhile.
+      if (theirs.length > 0) await removeExports(db, account, clock.now());
+      const emptied = await empty(db, theirs);
       erased += emptied.erased;
       waiting += emptied.waiting;
       after = found.at(-1)?._id;
       if (found.length < GROUP || !held()) break;
     }
   }
+  if (erased > 0) await removeExports(db, account, clock.now());
   const schedules = await scheduleCollection(db).countDocuments({
     ...{ account, state: { $in: ['scheduled', 'sending'] }, 'content.message.to': number },
   });

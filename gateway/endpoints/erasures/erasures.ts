@@ -58,23 +58,28 @@ const TOO_MANY = {
 };
 
 const WHAT =
-  'In every message from or to the number that has ended, the number, the text and the reference are erased, with what was posted to webhooks and kept for timelines of it, and the conversation and its opt-in. What messages cost and how they ended stays, and so does an opt-out, which keeps the customer from being written to again. What has not ended is erased when it has.';
+  'Extension. It cannot be undone. In every message from or to the number that has ended, the number, the text and the reference are erased, with what was posted to webhooks and kept for timelines of it, and the conversation and its opt-in. What messages cost and how they ended stays, and so does an opt-out, which keeps the customer from being written to again. What has not ended is erased when it has. Files of messages (exports) that may have the number are removed; ask for them anew.';
+
+/** An account erases its own customer, an operator a person in all accounts. */
+const ASK = {
+  method: 'post',
+  confirmed: true,
+  body: request({ number }),
+  newId: ({ clock }: Pick<GatewayDeps, 'clock'>) => newId('ers', clock.now().getTime()),
+} as const;
 
 export const erase = endpoint({
+  ...ASK,
   id: 'eraseNumber',
-  method: 'post',
   path: '/v2/account/erasures',
   tag: 'Account',
   summary: 'Erase a customer',
-  description: `Extension. ${WHAT} It cannot be undone. An account may have ${ERASURES_MAX} unfinished.`,
+  description: `${WHAT} An account may have ${ERASURES_MAX} unfinished.`,
   scopes: ['manage'],
-  confirmed: true,
   costs: 20,
-  body: request({ number }),
   answer: success('ErasureResult', Erasure.shape),
   problems: ['quota_reached'],
   examples: { body: { customer: { number: '919876543210' } } },
-  newId: ({ clock }) => newId('ers', clock.now().getTime()),
   action: (deps) => ({
     async act({ caller, body }, { id, payBy }) {
       const { db, clock } = deps;
@@ -99,25 +104,19 @@ export const erasures = endpoint({
   scopes: ['read', 'manage'],
   query: { limit, cursor: cursorOf('erasures', isErasureId) },
   answer: pageShape('ErasurePage', Erasure),
-  async handle({ db }, { caller, query: { limit, cursor } }) {
-    const found = await listErasures(db, caller.account._id, limit + 1, cursor);
-    return pageOfFound('erasures', found, limit, erasureRecord);
-  },
+  handle: ({ db }, { caller, query }) => listed('erasures', db, caller.account._id, query),
 });
 
 export const eraseEverywhere = endpoint({
+  ...ASK,
   id: 'eraseNumberEverywhere',
-  method: 'post',
   path: '/v2/admin/erasures',
   tag: 'Operators',
   summary: 'Erase a person in all accounts',
-  description: `Extension. ${WHAT} It cannot be undone.`,
+  description: WHAT,
   scopes: ['admin:support'],
-  confirmed: true,
-  body: request({ number }),
   answer: success('OperatorErasureResult', Erasure.shape),
   examples: { body: { person: { number: '919876543210' } } },
-  newId: ({ clock }) => newId('ers', clock.now().getTime()),
   action: (deps) => ({
     async act({ requester, body }, { id, payBy }) {
       return refusedLate(deps.clock, payBy) ?? begin(deps, requester, id, body.number);
@@ -136,11 +135,17 @@ export const erasuresEverywhere = endpoint({
   scopes: ['admin:read'],
   query: { limit, cursor: cursorOf('operator_erasures', isErasureId) },
   answer: pageShape('OperatorErasurePage', Erasure),
-  async handle({ db }, { query: { limit, cursor } }) {
-    const found = await listErasures(db, undefined, limit + 1, cursor);
-    return pageOfFound('operator_erasures', found, limit, erasureRecord);
-  },
+  handle: ({ db }, { query }) => listed('operator_erasures', db, undefined, query),
 });
+
+async function listed(
+  list: string,
+  db: Db,
+  account: AccountId | undefined,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: ErasureId | undefined },
+) {
+  return pageOfFound(list, await listErasures(db, account, limit + 1, cursor), limit, erasureRecord);
+}
 
 async function begin(
   deps: Pick<GatewayDeps, 'db' | 'clock' | 'config'>,

@@ -1,27 +1,22 @@
 import { z } from 'zod';
+import { removeExport } from '../../../shared/messages/export-store.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
-import { type ExportId, idTime, isExportId, newId } from '../../../shared/platform/runtime/ids.ts';
+import { idTime, isExportId, newId } from '../../../shared/platform/runtime/ids.ts';
 import { maskNumbers } from '../../../shared/platform/runtime/log.ts';
 import { pageAccount, pageUser, refusesOther } from '../../access/page-user.ts';
+import { scopeMissing } from '../../access/scopes.ts';
 import { CSV_COST, CSV_PROBLEMS, csvAnswer, sendCsv } from '../../api/csv-file.ts';
 import { done, endpoint, refused, type Shown } from '../../api/endpoint.ts';
 import { decimal, flag, id, named, success, time, whole } from '../../api/shapes.ts';
 import { sendProblem } from '../../http/answer.ts';
 import { changeAudited } from '../../http/audited.ts';
+import type { Requester } from '../../http/context.ts';
 import type { Values } from '../../http/fields/field.ts';
 import { request } from '../../http/fields/request.ts';
 import { refusedLate } from '../../http/idempotency/refused-late.ts';
 import { quotaProblem, quotaReached } from '../../http/quota-problem.ts';
 import { MESSAGE_FILTER, messageFilter, withCountryCode } from '../messages/messages.ts';
-import {
-  type ExportDocument,
-  exportFile,
-  exportsIn,
-  findExport,
-  insertExport,
-  listExports,
-  removeExport,
-} from './run.ts';
+import { type ExportDocument, exportFile, exportsIn, findExport, insertExport, listExports } from './run.ts';
 
 /** Files of messages: asked for, made in the background, kept for a day. */
 
@@ -40,6 +35,7 @@ const Export = named('Export', {
   created_before: time('What was accepted from here on is not in it.', '2026-11-21T10:05:00+00:00'),
   started_at: time(undefined, '2026-11-21T10:05:00+00:00'),
   expires_at: time('When it is removed.', '2026-11-22T10:05:00+00:00'),
+  may_remove: flag('You may remove it: you asked for it, or have `manage`.', true),
 });
 
 const IN_PATH = { export_id: ExportIdText };
@@ -67,17 +63,17 @@ export const startExport = endpoint({
       const begun = await changeAudited(deps, caller, {
         ...{ action: 'messages.export', subject: { kind: 'export', id } },
         read: async () => undefined,
-        make: () => insertExport(deps, caller.account._id, id, filter).catch(quotaReached),
+        make: () => insertExport(deps, caller.account._id, { _id: id, by: byOf(caller), filter }).catch(quotaReached),
         madeOf: (made) => ('quota' in made ? undefined : asAudited(body)),
         isRefusal: () => false,
       });
       if ('quota' in begun) return refused(...quotaProblem(begun));
       exportsIn(deps).run(begun);
-      return { kind: 'accepted', body: done(exportRecord(begun)) };
+      return { kind: 'accepted', body: done(exportRecord(begun, true)) };
     },
     async recover(account, id) {
       const begun = await findExport(deps.db, account, id);
-      return begun && { kind: 'accepted', body: done(exportRecord(begun)) };
+      return begun && { kind: 'accepted', body: done(exportRecord(begun, true)) };
     },
   }),
 });
@@ -94,7 +90,7 @@ export const exportList = endpoint({
   async handle(gateway, { caller }) {
     const found = await listExports(gateway.db, caller.account._id);
     for (const one of found) exportsIn(gateway).look(one);
-    return { exports: found.map(exportRecord) };
+    return { exports: found.map((one) => exportRecord(one, mayRemove(caller, one))) };
   },
 });
 
@@ -114,7 +110,7 @@ export const showExport = endpoint({
     const found = isExportId(id) ? await findExport(gateway.db, caller.account._id, id) : undefined;
     if (found === undefined) return refused('export_not_found');
     exportsIn(gateway).look(found);
-    return exportRecord(found);
+    return exportRecord(found, mayRemove(caller, found));
   },
 });
 
@@ -124,14 +120,21 @@ export const dropExport = endpoint({
   path: '/v2/account/exports/{export_id}',
   tag: 'Reading back',
   summary: 'Remove a file',
-  description: 'Extension. Makes room for another one; one that is being made is given up.',
+  description:
+    'Extension. Makes room for another one; one that is being made is given up. Who asked for it may remove it, and who has `manage`.',
   scopes: ['read'],
   params: IN_PATH,
   answer: success('RemovedExport', { export_id: ExportIdText }),
   problems: ['export_not_found'],
   async handle({ db }, { caller, params: { export_id: id } }) {
-    const isGone = isExportId(id) && (await removeExport(db, caller.account._id, id));
-    return isGone ? done({ export_id: id as ExportId }) : refused('export_not_found');
+    const account = caller.account._id;
+    const found = isExportId(id) ? await findExport(db, account, id) : undefined;
+    if (found === undefined) return refused('export_not_found');
+    if (!mayRemove(caller, found)) {
+      return { kind: 'refused', problem: scopeMissing(caller.who, caller.scopes, ['manage']) };
+    }
+    await removeExport(db, account, found._id);
+    return done({ export_id: found._id });
   },
 });
 
@@ -161,6 +164,14 @@ export const exportCsv = endpoint({
   },
 });
 
+function byOf({ who }: Pick<Requester, 'who'>): string {
+  return `${who.kind} ${who.id}`;
+}
+
+function mayRemove(caller: Pick<Requester, 'who' | 'scopes'>, { by }: ExportDocument): boolean {
+  return by === byOf(caller) || caller.scopes.includes('manage');
+}
+
 /** The audit keeps no numbers. */
 function asAudited(body: Values<typeof MESSAGE_FILTER>): object {
   return Object.fromEntries(
@@ -168,7 +179,7 @@ function asAudited(body: Values<typeof MESSAGE_FILTER>): object {
   );
 }
 
-function exportRecord(found: ExportDocument): Shown<typeof Export> {
+function exportRecord(found: ExportDocument, mayRemove: boolean): Shown<typeof Export> {
   const { _id, state, from, until, cursor, rows, cut, expiresAt } = found;
   const whole = until.getTime() - from.getTime();
   const looked = cursor === undefined ? 0 : until.getTime() - idTime(cursor).getTime();
@@ -179,5 +190,6 @@ function exportRecord(found: ExportDocument): Shown<typeof Export> {
     created_before: isoTimestamp(until),
     started_at: isoTimestamp(idTime(_id)),
     expires_at: isoTimestamp(expiresAt),
+    may_remove: mayRemove,
   };
 }

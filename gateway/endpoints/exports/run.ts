@@ -4,6 +4,7 @@ import { gunzip, gzip } from 'node:zlib';
 import type { Collection, Db } from 'mongodb';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
+import { pieceId, piecesOf } from '../../../shared/messages/export-store.ts';
 import { withinQuota } from '../../../shared/money/accounts/quotas.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
@@ -30,6 +31,8 @@ import { viewOf } from '../messages/views.ts';
 export interface ExportDocument {
   readonly _id: ExportId;
   readonly account: AccountId;
+  /** Who asked for it: `user usr_…`, `key …`. */
+  readonly by: string;
   readonly place: number;
   readonly filter: MessageFilter;
   readonly state: 'running' | 'done' | 'failed';
@@ -45,13 +48,6 @@ export interface ExportDocument {
   readonly cut?: true;
   /** When it last got on. */
   readonly at: Date;
-  readonly expiresAt: Date;
-}
-
-/** Some thousand lines of the file, as gzip. */
-interface PieceDocument {
-  readonly _id: `${ExportId}:${string}`;
-  readonly bytes: Uint8Array;
   readonly expiresAt: Date;
 }
 
@@ -77,8 +73,7 @@ type RunDeps = Pick<GatewayDeps, 'db' | 'clock' | 'log' | 'stopping'>;
 export async function insertExport(
   { db, clock }: Pick<RunDeps, 'db' | 'clock'>,
   account: AccountId,
-  _id: ExportId,
-  filter: MessageFilter,
+  { _id, by, filter }: Pick<ExportDocument, '_id' | 'by' | 'filter'>,
 ): Promise<ExportDocument> {
   const now = clock.now();
   const until = filter.createdBefore !== undefined && filter.createdBefore < now ? filter.createdBefore : now;
@@ -86,7 +81,20 @@ export async function insertExport(
   const whole = { ...filter, createdBefore: until };
   return withinQuota(db, 'exports', account, async (place) => {
     const document: ExportDocument = {
-      ...{ _id, account, place, filter: whole, state: 'running', from, until, rows: 0, pieces: 0, bytes: 0, at: now },
+      ...{
+        _id,
+        account,
+        by,
+        place,
+        filter: whole,
+        state: 'running',
+        from,
+        until,
+        rows: 0,
+        pieces: 0,
+        bytes: 0,
+        at: now,
+      },
       expiresAt: new Date(now.getTime() + DAY_MS),
     };
     await exportsOf(db).insertOne(document);
@@ -114,15 +122,6 @@ export async function findExport(db: Db, account: AccountId, _id: ExportId): Pro
 export async function listExports(db: Db, account: AccountId): Promise<readonly ExportDocument[]> {
   const found = await exportsOf(db).find({ account }).toArray();
   return found.sort((a, b) => (a._id < b._id ? 1 : -1));
-}
-
-export async function removeExport(db: Db, account: AccountId, _id: ExportId): Promise<boolean> {
-  const removed = await exportsOf(db).findOneAndDelete({ _id, account });
-  if (removed === null) return false;
-  // A piece that is just being written is removed at its time.
-  const ids = Array.from({ length: removed.pieces }, (_, number) => pieceId(_id, number));
-  await piecesOf(db).deleteMany({ _id: { $in: ids } });
-  return true;
 }
 
 /** The file's text, piece by piece. */
@@ -225,11 +224,16 @@ async function nextPiece(db: Db, clock: Clock, document: ExportDocument): Promis
     ...(count > 0 && { pieces: pieces + 1, bytes: document.bytes + bytes.length }),
     ...(isCut && { cut: true as const }),
   };
-  return exportsOf(db).findOneAndUpdate(
+  const gotOn = await exportsOf(db).findOneAndUpdate(
     { _id, pieces, at: document.at, state: 'running' },
     { $set: changed },
     { returnDocument: 'after' },
   );
+  // The file was removed meanwhile, perhaps because of a person who is in it.
+  if (gotOn === null && (await findExport(db, account, _id)) === undefined) {
+    await piecesOf(db).deleteOne({ _id: pieceId(_id, pieces) });
+  }
+  return gotOn;
 }
 
 const COLUMNS: Columns<MessageSummary> = {
@@ -252,14 +256,6 @@ const COLUMNS: Columns<MessageSummary> = {
   conversation_id: ({ conversation }) => conversation,
 };
 
-function pieceId(id: ExportId, number: number): PieceDocument['_id'] {
-  return `${id}:${String(number).padStart(6, '0')}`;
-}
-
 function exportsOf(db: Db): Collection<ExportDocument> {
   return db.collection('exports');
-}
-
-function piecesOf(db: Db): Collection<PieceDocument> {
-  return db.collection('export_pieces');
 }

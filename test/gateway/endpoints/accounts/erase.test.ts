@@ -7,6 +7,7 @@ import { verifyLedger } from '../../../../shared/money/ledger/verify.ts';
 import { type AccountId, eventId, newId } from '../../../../shared/platform/runtime/ids.ts';
 import { eraseNumber } from '../../../../workers/maintenance/erase-number.ts';
 import { Died, dyingDb } from '../../../support/dying-db.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { makeAccount, makeInboundSms, makeMessage } from '../../../support/make.ts';
 import { ManualClock } from '../../../support/manual-clock.ts';
 import { operatorAtGateway } from '../operators-world.ts';
@@ -68,6 +69,11 @@ describe('a number that is erased', () => {
       ],
     });
 
+    const file = await asAccount('post', '/v2/account/exports').send({}).expect(200);
+    const ofFile = (end = '') => asAccount('get', `/v2/account/exports/${file.body.export_id}${end}`);
+    await eventually(async () => (await ofFile()).body.state === 'done', 'the file is made');
+    expect((await ofFile('/file')).text).to.include(NUMBER);
+
     const asked = await asAccount('post', '/v2/account/erasures').send({ number: NUMBER });
     expect(asked.status, JSON.stringify(asked.body)).to.equal(200);
     expect(asked.body).to.include({ state: 'working', number: '9198******10' });
@@ -88,6 +94,8 @@ describe('a number that is erased', () => {
     await work(later(2 * HOUR_MS));
 
     expect(deaths).to.be.greaterThan(5);
+    await ofFile().expect(404);
+    expect(await world.db.collection('export_pieces').countDocuments()).to.equal(0);
     const shown = await asAccount('get', `/v2/messages/${mine._id}`);
     expect(shown.body).to.include({ to: 'erased', status: 'delivered' });
     expect(shown.body).not.to.have.property('reference');

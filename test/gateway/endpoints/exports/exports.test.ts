@@ -58,6 +58,8 @@ describe('exports of messages', () => {
     for (let n = 0; n < 3; n++) ids.push((await start({}).expect(200)).body.export_id);
     expect((await start({}).expect(403)).body).to.include({ code: 'quota_reached', quota: 'exports' });
 
+    const reader = { Authorization: `Bearer ${await makeKey(site.db, site.account, ['read'])}` };
+    await request(site.url).delete(`/v2/account/exports/${ids[0]}`).set(reader).expect(403);
     await request(site.url).delete(`/v2/account/exports/${ids[0]}`).set(bearer()).expect(200);
     await start({}).expect(200);
     expect((await get('')).body.exports).to.have.lengthOf(3);

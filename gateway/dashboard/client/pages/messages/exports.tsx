@@ -83,7 +83,13 @@ function State({ of: { export_id: id, state, progress } }: { readonly of: Export
   );
 }
 
-function Actions({ of: { export_id: id, state }, onRemove }: { readonly of: Export; readonly onRemove: () => void }) {
+function Actions({
+  of: { export_id: id, state, may_remove },
+  onRemove,
+}: {
+  readonly of: Export;
+  readonly onRemove: () => void;
+}) {
   const user = session.value?.user.user_id;
   return (
     <>
@@ -96,9 +102,11 @@ function Actions({ of: { export_id: id, state }, onRemove }: { readonly of: Expo
           Download
         </LinkButton>
       )}
-      <Button look="quiet" icon="close" onClick={onRemove}>
-        Remove
-      </Button>
+      {may_remove && (
+        <Button look="quiet" icon="close" onClick={onRemove}>
+          Remove
+        </Button>
+      )}
     </>
   );
 }
