@@ -71,8 +71,10 @@ import {
 import { addToOptIns, optIns, takeOptIn } from './opt-ins/opt-ins.ts';
 import { accountPrices, changePrices, operatorPrices } from './prices/prices.ts';
 import { changeProvider } from './providers/change-provider.ts';
+import { providerPrices, setProviderPrices } from './providers/price-list.ts';
 import { changeProviderStatus, providers, showProvider } from './providers/providers.ts';
 import { testProvider } from './providers/test-send.ts';
+import { conversationLosses } from './reports/losses.ts';
 import { accountReports, adminReports } from './reports/reports.ts';
 import { explain, putRoute, routes, takeRoute } from './routing/routes.ts';
 import { cancelSchedule, scheduleState, schedules } from './schedules/schedules.ts';
@@ -223,6 +225,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   startedReplay,
   showReplay,
   adminReports,
+  conversationLosses,
   operatorOverview,
   operatorStatus,
   operatorCharts,
@@ -270,6 +273,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   changeProvider,
   changeProviderStatus,
   testProvider,
+  providerPrices,
+  setProviderPrices,
   optIns,
   addToOptIns,
   takeOptIn,

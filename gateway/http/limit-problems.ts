@@ -20,6 +20,12 @@ export const LIMIT_PROBLEMS = {
     'Recipient limit reached',
     'This recipient has got as many messages in this clock hour as the account allows. Send again in the next hour.',
   ),
+  conversation_limit_reached: fault(
+    '4119',
+    403,
+    'Conversation limit reached',
+    'Write again when this conversation has ended, 24 hours after its first message: then another begins, and is paid for. `GET /v2/account/limits` has the limit; your service provider sets it.',
+  ),
   hold_not_found: fault(
     '4118',
     404,

@@ -6,6 +6,7 @@ import { SETTING_OPTIONS, settingsText, withSettings } from './carrier-settings.
 import { Failure } from './command.ts';
 import { ownerOfWebhook } from './owners.ts';
 import { flag, optional, words } from './parameters.ts';
+import { readOctets } from './read-file.ts';
 import { CHANGED_ROUTE, existingRoute, findRoute, NEW_ROUTE, routeText, wholeRoute } from './route-options.ts';
 
 /** The commands that are endpoints of the API, by noun. What has none stands in the nouns' own files. */
@@ -371,6 +372,24 @@ const PROVIDER: readonly Act[] = [
     ...{ command: 'provider test', operation: 'testProvider', args: ['to'], isDone: ({ ok }) => ok },
     say: ({ words: said }) => said,
   },
+  {
+    ...{ command: 'provider prices', operation: 'providerPrices' },
+    say: ({ prices, ...list }) =>
+      list.currency === null ? 'There is no price list.' : recordText({ ...list, prices }),
+  },
+  {
+    ...{ command: 'provider set-prices', operation: 'setProviderPrices', args: ['csv'] },
+    about: 'Sets what the provider takes for a message, by market and category, from a rate card.',
+    notes:
+      'CSV is a file. Its first column is `market`: a country, the digits that numbers begin with, or `other`; then a column for each\n' +
+      'category (marketing, utility, authentication, service), or the columns `category` and `price`. It is the whole list.',
+    prepare: async (asked, { csv }) => ({
+      ...asked,
+      body: { ...asked.body, csv: (await readOctets(String(csv))).toString('utf8') },
+    }),
+    say: ({ prices, currency }) =>
+      currency === null ? 'The price list is removed.' : `${prices.length} prices in ${currency}.`,
+  },
   status(
     'provider',
     'pause',
@@ -525,6 +544,11 @@ const INSTALLATION: readonly Act[] = [
         .join('\n'),
   },
   { command: 'report show', operation: 'adminReports' },
+  {
+    ...{ command: 'report losses', operation: 'conversationLosses', names: { account_id: 'account' } },
+    about: 'Shows chat-app conversations that cost more than they earned, newest first.',
+    columns: ['opened_at', 'account_id', 'messages', 'credits', 'earned', 'cost', 'lost', 'currency', 'opener'],
+  },
   { command: 'queue list', operation: 'operatorQueues' },
   { command: 'approval list', operation: 'approvals' },
   { command: 'mail list', operation: 'mails' },

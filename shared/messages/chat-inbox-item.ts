@@ -1,4 +1,5 @@
 import type { AccountId } from '../platform/runtime/ids.ts';
+import type { Pricing } from './document/chat-message.ts';
 
 /**
  * The largest item: 4,096 values, or 64 KB with 2,048 values. Far above what providers send: a text has at most 4,096 characters,
@@ -64,8 +65,7 @@ export interface StatusItem {
   readonly recipient?: string;
   readonly at: Date;
   readonly error?: { readonly code: number; readonly title: string; readonly details?: string };
-  /** `pricing` and `conversation` as received, for later reconciliation. */
-  readonly billing?: Readonly<Record<string, unknown>>;
+  readonly pricing?: Pricing;
 }
 
 /** The id of an item. It derives from the content, so a repeated post adds nothing. `id` is unique among items of this kind. */

@@ -3,7 +3,7 @@ import { findAtOnce } from '../platform/mongo/find-at-once.ts';
 import { insertNew } from '../platform/mongo/insert-new.ts';
 import { msAfter } from '../platform/mongo/store-time.ts';
 import type { AccountId } from '../platform/runtime/ids.ts';
-import type { InboxItemDocument } from './chat-inbox-item.ts';
+import type { InboxItemDocument, StatusItem } from './chat-inbox-item.ts';
 
 /** Most items per command. A post of 3 MB can bring 26,000 items; it must not block this process or the store. */
 const SLICE = 250;
@@ -64,6 +64,18 @@ export async function openItems(db: Db, ids: readonly string[]): Promise<readonl
   return inbox(db)
     .find({ _id: { $in: [...ids] }, due: { $exists: true } })
     .toArray();
+}
+
+/** The statuses among `ids` that say something of the price, whether they are processed or not. */
+export async function pricedStatuses(
+  db: Db,
+  ids: readonly string[],
+): Promise<readonly { readonly _id: string; readonly what: StatusItem }[]> {
+  if (ids.length === 0) return [];
+  return inbox(db)
+    .find<{ readonly _id: string; readonly what: StatusItem }>({ _id: { $in: [...ids] } }, { projection: { what: 1 } })
+    .toArray()
+    .then((found) => found.filter(({ what }) => what.pricing !== undefined));
 }
 
 /** Whether an item of this account that was due by then is still to be processed. */

@@ -56,6 +56,8 @@ export interface TrafficKind {
   readonly carrier?: string;
   /** ISO 3166-1. */
   readonly country?: string;
+  /** What a chat-app provider says of its price: `marketing`, `service`. */
+  readonly category?: string;
   /** The network or carrier that delivered. */
   readonly operator?: string;
   /** Those that were too different to be counted apart: all the above but `half` and `channel` are left out. */
@@ -70,9 +72,14 @@ export interface TrafficCounts {
   readonly refunded: number;
   /** By `error_code`, of those that have ended. Absent when there are none. */
   readonly errors?: readonly ErrorCount[];
-  /** By currency, in millionths: the routes' `--price` of messages that were not refunded, and `--costs` of segments that carriers took. */
+  /**
+   * By currency, in millionths. Sales: the routes' `--price` of messages that were not refunded, and what conversations earn. Costs:
+   * the routes' `--costs` of segments that carriers took, and chat-app messages by the provider's price list.
+   */
   readonly sales?: Amounts;
   readonly costs?: Amounts;
+  /** Chat-app messages that the provider takes money for, and nobody has said how much. Absent: none. */
+  readonly unpriced?: number;
 }
 
 /** The same while they are added up. */
@@ -85,12 +92,13 @@ export interface TrafficSums {
   segments: number;
   credits: number;
   refunded: number;
+  unpriced: number;
 }
 
 export function noTraffic(): TrafficSums {
   return {
     ...{ states: new Map(), errors: new Map(), sales: new Map(), costs: new Map() },
-    ...{ messages: 0, segments: 0, credits: 0, refunded: 0 },
+    ...{ messages: 0, segments: 0, credits: 0, refunded: 0, unpriced: 0 },
   };
 }
 
@@ -107,6 +115,25 @@ export function mostFrequent(errors: ReadonlyMap<string, number>, most: number):
 
 /** By ISO 4217 code; `none` where the operator wrote none. */
 export type Amounts = Readonly<Record<string, number>>;
+
+export interface Amount {
+  readonly currency: string;
+  readonly millionths: number;
+}
+
+/** Price lists have few prices, and messages are many. */
+const AMOUNTS_MAX = 1_000;
+const amounts = new Map<string, Amount>();
+
+/** `0.12 INR`. Exact, in millionths. A text that is no amount counts as nothing. */
+export function amountOf(text: string): Amount {
+  const known = amounts.get(text);
+  if (known !== undefined) return known;
+  const [, whole = '0', rest = '', currency = 'none'] = /^(\d*)(?:\.(\d{0,6})\d*)?(?: ([A-Z]{3}))?$/.exec(text) ?? [];
+  const amount = { currency, millionths: Number(whole) * 1_000_000 + Number(rest.padEnd(6, '0')) };
+  if (amounts.size < AMOUNTS_MAX) amounts.set(text, amount);
+  return amount;
+}
 
 /** The messages that one carrier or provider took, or that it ended. */
 export interface OperatorCounts {

@@ -156,6 +156,8 @@ function departureOf(outcome: ChatAcceptOutcome): Departure | undefined {
       };
     case 'account_suspended':
       return { kind: 'refuse', code: 'account_suspended', reason: 'The account is suspended.' };
+    // The limit is not asked about what was accepted before.
+    case 'conversation_limit_reached':
     case 'too_late':
     case 'outcome_unknown':
       return undefined;

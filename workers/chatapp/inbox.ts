@@ -1,5 +1,6 @@
 import type { Db } from 'mongodb';
 import { errorRule, isAccountWide } from '../../shared/carriers/providers/error-table.ts';
+import type { PriceList } from '../../shared/carriers/providers/price-list.ts';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import {
   type InboundItem,
@@ -7,7 +8,7 @@ import {
   itemId,
   type StatusItem,
 } from '../../shared/messages/chat-inbox-item.ts';
-import { openItems } from '../../shared/messages/chat-inbox-store.ts';
+import { openItems, pricedStatuses } from '../../shared/messages/chat-inbox-store.ts';
 import type { ChatMessageDocument, InboundMessageDocument } from '../../shared/messages/document/chat-message.ts';
 import { isNext } from '../../shared/messages/document/status.ts';
 import { LeaseLostError } from '../../shared/messages/settlement/intents.ts';
@@ -16,6 +17,7 @@ import { isStoreTrouble } from '../../shared/platform/mongo/errors.ts';
 import { insertNew } from '../../shared/platform/mongo/insert-new.ts';
 import type { Clock } from '../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../shared/platform/runtime/crash-point.ts';
+import type { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
 import { type AccountId, idDay, inboundMessageId } from '../../shared/platform/runtime/ids.ts';
 import { type Log, unexpectedErrorFields } from '../../shared/platform/runtime/log.ts';
 import { noteChatTemplate } from '../../shared/templates/chat/store.ts';
@@ -32,6 +34,8 @@ export interface InboxOptions {
   readonly metrics: ChatMetrics;
   readonly announcer: Announcer;
   readonly aliases: Aliases;
+  /** The providers' price lists. */
+  readonly prices: Pick<FreshCache<AccountId, PriceList>, 'getMany'>;
   /** Marks items as done: they stay stored without `due`, so they are not taken again. */
   finish(ids: readonly string[]): Promise<void>;
   retry(id: string, due: Date): Promise<void>;
@@ -115,15 +119,22 @@ export class Inbox {
   }
 
   async #settle(items: readonly InboxItemDocument[], settler: Settler): Promise<void> {
-    const { db, finish, metrics, clock, aliases } = this.#options;
+    const { db, finish, metrics, clock, aliases, prices } = this.#options;
     const { matched, unmatched } = await matchStatuses(db, items);
     if (matched.length === 0 && unmatched.length === 0) return;
     await aliases.learn(aliasPairs(matched));
     await addEarlyDeliveries(db, matched);
+    await addEarlyPrices(db, matched);
+    const lists = await prices.getMany(
+      matched.filter(({ statuses }) => statuses.some(isPriced)).map(({ message }) => message.account),
+    );
     const settled = await settler.settle(
       matched.map(({ message, statuses }) => ({
         message,
-        decide: (stored: ChatMessageDocument) => decideStatuses(stored, statuses, clock.now()),
+        decide: (stored: ChatMessageDocument) =>
+          decideStatuses(stored, statuses, clock.now(), (pricing, to) =>
+            lists.get(message.account)?.costOf(pricing, to),
+          ),
       })),
     );
     for (const [i, { statuses }] of matched.entries()) {
@@ -209,6 +220,26 @@ async function addEarlyDeliveries(db: Db, matched: readonly MatchedMessage[]): P
     one.statuses.push(item.what);
     one.items.push(item);
   }
+}
+
+/**
+ * Adds to a delivery that says nothing of its price the `sent` that did. Providers name the price with the first status, and not all
+ * of them again later. Asks the store only about messages of which no price is known.
+ */
+async function addEarlyPrices(db: Db, matched: readonly MatchedMessage[]): Promise<void> {
+  const missing = new Map(
+    matched.flatMap((one) => {
+      const { message, statuses } = one;
+      if (message.pricing !== undefined || statuses.some(isPriced)) return [];
+      const delivered = statuses.find(({ status }) => status === 'delivered' || status === 'read');
+      return delivered === undefined ? [] : [[itemId(message.account, 'sent', delivered.upstreamId), one] as const];
+    }),
+  );
+  for (const { _id, what } of await pricedStatuses(db, [...missing.keys()])) missing.get(_id)?.statuses.push(what);
+}
+
+function isPriced({ pricing }: StatusItem): boolean {
+  return pricing !== undefined;
 }
 
 /** The items that may wait: of each `read` whose `delivered` is neither here nor in the message. */

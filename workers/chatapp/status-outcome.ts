@@ -2,7 +2,7 @@ import { errorRule } from '../../shared/carriers/providers/error-table.ts';
 import { chatMessageKey } from '../../shared/carriers/providers/message-key.ts';
 import type { StatusItem } from '../../shared/messages/chat-inbox-item.ts';
 import { applyChange, type Change, entryAt, fitted, joinChanges } from '../../shared/messages/document/change.ts';
-import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { ChatMessageDocument, Pricing } from '../../shared/messages/document/chat-message.ts';
 import { isHeldOpen, isOpen, mayHaveLeft, UNCONFIRMED } from '../../shared/messages/document/copies.ts';
 import type { Copy, HistoryEntry, Part } from '../../shared/messages/document/message.ts';
 import { isBeforeSent, mayBecome, STATES } from '../../shared/messages/document/status.ts';
@@ -13,12 +13,13 @@ const RANK = { sent: 0, delivered: 1, read: 2, failed: 3 } as const satisfies Re
 
 /**
  * The change that all given statuses of one message make together, in any order. Missing statuses are skipped, and
- * late ones change nothing. `key` is the message's key in the statuses. Undefined when they say nothing new. Pure.
+ * late ones change nothing. `costOf`: by the provider's price list. Undefined when they say nothing new. Pure.
  */
 export function decideStatuses(
   message: ChatMessageDocument,
   statuses: readonly StatusItem[],
   now: Date,
+  costOf: CostOf = () => undefined,
 ): Change | undefined {
   let current = message;
   let change: Change | undefined;
@@ -29,7 +30,26 @@ export function decideStatuses(
     current = applyChange(current, next);
     change = change === undefined ? next : joinChanges(change, next);
   }
-  return change;
+  return change && withPrice(current, change, inOrder, costOf);
+}
+
+/** What a message costs the operator, of which the provider says this. */
+export type CostOf = (pricing: Pricing, to: string) => string | undefined;
+
+/**
+ * Adds what the statuses say of the price to a change that is made anyway: the provider names it again with each of them. It takes
+ * money for what was delivered. `after`: the message as the change leaves it.
+ */
+function withPrice(
+  after: ChatMessageDocument,
+  change: Change,
+  statuses: readonly StatusItem[],
+  costOf: CostOf,
+): Change {
+  const pricing = statuses.findLast((status) => status.pricing !== undefined)?.pricing ?? after.pricing;
+  if (pricing === undefined) return change;
+  const cost = after.cost ?? (after.deliveredAt === undefined ? undefined : costOf(pricing, after.to));
+  return { ...change, set: { ...change.set, pricing, ...(cost === undefined ? {} : { cost }) } };
 }
 
 function decideStatus(message: ChatMessageDocument, status: StatusItem, now: Date): Change | undefined {

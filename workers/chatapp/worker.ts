@@ -1,9 +1,11 @@
+import { readPriceLists } from '../../shared/carriers/providers/price-list.ts';
 import { listProviders } from '../../shared/carriers/providers/store.ts';
 import { createAnnouncer } from '../../shared/events/webhooks/announce.ts';
 import { finishItems, retryItem } from '../../shared/messages/chat-inbox-store.ts';
 import type { ClaimGates } from '../../shared/messages/queue/claim-gates.ts';
 import type { MessageLog } from '../../shared/messages/settlement/log-store.ts';
 import { LeasedWorker, type LeasedWorkerOptions } from '../../shared/platform/leases/leased-worker.ts';
+import { FreshCache } from '../../shared/platform/runtime/fresh-cache.ts';
 import type { AccountId } from '../../shared/platform/runtime/ids.ts';
 import type { Found } from '../../shared/platform/runtime/poll-loop.ts';
 import type { SecretBox } from '../../shared/platform/runtime/secret-box.ts';
@@ -37,6 +39,9 @@ const IDLE_MS = 100;
  */
 const GAP_MS = { more: 8, idle: 30 };
 const PROVIDERS_MS = 2_000;
+/** How long a price list is remembered, and how many. */
+const PRICES_MS = 5_000;
+const PRICES_MAX = 1_000;
 const UNKNOWNS_MS = 10_000;
 /** How often requests for templates are looked for, and how many at once. */
 const TEMPLATES_MS = 2_000;
@@ -91,6 +96,10 @@ export class ChatWorker extends LeasedWorker<AccountId> {
       metrics,
       announcer,
       aliases,
+      prices: new FreshCache({
+        ...{ freshMs: PRICES_MS, maxEntries: PRICES_MAX, clock },
+        readMany: (accounts) => readPriceLists(db, accounts),
+      }),
       finish: (ids) => finishItems(db, ids),
       retry: (id, due) => retryItem(db, id, due),
       copyTemplates: (account) => this.#runs.copyTemplates(account),
@@ -151,7 +160,10 @@ export class ChatWorker extends LeasedWorker<AccountId> {
       // A run writes notes into its provider's document. Those must not close the run.
       providers.map((provider) => [
         provider._id,
-        { provider, version: JSON.stringify({ ...provider, troubles: undefined }) },
+        {
+          provider,
+          version: JSON.stringify({ ...provider, troubles: undefined, notice: undefined, tiers: undefined }),
+        },
       ]),
     );
     this.#providersReadMs = startedMs;

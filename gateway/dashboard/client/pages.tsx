@@ -27,11 +27,13 @@ import { OpenMessagePage } from './pages/operators/messages/open-message.tsx';
 import { OperatorNumbersPage } from './pages/operators/numbers/numbers.tsx';
 import { OperatorOverviewPage } from './pages/operators/overview/overview.tsx';
 import { RoutesPage } from './pages/operators/routes/routes.tsx';
+import { ProviderPage } from './pages/operators/traffic/provider-page.tsx';
 import { ProvidersPage } from './pages/operators/traffic/providers.tsx';
 import { UnmatchedPage } from './pages/operators/traffic/unmatched.tsx';
 import { OptOutsPage } from './pages/opt-outs/opt-outs.tsx';
 import { OverviewPage } from './pages/overview/overview.tsx';
 import { ProfilePage } from './pages/profile/profile.tsx';
+import { LossesPage } from './pages/reports/losses.tsx';
 import { AdminReportsPage, ReportsPage } from './pages/reports/reports.tsx';
 import { SchedulesPage } from './pages/schedules/schedules.tsx';
 import { SendChatPage } from './pages/send/chat.tsx';
@@ -276,6 +278,12 @@ export const PAGES: readonly Page[] = [
     view: AdminReportsPage,
   },
   {
+    path: '/dashboard/admin/losses',
+    title: 'Conversations that cost more',
+    needs: 'admin:read',
+    view: LossesPage,
+  },
+  {
     path: '/dashboard/admin/accounts/:account_id/statement/:month',
     title: 'Statement of a month',
     needs: 'admin:read',
@@ -320,6 +328,12 @@ export const PAGES: readonly Page[] = [
     needs: 'admin:read',
     nav: { group: 'Operators', icon: 'provider' },
     view: ProvidersPage,
+  },
+  {
+    path: '/dashboard/admin/providers/:account_id',
+    title: 'Chat-app number',
+    needs: 'admin:read',
+    view: ProviderPage,
   },
   {
     path: '/dashboard/admin/numbers',

@@ -11,7 +11,7 @@ import type { Inbound } from '../../../shared/money/conversations/store.ts';
 import { type AccountId, isMessageId } from '../../../shared/platform/runtime/ids.ts';
 import { nextTurn, turnOver } from '../../../shared/platform/runtime/turns.ts';
 import type { JsonObject } from '../../http/context.ts';
-import { billingOf, contentOf, errorOf } from './item-content.ts';
+import { contentOf, errorOf, pricingOf } from './item-content.ts';
 import { list, object } from './loose-json.ts';
 import { type Notice, readErrorNotice } from './read-notice.ts';
 import { readTemplateChange } from './read-template-change.ts';
@@ -125,7 +125,7 @@ export class PartReader implements AccountPart {
     const ours = status.biz_opaque_callback_data;
     const recipient = digits(status.recipient_id);
     const error = errorOf(status);
-    const billing = this.#fits(status) ? billingOf(status) : undefined;
+    const pricing = pricingOf(status);
     const what: StatusItem = {
       kind: 'status',
       upstreamId,
@@ -134,7 +134,7 @@ export class PartReader implements AccountPart {
       ...(recipient !== undefined && { recipient }),
       at: this.#time(status.timestamp),
       ...(error !== undefined && { error }),
-      ...(billing !== undefined && { billing }),
+      ...(pricing !== undefined && { pricing }),
     };
     this.#keep(status.status, upstreamId, what);
   }

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { z } from 'zod';
-import { noteNotice } from '../../../shared/carriers/providers/store.ts';
+import { noteNotice, noteTier } from '../../../shared/carriers/providers/store.ts';
 import type { AccountId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Gateway } from '../../api/endpoint.ts';
 import { named, text } from '../../api/shapes.ts';
@@ -178,13 +178,15 @@ class Callbacks {
   /** In the log all of them, on the operators' pages the newest. */
   async #tell(account: AccountId, notices: readonly Notice[]): Promise<void> {
     this.#counted.inc({ fate: 'notice' }, notices.length);
+    const { db, clock } = this.#deps;
+    const tiers = notices.flatMap(({ tier }) => tier ?? []).slice(0, NOTICES_MAX);
+    for (const tier of tiers) await noteTier(db, account, { ...tier, at: clock.now() });
     const told = notices
       .slice(0, NOTICES_MAX)
       .filter((notice) => this.#notices.allows(JSON.stringify([account, notice])));
-    for (const notice of told) this.#deps.log.warn('provider_notice', { account, ...notice });
-    const newest = told.at(-1);
+    for (const { tier, ...notice } of told) this.#deps.log.warn('provider_notice', { account, ...notice });
+    const newest = told.findLast(({ tier }) => tier === undefined);
     if (newest === undefined) return;
-    const { db, clock } = this.#deps;
     await noteNotice(db, account, { at: clock.now(), words: noticeWords(newest) });
   }
 }

@@ -1,4 +1,5 @@
 import type { InboundItem, StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { JsonObject } from '../../http/context.ts';
 import { beginning } from '../../http/fields/beginning.ts';
 import { list, object, string } from './loose-json.ts';
@@ -66,8 +67,19 @@ export function errorOf({ errors }: JsonObject): StatusItem['error'] {
   };
 }
 
-/** What a status says about the price, unchanged. Undefined when it says nothing. Not called for a status that is too large. */
-export function billingOf({ conversation, pricing }: JsonObject): StatusItem['billing'] {
-  const billing = storable({ conversation, pricing });
-  return Object.keys(billing).length > 0 ? billing : undefined;
+/** The words of a price are names like `authentication_international`. */
+const PRICING_WORD_MAX = 64;
+
+/** What a status says about the price. Undefined when it says nothing. */
+export function pricingOf({ pricing }: JsonObject): StatusItem['pricing'] {
+  const { billable, pricing_model: model, type, category } = object(pricing);
+  const read = defined({
+    billable: typeof billable === 'boolean' ? billable : undefined,
+    ...{ model: pricingWord(model), type: pricingWord(type), category: pricingWord(category) },
+  });
+  return Object.keys(read).length > 0 ? read : undefined;
+}
+
+function pricingWord(value: unknown): string | undefined {
+  return string(value).slice(0, PRICING_WORD_MAX) || undefined;
 }

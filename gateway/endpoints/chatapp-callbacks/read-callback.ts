@@ -30,8 +30,8 @@ export type OwnedId = 'phoneNumberId' | 'businessId';
  *
  * No provider sends an item that weighs more than `ITEM_WEIGHT_MAX`, and such an item would burden every reader.
  * Refusing the post would not help: the provider would repeat it for seven days, with everything else in it. Dropping
- * the item could lose a customer's message or the fate of one of ours. So it is cut: the result keeps who wrote and
- * when, or which message reached which status and why, and the first 16,384 characters of a text.
+ * the item could lose a customer's message. So it is cut: the result keeps who wrote and when, and the first 16,384
+ * characters of a text. Of a status only what is used is kept.
  */
 export async function readCallback(body: JsonObject, findOwners: FindOwners, now: Date): Promise<CallbackPost> {
   const post = new PostReader(findOwners, now);

@@ -1,3 +1,4 @@
+import type { VolumeTier } from '../../../shared/carriers/providers/provider.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { JsonObject } from '../../http/context.ts';
 import { list, object, string } from './loose-json.ts';
@@ -28,6 +29,8 @@ export interface Notice {
   /** Of an error. */
   readonly code?: number;
   readonly title?: string;
+  /** A tier that was reached. */
+  readonly tier?: Omit<VolumeTier, 'at'>;
 }
 
 /** Reads a change of one of `ACCOUNT_FIELDS`. Pure. */
@@ -35,7 +38,9 @@ export function readNotice(field: string, value: JsonObject): Notice {
   // Some editions of the documentation show an alert's members without `alert_info`.
   const alert = { ...value, ...object(value.alert_info) };
   const kind = firstWord(value.event, value.decision, alert.alert_type);
+  const tier = tierOf(object(value.volume_tier_info));
   const detail = firstWord(
+    tier && `${tier.category} ${tier.region} ${tier.tier}`,
     object(value.ban_info).waba_ban_state,
     object(value.violation_info).violation_type,
     restrictions(value),
@@ -47,7 +52,7 @@ export function readNotice(field: string, value: JsonObject): Notice {
   const number = string(value.display_phone_number).replaceAll(/\D/g, '').slice(0, NUMBER_MAX);
   return {
     field,
-    ...defined({ kind, detail }),
+    ...defined({ kind, detail, tier }),
     ...(number === '' ? {} : { number }),
   };
 }
@@ -70,6 +75,14 @@ export function noticeWords({ field, kind, detail, code, title }: Notice): strin
   );
   const what = field === 'messages' ? 'error' : field.replaceAll('_', ' ');
   return more.length === 0 ? what : `${what}: ${more.join(', ')}`;
+}
+
+/** Of `VOLUME_BASED_PRICING_TIER_UPDATE`. */
+function tierOf(info: JsonObject): Notice['tier'] {
+  const [category, region] = [firstWord(info.pricing_category), firstWord(info.region)];
+  const [tier, month] = [firstWord(info.tier), firstWord(info.effective_month)];
+  if (category === undefined || region === undefined || tier === undefined) return undefined;
+  return { category, region, tier, ...defined({ month }) };
 }
 
 /** `RESTRICTED_BIZ_INITIATED_MESSAGING RESTRICTED_ADD_PHONE_NUMBER_ACTION`. There are three kinds of them. */

@@ -28,7 +28,7 @@ import { type ReadRequest, whole as wholeOf } from '../../http/fields/request.ts
 import type { Refused, Verdict } from '../../http/idempotency/action.ts';
 import { notAccepted } from '../../http/idempotency/not-accepted.ts';
 import { refusal } from '../../http/payment-refusal.ts';
-import type { ProblemSlug } from '../../http/problem.ts';
+import { PROBLEMS, type ProblemSlug } from '../../http/problem.ts';
 import { beyondLimits, RECIPIENT_LIMITS, tooManyNow, withinRecipientLimit } from '../limits/recipients.ts';
 import { explainCode } from '../messages/explain/explain.ts';
 import { findAnswered } from './answered.ts';
@@ -66,6 +66,7 @@ export const REFUSALS = [
   'credits_expired',
   'chatapp_stopped',
   'spend_limit_reached',
+  'conversation_limit_reached',
   ...RECIPIENT_LIMITS,
   'outcome_unknown',
 ] as const satisfies readonly ProblemSlug[];
@@ -202,6 +203,10 @@ type NotAccepted = Exclude<ChatAcceptOutcome, { readonly kind: 'accepted' }>;
 
 /** The problem to answer when a message was not accepted, or when nobody knows whether it was. */
 function chatRefusal(outcome: NotAccepted, id: MessageId): readonly [ProblemSlug, ProblemAnswer] {
+  if (outcome.kind === 'conversation_limit_reached') {
+    const detail = `The account may send ${outcome.most} messages in a conversation, and this one has them. ${PROBLEMS.conversation_limit_reached.advice}`;
+    return [outcome.kind, { detail, extra: { limit: 'conversation', most: outcome.most } }];
+  }
   if (outcome.kind !== 'session_closed') return refusal(outcome, id);
   const { closedAt } = outcome;
   const detail =

@@ -78,6 +78,10 @@ const Limits = named('AccountLimits', {
     minimum: 1,
     example: 5,
   }).nullable(),
+  messages_per_conversation: whole(
+    'Chat-app: how many messages one conversation may have, the one that opened it included. Null: any number.',
+    { minimum: 1, example: 30 },
+  ).nullable(),
   brake: z.enum(['off', 'watch', 'hold']).meta({
     description:
       'What becomes of traffic that looks like fraud: of a prefix whose messages or share rise while fewer arrive. `watch`: it is shown. `hold`: sends to it are refused too, until a person releases it.',
@@ -130,6 +134,7 @@ const CAPS = {
 };
 const COUNTRIES_MAX = 250;
 const PER_HOUR_MAX = 1_000;
+const PER_CONVERSATION_MAX = 10_000;
 
 export const setLimits = endpoint({
   id: 'setLimits',
@@ -161,6 +166,11 @@ export const setLimits = endpoint({
       1,
       PER_HOUR_MAX,
     ),
+    messages_per_conversation: most(
+      'Chat-app: how many messages one conversation may have, the one that opens it included. It is paid once, and the provider takes money for each of them. Left out: any number.',
+      1,
+      PER_CONVERSATION_MAX,
+    ),
     brake: withDefault(
       choice(
         ['off', 'watch', 'hold'],
@@ -177,9 +187,14 @@ export const setLimits = endpoint({
     const account = await openAccountOf(db, params.account_id);
     if ('kind' in account) return account;
     const { _id: id } = account;
-    const { countries, recipient_per_hour: recipientPerHour, brake } = body;
+    const {
+      countries,
+      recipient_per_hour: recipientPerHour,
+      messages_per_conversation: conversationMessages,
+      brake,
+    } = body;
     const limits: AccountLimits = {
-      ...defined({ caps: capsOf(body), recipientPerHour }),
+      ...defined({ caps: capsOf(body), recipientPerHour, conversationMessages }),
       ...(countries === undefined ? {} : { countries: [...new Set(countries)].sort() }),
       ...(brake === 'off' ? {} : { brake }),
     };
@@ -341,8 +356,8 @@ function capsOf({
   return day === undefined && month === undefined ? undefined : defined({ day, month });
 }
 
-function limitsOf({ caps, countries, recipientPerHour, brake }: AccountDocument): AccountLimits {
-  return defined({ caps, countries, recipientPerHour, brake });
+function limitsOf({ caps, countries, recipientPerHour, conversationMessages, brake }: AccountDocument): AccountLimits {
+  return defined({ caps, countries, recipientPerHour, conversationMessages, brake });
 }
 
 async function accountAt(db: Db, id: AccountDocument['_id']): Promise<AccountDocument> {
@@ -352,12 +367,13 @@ async function accountAt(db: Db, id: AccountDocument['_id']): Promise<AccountDoc
 }
 
 async function limitsRecord(db: Db, account: AccountDocument, now: Date): Promise<Shown<typeof Limits>> {
-  const { _id: id, caps, spent, keysSpent = {}, countries, recipientPerHour, brake } = account;
+  const { _id: id, caps, spent, keysSpent = {}, countries, recipientPerHour, conversationMessages, brake } = account;
   const [keys, holds] = await Promise.all([listLiveKeys(db, id, now), readHolds(db, [id])]);
   return {
     ...capsRecord(caps, spent, now),
     countries: countries ?? null,
     recipient_per_hour: recipientPerHour ?? null,
+    messages_per_conversation: conversationMessages ?? null,
     brake: brake ?? 'off',
     keys: keys.filter((key) => key.caps !== undefined).map((key) => keyRecord(key, keysSpent, now)),
     holds: holds.map(holdRecord),

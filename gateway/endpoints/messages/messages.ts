@@ -288,12 +288,14 @@ export async function wholeRecord(
   whole: Whole,
   forOperator: boolean,
 ): Promise<Shown<typeof WholeMessage>> {
-  const { message, said, deliveries, repeats, resends } = whole;
+  const { message, said, deliveries, repeats, resends, pricing } = whole;
   return {
     ...messageRecord(message),
     ...said,
     explanation: await explainWhole(deps, whole, forOperator),
     ...viewOf(message).whole(message),
+    ...(pricing === undefined ? {} : { pricing }),
+    cost: forOperator && 'cost' in message ? message.cost : undefined,
     webhooks: deliveries.map(({ eventId, event, endpoint, state, attempts }) => ({
       event_id: eventId,
       event,

@@ -3,7 +3,10 @@ import type { MessageEventName } from '../../../shared/events/catalogue.ts';
 import { type DeliveryDocument, deliveryId } from '../../../shared/events/webhooks/delivery.ts';
 import { findDeliveries } from '../../../shared/events/webhooks/delivery-store.ts';
 import type { EndpointDocument } from '../../../shared/events/webhooks/endpoint.ts';
+import { itemId } from '../../../shared/messages/chat-inbox-item.ts';
+import { pricedStatuses } from '../../../shared/messages/chat-inbox-store.ts';
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
+import type { Pricing } from '../../../shared/messages/document/chat-message.ts';
 import { readMessageLog } from '../../../shared/messages/settlement/log-store.ts';
 import type { LogRecord } from '../../../shared/messages/settlement/message-log.ts';
 import type { LedgerEntryDocument } from '../../../shared/money/ledger/entry.ts';
@@ -34,6 +37,8 @@ export interface WholeMessage {
   readonly repeats: readonly MessageId[];
   /** The messages that repeat it on demand, the newest last. */
   readonly resends: readonly MessageId[];
+  /** What the provider says of the price of a message that is on its way: it is kept with the message when that is delivered. */
+  readonly pricing: Pricing | undefined;
   /** The message log's entries of this message, oldest first. */
   readonly log: readonly LogRecord[];
 }
@@ -63,7 +68,7 @@ export async function readWholeMessage(
   );
   if (message === undefined) return undefined;
   const { debit, refund } = viewOf(message).payment(message);
-  const [entries, deliveries, log, repeats, resends] = await Promise.all([
+  const [entries, deliveries, log, repeats, resends, pricing] = await Promise.all([
     readEntries(
       db,
       account,
@@ -73,9 +78,11 @@ export async function readWholeMessage(
     readMessageLog(db, id),
     debit === undefined ? [] : readRepeats(db, message),
     readResends(db, message),
+    readEarlyPricing(db, message),
   ]);
   return {
     message,
+    pricing,
     said: saidOf(message as WithText, texts), // what was read has its text, unless that is hidden or removed
     paid: entries.find(({ change }) => change === debit),
     refunded: entries.find(({ change }) => change === refund),
@@ -83,6 +90,13 @@ export async function readWholeMessage(
     log,
     ...{ repeats, resends },
   };
+}
+
+async function readEarlyPricing(db: Db, message: TextlessMessage): Promise<Pricing | undefined> {
+  const { account, state, parts: [part] = [] } = message;
+  if (message.channel !== 'chatapp' || state !== 'sent' || part?.key === undefined) return undefined;
+  const id = itemId(account, 'sent', viewOf(message).upstreamId(part.key, account));
+  return (await pricedStatuses(db, [id])).at(0)?.what.pricing;
 }
 
 /** Messages to a number within two minutes that are looked at: a customer is not written to more often. */

@@ -236,6 +236,21 @@ export const WholeMessage = z
     reply_to: text('Chat-app: the message that this one answers or reacts to.').optional(),
     template: text('Chat-app: its name.').optional(),
     language: text('Chat-app: of the template.').optional(),
+    pricing: z
+      .strictObject({
+        billable: flag('Whether the provider takes money for it.', true).optional(),
+        model: text('`PMP`: by message. Older: `CBP`, `NBP`.', { example: 'PMP' }).optional(),
+        type: text('`regular`, `free_customer_service`, `free_entry_point` …', { example: 'regular' }).optional(),
+        category: text('`marketing`, `utility`, `authentication`, `service` …', { example: 'utility' }).optional(),
+      })
+      .meta({
+        description:
+          "Chat-app: what the provider says of its price, in the provider's words. It takes money for what is delivered; what you pay is in `timeline`.",
+      })
+      .optional(),
+    cost: text('Chat-app, for operators: what the provider takes for it by its price list.', {
+      example: '0.0014 USD',
+    }).optional(),
     tries: whole('Submits that a carrier refused for now.', { minimum: 0, example: 0 }).optional(),
     parts: z.array(Part).meta({ description: 'One per segment, from the moment that a carrier answered.' }).optional(),
     webhooks: z

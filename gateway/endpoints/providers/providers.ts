@@ -31,6 +31,24 @@ export const OperatorProvider = named('OperatorProvider', {
       at: time(undefined, '2026-11-22T13:00:00+00:00'),
     }),
   ),
+  notice: z
+    .strictObject({
+      words: text(undefined, { example: 'phone number quality update: FLAGGED' }),
+      at: time(undefined, '2026-11-22T13:00:00+00:00'),
+    })
+    .meta({ description: 'What the provider told last of the business account or its number.' })
+    .nullable(),
+  tiers: z
+    .array(
+      z.strictObject({
+        category: text(undefined, { example: 'UTILITY' }),
+        region: text(undefined, { example: 'INDIA' }),
+        tier: text('The messages of a month that it is for.', { example: '25000001:50000000' }),
+        month: text(undefined, { example: '2026-11' }).nullable(),
+        at: time('When the provider said so.', '2026-11-22T13:00:00+00:00'),
+      }),
+    )
+    .meta({ description: "Volume tiers that the business account has reached, in the provider's words." }),
   number: text(undefined, { example: '919000000001' }),
   base_url: text(undefined, { example: 'https://graph.example.com/v23.0' }),
   phone_number_id: text(undefined, { example: '1066' }),
@@ -134,6 +152,10 @@ export function providerRecord(one: ProviderDocument): Shown<typeof OperatorProv
       duty: trouble.duty,
       words: troubleInWords(trouble),
       at: isoTimestamp(trouble.at),
+    })),
+    notice: one.notice === undefined ? null : { words: one.notice.words, at: isoTimestamp(one.notice.at) },
+    tiers: (one.tiers ?? []).map(({ category, region, tier, month = null, at }) => ({
+      ...{ category, region, tier, month, at: isoTimestamp(at) },
     })),
     number: one.displayNumber,
     base_url: one.baseUrl,

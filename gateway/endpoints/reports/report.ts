@@ -118,6 +118,7 @@ function add(row: Row, traffic: TrafficRow): void {
   row.segments += traffic.segments;
   row.credits += traffic.credits;
   row.refunded += traffic.refunded;
+  row.unpriced += traffic.unpriced ?? 0;
   for (const [state, count] of Object.entries(traffic.states)) increase(row.states, state as ShownState, count); // its keys
   for (const { code, messages } of traffic.errors ?? []) increase(row.errors, code, messages);
   addAmounts(row.sales, traffic.sales);

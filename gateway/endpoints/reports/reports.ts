@@ -41,6 +41,7 @@ const OWN = {
   route: 'route',
   carrier: 'carrier',
   country: 'country',
+  category: 'category',
   operator: 'operator',
 } as const satisfies Readonly<Record<string, Dimension>>;
 const OPERATORS = { ...OWN, account_id: 'account', routed_by: 'rule' } as const satisfies Readonly<
@@ -101,6 +102,7 @@ function queryOf<N extends Names>(names: N) {
     route: optional(choice(ROUTES)),
     carrier: oneOf('Only of this carrier.'),
     country: oneOf('Only to this country: two letters (ISO 3166-1).'),
+    category: oneOf('Chat-app: only what the provider bills under this word, like `service`.'),
     operator: oneOf('Only of this network.'),
     format: withDefault(choice(['json', 'csv'], '`csv`: all rows as a file, without `limit` and `cursor`.'), 'json'),
     limit,
@@ -146,9 +148,16 @@ const Amount = named('ReportAmount', 'An amount in one currency.', {
   amount: text('Exact, as a decimal.', { example: '14.52' }),
 });
 const MONEY = {
-  sales: z.array(Amount).meta({ description: "The routes' `price` of messages that were not refunded." }),
-  costs: z.array(Amount).meta({ description: "The routes' `costs` of segments that carriers took." }),
+  sales: z.array(Amount).meta({
+    description:
+      "The routes' `price` of messages that were not refunded, and what conversations earn (`credit_value` of the provider's price list).",
+  }),
+  costs: z.array(Amount).meta({
+    description:
+      "The routes' `costs` of segments that carriers took, and chat-app messages by the provider's price list.",
+  }),
   margin: z.array(Amount).meta({ description: '`sales` without `costs`.' }),
+  unpriced: count('Chat-app messages that the provider bills, whose price no list says: `costs` lack them.', 0),
 };
 
 const KIND = {
@@ -161,6 +170,9 @@ const KIND = {
     .optional(),
   carrier: text().nullable().optional(),
   country: text('ISO 3166-1.', { example: 'IN' }).nullable().optional(),
+  category: text('Chat-app: what the provider bills it as; null until it says so.', { example: 'service' })
+    .nullable()
+    .optional(),
   operator: text('The network, where the carrier names it.').nullable().optional(),
   other: z.literal(true).meta({ description: 'Messages that were too different to be counted apart.' }).optional(),
 };
@@ -220,7 +232,7 @@ export const adminReports = endpoint({
   path: '/v2/admin/reports',
   tag: 'Operators',
   summary: 'Reports of all accounts',
-  description: `Extension. ${DESCRIPTION} Operators also see what the routes' \`price\` and \`costs\` come to. Without \`account_id\` it is of all accounts, of which 1,000 combinations are counted in an hour.`,
+  description: `Extension. ${DESCRIPTION} Operators also see what the routes' \`price\` and \`costs\`, and the price lists of chat-app providers, come to. Without \`account_id\` it is of all accounts, of which 1,000 combinations are counted in an hour.`,
   scopes: ['admin:read'],
   query: ADMIN_QUERY,
   queryRules: [
@@ -257,12 +269,22 @@ async function answer<Shape extends object, Total extends object>(
   if (days > DAYS_MAX)
     problems.add('from', 'out_of_range', `A report has ${DAYS_MAX} days at most: ask for less at a time.`);
   if (problems.count > 0) return invalid(problems);
-  const { channel, sender, template_id: template, route, carrier, country, operator, routed_by: rule } = query;
+  const {
+    channel,
+    sender,
+    template_id: template,
+    route,
+    carrier,
+    country,
+    category,
+    operator,
+    routed_by: rule,
+  } = query;
   const groupBy = query.group_by.flatMap((name) => names[name] ?? []);
   const asked = {
     ...defined({ account }),
     ...{ zone, from, to, groupBy },
-    filter: defined({ channel, sender, template, route, carrier, country, operator, rule }),
+    filter: defined({ channel, sender, template, route, carrier, country, category, operator, rule }),
   };
   const cost = Math.ceil(days / DAYS_PER_REQUEST);
   if (format === 'csv') {
@@ -327,10 +349,10 @@ function ownTotal(row: Row) {
 }
 
 function adminTotal(row: Row) {
-  const { sales, costs } = row;
+  const { sales, costs, unpriced } = row;
   const currencies = [...new Set([...sales.keys(), ...costs.keys()])].sort();
   const margin = new Map(currencies.map((one) => [one, (sales.get(one) ?? 0) - (costs.get(one) ?? 0)]));
-  return { ...ownTotal(row), sales: amounts(sales), costs: amounts(costs), margin: amounts(margin) };
+  return { ...ownTotal(row), sales: amounts(sales), costs: amounts(costs), margin: amounts(margin), unpriced };
 }
 
 function amounts(sums: ReadonlyMap<string, number>): Shown<typeof Amount>[] {
@@ -338,7 +360,7 @@ function amounts(sums: ReadonlyMap<string, number>): Shown<typeof Amount>[] {
 }
 
 /** With two places at least, and as many as are needed. */
-function decimalText(millionths: number): string {
+export function decimalText(millionths: number): string {
   const digits = String(Math.abs(millionths)).padStart(7, '0');
   const [before, after] = [digits.slice(0, -6), digits.slice(-6).replace(/0{1,4}$/, '')];
   return `${millionths < 0 ? '-' : ''}${before}.${after}`;
@@ -367,6 +389,7 @@ function reportFile(names: Names, groupBy: readonly string[], { rows, total }: R
         .map(({ code, messages }) => `${code}: ${messages}`)
         .join('; '),
     ...Object.fromEntries(money),
+    ...(isOperators && { unpriced: ({ unpriced }) => unpriced }),
   };
   return csvText(columns, [...rows, total]);
 }

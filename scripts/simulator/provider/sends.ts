@@ -8,7 +8,7 @@ import type { Customers } from './customers.ts';
 import { sendError, sendJson } from './http.ts';
 import { ERRORS, type GraphError, type MagicCustomer, magicCustomers } from './magic-customers.ts';
 import type { ProviderOptions, ReadMark, SeenSend, TakenSend } from './options.ts';
-import { statusValue } from './status-value.ts';
+import { pricingCategory, statusValue } from './status-value.ts';
 import { USER_ID, waIdOf } from './wa-id.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -88,11 +88,12 @@ export class Sends {
   /** In this order: a status is posted when the app has taken the one before. */
   #tellStatuses(message: TakenSend, { statuses = [] }: MagicCustomer): void {
     const { options, callbacks, delays } = this.#deps;
+    const category = pricingCategory(message, options.templates);
     let taken = Promise.resolve();
     for (const [i, status] of statuses.entries()) {
       const afterMs = options.answerDelayMs + options.statusDelayMs * (i + 1);
       delays.after(afterMs, () => {
-        taken = taken.then(() => callbacks.add(statusValue(message, status)));
+        taken = taken.then(() => callbacks.add(statusValue(message, status, category)));
       });
     }
   }

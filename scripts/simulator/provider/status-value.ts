@@ -1,12 +1,15 @@
 import type { CallbackValue } from './callbacks.ts';
+import { object } from './json.ts';
 import type { StatusPlan } from './magic-customers.ts';
 import type { TakenSend } from './options.ts';
+import type { Template } from './templates.ts';
 import { USER_ID, waIdOf } from './wa-id.ts';
 
 export const SESSION_MS = 24 * 3_600_000;
 
-/** The callback value that tells the app a message's status. */
-export function statusValue(message: TakenSend, { status, error }: StatusPlan): CallbackValue {
+/** The callback value that tells the app a message's status. The price is named with `sent` and with `delivered`. */
+export function statusValue(message: TakenSend, { status, error }: StatusPlan, category: string): CallbackValue {
+  const pricing = { billable: true, pricing_model: 'PMP', type: 'regular', category };
   return {
     statuses: [
       {
@@ -15,7 +18,7 @@ export function statusValue(message: TakenSend, { status, error }: StatusPlan): 
         timestamp: unixSeconds(),
         ...(USER_ID.test(message.to) ? { recipient_user_id: message.to } : { recipient_id: waIdOf(message.to) }),
         ...(message.opaque === undefined ? {} : { biz_opaque_callback_data: message.opaque }),
-        ...(status === 'sent' ? billing(message.to) : {}),
+        ...(status === 'sent' || status === 'delivered' ? { pricing } : {}),
         ...(error === undefined
           ? {}
           : {
@@ -28,15 +31,10 @@ export function statusValue(message: TakenSend, { status, error }: StatusPlan): 
   };
 }
 
-function billing(to: string): object {
-  return {
-    conversation: {
-      id: `conversation-of-${to}`,
-      expiration_timestamp: String(Math.floor((Date.now() + SESSION_MS) / 1000)),
-      origin: { type: 'utility' },
-    },
-    pricing: { billable: true, pricing_model: 'PMP', category: 'utility' },
-  };
+/** What a message is billed as: the category of its template in small letters, or `service`. */
+export function pricingCategory({ body }: TakenSend, templates: readonly Template[]): string {
+  const name = object(body.template)?.name;
+  return templates.find((template) => template.name === name)?.category.toLowerCase() ?? 'service';
 }
 
 export function unixSeconds(): string {

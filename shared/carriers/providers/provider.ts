@@ -48,7 +48,22 @@ export interface ProviderDocument {
   readonly troubles?: { readonly [What in ProviderDuty]?: ProviderTrouble };
   /** What the provider told last of the business account or its number: its quality, its limits, a ban. */
   readonly notice?: { readonly at: Date; readonly words: string };
+  /** The volume tiers that the business account has reached, by market and category: the newest told last. */
+  readonly tiers?: readonly VolumeTier[];
   readonly createdAt: Date;
+}
+
+/** From a number of messages in a month on, the provider takes less for each (WhatsApp, "Volume tiers"). In its words. */
+export interface VolumeTier {
+  /** `UTILITY`, `AUTHENTICATION`. */
+  readonly category: string;
+  /** `INDIA`. */
+  readonly region: string;
+  /** The messages that it is for: `25000001:50000000`. */
+  readonly tier: string;
+  /** `2026-11`. Absent when it says none. */
+  readonly month?: string;
+  readonly at: Date;
 }
 
 /** What a worker does with a provider: copy its templates, ask for templates, send messages, hear what became of them. */

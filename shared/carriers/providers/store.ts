@@ -4,7 +4,13 @@ import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import type { Clock } from '../../platform/runtime/clock.ts';
 import { type AccountId, type CallbackId, newCallbackId } from '../../platform/runtime/ids.ts';
 import type { SecretBox } from '../../platform/runtime/secret-box.ts';
-import { PROVIDER_DEFAULTS, type ProviderDocument, type ProviderDuty, type ProviderTrouble } from './provider.ts';
+import {
+  PROVIDER_DEFAULTS,
+  type ProviderDocument,
+  type ProviderDuty,
+  type ProviderTrouble,
+  type VolumeTier,
+} from './provider.ts';
 import { checkProvider, type ProviderSettings } from './provider-form.ts';
 
 export interface ProviderChange extends Partial<ProviderSettings> {
@@ -188,6 +194,16 @@ export async function noteNotice(
   notice: NonNullable<ProviderDocument['notice']>,
 ): Promise<void> {
   await providers(db).updateOne({ _id: account }, { $set: { notice } });
+}
+
+/** Far more than there are markets and categories with tiers. */
+const TIERS_MAX = 200;
+
+/** Keeps the tier that was reached, in place of the earlier one of this market and category. */
+export async function noteTier(db: Db, account: AccountId, tier: VolumeTier): Promise<void> {
+  const { category, region } = tier;
+  await providers(db).updateOne({ _id: account }, { $pull: { tiers: { category, region } } });
+  await providers(db).updateOne({ _id: account }, { $push: { tiers: { $each: [tier], $slice: -TIERS_MAX } } });
 }
 
 /** Takes the chat-app number from an account. What the provider posts for it from now on is refused. Idempotent. */

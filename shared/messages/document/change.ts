@@ -1,4 +1,5 @@
 import type { AnyMessage } from './any-message.ts';
+import type { ChatMessageDocument } from './chat-message.ts';
 import type { HistoryEntry, MessageDocument, MessageState, StoredMessage } from './message.ts';
 import { enter } from './status.ts';
 
@@ -20,7 +21,7 @@ type Unsettable = Pick<
   | 'held'
 >;
 /** Fields that a settle may set. */
-type Settable = Unsettable & Pick<MessageDocument, 'path' | 'attempts'>;
+type Settable = Unsettable & Pick<MessageDocument, 'path' | 'attempts'> & Pick<ChatMessageDocument, 'pricing' | 'cost'>;
 
 /**
  * What one settle does to one message, decided from the document that was read. It is applied twice: in the store, by an update

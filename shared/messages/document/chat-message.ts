@@ -17,6 +17,13 @@ export interface ChatMessageDocument extends StoredMessage {
   readonly opened?: { readonly group: GroupId; readonly credits: number };
   /** Present when this message is free: the message that opened the conversation. */
   readonly includedWith?: MessageId;
+  /** What the provider's last status said of its price. */
+  readonly pricing?: Pricing;
+  /**
+   * What the provider takes for it by its price list, like `0.0068 USD` (carriers/providers/price-list.ts). Absent while it is not
+   * delivered. For operators only.
+   */
+  readonly cost?: string;
   readonly path: typeof CHAT_PATH;
   readonly lane: typeof CHAT_LANE;
   readonly content: ChatContent;
@@ -28,6 +35,22 @@ export interface ChatMessageDocument extends StoredMessage {
 export interface Answered {
   readonly message: MessageId;
   readonly upstreamId: string;
+}
+
+/** In the provider's words, which are open lists: others come every year. Each may be absent. */
+export interface Pricing {
+  readonly billable?: boolean;
+  /** `PMP`: by message. Older: `CBP`, `NBP`. */
+  readonly model?: string;
+  /** `regular`, `free_customer_service`, `free_entry_point`. */
+  readonly type?: string;
+  /** `marketing`, `utility`, `authentication`, `service` … */
+  readonly category?: string;
+}
+
+/** Whether the provider takes money for it. Where it does not say so itself, all that is not called free counts. */
+export function isBilled({ billable, type = '' }: Pricing): boolean {
+  return billable ?? !type.startsWith('free');
 }
 
 /** The content exactly as requested ("Chat-app messages (request fields)"). */

@@ -85,6 +85,8 @@ export interface AccountDocument {
   readonly countries?: readonly string[];
   /** How many messages one recipient may get from it in a clock hour. Absent: any number. */
   readonly recipientPerHour?: number;
+  /** How many messages it may send in one conversation of the chat-app channel, the first included. Absent: any number. */
+  readonly conversationMessages?: number;
   /** What becomes of prefixes whose traffic looks like fraud (messages/traffic/). Absent: nobody looks. */
   readonly brake?: 'watch' | 'hold';
   /** Prefixes to which its sends are refused, until a person releases them. Follows from `traffic_holds`. */

@@ -100,7 +100,13 @@ export async function updateAccount(db: Db, id: AccountId, { numberCheck, ...res
   return matchedCount === 1;
 }
 
-const LIMITS = ['caps', 'countries', 'recipientPerHour', 'brake'] as const satisfies readonly (keyof AccountDocument)[];
+const LIMITS = [
+  'caps',
+  'countries',
+  'recipientPerHour',
+  'conversationMessages',
+  'brake',
+] as const satisfies readonly (keyof AccountDocument)[];
 
 export type AccountLimits = Pick<AccountDocument, (typeof LIMITS)[number]>;
 

@@ -1,6 +1,7 @@
 import { storeTrouble } from '../../platform/mongo/errors.ts';
 import { Grouper } from '../../platform/runtime/grouper.ts';
 import type { AccountId, GroupId } from '../../platform/runtime/ids.ts';
+import { errorFields } from '../../platform/runtime/log.ts';
 import type { AccountDocument } from '../accounts/account.ts';
 import { type ChatAcceptOutcome, OUTCOME_UNKNOWN } from './accept-outcome.ts';
 import type { Answer, Answered, Arrival } from './arrival.ts';
@@ -8,7 +9,8 @@ import { decideChats } from './decide.ts';
 import { type IncludeDeps, include } from './include.ts';
 import { endAttempts } from './opening-store.ts';
 import { type OpenersToPay, type PayDeps, payForOpeners } from './pay.ts';
-import { planOf } from './plan.ts';
+import { givePlacesBack, takePlaces } from './places.ts';
+import { type PlannedInclusion, planOf } from './plan.ts';
 import type { ChatPrices } from './pricing.ts';
 import { readChatState } from './read-state.ts';
 
@@ -90,8 +92,12 @@ export class AccountAccepter {
     const plan = planOf(arrivals, decideChats(arrivals, state, clock.now(), prices));
     const returning = plan.refused.filter(([{ again }]) => again && state.account !== null);
     for (const one of plan.refused) if (!returning.includes(one)) answers.set(...one);
+    const { placed, refused } = await takePlaces(
+      ...([db, this.#account, plan.includedMessages, state.account?.conversationMessages] as const),
+    );
+    for (const one of refused) answers.set(...one);
     const results = await Promise.allSettled([
-      include(this.#deps, this.#account, plan.includedMessages),
+      this.#include(placed, state.account?.conversationMessages !== undefined),
       this.#open({ chats: state.account?.chats, openers: plan.openers, mayStillPay }),
     ]);
     // Results that were stored and paid come first, so that a failure of another part does not hide them.
@@ -121,6 +127,22 @@ export class AccountAccepter {
       answers.set(arrival, answer);
       mayStillPay.delete(arrival);
     }
+  }
+
+  /** `isCounted`: places were taken for them. */
+  async #include(placed: readonly PlannedInclusion[], isCounted: boolean): Promise<readonly Answered[]> {
+    const answered = await include(this.#deps, this.#account, placed);
+    if (!isCounted) return answered;
+    const notStored = new Set(
+      answered.flatMap(([arrival, { kind }]) => (kind === 'accepted' || kind === 'outcome_unknown' ? [] : [arrival])),
+    );
+    const { db, log } = this.#deps;
+    // What cannot be given back stays counted.
+    await givePlacesBack(
+      db,
+      placed.filter(({ arrival }) => notStored.has(arrival)),
+    ).catch((error: unknown) => log.warn('places_not_given_back', { account: this.#account, ...errorFields(error) }));
+    return answered;
   }
 
   async #open(asked: Omit<OpenersToPay, 'account' | 'done'>): Promise<readonly Answered[]> {

@@ -28,7 +28,9 @@ export interface ChatOrder {
  * documents of the conversations have it.
  */
 export interface ChatState {
-  readonly account: (Payer & Pick<AccountDocument, '_id' | 'chats' | 'opening' | 'prices'>) | null;
+  readonly account:
+    | (Payer & Pick<AccountDocument, '_id' | 'chats' | 'opening' | 'prices' | 'conversationMessages'>)
+    | null;
   /** Of the customers and of all their aliases. */
   readonly conversations: ConversationDocuments;
 }

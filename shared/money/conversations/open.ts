@@ -3,11 +3,12 @@ import type { ChatMessageDocument } from '../../messages/document/chat-message.t
 import type { AccountId } from '../../platform/runtime/ids.ts';
 import type { Refusal } from '../ledger/refusal.ts';
 import type { KeyCaps } from '../ledger/spending.ts';
-import type { ChatAcceptOutcome, SessionClosed } from './accept-outcome.ts';
+import type { ChatAcceptOutcome, ConversationLimitReached, SessionClosed } from './accept-outcome.ts';
 import { AccountAccepter, type ChatAccepterDeps } from './account-accepter.ts';
 import { newArrival, returningArrival } from './arrival.ts';
 import { decideChats } from './decide.ts';
 import { type ChatDraft, isFreeForm } from './draft.ts';
+import { hasPlace } from './places.ts';
 import type { ChatPrices } from './pricing.ts';
 import { readChatState } from './read-state.ts';
 
@@ -66,9 +67,17 @@ export async function wouldOpen(
   now: Date,
   prices: ChatPrices,
   caps: readonly KeyCaps[],
-): Promise<{ readonly kind: 'would_accept'; readonly credits: number } | Refusal | SessionClosed> {
+): Promise<
+  { readonly kind: 'would_accept'; readonly credits: number } | Refusal | SessionClosed | ConversationLimitReached
+> {
   const order = { _id: draft._id, to: draft.to, freeForm: isFreeForm(draft), caps };
-  const [decision] = decideChats([order], await readChatState(db, account, [order]), now, prices);
-  if (decision === undefined || decision.kind === 'included') return { kind: 'would_accept', credits: 0 };
+  const state = await readChatState(db, account, [order]);
+  const [decision] = decideChats([order], state, now, prices);
+  if (decision === undefined) return { kind: 'would_accept', credits: 0 };
+  if (decision.kind === 'included') {
+    const { conversationMessages: most } = state.account ?? {};
+    const isPlace = most === undefined || (await hasPlace(db, decision.conversation.id, most));
+    return isPlace ? { kind: 'would_accept', credits: 0 } : { kind: 'conversation_limit_reached', most };
+  }
   return decision.kind === 'open' ? { kind: 'would_accept', credits: decision.opening.credits } : decision;
 }

@@ -11,7 +11,7 @@ import { readCustomers } from './names.ts';
  * then in the conversations' documents. An opening paid after this read raises `chats`, so the debit detects it.
  */
 export async function readChatState(db: Db, account: AccountId, orders: readonly ChatOrder[]): Promise<ChatState> {
-  const projection = { ...PAYER, chats: 1, opening: 1, prices: 1 };
+  const projection = { ...PAYER, chats: 1, opening: 1, prices: 1, conversationMessages: 1 };
   const before = await db.collection<AccountDocument>('accounts').findOne({ _id: account }, { projection });
   const keys = orders.map(({ to }) => conversationKey(account, to));
   return { account: before, conversations: await readCustomers(db, keys) };

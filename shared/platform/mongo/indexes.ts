@@ -292,6 +292,24 @@ export const INDEXES: readonly Index[] = [
     serves: 'inbox: who wrote last; overview: how many sessions are open',
   },
   {
+    collection: 'conversation_places',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'expiry of how many messages were sent in a conversation',
+  },
+  {
+    collection: 'conversation_losses',
+    key: { account: 1, _id: -1 },
+    options: { name: 'account' },
+    serves: 'operators: the conversations of an account that cost more than they earned, newest first',
+  },
+  {
+    collection: 'conversation_losses',
+    key: { expiresAt: 1 },
+    options: { name: 'expiry', expireAfterSeconds: 0 },
+    serves: 'the store removes losses of long ago',
+  },
+  {
     collection: 'conditions',
     key: { account: 1 },
     options: { name: 'account' },

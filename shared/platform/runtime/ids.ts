@@ -166,6 +166,12 @@ export function isBatchId(value: string): value is BatchId {
   return BATCH_ID.test(value);
 }
 
+const CONVERSATION_ID = /^cnv_[0-9a-hjkmnp-tv-z]{26}$/;
+
+export function isConversationId(value: string): value is ConversationId {
+  return CONVERSATION_ID.test(value);
+}
+
 const SCHEDULE_ID = /^sch_[0-9a-hjkmnp-tv-z]{26}$/;
 
 export function isScheduleId(value: string): value is ScheduleId {

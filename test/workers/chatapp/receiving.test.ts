@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { expect } from 'chai';
 import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
+import { setPriceList } from '../../../shared/carriers/providers/price-list.ts';
 import { eventBody } from '../../../shared/events/catalogue.ts';
 import type { InboxItemDocument } from '../../../shared/messages/chat-inbox-item.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -46,6 +47,25 @@ describe('chatapp worker: receiving', () => {
         `${messages[2]?._id} message.delivered`,
       ].sort(),
     );
+  });
+
+  it('a delivery that names no price has that of `sent`, and costs what the price list says', async () => {
+    const account = await world.openAccount();
+    const message = await sent(account, 1);
+    const prices = [{ market: 'IN', category: 'service', price: '0.0014' }];
+    await setPriceList(world.store.db, { _id: account.id, currency: 'USD', prices, changedAt: new Date() });
+    const pricing = { billable: true, model: 'PMP', type: 'regular', category: 'service' };
+    await world.post([item(account, { status: 'sent', pricing })]);
+    await world.startWorker();
+    await workedOff();
+    expect(await world.read(message._id))
+      .to.include({ v: 0 })
+      .and.not.to.have.property('pricing');
+
+    await world.post([item(account, { status: 'delivered' })]);
+
+    const delivered = await world.until(message._id, ({ state }) => state === 'delivered');
+    expect(delivered).to.deep.include({ pricing, cost: '0.0014 USD' });
   });
 
   it('a failure, then a delivery after all', async () => {

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
+import { PriceList } from '../../../shared/carriers/providers/price-list.ts';
 import type { StatusItem } from '../../../shared/messages/chat-inbox-item.ts';
 import { applyChange } from '../../../shared/messages/document/change.ts';
-import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import type { ChatMessageDocument, Pricing } from '../../../shared/messages/document/chat-message.ts';
 import { mayHaveLeft } from '../../../shared/messages/document/copies.ts';
 import { decideByPolicy } from '../../../shared/messages/settlement/unknowns.ts';
 import { fateOf } from '../../../shared/money/conversations/charge.ts';
@@ -121,6 +122,39 @@ describe('decideStatuses', () => {
     const muchLater = new Date(NOW.getTime() + 73 * 3_600_000);
 
     expect(decideStatuses(failed, told('delivered'), muchLater)).to.equal(undefined);
+  });
+
+  it('keeps what the provider says of the price, and what the price list makes of it once it is delivered', () => {
+    const list = new PriceList({
+      currency: 'USD',
+      prices: [
+        { category: 'service', price: '0.0014' },
+        { market: 'IN', category: 'service', price: '0.0012' },
+        { market: '9198', category: 'service', price: '0.0011' },
+        { market: 'BR', category: 'marketing', price: '0.0625' },
+      ],
+    });
+    const cases: readonly (readonly [to: string, pricing: Pricing, cost: string | undefined])[] = [
+      ['919876543210', { billable: true, model: 'PMP', type: 'regular', category: 'service' }, '0.0011 USD'],
+      ['919776543210', { category: 'service' }, '0.0012 USD'],
+      ['4915112345678', { type: 'of_2027', category: 'service' }, '0.0014 USD'],
+      ['BR.13491208655302741918', { billable: true, category: 'marketing' }, '0.0625 USD'],
+      ['919876543210', { billable: false, category: 'service' }, undefined],
+      ['919876543210', { type: 'free_entry_point', category: 'service' }, undefined],
+      ['919876543210', { billable: true, category: 'marketing' }, undefined],
+      ['919876543210', { billable: true }, undefined],
+    ];
+    for (const [to, pricing, cost] of cases) {
+      const message = sent({ to });
+      const told = makeStatus({ upstreamId: 'wamid.1', status: 'delivered', at: at(1), pricing });
+      const change = decideStatuses(message, [told], NOW, (one, number) => list.costOf(one, number));
+      expect(change?.set).to.deep.include({ pricing, ...(cost && { cost }) });
+      expect(change?.set?.cost).to.equal(cost);
+      const failed = decideStatuses(message, [{ ...told, status: 'failed' }], NOW, () => '1 USD');
+      expect(failed?.set).to.deep.include({ pricing }).and.not.to.have.property('cost');
+      // Each status names it again: no message is written for that alone.
+      expect(decideStatuses(message, [{ ...told, status: 'sent' }], NOW)).to.equal(undefined);
+    }
   });
 
   for (const state of ['submitting', 'queued', 'waiting'] as const) {

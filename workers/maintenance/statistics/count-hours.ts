@@ -19,6 +19,7 @@ import { ledgerCollection } from '../../../shared/money/ledger/store.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, idTime, lowestId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { COUNTED_FIELDS, type Counted, sorted } from './counted.ts';
+import { Losses, readCreditValues } from './losses.ts';
 import { PrefixTally, readBraked } from './prefix-hours.ts';
 import { Tally } from './tally.ts';
 
@@ -92,6 +93,8 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
     (await readBraked(db)).map(({ _id }) => _id),
     countedAt,
   );
+  const values = await readCreditValues(db);
+  const losses = new Losses(values);
   const pace = new Pace(clock);
   let messages = 0;
   for await (const slice of slicesOf(db, hour, pace)) {
@@ -102,7 +105,8 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
       if (message.v === TOO_LATE_V) continue;
       const tally = tallies.get(message.account) ?? new Tally(message.account, carrierNames);
       tallies.set(message.account, tally);
-      tally.add(sorted(message, carrierNames, refunded));
+      tally.add(sorted(message, carrierNames, refunded, values));
+      losses.add(message);
       prefixes.add(message);
     }
   }
@@ -115,6 +119,12 @@ async function countHour({ db, clock, held }: CountDeps, hour: HourName): Promis
     await pace.pause();
     await replace(db, documents.slice(first, first + WRITE));
   }
+  await losses.store(
+    db,
+    countedAt,
+    () => pace.pause(),
+    (openers) => givenBack(db, openers),
+  );
   await prefixes.store(db, hour);
   // Last, so that a process that dies before it leaves the hour due.
   const counted = { countedAt, tookMs: Math.ceil(pace.workedMs()), messages };

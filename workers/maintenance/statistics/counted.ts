@@ -1,10 +1,10 @@
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
 import type { MessageDocument, StoredMessage } from '../../../shared/messages/document/message.ts';
-import { HOUR_MS, type TrafficKind } from '../../../shared/messages/statistics-hour.ts';
+import { type Amount, HOUR_MS, type TrafficKind } from '../../../shared/messages/statistics-hour.ts';
 import { creditsOf } from '../../../shared/money/accounts/prices.ts';
 import { isRefundable } from '../../../shared/money/ledger/refund.ts';
-import { idTime } from '../../../shared/platform/runtime/ids.ts';
+import { type AccountId, idTime } from '../../../shared/platform/runtime/ids.ts';
 
 /** What is read of a message to count it. */
 export type Counted = Pick<
@@ -17,11 +17,11 @@ export type Counted = Pick<
     readonly claim?: Pick<NonNullable<MessageDocument['claim']>, 'carrier'>;
     readonly conversation?: ChatMessageDocument['conversation'];
     readonly opened?: Pick<NonNullable<ChatMessageDocument['opened']>, 'credits'>;
-  };
+  } & Pick<ChatMessageDocument, 'pricing' | 'cost'>;
 
 export const COUNTED_FIELDS = {
   ...{ v: 1, channel: 1, account: 1, state: 1, operator: 1, errorCode: 1, history: 1, direction: 1 },
-  conversation: 1,
+  ...{ conversation: 1, pricing: 1, cost: 1 },
   ...{ 'claim.carrier': 1, 'opened.credits': 1, 'parts.state': 1, 'earlier.parts.state': 1, 'earlier.carrier': 1 },
   ...{ to: 1, sender: 1, route: 1, routed: 1, segments: 1, template: 1, credits: 1, 'content.name': 1 },
 } as const;
@@ -31,7 +31,12 @@ export interface Paid {
   /** What was debited for it, and how much of that came back: all or nothing. */
   readonly credits: number;
   readonly refunded: number;
+  /** What the operator earns with the rest. Absent where nobody has said what a credit earns. */
+  readonly sale?: Amount;
 }
+
+/** What the operator earns with one credit of an account. */
+export type CreditValues = ReadonlyMap<AccountId, Amount>;
 
 /** As in `TrafficKind`; what is unknown is undefined here. */
 export type Kind = Pick<TrafficKind, 'half' | 'channel'> & {
@@ -50,26 +55,29 @@ export function sorted(
   message: Counted,
   names: ReadonlyMap<string, string>,
   refunded: ReadonlySet<string | undefined>,
+  values: CreditValues,
 ): Sorted {
-  return { message, kind: kindOf(message, names), paid: paidFor(message, refunded) };
+  return { message, kind: kindOf(message, names), paid: paidFor(message, refunded, values) };
 }
 
 /** What reports group a message by. */
 function kindOf(message: Counted, names: ReadonlyMap<string, string>): Kind {
-  const { _id, channel, to, operator, claim, sender, route, routed, template, content } = message;
+  const { _id, channel, to, operator, claim, sender, route, routed, template, content, pricing } = message;
   const half = idTime(_id).getTime() % HOUR_MS < HOUR_MS / 2 ? 0 : 1;
   // A carrier's own name is no network: it is in `carrier`.
   const carrier = channel === 'sms' ? claim?.carrier : undefined;
   const isNetwork = operator !== undefined && (carrier === undefined || operator !== names.get(carrier));
   return {
     ...{ half, channel, sender, route, carrier, template: template ?? content?.name, rule: routed?.route },
-    ...{ country: countryOf(to), operator: isNetwork ? operator : undefined },
+    ...{ country: countryOf(to), category: pricing?.category, operator: isNetwork ? operator : undefined },
   };
 }
 
-function paidFor(message: Counted, refunded: ReadonlySet<string | undefined>): Paid {
-  const { channel, opened, conversation } = message;
+function paidFor(message: Counted, isRefunded: ReadonlySet<string | undefined>, values: CreditValues): Paid {
+  const { account, channel, opened, conversation } = message;
   const credits = channel === 'sms' ? creditsOf(message) : (opened?.credits ?? 0);
-  const isBack = channel === 'sms' ? isRefundable(message) : refunded.has(conversation);
-  return { credits, refunded: isBack ? credits : 0 };
+  const isBack = channel === 'sms' ? isRefundable(message) : isRefunded.has(conversation);
+  const value = opened === undefined || isBack ? undefined : values.get(account);
+  const sale = value && { currency: value.currency, millionths: value.millionths * credits };
+  return { credits, refunded: isBack ? credits : 0, ...(sale && { sale }) };
 }

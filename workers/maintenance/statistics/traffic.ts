@@ -1,5 +1,7 @@
+import { isBilled } from '../../../shared/messages/document/chat-message.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
 import {
+  amountOf,
   increase,
   mostFrequent,
   noTraffic,
@@ -34,7 +36,7 @@ export class Traffic {
     this.#most = 10 * kept;
   }
 
-  add(message: Counted, kind: Kind, { credits, refunded }: Paid): void {
+  add(message: Counted, kind: Kind, { credits, refunded, sale }: Paid): void {
     const row = this.#rowOf(kind);
     const { state, errorCode, segments = 1 } = message;
     row.messages++;
@@ -44,6 +46,9 @@ export class Traffic {
     increase(row.states, STATES[state].shown);
     if (errorCode !== undefined && STATES[state].final) increase(row.errors, errorCode);
     if (message.routed !== undefined) addAmounts(row, message, refunded > 0);
+    if (sale !== undefined) increase(row.sales, sale.currency, sale.millionths);
+    if (message.cost !== undefined) addAmount(row.costs, message.cost);
+    else if (isUnpriced(message)) row.unpriced++;
   }
 
   /** Among all accounts, the account tells kinds apart, and what only matters to the account does not. */
@@ -61,9 +66,9 @@ export class Traffic {
   }
 
   #rowOf(kind: Kind): Row {
-    const { half, channel, account, sender, template, route, rule, carrier, country, operator } = kind;
+    const { half, channel, account, sender, template, route, rule, carrier, country, category, operator } = kind;
     // Of all that a message costs here, `join` was a third.
-    const key = `${half} ${channel} ${account} ${route} ${rule} ${carrier} ${country}\t${sender}\t${template}\t${operator}`;
+    const key = `${half} ${channel} ${account} ${route} ${rule} ${carrier} ${country} ${category}\t${sender}\t${template}\t${operator}`;
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
     if (this.#rows.size >= this.#most) return this.#otherOf(kind);
@@ -85,6 +90,7 @@ function merge(into: Row, row: Row): void {
   into.segments += row.segments;
   into.credits += row.credits;
   into.refunded += row.refunded;
+  into.unpriced += row.unpriced;
   for (const name of ['states', 'errors', 'sales', 'costs'] as const) {
     const sums: Map<string, number> = into[name];
     for (const [key, count] of row[name]) increase(sums, key, count);
@@ -106,31 +112,17 @@ function addAmounts(row: Row, { routed, claim, parts = [], earlier = [] }: Count
   }
 }
 
-interface Amount {
-  readonly currency: string;
-  readonly millionths: number;
+/** Whether the provider takes money for it, and no price list said how much when it was delivered. */
+function isUnpriced({ pricing, state }: Counted): boolean {
+  return pricing !== undefined && (state === 'delivered' || state === 'read') && isBilled(pricing);
 }
-
-/** Routes have few prices, and messages many. */
-const AMOUNTS_MAX = 1_000;
-const amounts = new Map<string, Amount>();
 
 function addAmount(sums: Map<string, number>, text: string): void {
-  let amount = amounts.get(text);
-  if (amount === undefined) {
-    amount = readAmount(text);
-    if (amounts.size < AMOUNTS_MAX) amounts.set(text, amount);
-  }
-  increase(sums, amount.currency, amount.millionths);
+  const { currency, millionths } = amountOf(text);
+  increase(sums, currency, millionths);
 }
 
-/** Exact, in millionths. A text that is no amount counts as nothing. */
-function readAmount(text: string): Amount {
-  const [, whole = '0', rest = '', currency = 'none'] = /^(\d*)(?:\.(\d{0,6})\d*)?(?: ([A-Z]{3}))?$/.exec(text) ?? [];
-  return { currency, millionths: Number(whole) * 1_000_000 + Number(rest.padEnd(6, '0')) };
-}
-
-function trafficRow({ kind, states, segments, credits, refunded, errors, sales, costs }: Row): TrafficRow {
+function trafficRow({ kind, states, segments, credits, refunded, errors, sales, costs, unpriced }: Row): TrafficRow {
   return {
     ...kind,
     states: Object.fromEntries(states),
@@ -138,5 +130,6 @@ function trafficRow({ kind, states, segments, credits, refunded, errors, sales, 
     ...(errors.size === 0 ? {} : { errors: mostFrequent(errors, ERRORS_MAX) }),
     ...(sales.size === 0 ? {} : { sales: Object.fromEntries(sales) }),
     ...(costs.size === 0 ? {} : { costs: Object.fromEntries(costs) }),
+    ...(unpriced === 0 ? {} : { unpriced }),
   };
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { findProvider } from '../../../../shared/carriers/providers/store.ts';
 import { Metrics } from '../../../../shared/platform/runtime/metrics.ts';
 import { callbackPost, textMessage } from '../../../support/chat-callback.ts';
 import { makeProvider } from '../../../support/chatapp.ts';
@@ -84,6 +85,26 @@ describe('/chatapp/callback/{callback}: what the provider tells the operator', (
       })),
     );
     expect(await counted()).to.include({ notice: 4, other: 0 });
+  });
+
+  it('keeps the volume tiers that the business account has reached, by market and category', async () => {
+    const reached = (tier: string, region = 'INDIA') => ({
+      event: 'VOLUME_BASED_PRICING_TIER_UPDATE',
+      volume_tier_info: {
+        ...{ tier_update_time: 1_743_451_903, pricing_category: 'UTILITY', tier, effective_month: '2026-11', region },
+      },
+    });
+
+    for (const value of [reached('1:25000000'), reached('1:50000', 'BRAZIL'), reached('25000001:50000000')])
+      await update('account_update', value);
+
+    const { gateway } = world;
+    const provider = await findProvider(gateway.db, gateway.account);
+    expect(provider?.tiers?.map(({ at, ...tier }) => tier)).to.deep.equal([
+      { category: 'UTILITY', region: 'BRAZIL', tier: '1:50000', month: '2026-11' },
+      { category: 'UTILITY', region: 'INDIA', tier: '25000001:50000000', month: '2026-11' },
+    ]);
+    expect(provider).not.to.have.property('notice');
   });
 
   const alert = { alert_severity: 'WARNING', alert_type: 'INCREASED_CAPABILITIES_ELIGIBILITY_DEFERRED' };

@@ -31,13 +31,13 @@ describe('chatapp/read-callback', () => {
     expect(inbound).to.deep.equal([{ account: PROVIDER._id, customer: CUSTOMER, at: SENT }]);
   });
 
-  it('makes an item of a status with its error, our message id and the billing', async () => {
+  it('makes an item of a status with its error, our message id and the price', async () => {
     const ours = newId('msg');
     const status = {
       ...statusOf('wamid.A', 'failed', SENT),
       biz_opaque_callback_data: ours,
       conversation: { id: 'c1', expiration_timestamp: '1795260000', origin: { type: 'utility' } },
-      pricing: { billable: true, pricing_model: 'PMP', category: 'utility' },
+      pricing: { billable: true, pricing_model: 'PMP', type: 'of_2027', category: 'x'.repeat(100), other: [1] },
       errors: [{ code: 131047, title: 'Re-engagement message', error_data: { details: 'More than 24 hours' } }],
     };
 
@@ -52,7 +52,7 @@ describe('chatapp/read-callback', () => {
       recipient: CUSTOMER,
       at: SENT,
       error: { code: 131047, title: 'Re-engagement message', details: 'More than 24 hours' },
-      billing: { conversation: status.conversation, pricing: status.pricing },
+      pricing: { billable: true, model: 'PMP', type: 'of_2027', category: 'x'.repeat(64) },
     });
     expect(inbound).to.deep.equal([]);
   });
@@ -228,7 +228,7 @@ describe('chatapp/read-callback', () => {
         at: SENT,
         error: { code: 131_026, title: 't'.repeat(1_024), details: 'd'.repeat(1_024) },
       });
-      expect(cut).to.equal(1);
+      expect(cut).to.equal(0);
     });
 
     it('is none that holds the largest text, or an address book of 257 contacts', async () => {

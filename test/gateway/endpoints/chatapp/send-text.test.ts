@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
+import type { AccountDocument } from '../../../../shared/money/accounts/account.ts';
 import { recordInbound } from '../../../../shared/money/conversations/store.ts';
 import { isoTimestamp } from '../../../../shared/platform/runtime/clock.ts';
 import { CUSTOMER, chatAtGateway } from '../../../support/chat-gateway.ts';
@@ -114,6 +115,24 @@ describe('POST /v2/chatapp/send-text', () => {
       expect(answer.body.session_closed_at).to.equal(closed);
       expect(answer.body.detail).to.include(closed);
       await chat.expectNothingDone(3);
+    });
+
+    it('the conversation has as many messages as the account allows, however many ask at once', async () => {
+      await chat.configure();
+      await chat.customerWrote();
+      await chat.db
+        .collection<AccountDocument>('accounts')
+        .updateOne({ _id: chat.account }, { $set: { conversationMessages: 4 } });
+
+      const answers = await Promise.all(Array.from({ length: 12 }, () => chat.post(PATH, GOOD)));
+
+      expect(answers.filter(({ status }) => status === 200)).to.have.lengthOf(4);
+      const refused = answers.filter(({ status }) => status === 403);
+      expect(refused).to.have.lengthOf(8);
+      expect(refused[0]?.body).to.include({ code: 'conversation_limit_reached', limit: 'conversation', most: 4 });
+      expectProblem(await chat.post(PATH, { ...GOOD, dry_run: true }), 'conversation_limit_reached');
+      expect(await messages()).to.have.lengthOf(4);
+      expect(await chat.balance()).to.equal(2);
     });
 
     it('the customer never wrote: there is nothing that closed', async () => {

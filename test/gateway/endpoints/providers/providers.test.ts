@@ -2,7 +2,12 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { findProvider } from '../../../../shared/carriers/providers/store.ts';
+import type { ChatMessageDocument } from '../../../../shared/messages/document/chat-message.ts';
+import { isoTimestamp, systemClock } from '../../../../shared/platform/runtime/clock.ts';
+import { type ConversationId, idTime, newId } from '../../../../shared/platform/runtime/ids.ts';
+import { HourCounter } from '../../../../workers/maintenance/statistics/count-hours.ts';
 import { makeProvider, TEST_BOX } from '../../../support/chatapp.ts';
+import { makeChatMessage } from '../../../workers/chatapp/make.ts';
 import { operatorAtGateway } from '../operators-world.ts';
 
 interface Asked {
@@ -104,5 +109,80 @@ describe('chat-app numbers, by operators', () => {
     expect(rest.data.map(({ customer }: { customer: string }) => customer)).to.deep.equal(['US.13491208655302741918']);
     expect((await world.delete(`${path}/919876543211`)).status).to.equal(200);
     expect((await world.delete(`${path}/919876543211`)).body.code).to.equal('opt_in_not_found');
+  });
+
+  describe('have a price list', () => {
+    const CARD =
+      'Rates of 2026\nMarket;Currency;Marketing;Authentication-International;Service\nIndia;$US;$0,0118;n/a;0,0014\nother;$US;;0.03;0.0077\n';
+    const put = (csv: string, more: object = {}) =>
+      world.put(`/providers/${world.account}/prices`, { currency: 'USD', csv, ...more });
+
+    it('from a rate card, wide or long; what is wrong with one is said by its lines', async () => {
+      await makeProvider(world.db, world.account, { baseUrl });
+      const prices = [
+        { market: 'IN', category: 'marketing', price: '0.0118' },
+        { market: 'IN', category: 'service', price: '0.0014' },
+        { market: null, category: 'authentication_international', price: '0.03' },
+        { market: null, category: 'service', price: '0.0077' },
+      ];
+      expect((await put(CARD, { credit_value: '0.0025' })).body).to.deep.include({ currency: 'USD', prices });
+      expect(await world.lastAudit()).to.deep.include({
+        after: { currency: 'USD', credit_value: '0.0025', prices: 4 },
+      });
+      const long = await put('market,category,price\n+9198,service,0.001\n');
+      expect(long.body.prices).to.deep.equal([{ market: '9198', category: 'service', price: '0.001' }]);
+
+      const { errors } = (await put('market,service\nRest of Africa,0.1\nIN,cheap\nDE,1\nDE,2\n')).body;
+      expect(errors.map(({ detail }: { detail: string }) => detail.slice(0, 32))).to.deep.equal([
+        'Line 2: "Rest of Africa" is no c',
+        'Line 3: "cheap" is no price like',
+        'Line 5: The price of service is ',
+      ]);
+      expect((await put('service\n1\n')).status).to.equal(400);
+      expect((await world.get(`/providers/${world.account}/prices`)).body.prices).to.have.lengthOf(1);
+      expect((await put('market,service\n')).body).to.include({ currency: null });
+    });
+
+    it('from which reports have costs and margins by category, and conversations that cost more are listed', async () => {
+      const { account, db } = world;
+      await put(CARD, { credit_value: '0.0025' });
+      const [cheap, dear] = [newId('cnv'), newId('cnv')];
+      const opener = (conversation: ConversationId) =>
+        chat({ conversation, opened: { group: newId('grp'), credits: 1 }, ...billed('marketing') });
+      const openers = [opener(cheap), opener(dear)];
+      const answers = [1, 2, 3, 4].map((n) =>
+        chat({ conversation: n < 4 ? dear : cheap, ...billed('service', '0.0014 USD') }),
+      );
+      await db.collection<ChatMessageDocument>('messages').insertMany([...openers, ...answers]);
+      await new HourCounter({ db, clock: systemClock, messageDays: 90, held: () => true }).run();
+
+      const report = (await world.get(`/reports?account_id=${account}&group_by=category`)).body;
+      expect(report.data).to.have.lengthOf(2);
+      expect(report.data[0]).to.deep.include({ category: 'marketing', credits: 2, costs: [], unpriced: 2 });
+      expect(report.data[0].sales).to.deep.equal([{ currency: 'USD', amount: '0.005' }]);
+      expect(report.data[1]).to.deep.include({ category: 'service', credits: 0, unpriced: 0 });
+      expect(report.data[1].costs).to.deep.equal([{ currency: 'USD', amount: '0.0056' }]);
+      expect(report.total.margin).to.deep.equal([{ currency: 'USD', amount: '-0.0006' }]);
+      const losses = () => world.get(`/conversation-losses?account_id=${account}`);
+      expect((await losses()).body.data).to.deep.include.members([
+        {
+          ...{
+            conversation_id: dear,
+            account_id: account,
+            opened_at: isoTimestamp(idTime(dear)),
+            opener: openers[1]?._id,
+          },
+          ...{ messages: 3, credits: 1, currency: 'USD', earned: '0.0025', cost: '0.0042', lost: '0.0017' },
+        },
+      ]);
+      expect((await losses()).body.data).to.have.lengthOf(1);
+    });
+
+    const chat = (more: Partial<ChatMessageDocument>) =>
+      makeChatMessage({ account: world.account, state: 'delivered', parts: [{ state: 'delivered' }], ...more });
+    const billed = (category: string, cost?: string) => ({
+      pricing: { billable: true, category },
+      ...(cost && { cost }),
+    });
   });
 });

@@ -36,12 +36,16 @@ export function capText({ cap, spent }: Cap): string {
 }
 
 export function RecipientFacts({ limits }: { readonly limits: Limits }) {
-  const { countries, recipient_per_hour: perHour, brake } = limits;
+  const { countries, recipient_per_hour: perHour, messages_per_conversation: inConversation, brake } = limits;
   return (
     <Facts
       facts={[
         ['Countries', countries === null ? 'all' : countries.map(countryName).join(', ')],
         ['One recipient', perHour === null ? 'any number' : `at most ${counted(perHour, 'message')} in a clock hour`],
+        [
+          'One chat-app conversation',
+          inConversation === null ? 'any number' : `at most ${counted(inConversation, 'message')}`,
+        ],
         ['Traffic that looks like fraud', BRAKES.find(([name]) => name === brake)?.[1] ?? brake],
       ]}
     />

@@ -158,6 +158,16 @@ function Text({ message: { text, params, text_shown: shown } }: { readonly messa
   );
 }
 
+/** `utility, regular, billed (PMP)`. */
+function priceWords({ billable, model, type, category }: NonNullable<WholeMessage['pricing']>): string {
+  const billed = billable === undefined ? undefined : billable ? 'billed' : 'free';
+  const said = [category, type, billed]
+    .filter((word) => word !== undefined)
+    .join(', ')
+    .replaceAll('_', ' ');
+  return model === undefined ? said : `${said} (${model})`;
+}
+
 type Fact = readonly [name: string, value: ComponentChildren];
 
 function factsOf(message: WholeMessage): readonly Fact[] {
@@ -176,6 +186,8 @@ function factsOf(message: WholeMessage): readonly Fact[] {
     ['Operator', message.operator],
     ['Segments', message.segments && `${message.segments}${message.encoding ? `, ${message.encoding}` : ''}`],
     ['Template', message.template],
+    ['Provider’s price', message.pricing && priceWords(message.pricing)],
+    ['Cost', message.cost],
     ['Error', code && `${code}${reason ? `: ${reason}` : ''}`],
     ['Reference', message.reference],
     ['Repeats', message.resend_of && <a href={messageHref(message.resend_of)}>an earlier message</a>],

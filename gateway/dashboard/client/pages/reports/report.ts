@@ -20,6 +20,7 @@ export const DIMENSIONS: Dimensions = [
   ['route', 'Route'],
   ['carrier', 'Carrier'],
   ['country', 'Country'],
+  ['category', 'Chat-app category'],
   ['operator', 'Network'],
   ['channel', 'Channel'],
 ];

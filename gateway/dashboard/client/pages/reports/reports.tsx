@@ -6,7 +6,7 @@ import { LinkButton } from '../../parts/button.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Stat, Stats } from '../../parts/facts.tsx';
 import { FilterBar, FilterDay, FilterSelect, FilterText, MoreFilters } from '../../parts/filter.tsx';
-import { amount, number } from '../../parts/number.ts';
+import { amount, counted, number } from '../../parts/number.ts';
 import { Card, Loading, PageHead } from '../../parts/page.tsx';
 import { Plot } from '../../parts/plot.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -43,7 +43,7 @@ export function AdminReportsPage() {
     <Reports
       path="/v2/admin/reports"
       dimensions={adminDimensions}
-      lead="What accounts sent, what became of it, and what the routes' prices and costs come to."
+      lead="What accounts sent, what became of it, and what the prices and costs of routes and chat-app providers come to."
     />
   );
 }
@@ -74,9 +74,12 @@ function Reports({ path, dimensions, lead }: ReportsProps) {
         title={isAdmin ? 'Reports of all accounts' : 'Reports'}
         lead={`${lead} Days are those of ${ZONE}.`}
         actions={
-          <LinkButton icon="down" href={path + query} download="report.csv">
-            Download as CSV
-          </LinkButton>
+          <>
+            {isAdmin && <LinkButton href="/dashboard/admin/losses">Conversations that cost more</LinkButton>}
+            <LinkButton icon="down" href={path + query} download="report.csv">
+              Download as CSV
+            </LinkButton>
+          </>
         }
       />
       <FilterBar filter={filter}>
@@ -122,8 +125,18 @@ function Days({ report }: { readonly report: Report }) {
           value={amount(total.credits)}
           note={total.refunded > 0 ? `${amount(total.refunded)} came back` : undefined}
         />
-        {total.sales && <Stat label="Price" value={amounts(total.sales) || '–'} note="of the routes" />}
-        {total.costs && <Stat label="Costs" value={amounts(total.costs) || '–'} note="of the carriers" />}
+        {total.sales && <Stat label="Price" value={amounts(total.sales) || '–'} note="of routes and conversations" />}
+        {total.costs && (
+          <Stat
+            label="Costs"
+            value={amounts(total.costs) || '–'}
+            note={
+              total.unpriced
+                ? `without ${counted(total.unpriced, 'chat-app message')} of unknown price`
+                : 'of carriers and chat-app providers'
+            }
+          />
+        )}
         {total.margin && <Stat label="Margin" value={amounts(total.margin) || '–'} />}
       </Stats>
       <Card>

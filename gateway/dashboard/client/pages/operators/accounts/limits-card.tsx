@@ -60,6 +60,7 @@ export function LimitsCard({ account, name }: LimitsCardProps) {
                 spend_per_month: values.number('spend_per_month'),
                 ...(countries.length > 0 && { countries }),
                 recipient_per_hour: values.number('recipient_per_hour'),
+                messages_per_conversation: values.number('messages_per_conversation'),
                 brake: values.text('brake'),
               });
               loaded.setData(limits);
@@ -82,6 +83,14 @@ export function LimitsCard({ account, name }: LimitsCardProps) {
               inputMode="numeric"
               initial={String(loaded.data.recipient_per_hour ?? '')}
               hint="Empty: any number."
+            />
+            <Field
+              name="messages_per_conversation"
+              label="Messages in a chat-app conversation"
+              optional
+              inputMode="numeric"
+              initial={String(loaded.data.messages_per_conversation ?? '')}
+              hint="The first included. It is paid once, and the provider takes money for each. Empty: any number."
             />
             <Select
               name="brake"

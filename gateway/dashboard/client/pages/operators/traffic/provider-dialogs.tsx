@@ -4,6 +4,7 @@ import type { changeProvider } from '../../../../../endpoints/providers/change-p
 import type { providers } from '../../../../../endpoints/providers/providers.ts';
 import { patch, post } from '../../../api/http.ts';
 import { AccountField } from '../../../parts/account.tsx';
+import type { Tone } from '../../../parts/badge.tsx';
 import { changed } from '../../../parts/changed.ts';
 import { CopyId } from '../../../parts/copy.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
@@ -12,10 +13,32 @@ import { Form } from '../../../parts/form.tsx';
 import type { FormValues } from '../../../parts/form-values.ts';
 import { Notice } from '../../../parts/notice.tsx';
 import { SecretDialog } from '../../../parts/secret.tsx';
+import { Time } from '../../../parts/time.tsx';
 import { toast } from '../../../parts/toast.tsx';
 
 /** As `GET /v2/admin/providers` shows it. */
 export type Provider = EntryOf<typeof providers>;
+
+export const TONES: Readonly<Record<Provider['condition'], Tone>> = {
+  active: 'good',
+  paused: 'plain',
+  failing: 'warn',
+  stopped: 'bad',
+};
+
+export function LastError({ of: { stopped_reason: stopped, troubles } }: { readonly of: Provider }) {
+  if (stopped !== null) return <>{stopped}</>;
+  if (troubles.length === 0) return <span class="soft">none</span>;
+  return (
+    <>
+      {troubles.map(({ words, at }) => (
+        <div key={words}>
+          {words}, <Time at={at} />
+        </div>
+      ))}
+    </>
+  );
+}
 
 interface ProviderDialogProps {
   /** Absent: of an account that has none yet. */

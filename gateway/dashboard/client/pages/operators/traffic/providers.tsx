@@ -3,22 +3,14 @@ import { post } from '../../../api/http.ts';
 import { usePages } from '../../../api/pages.ts';
 import { may } from '../../../api/session.ts';
 import { AccountLink } from '../../../parts/account.tsx';
-import { Badge, type Tone } from '../../../parts/badge.tsx';
+import { Badge } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Confirm } from '../../../parts/confirm.tsx';
 import { Empty } from '../../../parts/empty.tsx';
 import { PageHead } from '../../../parts/page.tsx';
 import { PagedTable } from '../../../parts/table.tsx';
-import { Time } from '../../../parts/time.tsx';
 import { toast } from '../../../parts/toast.tsx';
-import { type Provider, ProviderDialog, TestSendDialog } from './provider-dialogs.tsx';
-
-const TONES: Readonly<Record<Provider['condition'], Tone>> = {
-  active: 'good',
-  paused: 'plain',
-  failing: 'warn',
-  stopped: 'bad',
-};
+import { LastError, type Provider, ProviderDialog, TestSendDialog, TONES } from './provider-dialogs.tsx';
 
 /** The accounts' numbers on the chat-app channel. */
 export function ProvidersPage() {
@@ -49,7 +41,10 @@ export function ProvidersPage() {
         }
         columns={[
           { head: 'Account', cell: ({ account_id: id }) => <AccountLink id={id} /> },
-          { head: 'Number', cell: ({ number }) => number },
+          {
+            head: 'Number',
+            cell: ({ account_id: id, number }) => <a href={`/dashboard/admin/providers/${id}`}>{number}</a>,
+          },
           { head: 'Status', cell: ({ condition }) => <Badge tone={TONES[condition]}>{condition}</Badge> },
           {
             head: 'Opt-in',
@@ -97,20 +92,6 @@ export function ProvidersPage() {
 
 function isGoing({ condition }: Provider): boolean {
   return condition === 'active' || condition === 'failing';
-}
-
-function LastError({ of: { stopped_reason: stopped, troubles } }: { readonly of: Provider }) {
-  if (stopped !== null) return <>{stopped}</>;
-  if (troubles.length === 0) return <span class="soft">none</span>;
-  return (
-    <>
-      {troubles.map(({ words, at }) => (
-        <div key={words}>
-          {words}, <Time at={at} />
-        </div>
-      ))}
-    </>
-  );
 }
 
 interface GoingProps {

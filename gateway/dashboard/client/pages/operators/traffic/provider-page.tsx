@@ -1,0 +1,188 @@
+import { useState } from 'preact/hooks';
+import type { AnswerOf } from '../../../../../api/endpoint.ts';
+import type { providerPrices } from '../../../../../endpoints/providers/price-list.ts';
+import { put } from '../../../api/http.ts';
+import { useLoad } from '../../../api/load.ts';
+import { may } from '../../../api/session.ts';
+import { AccountLink } from '../../../parts/account.tsx';
+import { Badge } from '../../../parts/badge.tsx';
+import { Button } from '../../../parts/button.tsx';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { Empty } from '../../../parts/empty.tsx';
+import { Facts } from '../../../parts/facts.tsx';
+import { Field, TextArea } from '../../../parts/field.tsx';
+import { FileField } from '../../../parts/file-field.tsx';
+import { Form } from '../../../parts/form.tsx';
+import { counted } from '../../../parts/number.ts';
+import { Card, Loading, PageHead } from '../../../parts/page.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { Time } from '../../../parts/time.tsx';
+import { toast } from '../../../parts/toast.tsx';
+import type { PageProps } from '../../../router/page.ts';
+import { LastError, type Provider, TONES } from './provider-dialogs.tsx';
+
+type Prices = AnswerOf<typeof providerPrices>;
+
+/** One account's number on the chat-app channel: what the provider says of it, and what it takes. */
+export function ProviderPage({ params: { account_id: account = '' } }: PageProps) {
+  const loaded = useLoad<Provider>(`/v2/admin/providers/${account}`);
+  return (
+    <>
+      <PageHead
+        title={loaded.data?.number ?? 'Chat-app number'}
+        lead={<AccountLink id={account} />}
+        back={{ href: '/dashboard/admin/providers', label: 'Chat-app providers' }}
+      />
+      <Loading of={loaded}>
+        {(provider) => (
+          <>
+            <Card title="Now">
+              <Facts
+                facts={[
+                  ['Status', <Badge tone={TONES[provider.condition]}>{provider.condition}</Badge>],
+                  ['Last error', <LastError of={provider} />],
+                  ['The provider told last', provider.notice?.words ?? 'nothing'],
+                  ['Address', <code>{provider.base_url}</code>],
+                  ['Business account', <code>{provider.business_id}</code>],
+                ]}
+              />
+            </Card>
+            <PricesCard account={account} />
+            <Tiers tiers={provider.tiers} />
+          </>
+        )}
+      </Loading>
+    </>
+  );
+}
+
+function PricesCard({ account }: { readonly account: string }) {
+  const path = `/v2/admin/providers/${account}/prices`;
+  const loaded = useLoad<Prices>(path);
+  const [changing, setChanging] = useState(false);
+  const change = may('admin:routing') && loaded.data && (
+    <Button onClick={() => setChanging(true)}>Set the price list</Button>
+  );
+  return (
+    <Card
+      title="What the provider takes"
+      lead="For each delivered message, by market and category. The longest prefix decides, else the country, else all other markets."
+      actions={change}
+    >
+      <Loading of={loaded}>
+        {({ currency, credit_value: value, prices, changed_at: at }) =>
+          currency === null || at === null ? (
+            <Empty icon="credits" action={change}>
+              No price list: reports show no costs of this number.
+            </Empty>
+          ) : (
+            <>
+              <p class="soft">
+                {counted(prices.length, 'price')} in {currency}, set <Time at={at} />. A credit earns{' '}
+                {value === null ? `the account's price per credit, if that is in ${currency}` : `${value} ${currency}`}.{' '}
+                <a href={`/dashboard/admin/losses?account_id=${account}`}>
+                  Conversations that cost more than they earned
+                </a>
+              </p>
+              <Table
+                caption="Price list"
+                rows={prices}
+                rowKey={({ market, category }) => `${market} ${category}`}
+                columns={[
+                  { head: 'Market', cell: ({ market }) => market ?? 'all others' },
+                  { head: 'Category', cell: ({ category }) => category },
+                  { head: `Price (${currency})`, kind: 'number', cell: ({ price }) => price },
+                ]}
+              />
+            </>
+          )
+        }
+      </Loading>
+      {changing && loaded.data && (
+        <PricesDialog
+          path={path}
+          of={loaded.data}
+          onClose={() => setChanging(false)}
+          onSaved={(prices) => {
+            loaded.setData(prices);
+            toast('The price list is set. What is delivered from now on has its cost.');
+            setChanging(false);
+          }}
+        />
+      )}
+    </Card>
+  );
+}
+
+interface PricesDialogProps {
+  readonly path: string;
+  readonly of: Prices;
+  readonly onClose: () => void;
+  readonly onSaved: (prices: Prices) => void;
+}
+
+function PricesDialog({ path, of: { currency, credit_value: value, prices }, onClose, onSaved }: PricesDialogProps) {
+  const [csv, setCsv] = useState(
+    [
+      'market,category,price',
+      ...prices.map(({ market, category, price }) => `${market ?? 'other'},${category},${price}`),
+    ].join('\n'),
+  );
+  return (
+    <Dialog title="Price list of the provider" side="right" onClose={onClose}>
+      <Form
+        submit="Set price list"
+        onCancel={onClose}
+        onSubmit={async (values) =>
+          onSaved(
+            await put<Prices>(path, {
+              ...{ currency: values.text('currency'), csv: values.exact('csv') },
+              credit_value: values.optional('credit_value'),
+            }),
+          )
+        }
+      >
+        <Field name="currency" label="Currency" initial={currency ?? ''} hint="What the provider bills in: USD." />
+        <FileField label="Rate card" onRead={(octets) => setCsv(new TextDecoder().decode(octets))} />
+        <TextArea
+          name="csv"
+          label="Prices"
+          rows={12}
+          value={csv}
+          onInput={setCsv}
+          hint="The first column is market: a country, a prefix, or other. Then a column for each category, as in the provider's rate card; or the columns category and price."
+        />
+        <Field
+          name="credit_value"
+          label="What a credit earns"
+          optional
+          initial={value ?? ''}
+          hint="In this currency: 0.0025. Empty: the account's price per credit, if it is in this currency."
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function Tiers({ tiers }: { readonly tiers: Provider['tiers'] }) {
+  if (tiers.length === 0) return null;
+  return (
+    <Card
+      title="Volume tiers"
+      lead="What the business account has reached, as the provider told. Messages of these tiers cost less than the price list says."
+    >
+      <Table
+        caption="Volume tiers"
+        rows={tiers}
+        rowKey={({ category, region }) => `${category} ${region}`}
+        columns={[
+          { head: 'Category', cell: ({ category }) => category },
+          { head: 'Market', cell: ({ region }) => region },
+          { head: 'Messages of the month', cell: ({ tier }) => tier.replace(':', ' to ') },
+          { head: 'Month', cell: ({ month }) => month ?? '–' },
+          { head: 'Told', cell: ({ at }) => <Time at={at} /> },
+        ]}
+      />
+    </Card>
+  );
+}
