@@ -14,6 +14,7 @@ export interface CallbackOptions {
   readonly displayNumber: string;
   readonly retryMs: number;
   onFailed(status: number, tries: number): void;
+  readonly onPost?: ((body: object) => void) | undefined;
 }
 
 /** The members of a callback's `value`, without its metadata. */
@@ -112,7 +113,9 @@ export class Callbacks {
       const time = Math.floor(Date.now() / 1_000);
       const entry = values.map(({ change }) => ({ id: this.#options.businessId, time, changes: [change] }));
       this.#open += 1;
-      this.#post(Buffer.from(JSON.stringify({ object: 'whatsapp_business_account', entry })), 1, () => {
+      const body = { object: 'whatsapp_business_account', entry };
+      this.#options.onPost?.(body);
+      this.#post(Buffer.from(JSON.stringify(body)), 1, () => {
         for (const { taken } of values) taken();
       });
     });

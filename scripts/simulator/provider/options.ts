@@ -75,6 +75,9 @@ export interface ProviderOptions {
   /** Decides what happens to a message. Undefined leaves the decision to the magic numbers. */
   readonly behaviour: ((to: string, body: Readonly<Record<string, unknown>>) => MagicCustomer | undefined) | undefined;
   readonly onEvent: ((event: ProviderEvent) => void) | undefined;
+  /** Gets the path and body of each request with JSON, and the body of each callback when it is posted first. */
+  readonly onRequest: ((path: string, body: object) => void) | undefined;
+  readonly onPost: ((body: object) => void) | undefined;
 }
 
 export const PROVIDER_DEFAULTS = {
@@ -98,4 +101,6 @@ export const PROVIDER_DEFAULTS = {
   retryMs: 1_000,
   behaviour: undefined,
   onEvent: undefined,
+  onRequest: undefined,
+  onPost: undefined,
 } as const satisfies Partial<ProviderOptions>;

@@ -160,6 +160,7 @@ export class Routes {
     else if (route === 'DELETE message_templates') reviews.remove(url.searchParams, response);
     else {
       const read = jsonObject(body.toString('utf8'));
+      if (read !== undefined) options.onRequest?.(url.pathname, read);
       if (read === undefined) sendError(response, { ...ERRORS.parameter, details: 'the body is not JSON' });
       else if (isSend && read.status === 'read') sends.read(read, response);
       else if (isSend) sends.handle(read, response);
