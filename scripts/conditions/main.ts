@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { grafanaFile } from './grafana.ts';
 import { alertsFile, conditionsPage } from './pages.ts';
 
-/** `npm run conditions`: writes the alerts and the page of the conditions, both from shared/conditions. */
+/** `npm run conditions`: writes the alerts and the page of the conditions, both from shared/conditions, and a dashboard beside them. */
 const folder = join(import.meta.dirname, '../../docs/monitoring');
 
 writeFileSync(join(folder, 'alerts.yml'), alertsFile());
 writeFileSync(join(folder, 'conditions.md'), conditionsPage());
+writeFileSync(join(folder, 'grafana.json'), grafanaFile());

@@ -140,6 +140,29 @@ describe('the alerts of docs/monitoring', function () {
       await product?.stop();
     });
 
+    it('each line of the dashboard for Grafana shows something, once a message went', async () => {
+      expect((await product.send('919876543210', 'Hello')).status).to.equal(200);
+      const empty = async (expressions: readonly string[]) => {
+        const found = await Promise.all(expressions.map((one) => prometheus.query(one)));
+        return expressions.filter((_, at) => found[at]?.length === 0);
+      };
+      // Nothing is wrong, nothing waits, and nothing goes over the chat app.
+      const quiet = [
+        ...['harkara_conditions > 0', 'harkara_queue_messages', 'harkara_queue_oldest_seconds'],
+        'sum by (result) (rate(harkara_chatapp_sends_total[1m]))',
+      ];
+      const shipped = readFileSync(join(SHIPPED, 'grafana.json'), 'utf8').replaceAll('$__rate_interval', '1m');
+      const all = [...shipped.matchAll(/"expr":("(?:[^"\\]|\\.)*")/g)].map(([, expr = '']) => String(JSON.parse(expr)));
+      const lines = all.filter((one) => !quiet.includes(one));
+      expect(lines)
+        .to.have.length(all.length - quiet.length)
+        .and.to.have.length.above(15);
+
+      await eventually(async () => (await empty(lines)).length === 0, 'every line shows something', FIGURES_MS).catch(
+        async () => expect(await empty(lines)).to.deep.equal([]),
+      );
+    });
+
     it('none is there while all is well, and one when the carrier goes away', async () => {
       const binds = async () => (await prometheus.query('harkara_smpp_binds')).map(({ value }) => value);
       await eventually(async () => (await binds()).join() === '1', 'the bind is told', FIGURES_MS);
