@@ -84,6 +84,11 @@ function wordEvent(component: string, event: EventName, word: string) {
   });
 }
 
+/** Why an SMS goes in place of a chat-app message. */
+export const FALLBACK_BECAUSE = z
+  .enum(['failed', 'not_delivered'])
+  .meta({ description: '`not_delivered`: its time was over. It may still arrive; that is told, and costs nothing.' });
+
 /** `more`: what events of this status have besides, or in place of what the others have. */
 function statusEvent(component: string, status: string, more: z.ZodRawShape) {
   return named(component, {
@@ -111,6 +116,18 @@ function why(example: { readonly code?: string; readonly reason?: string } = {})
     error_reason: text('The reason, in words.', reason === undefined ? {} : { example: reason }).nullable(),
   };
 }
+
+export const MessageFallbackEvent = named('MessageFallbackEvent', {
+  event: z.literal('message.fallback'),
+  message_id: id('msg', 'Id of the chat-app message.', 'msg_01m7znjn7hdb5pft3awkb6pgvz'),
+  to: text('Recipient.', { example: '919876543210' }),
+  fallback_message_id: id('msg', 'Id of the SMS, which has events of its own. Null if it could not go.').nullable(),
+  because: FALLBACK_BECAUSE,
+  timestamp: time('When it happened.', '2026-11-21T04:31:01+00:00'),
+  ...why(),
+  reference: text('Your own name for the message, if you gave one.', { example: 'order 7' }).optional(),
+  conversation_id: id('cnv', 'Chat-app: the conversation that it belongs to.', 'cnv_01m7znjn7hdb5pft3awkb6pgvz'),
+});
 
 const REASON = 'Why, in the words of whoever decided. `null` when nobody gave a reason.';
 
@@ -185,6 +202,7 @@ export const EVENT_SHAPES: Readonly<Record<EventName, z.ZodType<object>>> = {
   'message.failed': statusEvent('MessageFailedEvent', 'failed', why({ code: '1', reason: 'Unknown subscriber' })),
   'message.expired': statusEvent('MessageExpiredEvent', 'expired', why()),
   'message.rejected': statusEvent('MessageRejectedEvent', 'rejected', why({ code: '69', reason: 'submit failed' })),
+  'message.fallback': MessageFallbackEvent,
   'template.approved': decisionEvent('TemplateApprovedEvent', 'approved', text(REASON)),
   'template.rejected': decisionEvent(
     'TemplateRejectedEvent',

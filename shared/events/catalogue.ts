@@ -83,6 +83,12 @@ const MESSAGE_EVENTS = {
     body: errorBody,
   },
   'message.rejected': { channels: ALL, state: 'rejected', when: 'The message was refused for good.', body: errorBody },
+  'message.fallback': {
+    channels: ['chatapp'],
+    state: 'fallback',
+    when: 'The SMS that was asked for with `fallback` goes in place of the message, or could not go.',
+    body: fallbackBody,
+  },
 } as const satisfies Readonly<Record<string, MessageEventKind>>;
 
 /** Roles that change settings. */
@@ -511,6 +517,24 @@ function outboundBody(event: string, { message, entry }: StateChange, own: OwnMe
     delivered_at: own.deliveredAt,
     timestamp: isoTimestamp(entry.at),
     ...own.error,
+    reference: message.reference,
+    ...channelOf(message).eventMembers(message),
+  };
+}
+
+/** `fallback_message_id` is that of the SMS, which has events of its own. Null if it could not go: then the error says why. */
+function fallbackBody(event: string, { message, entry }: StateChange): object {
+  assert('fallback' in message && message.fallback !== undefined, 'only a message with a fallback falls back');
+  const { decided, ended } = message.fallback;
+  return {
+    event,
+    message_id: message._id,
+    to: message.to,
+    fallback_message_id: ended?.kind === 'sent' ? ended.message : null,
+    because: decided?.because,
+    timestamp: isoTimestamp(entry.at),
+    error_code: entry.error?.code ?? null,
+    error_reason: entry.error?.reason ?? null,
     reference: message.reference,
     ...channelOf(message).eventMembers(message),
   };

@@ -121,6 +121,18 @@ export function crashCases(product: () => Product): readonly Case[] {
     },
     ends: [end],
   });
+  /** It fails, and the SMS goes in its place. */
+  const fallsBack: Pick<Case, 'act' | 'ends'> = {
+    act: async (numbers) => {
+      const fallback = { channel: 'sms', after_seconds: 3_600, message: words.message, sender: words.sender };
+      const template = { template: 'order_update', language: 'en_US', params: ['Asha', '1234'] };
+      await post('/v2/chatapp/send', { to: numbers(1, '302')[0], ...template, fallback });
+    },
+    ends: [
+      { count: 1, state: 'rejected', refunded: true },
+      { count: 1, state: DELIVERED },
+    ],
+  };
   const customerWrites: Pick<Case, 'act' | 'ends'> = {
     act: async (numbers) => provider().says(numbers(1)[0] ?? '', 'Where is my order?'),
     ends: [{ count: 1, state: 'received', price: 0 }],
@@ -311,6 +323,8 @@ export function crashCases(product: () => Product): readonly Case[] {
         { count: 1, state: 'sent', price: 0 },
       ],
     },
+    { point: 'fallback:decided', app: 'chatapp', ...fallsBack },
+    { point: 'fallback:paid', app: 'chatapp', ...fallsBack },
     // The provider took the message, but the worker died before it stored that: the status settles it.
     { point: 'chat:answered', app: 'chatapp', ...sendsTemplate() },
     { point: 'callback:heard', app: 'gateway', ...customerWrites },

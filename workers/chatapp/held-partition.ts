@@ -1,6 +1,7 @@
 import type { Db } from 'mongodb';
 import type { Announcer } from '../../shared/events/webhooks/announce.ts';
 import type { ChatMessageDocument } from '../../shared/messages/document/chat-message.ts';
+import type { Stream } from '../../shared/messages/settlement/intents.ts';
 import type { MessageLog } from '../../shared/messages/settlement/log-store.ts';
 import { oldestUnannounced, redoIntents } from '../../shared/messages/settlement/redo-intents.ts';
 import { Settler } from '../../shared/messages/settlement/settle.ts';
@@ -20,10 +21,11 @@ import type { ChatMetrics } from './metrics.ts';
 export interface HeldPartition {
   readonly lease: string;
   readonly epoch: number;
-  /** Three streams, so that sends, statuses and unknowns are settled at the same time. */
+  /** Four streams, so that sends, statuses, unknowns and fallbacks are settled at the same time. */
   readonly outcomes: OutcomeSettler<ChatMessageDocument>;
   readonly statuses: Settler;
   readonly unknowns: Settler;
+  readonly fallbacks: Settler;
   readonly messageLog: MessageLog;
   /** Whether the lease is held at this moment. */
   held(): boolean;
@@ -53,8 +55,7 @@ export async function takePartition(options: TakeOptions): Promise<HeldPartition
   const unknown = await takeOverUnknowns(db, name, epoch);
   if (unknown > 0) metrics.takenOver.inc(unknown);
   log.info('partition_taken', { lease: name, epoch, unknown });
-  const settler = (stream: 'outcomes' | 'receipts' | 'unknowns'): Settler =>
-    new Settler({ db, announcer, lease: name, epoch, stream });
+  const settler = (stream: Stream): Settler => new Settler({ db, announcer, lease: name, epoch, stream });
   return {
     lease: name,
     epoch,
@@ -70,6 +71,7 @@ export async function takePartition(options: TakeOptions): Promise<HeldPartition
     // The stream has the name that it has for SMS: a status is to a chat-app message what a receipt is to an SMS.
     statuses: settler('receipts'),
     unknowns: settler('unknowns'),
+    fallbacks: settler('fallbacks'),
     messageLog,
     held: () => lease.held && lease.epoch === epoch,
     lost: () => lease.epoch !== epoch,

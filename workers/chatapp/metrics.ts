@@ -33,6 +33,9 @@ export function createChatMetrics(metrics: Metrics) {
     policy: metrics.counter('chatapp_unknown_decided_total', 'Sends of unknown fate that the policy decided.', [
       'policy',
     ]),
+    fallbacks: metrics.counter('chatapp_fallbacks_total', 'SMS that were due in place of a chat-app message.', [
+      'result',
+    ]),
     syncs: metrics.counter('chatapp_template_syncs_total', 'Copies of providers’ template lists, by result.', [
       'result',
     ]),

@@ -13,6 +13,7 @@ import { dueChatTemplateRequests } from '../../shared/templates/chat/request-sto
 import { AccountRuns, type KnownProvider } from './account-runs.ts';
 import { Aliases } from './aliases.ts';
 import { accountsWithWork } from './claim.ts';
+import { Fallbacks } from './fallbacks.ts';
 import { HeldPartitions } from './held-partition.ts';
 import { Inbox } from './inbox.ts';
 import { InboxRotation } from './inbox-rotation.ts';
@@ -63,6 +64,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
   readonly #runs: AccountRuns;
   readonly #inbox: InboxRotation;
   readonly #held: HeldPartitions;
+  readonly #fallbacks: Fallbacks;
   #providers: ReadonlyMap<AccountId, KnownProvider> = new Map();
   #providersReadMs = Number.NEGATIVE_INFINITY;
   #unknownsMs = Number.NEGATIVE_INFINITY;
@@ -79,7 +81,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
       name: 'chatapp',
       idleMs: IDLE_MS,
       gapMs: GAP_MS,
-      hears: ['messages/chat_queue', 'chat_inbox', 'chat_template_requests'],
+      hears: ['messages/chat_queue', 'messages/fallback', 'chat_inbox', 'chat_template_requests'],
       stopMs: STOP_MS,
     });
     const { db, clock, log } = options;
@@ -114,10 +116,11 @@ export class ChatWorker extends LeasedWorker<AccountId> {
       workOff: (items, { statuses }) => inbox.work(items, statuses, (account) => this.#numberOf(account)),
     });
     this.#held = new HeldPartitions({ ...options, partitions: this.partitions, metrics, announcer });
+    this.#fallbacks = new Fallbacks({ ...options, metrics, partitionOf: (account) => this.#held.of(account) });
   }
 
   protected hasInHand(fits: (account: AccountId) => boolean): boolean {
-    return this.#runs.hasInHand(fits);
+    return this.#fallbacks.busy || this.#runs.hasInHand(fits);
   }
 
   /** SMS change `messages` too, so a worker without any provider ignores those changes. */
@@ -125,8 +128,8 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     return this.#providers.size > 0;
   }
 
-  protected override drain(): Promise<void> {
-    return this.#runs.drain();
+  protected override async drain(): Promise<void> {
+    await Promise.all([this.#runs.drain(), this.#fallbacks.close()]);
   }
 
   protected override async cutOff(): Promise<void> {
@@ -142,6 +145,7 @@ export class ChatWorker extends LeasedWorker<AccountId> {
     await this.#held.update();
     this.#runs.update(this.#providers, (account) => this.#held.of(account));
     this.#gauges();
+    this.#fallbacks.look();
     if (this.#providers.size === 0) return 'idle';
     const [sending, received] = await Promise.all([this.#lookForWork(), this.#workInbox()]);
     await this.#askForTemplates();

@@ -115,7 +115,8 @@ async function empty(db: Db, messages: readonly AnyMessage[]): Promise<{ erased:
   let waiting = 0;
   for (const message of messages) {
     const { _id, v, state } = message;
-    const isOver = state === 'received' || STATES[state].final || message.closedReason !== undefined;
+    const waits = 'fallback' in message && message.fallback?.due !== undefined;
+    const isOver = !waits && (state === 'received' || STATES[state].final || message.closedReason !== undefined);
     if (!isOver || !(await emptyDeliveries(db, message))) {
       waiting += 1;
       continue;
@@ -135,7 +136,10 @@ async function empty(db: Db, messages: readonly AnyMessage[]): Promise<{ erased:
 
 function emptied(message: AnyMessage): Readonly<Record<string, unknown>> {
   if ('inbound' in message) return { from: ERASED, inbound: { type: message.inbound.type, body: '' } };
-  if (message.channel === 'chatapp') return { to: ERASED, content: { kind: 'text', text: '' } };
+  if (message.channel === 'chatapp') {
+    const sms = message.fallback && { 'fallback.sms.text': '' };
+    return { to: ERASED, content: { kind: 'text', text: '' }, ...sms };
+  }
   return { to: ERASED, text: '' };
 }
 

@@ -2,10 +2,11 @@ import { isMessageId, type MessageId } from '../../../shared/platform/runtime/id
 import { Fault, type Kind, optional, required, string } from '../../http/fields/field.ts';
 import { dryRun, HALF_CHARACTER, hasHalfCharacter, recipient, reference } from '../../http/fields/message-fields.ts';
 import { validUntilFromNow } from '../../http/fields/times.ts';
+import { fallback } from './fallback.ts';
 
 /** The fields that every send of the chat-app channel has, in addition to its own. */
 export const to = required(recipient('chatapp'));
-export const EXTENSIONS = { reference, valid_until: validUntilFromNow, dry_run: dryRun };
+export const EXTENSIONS = { reference, valid_until: validUntilFromNow, fallback, dry_run: dryRun };
 
 export type ChatFields = { readonly to: typeof to } & typeof EXTENSIONS;
 

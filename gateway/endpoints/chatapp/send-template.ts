@@ -72,7 +72,6 @@ export const chatappSend = endpoint({
   ),
   problems: [
     'url_not_allowed',
-    'template_not_found',
     'template_not_approved',
     'template_not_supported',
     'recipient_not_opted_in',

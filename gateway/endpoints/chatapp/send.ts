@@ -5,15 +5,17 @@ import type { ProviderDocument } from '../../../shared/carriers/providers/provid
 import { findProvider } from '../../../shared/carriers/providers/store.ts';
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
 import type { ChatContent, ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import { creditsOf } from '../../../shared/money/accounts/prices.ts';
 import type { ChatAcceptOutcome } from '../../../shared/money/conversations/accept-outcome.ts';
 import type { ChatDraft } from '../../../shared/money/conversations/draft.ts';
 import { neverStore, TOO_LATE_V } from '../../../shared/money/conversations/included-store.ts';
 import { wouldOpen } from '../../../shared/money/conversations/open.ts';
 import { keysOf } from '../../../shared/money/ledger/spending.ts';
+import { wouldRefuse } from '../../../shared/money/payment/debit.ts';
 import { declareOver } from '../../../shared/money/payment/pay-by.ts';
 import { readPaid } from '../../../shared/money/payment/read-paid.ts';
 import { findCommitted } from '../../../shared/platform/mongo/find-one.ts';
-import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
+import { isoDate, isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { defined } from '../../../shared/platform/runtime/defined.ts';
 import { FreshCache } from '../../../shared/platform/runtime/fresh-cache.ts';
 import type { AccountId, MessageId } from '../../../shared/platform/runtime/ids.ts';
@@ -32,6 +34,7 @@ import { PROBLEMS, type ProblemSlug } from '../../http/problem.ts';
 import { beyondLimits, RECIPIENT_LIMITS, tooManyNow, withinRecipientLimit } from '../limits/recipients.ts';
 import { explainCode } from '../messages/explain/explain.ts';
 import { findAnswered } from './answered.ts';
+import { FALLBACK_REFUSALS, FallbackDryRun, fallbackDryRun, orderFallback } from './fallback.ts';
 import type { ChatFields } from './fields.ts';
 
 /** What the sends of the chat-app channel have in common. A refused request is neither stored nor charged. */
@@ -48,6 +51,7 @@ const ChatDryRun = named('ChatDryRun', 'The answer to `dry_run`.', {
     'What the same request without `dry_run` would cost: 0 in a conversation that is paid already.',
     { minimum: 0, example: 2 },
   ),
+  fallback: FallbackDryRun.optional(),
 });
 
 /** `result`: the name of what a send answers that is no dry run. */
@@ -68,6 +72,7 @@ export const REFUSALS = [
   'spend_limit_reached',
   'conversation_limit_reached',
   ...RECIPIENT_LIMITS,
+  ...FALLBACK_REFUSALS,
   'outcome_unknown',
 ] as const satisfies readonly ProblemSlug[];
 
@@ -128,8 +133,9 @@ export function chatSend<Body extends Fields>(
         given.to === undefined || order.replyTo === undefined
           ? undefined
           : await findAnswered(db, account, given.to, 'reply_to', order.replyTo, problems);
+      const instead = await orderFallback(deps, asked.caller, order.read);
       if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
-      const why = refusedByProvider(provider) ?? order.refused;
+      const why = refusedByProvider(provider) ?? order.refused ?? (instead?.kind === 'refused' ? instead : undefined);
       if (why !== undefined) return why;
       const { caller } = asked;
       const recipients = given.to === undefined ? [] : [given.to];
@@ -140,12 +146,14 @@ export function chatSend<Body extends Fields>(
       const { content } = order;
       assert(content !== undefined, 'there is no content and no problem');
       const { to, reference, valid_until: validUntil, dry_run: dry } = wholeOf(order.read);
-      const more = defined({ replyTo, reference });
+      const fallback = instead?.kind === 'fallback' ? instead.fallback : undefined;
+      const more = defined({ replyTo, reference, fallback });
       const draft: ChatDraft = { _id: id, to, content, validUntil, ...more, ...keysOf(caller.caps) };
-      if (order.askNetwork !== undefined) {
+      if (order.askNetwork !== undefined || fallback !== undefined) {
+        // Nothing is reserved for a fallback. But who could not pay for it now is told so.
         const early = await dryRun(caller, draft);
         if (early.kind === 'refused') return early;
-        await order.askNetwork();
+        await order.askNetwork?.();
         if (problems.count > 0) return { kind: 'refused', problem: invalidUrlRequest(problems) };
       }
       if (dry) return dryRun(caller, draft);
@@ -171,8 +179,13 @@ export function chatSend<Body extends Fields>(
     if (over !== undefined) return { kind: 'refused', problem: over };
     const outcome = await wouldOpen(db, account._id, draft, clock.now(), prices, caps);
     if (outcome.kind !== 'would_accept') return { kind: 'refused', problem: chatRefusal(outcome, draft._id) };
+    const { fallback } = draft;
+    const both = fallback && outcome.credits + creditsOf(fallback.sms);
+    const short = both && (await wouldRefuse(db, account._id, both, isoDate(clock.now()), caps));
+    if (short) return { kind: 'refused', problem: refusal(short, draft._id) };
     const credits = { credits_used: 0, credits_required: outcome.credits };
-    return { kind: 'dry_run', body: { status: 'success', dry_run: true, ...credits } };
+    const instead = fallback && { fallback: fallbackDryRun(fallback) };
+    return { kind: 'dry_run', body: { status: 'success', dry_run: true, ...credits, ...instead } };
   }
 }
 

@@ -154,7 +154,7 @@ function messageOf({ _id, at, state, batch }: Booked): MessageId | undefined {
 function whyBack(reference = '', message: Linked | undefined): string {
   if (reference.startsWith('sch_')) return 'The schedule was cancelled.';
   if (reference.startsWith('bat_')) return 'The batch was stopped before these messages left.';
-  if (reference.startsWith('cnv_')) return 'No message of the conversation was taken.';
+  if (reference.startsWith('cnv_')) return 'No message of the conversation was taken, or an SMS went in its place.';
   return (message && explain(message)?.cause) ?? 'No carrier took the message.';
 }
 

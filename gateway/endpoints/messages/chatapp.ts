@@ -1,16 +1,21 @@
 import { chatMessageKey } from '../../../shared/carriers/providers/message-key.ts';
 import { CHAT_OPERATOR } from '../../../shared/messages/channels/chatapp.ts';
-import { CONTENT_TEXTS } from '../../../shared/messages/document/chat-message.ts';
+import { CONTENT_TEXTS, type Fallback } from '../../../shared/messages/document/chat-message.ts';
 import { isoTimestamp } from '../../../shared/platform/runtime/clock.ts';
 import { type AccountId, idTime } from '../../../shared/platform/runtime/ids.ts';
+import type { Shown } from '../../api/endpoint.ts';
 import { partRecords } from './part-record.ts';
+import type { FallbackShown } from './shapes.ts';
 import type { MessageStatus, MessageSummary, TextlessChatMessage, TextlessInbound, View } from './view.ts';
 
 /** What the API shows of a message of the chat-app channel, in either direction. */
 export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
   summaryFields: ['direction', 'conversation', 'from', 'content.kind', 'content.type', 'inbound.type'],
-  statusFields: ['direction', 'conversation', 'from'],
-  textFields: [...CONTENT_TEXTS, 'inbound.body', 'inbound.more'],
+  statusFields: [
+    ...['direction', 'conversation', 'from'],
+    ...['fallback.afterSeconds', 'fallback.due', 'fallback.decided', 'fallback.ended'],
+  ],
+  textFields: [...CONTENT_TEXTS, 'inbound.body', 'inbound.more', 'fallback.sms.text'],
   // Chat-app messages are claimed under a lease of ours. Its name says nothing to a customer.
   showsCarrier: false,
 
@@ -18,7 +23,7 @@ export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
 
   summary: (message) => ({ ...always(message), type: typeOf(message) }),
 
-  status: always,
+  status: (message) => ({ ...always(message), ...fallbackRecord(message) }),
 
   whole(message) {
     if (message.direction === 'in') return {};
@@ -32,6 +37,7 @@ export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
       pricing,
       tries,
       parts: partRecords(parts, (key) => providerMessageId(key, account)),
+      ...fallbackRecord(message),
     };
   },
 
@@ -57,6 +63,24 @@ export const chatapp: View<TextlessChatMessage | TextlessInbound> = {
 /** The members that lists and statuses have. `from` is null if the provider did not say who wrote. */
 function always({ direction, from, conversation }: MessageStatus | MessageSummary) {
   return { channel: 'chatapp', direction, from, conversation_id: conversation } as const;
+}
+
+/** What becomes of the SMS in its place; empty if none was asked for. */
+function fallbackRecord({ fallback }: { readonly fallback?: Omit<Fallback, 'sms'> }): {
+  readonly fallback?: Shown<typeof FallbackShown>;
+} {
+  if (fallback === undefined) return {};
+  const { afterSeconds, due, decided, ended } = fallback;
+  const state = ended?.kind ?? (decided ? 'going' : due ? 'waiting' : 'not_needed');
+  return {
+    fallback: {
+      ...{ channel: 'sms', after_seconds: afterSeconds, state },
+      due_at: state === 'waiting' && due ? isoTimestamp(due) : undefined,
+      because: decided?.because,
+      message_id: ended?.kind === 'sent' ? ended.message : undefined,
+      ...(ended?.kind === 'refused' && { error_code: ended.code, error_reason: ended.reason }),
+    },
+  };
 }
 
 /**

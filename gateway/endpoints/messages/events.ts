@@ -4,7 +4,7 @@ import { eventBody, MESSAGE_EVENT_NAMES } from '../../../shared/events/catalogue
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import { type AccountId, type EventId, isMessageId, type MessageId } from '../../../shared/platform/runtime/ids.ts';
 import { endpoint, type Shown } from '../../api/endpoint.ts';
-import { MessageReceivedEvent } from '../../api/event-shapes.ts';
+import { FALLBACK_BECAUSE, MessageFallbackEvent, MessageReceivedEvent } from '../../api/event-shapes.ts';
 import { flag, named, text, time } from '../../api/shapes.ts';
 import { choice, Fault, optional, string } from '../../http/fields/field.ts';
 import { cursorOf, limit, queryTime } from '../../http/fields/query.ts';
@@ -40,6 +40,8 @@ const Event = z
     recipient: text("Of an opt-out: the customer's number.").optional(),
     number: text('Of an opt-out: your number that the customer wrote to.').optional(),
     word: text('Of an opt-out: what the customer wrote.').optional(),
+    fallback_message_id: MessageFallbackEvent.shape.fallback_message_id.optional(),
+    because: FALLBACK_BECAUSE.optional(),
     channel: z.literal('sms').meta({ description: 'SMS only.' }).optional(),
     opt_out,
     missing_parts,
@@ -52,7 +54,7 @@ const Event = z
   .meta({
     id: 'Event',
     description:
-      'The payload that webhooks get, with its id. `message.received` has `from`, `type` and `body`; of an SMS also `to` and `channel`. `recipient.opted_out` and `recipient.opted_in` have `recipient`, `number`, `word` and `channel`. Types other than `text` have one more member, named like the type, with the details.',
+      'The payload that webhooks get, with its id. `message.received` has `from`, `type` and `body`; of an SMS also `to` and `channel`. `recipient.opted_out` and `recipient.opted_in` have `recipient`, `number`, `word` and `channel`, `message.fallback` has `fallback_message_id` and `because`. Types other than `text` have one more member, named like the type, with the details.',
   });
 
 const EventPage = named('EventPage', 'Events, newest first.', {

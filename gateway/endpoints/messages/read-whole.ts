@@ -39,6 +39,8 @@ export interface WholeMessage {
   readonly resends: readonly MessageId[];
   /** What the provider says of the price of a message that is on its way: it is kept with the message when that is delivered. */
   readonly pricing: Pricing | undefined;
+  /** The SMS that went in its place. */
+  readonly instead: WholeMessage | undefined;
   /** The message log's entries of this message, oldest first. */
   readonly log: readonly LogRecord[];
 }
@@ -68,7 +70,9 @@ export async function readWholeMessage(
   );
   if (message === undefined) return undefined;
   const { debit, refund } = viewOf(message).payment(message);
-  const [entries, deliveries, log, repeats, resends, pricing] = await Promise.all([
+  const sms =
+    'fallback' in message && message.fallback?.ended?.kind === 'sent' ? message.fallback.ended.message : undefined;
+  const [entries, deliveries, log, repeats, resends, pricing, instead] = await Promise.all([
     readEntries(
       db,
       account,
@@ -79,6 +83,7 @@ export async function readWholeMessage(
     debit === undefined ? [] : readRepeats(db, message),
     readResends(db, message),
     readEarlyPricing(db, message),
+    sms === undefined ? undefined : readWholeMessage(db, account, sms, texts),
   ]);
   return {
     message,
@@ -88,7 +93,7 @@ export async function readWholeMessage(
     refunded: entries.find(({ change }) => change === refund),
     deliveries,
     log,
-    ...{ repeats, resends },
+    ...{ repeats, resends, instead },
   };
 }
 

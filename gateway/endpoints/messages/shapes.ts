@@ -3,6 +3,7 @@ import { MESSAGE_EVENT_NAMES, stateOf } from '../../../shared/events/catalogue.t
 import { CHANNEL_NAMES } from '../../../shared/messages/channels/channels.ts';
 import { ROUTES } from '../../../shared/messages/document/routing.ts';
 import { STATES } from '../../../shared/messages/document/status.ts';
+import { FALLBACK_BECAUSE } from '../../api/event-shapes.ts';
 import { flag, id, named, text, time, whole } from '../../api/shapes.ts';
 import { DELIVERY_STATES } from '../webhooks/deliveries.ts';
 import { SAID } from './texts.ts';
@@ -29,7 +30,7 @@ const Status = z.enum(SHOWN_STATES).meta({
 const ReachedStatus = z.enum([...new Set([...SHOWN_STATES, ...MESSAGE_EVENT_NAMES.map(stateOf)])]).meta({
   id: 'ReachedStatus',
   description:
-    "A status that the message had. A customer's SMS that put the customer on the list of opt-outs, or took the customer off it, has `opted_out` or `opted_in` too.",
+    "A status that the message had. A customer's SMS that put the customer on the list of opt-outs, or took the customer off it, has `opted_out` or `opted_in` too; a chat-app message has `fallback` when an SMS went in its place, or could not.",
 });
 
 /** What is shown of every message. */
@@ -70,12 +71,29 @@ const COMMON = {
 const channel = z.enum(CHANNEL_NAMES);
 const reference = text('Your own name for the message.');
 
+export const FallbackShown = z
+  .strictObject({
+    channel: z.literal('sms'),
+    after_seconds: whole('How long the message had to be delivered.', { minimum: 10, example: 60 }),
+    state: z.enum(['waiting', 'not_needed', 'going', 'sent', 'refused']).meta({
+      description:
+        '`waiting`: the message may still arrive. `not_needed`: it arrived, or cannot fail any more. `going`: it is decided that the SMS goes. `sent`: the SMS is paid for; it has an id and a status of its own. `refused`: it could not go.',
+    }),
+    due_at: time('While it waits: when the SMS goes.').optional(),
+    because: FALLBACK_BECAUSE.optional(),
+    message_id: id('msg', 'Id of the SMS.').optional(),
+    error_code: text('Why it could not go, as a code.').optional(),
+    error_reason: text('Why it could not go, in words.').optional(),
+  })
+  .meta({ description: 'Chat-app: the SMS that goes in its place if it fails or is not delivered in time.' });
+
 export const DeliveryStatus = z
   .strictObject({
     ...COMMON,
     reference: reference.optional(),
     segments: whole('Number of SMS that the text is sent as.', { minimum: 1, example: 1 }).optional(),
     channel: channel.meta({ description: 'Of chat-app messages, and of SMS that were received.' }).optional(),
+    fallback: FallbackShown.optional(),
     timeline: z
       .array(z.strictObject({ status: ReachedStatus, at: time() }))
       .meta({ description: 'Every status that it had, oldest first.' }),
@@ -162,7 +180,13 @@ export const Happened = z.strictObject({
     'state',
     'webhook',
     'refunded',
+    'fallback',
   ]),
+  message_id: id(
+    'msg',
+    'Of what happened to the SMS in its place: the id of the SMS. Absent: it happened to the message.',
+  ).optional(),
+  because: FALLBACK_BECAUSE.optional(),
   status: ReachedStatus.optional(),
   carrier: text().optional(),
   credits: whole().optional(),
@@ -232,6 +256,8 @@ export const WholeMessage = z
     in_reply_to: text(
       "SMS: the customer's message (STOP, START or HELP) that this one answers by itself, as the account has set.",
     ).optional(),
+    fallback: FallbackShown.optional(),
+    fallback_of: id('msg', 'SMS: the chat-app message in whose place it goes.').optional(),
     resend_of: text('SMS: the message that it repeats (`POST /v2/messages/{message_id}/resend`).').optional(),
     reply_to: text('Chat-app: the message that this one answers or reacts to.').optional(),
     template: text('Chat-app: its name.').optional(),
@@ -278,7 +304,7 @@ export const WholeMessage = z
       .optional(),
     timeline: z.array(Happened).meta({
       description:
-        "What happened, oldest first: `accepted`; the `template` that the text matched; the `path`; `paid`; `taken` by a carrier's worker; a carrier's `answer` to a submit and its `receipt`, raw and as we read them (the unusual ones, or all if the account asks for it; kept for 30 days unless your service provider says otherwise); the `policy` that decided about a submit without an answer; each `state`; each `webhook` attempt (the newest 20 of a delivery); `refunded`.",
+        "What happened, oldest first: `accepted`; the `template` that the text matched; the `path`; `paid`; `taken` by a carrier's worker; a carrier's `answer` to a submit and its `receipt`, raw and as we read them (the unusual ones, or all if the account asks for it; kept for 30 days unless your service provider says otherwise); the `policy` that decided about a submit without an answer; each `state`; each `webhook` attempt (the newest 20 of a delivery); `refunded`; of a chat-app message whose `fallback` goes, that decision, and what happened to the SMS, with its `message_id`.",
     }),
   })
   .meta({

@@ -25,7 +25,7 @@ export const sms: View<TextlessSms | TextlessInboundSms> = {
 
   whole(message) {
     if ('inbound' in message) return { carrier: message.carrier };
-    const { encoding, validUntil, route, claim, tries, inReplyTo, resendOf, parts = [] } = message;
+    const { encoding, validUntil, route, claim, tries, inReplyTo, resendOf, fallbackOf, parts = [] } = message;
     return {
       encoding,
       valid_until: isoTimestamp(validUntil),
@@ -35,6 +35,7 @@ export const sms: View<TextlessSms | TextlessInboundSms> = {
       // JSON leaves it out where there is none.
       in_reply_to: inReplyTo,
       resend_of: resendOf,
+      fallback_of: fallbackOf,
       /** How many submits a carrier refused for now. */
       tries,
       parts: partRecords(parts, carrierMessageId),

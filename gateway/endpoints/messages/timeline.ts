@@ -11,11 +11,28 @@ import { viewOf } from './views.ts';
 const ATTEMPTS_SHOWN = 20;
 
 /** What happened to a message, oldest first. Entries of the same millisecond are in the order of cause and effect. */
-export function timelineOf({ message, paid, refunded, deliveries, log }: WholeMessage): Shown<typeof Happened>[] {
+export function timelineOf(whole: WholeMessage): Shown<typeof Happened>[] {
+  const { instead } = whole;
+  const ofSms = (instead === undefined ? [] : happeningsOf(instead)).map(({ more, ...one }) => {
+    return { ...one, more: { ...more, message_id: instead?.message._id } };
+  });
+  return [...happeningsOf(whole), ...ofSms]
+    .sort((a, b) => a.at.getTime() - b.at.getTime())
+    .map(({ at, what, more }) => ({ at: isoTimestamp(at), what, ...more }));
+}
+
+function happeningsOf({ message, paid, refunded, deliveries, log }: WholeMessage): Happening[] {
   const happened = beginningOf(message, paid);
   // A carrier's answer is listed before the state that it caused.
   for (const record of log) happened.push({ at: record.at, what: record.kind, more: said(record, message) });
-  for (const { state, at } of message.history) happened.push({ at, what: 'state', more: { status: state } });
+  for (const { state, at, error } of message.history) {
+    const why = state === 'fallback' ? { error_code: error?.code, error_reason: error?.reason } : {};
+    happened.push({ at, what: 'state', more: { status: state, ...why } });
+  }
+  if ('fallback' in message && message.fallback?.decided !== undefined) {
+    const { at, because } = message.fallback.decided;
+    happened.push({ at, what: 'fallback', more: { because } });
+  }
   for (const delivery of deliveries) {
     for (const { at, result, durationMs } of delivery.attempts.slice(-ATTEMPTS_SHOWN)) {
       const more = {
@@ -35,9 +52,7 @@ export function timelineOf({ message, paid, refunded, deliveries, log }: WholeMe
     };
     happened.push({ at: refunded.at, what: 'refunded', more });
   }
-  return happened
-    .sort((a, b) => a.at.getTime() - b.at.getTime())
-    .map(({ at, what, more }) => ({ at: isoTimestamp(at), what, ...more }));
+  return happened;
 }
 
 /** The entries up to the claim by a worker. */

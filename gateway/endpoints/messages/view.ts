@@ -3,6 +3,7 @@ import type {
   ChatContent,
   ChatMessageDocument,
   ContentType,
+  Fallback,
   InboundContent,
   InboundMessageDocument,
 } from '../../../shared/messages/document/chat-message.ts';
@@ -94,8 +95,10 @@ export type MessageStatus = Pick<StoredMessage, (typeof STATUS_FIELDS)[number]> 
 
 /** Fields that only some channels have. Each view names those that are read. */
 type OwnFields = Pick<MessageDocument, 'sender' | 'route' | 'batch' | 'segments'> &
-  Pick<ChatMessageDocument, 'conversation'> &
-  Pick<InboundMessageDocument, 'from'> & {
+  Pick<ChatMessageDocument, 'conversation'> & { readonly fallback: Omit<Fallback, 'sms'> } & Pick<
+    InboundMessageDocument,
+    'from'
+  > & {
     readonly direction: 'in' | 'out';
     /** For our messages: the kind of content. */
     readonly content: { readonly kind: ChatContent['kind']; readonly type?: ContentType };

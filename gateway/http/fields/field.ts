@@ -116,7 +116,7 @@ export class Fault {
 }
 
 /** An issue whose text zod need not look for. */
-function custom(fault: Fault, input: unknown, path: PropertyKey[] = []) {
+export function custom(fault: Fault, input: unknown, path: PropertyKey[] = []) {
   return { code: 'custom' as const, input, path, params: fault, message: fault.detail };
 }
 

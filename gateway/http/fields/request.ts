@@ -1,8 +1,20 @@
 import assert from 'node:assert/strict';
 import { z } from 'zod';
-import type { JsonObject } from '../context.ts';
+import { isObject, type JsonObject } from '../context.ts';
 import { FieldProblems, refuseUnknown } from '../field-problems.ts';
-import { type Fields, type Reading, readField, type Schema, schemaOf, Unread, type Values } from './field.ts';
+import {
+  custom,
+  Fault,
+  type Fields,
+  type Kind,
+  object,
+  type Reading,
+  readField,
+  type Schema,
+  schemaOf,
+  Unread,
+  type Values,
+} from './field.ts';
 
 /**
  * The fields that an endpoint accepts. The list of known names, the checks and the schema in the API's document follow
@@ -64,6 +76,33 @@ export async function readRequest<T extends Fields>(
   const given = values as Given<T>;
   for (const rule of rules) rule(given, has, problems);
   return { given, problems };
+}
+
+/** A field that is a request in itself: an object with fields, either of some, and rules. Its problems are named below it. */
+export function nested<T extends Fields>(table: RequestTable<T>): Kind<Values<T>> {
+  const { fields, either, rules } = table;
+  const members = object(fields);
+  return z
+    .unknown()
+    .meta({ ...requestSchema({ fields, either, rules: [] }) })
+    .transform((given, { issues }) => {
+      const has = (name: string): boolean => isObject(given) && Object.hasOwn(given, name);
+      const read = members.safeParse(given);
+      if (!isObject(given)) {
+        issues.push(...((read.error?.issues ?? []) as z.core.$ZodRawIssue[]));
+        return z.NEVER;
+      }
+      const problems = new FieldProblems();
+      const unread = either.map((pair) => surplusOf(pair, has, problems));
+      for (const issue of read.error?.issues ?? []) {
+        if (!unread.includes(String(issue.path[0]))) issues.push(issue as z.core.$ZodRawIssue);
+      }
+      for (const rule of rules) rule(read.data ?? {}, has, problems);
+      for (const { field, code, detail } of problems.listed) {
+        issues.push(custom(new Fault(code, detail), given, [field]));
+      }
+      return read.data ?? z.NEVER;
+    }) as Kind<unknown> as Kind<Values<T>>;
 }
 
 function surplusOf({ names, surplus }: Either, has: (name: string) => boolean, problems: FieldProblems) {

@@ -21,7 +21,9 @@ type Unsettable = Pick<
   | 'held'
 >;
 /** Fields that a settle may set. */
-type Settable = Unsettable & Pick<MessageDocument, 'path' | 'attempts'> & Pick<ChatMessageDocument, 'pricing' | 'cost'>;
+type Settable = Unsettable &
+  Pick<MessageDocument, 'path' | 'attempts'> &
+  Pick<ChatMessageDocument, 'pricing' | 'cost' | 'fallback'>;
 
 /**
  * What one settle does to one message, decided from the document that was read. It is applied twice: in the store, by an update

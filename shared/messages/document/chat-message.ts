@@ -1,4 +1,5 @@
 import type { ConversationId, GroupId, MessageId } from '../../platform/runtime/ids.ts';
+import type { MessageDraft } from './draft.ts';
 import type { StoredMessage } from './message.ts';
 
 /** The path of chat-app messages. No carrier serves it: the chatapp worker claims them account by account. */
@@ -29,6 +30,8 @@ export interface ChatMessageDocument extends StoredMessage {
   readonly content: ChatContent;
   /** The message that it is shown as an answer to. */
   readonly replyTo?: Answered;
+  /** The SMS that goes in its place, if it fails or is not delivered in time. */
+  readonly fallback?: Fallback;
 }
 
 /** A message of either direction that another one refers to: ours and the provider's id of it. */
@@ -52,6 +55,27 @@ export interface Pricing {
 export function isBilled({ billable, type = '' }: Pricing): boolean {
   return billable ?? !type.startsWith('free');
 }
+
+/** Checked and priced when the chat-app message was accepted, and paid for when it goes. */
+export interface Fallback {
+  readonly afterSeconds: number;
+  readonly sms: FallbackSms;
+  /** When somebody must look at it. Unset when nothing is left to do: the message arrived, or `ended`. */
+  readonly due?: Date;
+  /** From then on the SMS goes, whatever is heard of the message. */
+  readonly decided?: { readonly at: Date; readonly because: 'failed' | 'not_delivered' };
+  readonly ended?: FallbackEnd;
+}
+
+/** What became of the SMS: it is paid for and stored, or it could not be. */
+export type FallbackEnd =
+  | { readonly kind: 'sent'; readonly message: MessageId }
+  | { readonly kind: 'refused'; readonly code: string; readonly reason: string };
+
+export type FallbackSms = Pick<
+  MessageDraft,
+  'sender' | 'route' | 'lane' | 'text' | 'encoding' | 'segments' | 'template' | 'entityId' | 'credits'
+>;
 
 /** The content exactly as requested ("Chat-app messages (request fields)"). */
 export type ChatContent =

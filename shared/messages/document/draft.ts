@@ -20,6 +20,7 @@ export type MessageDraft = Pick<
   | 'reference'
   | 'batch'
   | 'inReplyTo'
+  | 'fallbackOf'
   | 'resendOf'
   | 'credits'
   | 'keys'
@@ -47,6 +48,7 @@ export function queuedMessage(account: AccountId, group: GroupId, draft: Message
     ...(draft.entityId === undefined ? {} : { entityId: draft.entityId }),
     ...(draft.reference === undefined ? {} : { reference: draft.reference }),
     ...(draft.inReplyTo === undefined ? {} : { inReplyTo: draft.inReplyTo }),
+    ...(draft.fallbackOf === undefined ? {} : { fallbackOf: draft.fallbackOf }),
     ...(draft.resendOf === undefined ? {} : { resendOf: draft.resendOf }),
     ...(draft.credits === undefined ? {} : { credits: draft.credits }),
     ...(draft.keys === undefined ? {} : { keys: draft.keys }),

@@ -110,6 +110,8 @@ export interface MessageDocument extends StoredMessage {
   readonly resentAs?: readonly MessageId[];
   /** The customer's message that it answers by itself (a confirmation of STOP): it goes to who has opted out, too. */
   readonly inReplyTo?: MessageId;
+  /** The chat-app message in whose place it goes (document/fallback.ts). */
+  readonly fallbackOf?: MessageId;
   /** What was paid for it. Absent: 1 (money/accounts/prices.ts). */
   readonly credits?: number;
   /**
@@ -173,9 +175,12 @@ export interface Part {
 }
 export type PartState = 'accepted' | 'refused' | 'unknown' | FinalState;
 
-/** A state that the message reached. For a customer's message also what followed from it (carriers/opt-outs/). */
+/**
+ * A state that the message reached. For a customer's message also what followed from it (carriers/opt-outs/), and for a chat-app
+ * message what became of the SMS in its place (fallback.ts).
+ */
 export interface HistoryEntry {
-  readonly state: 'sent' | FinalState | 'read' | 'received' | 'opted_out' | 'opted_in';
+  readonly state: 'sent' | FinalState | 'read' | 'received' | 'opted_out' | 'opted_in' | 'fallback';
   readonly at: Date;
   /** Why it failed or expired: the message's own fields are unset when it arrives after all. Absent in older entries. */
   readonly error?: { readonly code: string; readonly reason?: string };

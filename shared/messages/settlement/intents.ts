@@ -3,7 +3,7 @@ import { isDuplicateKey } from '../../platform/mongo/errors.ts';
 import type { MessageId } from '../../platform/runtime/ids.ts';
 
 /** The streams of one lease settle in parallel, each with its own intent. */
-export const STREAMS = ['outcomes', 'receipts', 'unknowns', 'due'] as const;
+export const STREAMS = ['outcomes', 'receipts', 'unknowns', 'due', 'fallbacks'] as const;
 export type Stream = (typeof STREAMS)[number];
 
 /** The lease under which messages are settled. */

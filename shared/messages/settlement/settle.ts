@@ -7,6 +7,7 @@ import { crashPoint } from '../../platform/runtime/crash-point.ts';
 import type { MessageId } from '../../platform/runtime/ids.ts';
 import type { AnyMessage } from '../document/any-message.ts';
 import { applyChange, type Change, changeUpdate, explained } from '../document/change.ts';
+import { withFallback } from '../document/fallback.ts';
 import type { HistoryEntry } from '../document/message.ts';
 import { STATES } from '../document/status.ts';
 import { type FollowUpDeps, FollowUps, type Written } from './follow-up.ts';
@@ -225,7 +226,7 @@ export class Settler {
 function decide<M extends AnyMessage>(open: Open<M>): Decided<M>[] {
   const decided = open.item.decide(open.message);
   if (decided === undefined) return [];
-  const change = explained(decided);
+  const change = withFallback(open.message, explained(decided));
   return [{ ...open, change, after: applyChange(open.message, change) }];
 }
 

@@ -121,8 +121,8 @@ export async function settleCharge(db: Db, charge: Charge): Promise<'stands' | '
   );
 }
 
-const FATE = { state: 1, parts: 1, earlier: 1 } as const;
-type Read = Pick<ChatMessageDocument, '_id' | keyof typeof FATE>;
+const FATE = { state: 1, parts: 1, earlier: 1, 'fallback.ended.kind': 1 } as const;
+type Read = Parameters<typeof fateOf>[0] & Pick<ChatMessageDocument, '_id'>;
 
 function memberOf(message: Read): Member {
   return { _id: message._id, fate: fateOf(message) };

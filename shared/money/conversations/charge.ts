@@ -1,4 +1,4 @@
-import type { ChatMessageDocument } from '../../messages/document/chat-message.ts';
+import type { ChatMessageDocument, FallbackEnd } from '../../messages/document/chat-message.ts';
 import { mayHaveLeft } from '../../messages/document/copies.ts';
 import type { MessageState } from '../../messages/document/message.ts';
 import type { MessageId } from '../../platform/runtime/ids.ts';
@@ -35,7 +35,13 @@ export function judgeCharge(opener: Member | undefined, others: readonly Member[
   return successor === undefined ? { kind: 'refunded' } : { kind: 'passes_on', successor: successor._id };
 }
 
-export function fateOf(message: Pick<ChatMessageDocument, 'state' | 'parts' | 'earlier'>): Fate {
+/** A message whose SMS went counts as refused: the SMS is paid for, so it is not, whatever is heard of it later. */
+export function fateOf(
+  message: Pick<ChatMessageDocument, 'state' | 'parts' | 'earlier'> & {
+    readonly fallback?: { readonly ended?: Pick<FallbackEnd, 'kind'> };
+  },
+): Fate {
+  if (message.fallback?.ended?.kind === 'sent') return 'refused';
   if (mayHaveLeft(message)) return 'taken';
   const { state, parts = [] } = message;
   const nothingTaken = parts.every((part) => part.state === 'refused');

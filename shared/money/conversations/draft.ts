@@ -5,7 +5,7 @@ import type { PaidConversation } from '../accounts/opening.ts';
 /** A chat-app message as requested: checked, not paid yet. */
 export type ChatDraft = Pick<
   ChatMessageDocument,
-  '_id' | 'to' | 'content' | 'replyTo' | 'validUntil' | 'reference' | 'keys'
+  '_id' | 'to' | 'content' | 'replyTo' | 'validUntil' | 'reference' | 'keys' | 'fallback'
 >;
 
 /** The document that an accepted draft becomes. Pure: accept and a redo after a crash write the same. */
@@ -30,6 +30,7 @@ export function queuedChatMessage(
     ...(draft.replyTo !== undefined && { replyTo: draft.replyTo }),
     ...(draft.reference !== undefined && { reference: draft.reference }),
     ...(draft.keys !== undefined && { keys: draft.keys }),
+    ...(draft.fallback !== undefined && { fallback: draft.fallback }),
     state: 'queued',
     v: 0,
     due: draft.validUntil,

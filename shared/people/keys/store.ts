@@ -202,6 +202,20 @@ export async function setKeyCaps(
   return findKey(db, _id);
 }
 
+/** The caps of those of these lines of an account's keys that have any: what their keys may spend (money/ledger/spending.ts). */
+export async function readCapsOfLines(
+  db: Db,
+  account: AccountId,
+  lines: readonly string[],
+): Promise<readonly ({ readonly key: string } & NonNullable<KeyDocument['caps']>)[]> {
+  if (lines.length === 0) return [];
+  const ofLines = [{ _id: { $in: [...lines] } }, { line: { $in: [...lines] } }];
+  const found = await keys(db)
+    .find({ account, $or: ofLines, caps: { $exists: true } }, { projection: { line: 1, caps: 1 } })
+    .toArray();
+  return [...new Map(found.map((key) => [lineOf(key), { key: lineOf(key), ...key.caps }])).values()];
+}
+
 /** Marks the values as literals: a name may begin with `$`. */
 function literally(change: object): Document {
   const given = Object.entries(change).filter(([, value]) => value !== undefined);

@@ -103,6 +103,13 @@ export const MESSAGE_INDEXES: readonly Index[] = [
     options: { name: 'conversation', partialFilterExpression: { conversation: { $exists: true } } },
     serves: 'conversations: who else was sent in one whose opener failed',
   },
+  {
+    collection: 'messages',
+    key: { 'fallback.due': 1, account: 1 },
+    options: { name: 'fallback', partialFilterExpression: { 'fallback.due': { $exists: true } } },
+    // Only chat-app messages that have one, until it is known what becomes of it.
+    serves: 'chat-app: messages in whose place an SMS is due',
+  },
   // By day and recipient, not by recipient alone: then a day's messages go to a few pages of the index, not to pages all over it
   // (docs/decisions/0022). The account stands behind the number: so the same index answers operators, who search all accounts.
   // (docs/decisions/0043). To these three only the insert of a message writes.

@@ -41,6 +41,8 @@ export const CRASH_POINTS = {
   'chat:refund_decided': 'A refused conversation is marked as refunded; its credits are not back.',
   'chat:passed_on': 'Another message stands for a conversation; whether that one failed too was not looked at.',
   'chat:answered': 'A provider has taken a message; its answer is not stored.',
+  'fallback:decided': 'That the SMS of a chat-app message goes is decided; it is not paid for.',
+  'fallback:paid': 'The SMS of a chat-app message is paid for; that message does not know it.',
   'template:asked': 'That a provider is asked for a template is stored; it was not asked.',
   'template:answered': 'A provider has answered a request for a template; its answer is not stored.',
   'inbox:stored': 'Messages from customers and their events exist; what the provider posted is still due.',

@@ -205,6 +205,11 @@ export function optOutAnswerId(asked: MessageId): MessageId {
   return `msg_${time}${hashText(`answer:${asked}`, RANDOM_CHARACTERS)}`;
 }
 
+/** The id of the SMS that goes in place of a chat-app message: derived, with the time at which that was decided. */
+export function fallbackId(chat: MessageId, decidedAt: Date): MessageId {
+  return `msg_${numeral(decidedAt.getTime(), TIME_CHARACTERS)}${hashText(`fallback:${chat}`, RANDOM_CHARACTERS)}`;
+}
+
 /** The id of a queue document, from its first message, and a number. Derived, so that it is inserted once. */
 export function queueId(first: MessageId, number: number): QueueId {
   return `que_${first.slice(4)}_${number}`;

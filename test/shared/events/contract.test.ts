@@ -14,10 +14,12 @@ import {
 import type { AnyMessage } from '../../../shared/messages/document/any-message.ts';
 import type {
   ChatMessageDocument,
+  Fallback,
   InboundContent,
   InboundMessageDocument,
 } from '../../../shared/messages/document/chat-message.ts';
 import type { InboundSmsDocument } from '../../../shared/messages/document/inbound-sms.ts';
+import { newId } from '../../../shared/platform/runtime/ids.ts';
 import { contract, contractText, operations, pointer, schemaFault } from '../../support/openapi.ts';
 import { makeMessage } from './webhooks/make.ts';
 
@@ -137,7 +139,7 @@ function bodiesOf(name: EventName, channel: EventChannel): object[] {
     ? inbound()
     : channel === 'sms'
       ? makeMessage({})
-      : chatMessage();
+      : { ...chatMessage(), ...(state === 'fallback' && { fallback: FELL_BACK }) };
   const full: AnyMessage = {
     ...bare,
     reference: 'order 7',
@@ -170,6 +172,13 @@ function templateBodies(outcome: 'approved' | 'rejected' | 'stopped', channel: '
     return JSON.parse(templateEvent(change).body) as object;
   });
 }
+
+const FELL_BACK: Fallback = {
+  afterSeconds: 60,
+  sms: { sender: 'HARKRA', route: 'transactional', lane: 1, text: 'x', encoding: 'GSM7', segments: 1 },
+  decided: { at: AT, because: 'failed' },
+  ended: { kind: 'sent', message: newId('msg') },
+};
 
 /** A quick reply: the type whose members the contract names. */
 const PRESSED: InboundContent = {

@@ -20,6 +20,7 @@ export function endedBefore(before: Date): Filter<AnyMessage> {
   return {
     $or: [{ state: { $in: FINAL } }, { state: 'sent', closedReason: { $exists: true } }],
     due: { $exists: false },
+    'fallback.due': { $exists: false },
     'history.at': { $not: { $gte: before } },
   };
 }

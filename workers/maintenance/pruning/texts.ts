@@ -11,7 +11,7 @@ import { idsOf, type PruneWalk } from './walk.ts';
 type Found = Pick<MessageDocument, '_id'>;
 
 /** Everything of a message that says what it said. Of a received one the type stays, of a template its name. */
-const TEXTS = ['text', 'inbound.body', 'inbound.more', ...CONTENT_TEXTS];
+const TEXTS = ['text', 'inbound.body', 'inbound.more', ...CONTENT_TEXTS, 'fallback.sms.text'];
 const UNSET = Object.fromEntries(TEXTS.map((name) => [name, '' as const]));
 const ANY = TEXTS.map((name) => ({ [name]: { $exists: true } }));
 

@@ -1,5 +1,5 @@
 import { countryOf } from '../../../shared/carriers/routing/country.ts';
-import type { ChatMessageDocument } from '../../../shared/messages/document/chat-message.ts';
+import type { ChatMessageDocument, FallbackEnd } from '../../../shared/messages/document/chat-message.ts';
 import type { MessageDocument, StoredMessage } from '../../../shared/messages/document/message.ts';
 import { type Amount, HOUR_MS, type TrafficKind } from '../../../shared/messages/statistics-hour.ts';
 import { creditsOf } from '../../../shared/money/accounts/prices.ts';
@@ -17,11 +17,12 @@ export type Counted = Pick<
     readonly claim?: Pick<NonNullable<MessageDocument['claim']>, 'carrier'>;
     readonly conversation?: ChatMessageDocument['conversation'];
     readonly opened?: Pick<NonNullable<ChatMessageDocument['opened']>, 'credits'>;
+    readonly fallback?: { readonly ended?: Pick<FallbackEnd, 'kind'> };
   } & Pick<ChatMessageDocument, 'pricing' | 'cost'>;
 
 export const COUNTED_FIELDS = {
   ...{ v: 1, channel: 1, account: 1, state: 1, operator: 1, errorCode: 1, history: 1, direction: 1 },
-  ...{ conversation: 1, pricing: 1, cost: 1 },
+  ...{ conversation: 1, pricing: 1, cost: 1, 'fallback.ended.kind': 1 },
   ...{ 'claim.carrier': 1, 'opened.credits': 1, 'parts.state': 1, 'earlier.parts.state': 1, 'earlier.carrier': 1 },
   ...{ to: 1, sender: 1, route: 1, routed: 1, segments: 1, template: 1, credits: 1, 'content.name': 1 },
 } as const;

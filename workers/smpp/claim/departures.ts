@@ -72,7 +72,10 @@ export class Departures {
   async #disallowed(claimed: readonly MessageDocument[]): Promise<[MessageId, Refusal][]> {
     // The debit's id contains the time of the payment. This is also true of messages from schedules and batches.
     const before = this.#options.clock.now().getTime() - WAITED_MS;
-    const waited = claimed.filter(({ group }) => idTime(group).getTime() < before);
+    // What goes in place of a chat-app message was checked when that was accepted.
+    const waited = claimed.filter(
+      ({ group, fallbackOf }) => fallbackOf !== undefined || idTime(group).getTime() < before,
+    );
     if (waited.length === 0) return [];
     const accounts = await this.#accounts.getMany(waited.map(({ account }) => account));
     const checks = waited.map((message) => checkOf(message, accounts.get(message.account)));

@@ -1,17 +1,14 @@
 import type { Db } from 'mongodb';
-import { countryOf } from '../../../shared/carriers/routing/country.ts';
-import { routedOf } from '../../../shared/carriers/routing/placement.ts';
 import { Routes } from '../../../shared/carriers/routing/routes.ts';
-import type { MessageDraft } from '../../../shared/messages/document/draft.ts';
+import type { Route } from '../../../shared/messages/document/message.ts';
 import { laneOf } from '../../../shared/messages/document/routing.ts';
+import { acceptFollowOn } from '../../../shared/messages/follow-on-sms.ts';
 import { planText } from '../../../shared/messages/sms-plan.ts';
-import { prefixOf } from '../../../shared/messages/traffic/prefix.ts';
-import { readSendingRules, type SendingRules } from '../../../shared/money/accounts/store.ts';
-import { acceptOnce } from '../../../shared/money/payment/accept-once.ts';
 import { FollowUp } from '../../../shared/money/payment/follow-up.ts';
 import { isStoreTrouble } from '../../../shared/platform/mongo/errors.ts';
 import type { Clock } from '../../../shared/platform/runtime/clock.ts';
 import { crashPoint } from '../../../shared/platform/runtime/crash-point.ts';
+import { defined } from '../../../shared/platform/runtime/defined.ts';
 import type { Log } from '../../../shared/platform/runtime/log.ts';
 import type { SmppMetrics } from '../monitoring/metrics.ts';
 import { type DueAnswer, findDueAnswers, removeDueAnswer } from './answer-store.ts';
@@ -31,7 +28,7 @@ interface Verdict {
   readonly reason?: string;
 }
 
-const ROUTE = 'transactional';
+const ROUTE: Route = 'transactional';
 /**
  * A confirmation that comes much later than the customer's word is confusing. The FCC expects it within 5 minutes: 47 CFR
  * 64.1200(a)(12).
@@ -96,33 +93,28 @@ export class AnswerSender {
 
   /** Rejects when the result is unknown. The answer is still due then. */
   async #try(answer: DueAnswer): Promise<Verdict> {
-    const { db, clock } = this.#options;
     const { _id, account, inReplyTo, to, sender, text, template, entityId, at } = answer;
-    const validUntil = new Date(at.getTime() + VALID_MS);
-    if (validUntil <= clock.now()) return { result: 'late' };
-    const rules = (await readSendingRules(db, [account])).get(account);
-    // The account came under DLT after the answer was set.
-    if (rules?.dlt === 'on' && entityId === undefined) return { result: 'no_template' };
-    if (rules !== undefined && isBeyond(rules, to)) return { result: 'not_allowed' };
-    const lane = laneOf(ROUTE);
-    const resolution = (await this.#routes.table()).resolve({ account, to, sender, route: ROUTE, lane });
-    if (resolution.kind === 'no_route') return { result: 'no_route' };
-    const { path, route } = resolution;
     const { encoding, segments } = planText(text);
-    const draft: MessageDraft = {
-      ...{ _id, inReplyTo, to, sender, route: ROUTE, path, lane, text, encoding, segments, validUntil },
-      ...(route === undefined ? {} : { routed: routedOf(route) }),
-      ...(template === undefined ? {} : { template }),
-      ...(entityId === undefined ? {} : { entityId }),
+    const validUntil = new Date(at.getTime() + VALID_MS);
+    const sms = {
+      ...{ _id, inReplyTo, to, sender, route: ROUTE, lane: laneOf(ROUTE), text, encoding, segments, validUntil },
+      ...defined({ template, entityId }),
     };
-    const outcome = await acceptOnce({ db, clock, followUp: this.#followUp }, account, draft);
-    if (outcome.kind === 'outcome_unknown') throw new Error('whether an answer is paid for cannot be told yet');
-    return outcome.kind === 'accepted' ? { result: 'sent' } : { result: 'unpaid', reason: outcome.kind };
+    const deps = { ...this.#options, followUp: this.#followUp, routes: this.#routes };
+    const { kind } = await acceptFollowOn(deps, account, sms);
+    switch (kind) {
+      case 'outcome_unknown':
+        throw new Error('whether an answer is paid for cannot be told yet');
+      case 'accepted':
+        return { result: 'sent' };
+      case 'late':
+      case 'not_allowed':
+      case 'no_route':
+        return { result: kind };
+      case 'entity_id_missing':
+        return { result: 'no_template' };
+      default:
+        return { result: 'unpaid', reason: kind };
+    }
   }
-}
-
-/** Whoever fakes traffic can also write to us. So an answer goes no farther than what the account sends itself. */
-function isBeyond({ countries, brake, heldPrefixes = [] }: SendingRules, to: string): boolean {
-  if (countries !== undefined && !countries.includes(countryOf(to) ?? '')) return true;
-  return brake === 'hold' && heldPrefixes.includes(prefixOf(to));
 }

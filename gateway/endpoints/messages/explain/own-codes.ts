@@ -1,3 +1,4 @@
+import { OVERTAKEN } from '../../../../shared/messages/document/fallback.ts';
 import { type ExplainedCodes, explained, NOT_YOURS, SEND_LATER } from './explanation.ts';
 
 /** The values of `error_code` that Harkara itself gives to an SMS. The chat-app channel has some of them too. */
@@ -11,6 +12,11 @@ export const OWN_CODES: readonly ExplainedCodes[] = [
     'validity_expired',
     'The message could not be handed to a carrier before its `valid_until`. It was refunded.',
     'Send it again. Give it a later `valid_until`, and check that your account is not suspended and your template not paused. Promotional messages under DLT leave only in the hours that are allowed.',
+  ),
+  explained(
+    OVERTAKEN,
+    'The message had not left when the SMS in its place was due. It does not leave any more.',
+    'See what became of the SMS. If that happens often, give messages more time (`fallback.after_seconds`), or ask your service provider for the state of the channel.',
   ),
   explained(
     'unconfirmed',

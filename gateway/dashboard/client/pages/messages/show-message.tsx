@@ -168,6 +168,20 @@ function priceWords({ billable, model, type, category }: NonNullable<WholeMessag
   return model === undefined ? said : `${said} (${model})`;
 }
 
+function FallbackFact({ fallback }: { readonly fallback: NonNullable<WholeMessage['fallback']> }) {
+  const { state, due_at: due, message_id: sms, error_reason: reason } = fallback;
+  if (sms !== undefined) return <a href={messageHref(sms)}>an SMS went in its place</a>;
+  if (due !== undefined) {
+    return (
+      <>
+        an SMS goes at <Time at={due} full />
+      </>
+    );
+  }
+  if (state === 'refused') return `no SMS went: ${reason}`;
+  return state === 'going' ? 'an SMS is about to go' : 'no SMS is needed any more';
+}
+
 type Fact = readonly [name: string, value: ComponentChildren];
 
 function factsOf(message: WholeMessage): readonly Fact[] {
@@ -190,6 +204,8 @@ function factsOf(message: WholeMessage): readonly Fact[] {
     ['Cost', message.cost],
     ['Error', code && `${code}${reason ? `: ${reason}` : ''}`],
     ['Reference', message.reference],
+    ['If it does not arrive', message.fallback && <FallbackFact fallback={message.fallback} />],
+    ['In place of', message.fallback_of && <a href={messageHref(message.fallback_of)}>a chat-app message</a>],
     ['Repeats', message.resend_of && <a href={messageHref(message.resend_of)}>an earlier message</a>],
     ['Repeated by', message.resent_as && <MessageLinks ids={message.resent_as} />],
     ['Batch', batch && <a href={`/dashboard/batches/${batch}`}>{batch}</a>],

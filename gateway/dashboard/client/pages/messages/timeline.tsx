@@ -11,6 +11,7 @@ export function Timeline({ entries }: { readonly entries: readonly Happening[] }
         <li key={index}>
           <Time at={entry.at} full="seconds" />
           <div>
+            {entry.message_id && 'SMS: '}
             {wordsOf(entry)}
             {entry.raw?.text && <code class="raw">{entry.raw.text}</code>}
           </div>
@@ -48,7 +49,14 @@ const WORDS: Readonly<Record<string, (entry: Happening) => ComponentChildren>> =
   paid: (entry) => <Paid words="Paid with" entry={entry} />,
   refunded: (entry) => <Paid words="Refunded" entry={entry} />,
   taken: ({ carrier }) => (carrier === undefined ? 'Taken to be sent' : `Taken to be sent by ${carrier}`),
-  state: ({ status }) => <strong>{status}</strong>,
+  state: ({ status, error_reason: reason }) =>
+    status === 'fallback' ? (
+      <strong>{reason ? `No SMS went: ${reason}` : 'The SMS goes in its place'}</strong>
+    ) : (
+      <strong>{status}</strong>
+    ),
+  fallback: ({ because }) =>
+    because === 'failed' ? 'It failed: an SMS is to go in its place' : 'Its time is over: an SMS is to go in its place',
   answer: ({ carrier, outcome, error_code: code, error_reason: reason }) =>
     `${carrier ?? 'The provider'} answered: ${[outcome, code, reason].filter(Boolean).join(', ')}`,
   receipt: ({ carrier, status, error_code: code, error_reason: reason }) =>

@@ -4,6 +4,8 @@ import { Field, Select, TextArea } from '../../parts/field.tsx';
 import type { FormValues } from '../../parts/form-values.ts';
 import { PageHead } from '../../parts/page.tsx';
 import { ChatTemplateFields, chatTemplateOf } from './chat-template-fields.tsx';
+import { smsOf } from './content.ts';
+import { ContentFields, useTemplates } from './fields.tsx';
 import { type Accepted, SendForm } from './send-form.tsx';
 import { Sent } from './sent.tsx';
 import { SendTabs } from './tabs.tsx';
@@ -52,8 +54,47 @@ export function SendChatPage() {
           {kind === 'text' && <TextArea name="message" label="Text" />}
           {kind === 'media' && <FileFields />}
           {kind === 'buttons' && <ButtonFields />}
+          <FallbackFields />
           <Field name="reference" label="Reference" optional hint="Your own name for it; search finds it." />
         </SendForm>
+      )}
+    </>
+  );
+}
+
+const INSTEAD = [
+  ['', 'Nothing'],
+  ['sms', 'An SMS goes in its place'],
+] as const;
+
+/** The SMS that goes if the message fails, or is not delivered in time. */
+function FallbackFields() {
+  const [channel, setChannel] = useState('');
+  const templates = useTemplates();
+  return (
+    <>
+      <Select
+        name="fallback.channel"
+        label="If it does not arrive"
+        options={INSTEAD}
+        value={channel}
+        onInput={setChannel}
+        hint={
+          channel === '' ? undefined : 'The SMS is paid for when it goes; what the conversation cost then comes back.'
+        }
+      />
+      {channel !== '' && (
+        <fieldset>
+          <legend>SMS in its place</legend>
+          <Field
+            name="fallback.after_seconds"
+            label="After seconds"
+            type="number"
+            initial="120"
+            hint="How long the message has to be delivered. If it fails before, the SMS goes at once."
+          />
+          <ContentFields templates={templates} at="fallback." />
+        </fieldset>
       )}
     </>
   );
@@ -99,7 +140,15 @@ function bodyOf(kind: Kind, values: FormValues) {
     to: /[A-Z]/.test(values.text('to')) ? values.text('to') : phoneDigits(values.text('to')),
     ...contentOf(kind, values),
     ...(reference === undefined ? {} : { reference }),
+    ...fallbackOf(values),
   };
+}
+
+function fallbackOf(values: FormValues): { readonly fallback?: object } {
+  const channel = values.optional('fallback.channel');
+  if (channel === undefined) return {};
+  const seconds = values.neededNumber('fallback.after_seconds');
+  return { fallback: { channel, after_seconds: seconds, ...smsOf(values, 'fallback.') } };
 }
 
 function contentOf(kind: Kind, values: FormValues): object {

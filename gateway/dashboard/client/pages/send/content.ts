@@ -18,16 +18,26 @@ export interface Content {
   readonly schedule_time?: string;
 }
 
+/** Who sends it, and what: of the fields below `at`. */
+export function smsOf(
+  values: FormValues,
+  at = '',
+): Pick<Content, 'sender' | 'route' | 'message' | 'template_id' | 'params'> {
+  const template = values.optional(`${at}template_id`);
+  const params = templateValues(values.exact(`${at}params`));
+  return {
+    sender: values.text(`${at}sender`),
+    route: values.text(`${at}route`),
+    ...(template === undefined ? { message: values.exact(`${at}message`) } : { template_id: template }),
+    ...(template !== undefined && params.length > 0 ? { params } : {}),
+  };
+}
+
 export function contentOf(values: FormValues): Content {
-  const template = values.optional('template_id');
   const reference = values.optional('reference');
   const time = values.optional('schedule_time');
-  const params = templateValues(values.exact('params'));
   return {
-    sender: values.text('sender'),
-    route: values.text('route'),
-    ...(template === undefined ? { message: values.exact('message') } : { template_id: template }),
-    ...(template !== undefined && params.length > 0 ? { params } : {}),
+    ...smsOf(values),
     ...(reference === undefined ? {} : { reference }),
     ...(time === undefined ? {} : { schedule_time: instantIn(time, values.text('zone')) }),
   };

@@ -20,19 +20,21 @@ interface ContentFieldsProps {
   readonly templates: readonly Template[];
   /** Values of each recipient, in place of values for all. */
   readonly ownParams?: boolean;
+  /** Where they stand in the request: `fallback.`. */
+  readonly at?: string;
 }
 
 /** Who sends it, and what: a text, or a template with its values. */
-export function ContentFields({ templates, ownParams = false }: ContentFieldsProps) {
+export function ContentFields({ templates, ownParams = false, at = '' }: ContentFieldsProps) {
   const [text, setText] = useState('');
   const [id, setId] = useState('');
   const template = templates.find((one) => one.id === id);
   return (
     <>
-      <SenderFields />
+      <SenderFields at={at} />
       {templates.length > 0 && (
         <Select
-          name="template_id"
+          name={`${at}template_id`}
           label="Template"
           hint={template?.content}
           options={[['', 'Write the text'], ...templates.map((one) => [one.id, `${one.name} · ${one.id}`] as const)]}
@@ -41,11 +43,11 @@ export function ContentFields({ templates, ownParams = false }: ContentFieldsPro
         />
       )}
       {template === undefined ? (
-        <TextArea name="message" label="Text" value={text} onInput={setText} hint={<Counter text={text} />} />
+        <TextArea name={`${at}message`} label="Text" value={text} onInput={setText} hint={<Counter text={text} />} />
       ) : (
         !ownParams && (
           <TextArea
-            name="params"
+            name={`${at}params`}
             label="Values"
             optional={!template.content.includes('{#')}
             hint="One line for each variable, in their order."
@@ -58,7 +60,7 @@ export function ContentFields({ templates, ownParams = false }: ContentFieldsPro
 }
 
 /** The sender, which is chosen of those that are approved, and the route: that of the sender, if it has only one. */
-function SenderFields() {
+function SenderFields({ at }: { readonly at: string }) {
   const own = useOwnSenders();
   const [typed, setTyped] = useState<string>();
   const [chosen, setChosen] = useState<string>();
@@ -68,7 +70,7 @@ function SenderFields() {
   return (
     <>
       <Field
-        name="sender"
+        name={`${at}sender`}
         label="Sender"
         value={sender}
         onInput={setTyped}
@@ -76,7 +78,7 @@ function SenderFields() {
         hint={own.length === 0 ? <NoSenders /> : 'One of yours, or another if your account may use any.'}
       />
       <Select
-        name="route"
+        name={`${at}route`}
         label="Route"
         options={ROUTES}
         value={chosen ?? (more.length === 0 ? route : undefined) ?? 'transactional'}

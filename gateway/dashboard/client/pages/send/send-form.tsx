@@ -20,6 +20,8 @@ interface DryRun {
   readonly segments?: number;
   readonly encoding?: 'GSM7' | 'UCS2';
   readonly template_id?: string | null;
+  /** Of the SMS that goes if a chat-app message does not arrive. */
+  readonly fallback?: Pick<DryRun, 'credits_required' | 'segments' | 'encoding'>;
   readonly total?: number;
   readonly duplicates?: number;
   readonly skipped?: number;
@@ -128,11 +130,15 @@ function creditsOf(credits: number): string {
 }
 
 function factsOf(says: DryRun, nameOf: SendFormProps['nameOf'] = () => undefined) {
-  const { segments, encoding, template_id: template, total, duplicates, skipped, scheduled_for: time } = says;
+  const { segments, encoding, template_id: template, total, duplicates, skipped, scheduled_for: time, fallback } = says;
   const facts: readonly (readonly [string, ComponentChildren])[] = [
     ['Price', creditsOf(says.credits_required)],
     ['Segments', segments && `${segments}, ${encoding === 'GSM7' ? 'GSM-7' : 'Unicode'}`],
     ['Template', template === null ? 'none needed' : template && `${nameOf(template) ?? ''} ${template}`],
+    [
+      'If the SMS goes',
+      fallback && `${creditsOf(fallback.credits_required)}, ${counted(fallback.segments ?? 1, 'segment')}`,
+    ],
     ['Recipients', total && number(total)],
     ['Equal entries left out', duplicates],
     ['Opted out, left out', skipped],

@@ -1,0 +1,74 @@
+import type { AnyMessage } from './any-message.ts';
+import { applyChange, type Change, entryAt, joinChanges } from './change.ts';
+import type { ChatMessageDocument, Fallback, FallbackEnd } from './chat-message.ts';
+import { mayHaveLeft, NOT_REFUNDED, UNCONFIRMED } from './copies.ts';
+import type { MessageState } from './message.ts';
+
+/**
+ * The SMS that goes in place of a chat-app message which fails, or is not delivered in time. The chat-app message decides: one update
+ * of it, which demands the version that was read, writes either that it arrived, or that the SMS goes (`decided`). Both never
+ * happen, whatever comes at the same moment; what is heard later is kept, and changes nothing of this. Pure (docs/decisions/0051).
+ */
+
+/** `error_code` of a message that had not left when its SMS was due: it does not leave any more. */
+export const OVERTAKEN = 'overtaken';
+
+const FAILED: readonly (MessageState | undefined)[] = ['failed', 'rejected', 'expired'];
+const ARRIVED: readonly (MessageState | undefined)[] = ['delivered', 'read'];
+const RETURNED: readonly (MessageState | undefined)[] = ['queued', 'waiting'];
+
+/**
+ * The change with what it means for the fallback of its message: nothing is due any more if it arrived; the SMS goes if it
+ * failed; and if the SMS goes already, what comes back from the provider does not leave again.
+ */
+export function withFallback(message: AnyMessage, change: Change): Change {
+  if (!('fallback' in message) || message.fallback?.due === undefined || change.set?.fallback !== undefined)
+    return change;
+  const { fallback } = message;
+  const { state, entries } = change;
+  if (fallback.decided !== undefined) {
+    if (!RETURNED.includes(state)) return change;
+    return joinChanges(change, overtaken(applyChange(message, change), fallback.decided.at));
+  }
+  if (ARRIVED.includes(state)) {
+    return { ...change, set: { ...change.set, fallback: withoutDue(fallback) } };
+  }
+  if (!FAILED.includes(state)) return change;
+  const at = entries?.at(-1)?.at ?? message.fallback.due;
+  return { ...change, set: { ...change.set, fallback: { ...fallback, due: at, decided: { at, because: 'failed' } } } };
+}
+
+/** The decision that the SMS goes, because its time has come; undefined if it has not, or if the decision is made. */
+export function decideFallback(message: ChatMessageDocument, now: Date): Change | undefined {
+  const { fallback, state } = message;
+  if (fallback?.due === undefined || fallback.due > now || fallback.decided !== undefined) return undefined;
+  const set = { fallback: { ...fallback, decided: { at: now, because: 'not_delivered' } } } as const;
+  return RETURNED.includes(state) ? joinChanges({ set }, overtaken(message, now)) : { set };
+}
+
+/** Keeps what became of the SMS, and tells it. Undefined when that is kept already. */
+export function endFallback(message: ChatMessageDocument, ended: FallbackEnd, now: Date): Change | undefined {
+  if (message.fallback?.due === undefined) return undefined;
+  const fallback = withoutDue(message.fallback);
+  const entry = entryAt('fallback', now, message.history);
+  const error = ended.kind === 'refused' ? { error: { code: ended.code, reason: ended.reason } } : {};
+  return { set: { fallback: { ...fallback, ended } }, entries: [{ ...entry, ...error }] };
+}
+
+function withoutDue({ due: _, ...fallback }: Fallback): Fallback {
+  return fallback;
+}
+
+function overtaken(message: Pick<ChatMessageDocument, 'history' | 'earlier'>, at: Date): Change {
+  const mayHave = mayHaveLeft(message);
+  const reason = 'It had not left when its SMS was due.';
+  return {
+    state: 'expired',
+    set: {
+      errorCode: mayHave ? UNCONFIRMED : OVERTAKEN,
+      errorReason: mayHave ? `${reason} ${NOT_REFUNDED}` : reason,
+    },
+    unset: ['due', 'outcome'],
+    entries: [entryAt('expired', at, message.history)],
+  };
+}
