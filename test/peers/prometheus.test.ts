@@ -156,7 +156,7 @@ describe('the alerts of docs/monitoring', function () {
       const lines = all.filter((one) => !quiet.includes(one));
       expect(lines)
         .to.have.length(all.length - quiet.length)
-        .and.to.have.length.above(15);
+        .and.to.have.length.above(10);
 
       await eventually(async () => (await empty(lines)).length === 0, 'every line shows something', FIGURES_MS).catch(
         async () => expect(await empty(lines)).to.deep.equal([]),
