@@ -92,7 +92,7 @@ export const API = {
     summary: 'Messages by SMS and by a chat app, over HTTP and JSON.',
     description: ABOUT,
     contact: { name: 'Your service provider, who runs this gateway' },
-    license: { name: 'Proprietary' },
+    license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
   },
   servers: [{ url: '/' }],
   security: [{ key: [] }, { session: [] }],

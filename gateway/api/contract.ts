@@ -24,6 +24,8 @@ export interface Operation {
   readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: Response;
   readonly responses: Readonly<Record<string, Response | Reference>>;
+  /** How the clients of customers call it (scripts/clients): `messages.get`. */
+  readonly 'x-call'?: string;
   /** The scope that the key needs. Absent where no key is needed. */
   readonly 'x-scope'?: string;
   /** In a session, the password must have been shown within the last minutes. */

@@ -80,6 +80,8 @@ export interface OnceAction<Id extends string, Asked = Call>
 interface Described {
   /** The `operationId`: names of methods in generated clients. */
   readonly id: string;
+  /** How the clients of customers call it (scripts/clients): `messages.get`. Absent where no key can ask, and for streams. */
+  readonly call?: `${string}.${string}`;
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;

@@ -81,7 +81,7 @@ function placeOf({ method, path }: Endpoint): string {
 }
 
 function operationOf(one: Endpoint): Operation {
-  const { id, tag, summary, description, confirmed, fieldScopes, openapi = {} } = one;
+  const { id, call, tag, summary, description, confirmed, fieldScopes, openapi = {} } = one;
   const scope = scopeOf(one);
   const problems = problemsOf(one);
   const parameters = parametersOf(one);
@@ -90,6 +90,7 @@ function operationOf(one: Endpoint): Operation {
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
+    ...(call !== undefined && { 'x-call': call }),
     ...(scope !== undefined && { 'x-scope': scope }),
     ...(confirmed && { 'x-confirmed': confirmed }),
     ...(fieldScopes && { 'x-field-scopes': fieldScopes }),

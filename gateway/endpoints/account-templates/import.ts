@@ -102,6 +102,7 @@ const TemplateImportAnswer = success('TemplateImportAnswer', {
 
 export const importTemplates = endpoint({
   id: 'importTemplates',
+  call: 'templates.importFile',
   method: 'post',
   path: '/v2/account/templates/import',
   tag: 'Account',

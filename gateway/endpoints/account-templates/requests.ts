@@ -94,6 +94,7 @@ const AccountTemplateResult = success('AccountTemplateResult', {
 /** With its id it waits for an operator's approval; without, for its id first. */
 export const requestTemplate = endpoint({
   id: 'requestTemplate',
+  call: 'templates.request',
   method: 'post',
   path: '/v2/account/templates',
   tag: 'Account',
@@ -204,6 +205,7 @@ function exists({ dltId, status }: TemplateDocument): Refused {
 /** Gives a request its id, or a rejected one another text. Both wait for an operator again. */
 export const changeTemplate = endpoint({
   id: 'changeTemplate',
+  call: 'templates.change',
   method: 'patch',
   path: '/v2/account/templates/{template_id}',
   tag: 'Account',
@@ -292,6 +294,7 @@ const BEING_TOLD = 'It was just approved or rejected, and webhooks are being tol
  */
 export const removeTemplate = endpoint({
   id: 'removeTemplate',
+  call: 'templates.remove',
   method: 'delete',
   path: '/v2/account/templates/{template_id}',
   tag: 'Account',

@@ -59,6 +59,7 @@ const ENTRIES_PER_REQUEST = 100;
 
 export const accountTemplates = endpoint({
   id: 'accountTemplates',
+  call: 'templates.list',
   method: 'get',
   path: '/v2/account/templates',
   tag: 'Account',
@@ -142,6 +143,7 @@ const TemplateCheck = named('TemplateCheck', 'What a text would be as a template
 
 export const checkTemplate = endpoint({
   id: 'checkTemplate',
+  call: 'templates.check',
   method: 'post',
   path: '/v2/account/templates/check',
   tag: 'Account',

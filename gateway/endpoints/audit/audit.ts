@@ -85,6 +85,7 @@ const ENTRIES_PER_REQUEST = 50;
 
 export const audit = endpoint({
   id: 'audit',
+  call: 'audit.list',
   method: 'get',
   path: '/v2/account/audit',
   tag: 'Account',

@@ -41,6 +41,7 @@ interface Asked {
 
 export const batches = endpoint({
   id: 'batches',
+  call: 'batches.list',
   method: 'get',
   path: '/v2/batches',
   tag: 'Reading back',
@@ -102,6 +103,7 @@ function toCount(batches: readonly BatchDocument[]): readonly BatchDocument[] {
 /** Another account's batch is answered like one that does not exist. */
 export const batch = endpoint({
   id: 'batch',
+  call: 'batches.get',
   method: 'get',
   path: '/v2/batches/{batch_id}',
   tag: 'Reading back',
@@ -171,6 +173,7 @@ const LOOK_MS = 25;
  */
 export const stopBatch = endpoint({
   id: 'stopBatch',
+  call: 'batches.stop',
   method: 'delete',
   path: '/v2/batches/{batch_id}',
   tag: 'Reading back',

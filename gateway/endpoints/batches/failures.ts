@@ -65,6 +65,7 @@ const fileIsWhole: Rule<typeof QUERY> = ({ format }, has, problems) => {
 /** As JSON in pages, or all of them as a CSV file. */
 export const batchFailures = endpoint({
   id: 'batchFailures',
+  call: 'batches.failures',
   method: 'get',
   path: '/v2/batches/{batch_id}/failures',
   tag: 'Reading back',

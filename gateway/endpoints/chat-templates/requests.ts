@@ -40,6 +40,7 @@ const CONTENT_EXAMPLE = {
 
 export const requestChatTemplate = endpoint({
   id: 'requestChatTemplate',
+  call: 'chatTemplates.request',
   method: 'post',
   path: '/v2/account/chatapp/templates',
   tag: 'Account',
@@ -109,6 +110,7 @@ const EDITABLE: readonly string[] = ['approved', 'rejected', 'paused'];
 /** If the provider does not list the template (not asked yet, or refused), it is requested with the new content. */
 export const editChatTemplate = endpoint({
   id: 'editChatTemplate',
+  call: 'chatTemplates.edit',
   method: 'patch',
   path: '/v2/account/chatapp/templates/{name}/{language}',
   tag: 'Account',
@@ -192,6 +194,7 @@ function whyNot({ listed, asked }: OwnTemplate): string | undefined {
 /** If the provider does not have the template yet, only our request for it is removed, at once. */
 export const removeChatTemplate = endpoint({
   id: 'removeChatTemplate',
+  call: 'chatTemplates.remove',
   method: 'delete',
   path: '/v2/account/chatapp/templates/{name}/{language}',
   tag: 'Account',

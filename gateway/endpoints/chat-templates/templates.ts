@@ -85,6 +85,7 @@ const word = (description: string) =>
 
 export const ownChatTemplates = endpoint({
   id: 'ownChatTemplates',
+  call: 'chatTemplates.list',
   method: 'get',
   path: '/v2/account/chatapp/templates',
   tag: 'Account',

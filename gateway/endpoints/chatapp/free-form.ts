@@ -31,6 +31,7 @@ const TEXT = request({
 
 export const chatappSendText = endpoint({
   id: 'chatappSendText',
+  call: 'chatapp.sendText',
   method: 'post',
   path: '/v2/chatapp/send-text',
   tag: 'Chat-app',
@@ -94,6 +95,7 @@ const MEDIA = request(
 /** The provider fetches the file from `url`. */
 export const chatappSendMedia = endpoint({
   id: 'chatappSendMedia',
+  call: 'chatapp.sendMedia',
   method: 'post',
   path: '/v2/chatapp/send-media',
   tag: 'Chat-app',
@@ -166,6 +168,7 @@ const BUTTONS = request({
 /** A text with one to three reply buttons. */
 export const chatappSendButtons = endpoint({
   id: 'chatappSendButtons',
+  call: 'chatapp.sendButtons',
   method: 'post',
   path: '/v2/chatapp/send-buttons',
   tag: 'Chat-app',

@@ -21,6 +21,7 @@ const asker = perProcess((deps) => ({ poster: providerPoster(deps, TIMEOUT_MS), 
 /** Goes to the provider at once, past the queue: it is no message, costs nothing, and to repeat it changes nothing. */
 export const chatappRead = endpoint({
   id: 'chatappRead',
+  call: 'chatapp.markRead',
   method: 'post',
   path: '/v2/chatapp/read',
   tag: 'Chat-app',

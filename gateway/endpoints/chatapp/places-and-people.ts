@@ -37,6 +37,7 @@ const LOCATION = request({ to, ...PLACE, reply_to: replyTo, ...EXTENSIONS }, [],
 
 export const chatappSendLocation = endpoint({
   id: 'chatappSendLocation',
+  call: 'chatapp.sendLocation',
   method: 'post',
   path: '/v2/chatapp/send-location',
   tag: 'Chat-app',
@@ -142,6 +143,7 @@ const CONTACTS = request({
 
 export const chatappSendContacts = endpoint({
   id: 'chatappSendContacts',
+  call: 'chatapp.sendContacts',
   method: 'post',
   path: '/v2/chatapp/send-contacts',
   tag: 'Chat-app',

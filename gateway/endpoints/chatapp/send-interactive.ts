@@ -181,6 +181,7 @@ const INTERACTIVE = request(
 
 export const chatappSendInteractive = endpoint({
   id: 'chatappSendInteractive',
+  call: 'chatapp.sendInteractive',
   method: 'post',
   path: '/v2/chatapp/send-interactive',
   tag: 'Chat-app',

@@ -32,6 +32,7 @@ const REACTION = request({
 /** WhatsApp tells of a reaction that it was sent, never that it was delivered or read ("Reaction messages"). */
 export const chatappSendReaction = endpoint({
   id: 'chatappSendReaction',
+  call: 'chatapp.sendReaction',
   method: 'post',
   path: '/v2/chatapp/send-reaction',
   tag: 'Chat-app',

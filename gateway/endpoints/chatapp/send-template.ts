@@ -49,6 +49,7 @@ type TemplateSend = Asked<typeof TEMPLATE.fields>;
 /** A business can begin a conversation only with a template. */
 export const chatappSend = endpoint({
   id: 'chatappSend',
+  call: 'chatapp.send',
   method: 'post',
   path: '/v2/chatapp/send',
   tag: 'Chat-app',

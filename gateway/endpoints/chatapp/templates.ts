@@ -36,6 +36,7 @@ function isPlace(text: string): text is string {
 /** The account's templates, as the provider listed them last. */
 export const chatappTemplates = endpoint({
   id: 'chatappTemplates',
+  call: 'chatapp.templates',
   method: 'get',
   path: '/v2/chatapp/templates',
   tag: 'Chat-app',

@@ -24,6 +24,7 @@ const ChatWebhookResult = success('ChatWebhookResult', {
 /** The answer takes half a second, so that every process knows the address by then. */
 export const chatappWebhook = endpoint({
   id: 'chatappWebhook',
+  call: 'chatapp.registerWebhook',
   method: 'post',
   path: '/v2/chatapp/webhook',
   tag: 'Chat-app',

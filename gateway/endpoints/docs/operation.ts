@@ -24,13 +24,14 @@ ${requestSamples(contract, placed)}${answerSamples(answer?.[1], 'Answer 200')}
 </div></div></section>`;
 }
 
-function scopePart({ 'x-scope': scope, 'x-confirmed': confirmed }: Operation): string {
+function scopePart({ 'x-scope': scope, 'x-confirmed': confirmed, 'x-call': call }: Operation): string {
   if (scope === undefined) return '';
   if (!needsPermission(scope))
     return `<p class="scope">Needs no key but ${escapeHtml(scope.slice(NO_PERMISSION.length))}.</p>`;
   const who = scope === 'owner' ? 'Only for owners who are signed in.' : `Scope: <strong>${escapeHtml(scope)}</strong>`;
   const again = confirmed ? ' In a session, the password must have been shown within the last 10 minutes.' : '';
-  return `<p class="scope">${who}${again}</p>`;
+  const called = call === undefined ? '' : ` <a href="/docs/clients">In the clients</a>: ${code(call)}`;
+  return `<p class="scope">${who}${again}${called}</p>`;
 }
 
 /** `none: name and password`: what is needed instead. */

@@ -1,4 +1,5 @@
 import type { Contract, Operation } from '../../api/contract.ts';
+import { CLIENTS_PAGE } from './clients-page.ts';
 import { GUIDES, guideHtml } from './guides.ts';
 
 /** The pages below /docs that have operations, those of some tags; a tag that no page names is on the first one. */
@@ -44,15 +45,20 @@ const OTHERS: readonly OperationsPage[] = [
 
 export const CHANGELOG_PATH = '/docs/changelog';
 
-export const PATHS_BELOW: readonly string[] = [...OTHERS, ...GUIDES, { path: CHANGELOG_PATH }].map(({ path }) => path);
+/** A page about the clients, and one for each language. */
+export const LANGUAGE_PAGES: readonly ProsePage[] = [
+  CLIENTS_PAGE,
+  ...GUIDES.map((guide) => ({
+    path: guide.path,
+    title: `Begin with ${guide.language}`,
+    name: guide.language,
+    html: guideHtml(guide),
+  })),
+];
 
-/** A page for each language. */
-export const LANGUAGE_PAGES: readonly ProsePage[] = GUIDES.map((guide) => ({
-  path: guide.path,
-  title: `Begin with ${guide.language}`,
-  name: guide.language,
-  html: guideHtml(guide),
-}));
+export const PATHS_BELOW: readonly string[] = [...OTHERS, ...LANGUAGE_PAGES, { path: CHANGELOG_PATH }].map(
+  ({ path }) => path,
+);
 
 export function pagesOf({ info, tags }: Contract): readonly [OperationsPage, ...OperationsPage[]] {
   const elsewhere = OTHERS.flatMap((page) => page.tags);

@@ -71,6 +71,7 @@ const ASK = {
 export const erase = endpoint({
   ...ASK,
   id: 'eraseNumber',
+  call: 'erasures.start',
   path: '/v2/account/erasures',
   tag: 'Account',
   summary: 'Erase a customer',
@@ -96,6 +97,7 @@ export const erase = endpoint({
 
 export const erasures = endpoint({
   id: 'erasures',
+  call: 'erasures.list',
   method: 'get',
   path: '/v2/account/erasures',
   tag: 'Account',

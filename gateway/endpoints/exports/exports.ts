@@ -42,6 +42,7 @@ const IN_PATH = { export_id: ExportIdText };
 
 export const startExport = endpoint({
   id: 'startExport',
+  call: 'exports.start',
   method: 'post',
   path: '/v2/account/exports',
   tag: 'Reading back',
@@ -80,6 +81,7 @@ export const startExport = endpoint({
 
 export const exportList = endpoint({
   id: 'exports',
+  call: 'exports.list',
   method: 'get',
   path: '/v2/account/exports',
   tag: 'Reading back',
@@ -96,6 +98,7 @@ export const exportList = endpoint({
 
 export const showExport = endpoint({
   id: 'showExport',
+  call: 'exports.get',
   method: 'get',
   path: '/v2/account/exports/{export_id}',
   tag: 'Reading back',
@@ -116,6 +119,7 @@ export const showExport = endpoint({
 
 export const dropExport = endpoint({
   id: 'removeExport',
+  call: 'exports.remove',
   method: 'delete',
   path: '/v2/account/exports/{export_id}',
   tag: 'Reading back',
@@ -140,6 +144,7 @@ export const dropExport = endpoint({
 
 export const exportCsv = endpoint({
   id: 'exportFile',
+  call: 'exports.file',
   method: 'get',
   path: '/v2/account/exports/{export_id}/file',
   tag: 'Reading back',

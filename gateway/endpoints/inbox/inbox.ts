@@ -69,6 +69,7 @@ const CUSTOMERS_PER_REQUEST = 10;
 
 export const inbox = endpoint({
   id: 'inbox',
+  call: 'inbox.list',
   method: 'get',
   path: '/v2/account/inbox',
   tag: 'Account',

@@ -57,6 +57,7 @@ const THREAD_PER_REQUEST = 50;
  */
 export const inboxThread = endpoint({
   id: 'inboxThread',
+  call: 'inbox.thread',
   method: 'get',
   path: '/v2/account/inbox/{customer}',
   tag: 'Account',
@@ -127,6 +128,7 @@ const SMS_PER_REQUEST = 100;
 
 export const receivedSms = endpoint({
   id: 'receivedSms',
+  call: 'sms.received',
   method: 'get',
   path: '/v2/account/received-sms',
   tag: 'Account',

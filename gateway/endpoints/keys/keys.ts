@@ -134,6 +134,7 @@ const ENTRIES_PER_REQUEST = 100;
 
 export const keys = endpoint({
   id: 'keys',
+  call: 'keys.list',
   method: 'get',
   path: '/v2/account/keys',
   tag: 'Account',
@@ -162,6 +163,7 @@ function isKeyId(text: string): text is string {
 
 export const showKey = endpoint({
   id: 'showKey',
+  call: 'keys.get',
   method: 'get',
   path: '/v2/account/keys/{key_id}',
   tag: 'Account',
@@ -239,6 +241,7 @@ const NEW_KEY_COST = 50;
 
 export const createKey = endpoint({
   id: 'createKey',
+  call: 'keys.create',
   method: 'post',
   path: '/v2/account/keys',
   tag: 'Account',
@@ -342,6 +345,7 @@ function notMade(error: unknown): Refused {
  */
 export const updateKey = endpoint({
   id: 'updateKey',
+  call: 'keys.update',
   method: 'patch',
   path: '/v2/account/keys/{key_id}',
   tag: 'Account',
@@ -401,6 +405,7 @@ export const updateKey = endpoint({
 /** Idempotent. */
 export const revoke = endpoint({
   id: 'revokeKey',
+  call: 'keys.revoke',
   method: 'delete',
   path: '/v2/account/keys/{key_id}',
   tag: 'Account',
@@ -439,6 +444,7 @@ const OVERLAP_DAYS_MAX = 7;
  */
 export const rotateKey = endpoint({
   id: 'rotateKey',
+  call: 'keys.rotate',
   method: 'post',
   path: '/v2/account/keys/{key_id}/rotate',
   tag: 'Account',

@@ -44,6 +44,7 @@ const ENTRIES_PER_REQUEST = 250;
 
 export const ledger = endpoint({
   id: 'ledger',
+  call: 'ledger.list',
   method: 'get',
   path: '/v2/ledger',
   tag: 'Reading back',
@@ -94,6 +95,7 @@ export function entryRecord(entry: LedgerEntryDocument, links: Links = {}): Show
 
 export const ledgerCsv = endpoint({
   id: 'ledgerCsv',
+  call: 'ledger.csv',
   method: 'get',
   path: '/v2/ledger.csv',
   tag: 'Reading back',

@@ -93,6 +93,7 @@ const Limits = named('AccountLimits', {
 
 export const accountLimits = endpoint({
   id: 'accountLimits',
+  call: 'account.limits',
   method: 'get',
   path: '/v2/account/limits',
   tag: 'Account',
@@ -213,6 +214,7 @@ export const setLimits = endpoint({
 
 export const setCapsOfKey = endpoint({
   id: 'setKeyCaps',
+  call: 'keys.setCaps',
   method: 'put',
   path: '/v2/account/keys/{key_id}/caps',
   tag: 'Account',
@@ -279,6 +281,7 @@ const RELEASE = {
 
 export const releaseOwnHold = endpoint({
   id: 'releaseTrafficHold',
+  call: 'account.releaseTrafficHold',
   method: 'post',
   path: '/v2/account/traffic-holds/{prefix}/release',
   tag: 'Account',

@@ -71,6 +71,7 @@ const ENTRIES_PER_REQUEST = 100;
 /** Also for accounts without webhooks. event-list.ts says how far one page looks. */
 export const events = endpoint({
   id: 'events',
+  call: 'events.list',
   method: 'get',
   path: '/v2/events',
   tag: 'Reading back',

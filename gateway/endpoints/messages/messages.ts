@@ -80,6 +80,7 @@ export const MESSAGE_FILTER = {
 /** message-list.ts says how far one page looks. */
 export const messages = endpoint({
   id: 'messages',
+  call: 'messages.list',
   method: 'get',
   path: '/v2/messages',
   tag: 'Reading back',
@@ -262,6 +263,7 @@ export const MESSAGE_EXAMPLES = {
 /** Another account's message is answered like one that does not exist. */
 export const message = endpoint({
   id: 'message',
+  call: 'messages.get',
   method: 'get',
   path: '/v2/messages/{message_id}',
   tag: 'Reading back',

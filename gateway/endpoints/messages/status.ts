@@ -12,6 +12,7 @@ import { ALL_VIEWS, viewOf } from './views.ts';
 /** Another account's message is answered like one that does not exist. */
 export const status = endpoint({
   id: 'status',
+  call: 'messages.status',
   method: 'get',
   path: '/v2/status/{message_id}',
   tag: 'SMS',

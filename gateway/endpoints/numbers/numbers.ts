@@ -18,6 +18,7 @@ const ENTRIES_PER_REQUEST = 250;
 
 export const numbers = endpoint({
   id: 'numbers',
+  call: 'sms.numbers',
   method: 'get',
   path: '/v2/account/numbers',
   tag: 'Account',

@@ -63,6 +63,7 @@ const digits = (description: string) =>
 
 export const optOuts = endpoint({
   id: 'optOuts',
+  call: 'optOuts.list',
   method: 'get',
   path: '/v2/account/opt-outs',
   tag: 'Account',
@@ -89,6 +90,7 @@ export const optOuts = endpoint({
 /** An entry that exists already is not changed. A key that may send may also say which customers get no messages. */
 export const addOptOut = endpoint({
   id: 'addOptOut',
+  call: 'optOuts.add',
   method: 'post',
   path: '/v2/account/opt-outs',
   tag: 'Account',
@@ -181,6 +183,7 @@ function added(stored: OptOutDocument): Accepted {
 /** The customer gets messages again. */
 export const removeOptOut = endpoint({
   id: 'removeOptOut',
+  call: 'optOuts.remove',
   method: 'delete',
   path: '/v2/account/opt-outs/{opt_out_id}',
   tag: 'Account',

@@ -38,6 +38,7 @@ const Prices = named('Prices', {
 
 export const accountPrices = endpoint({
   id: 'accountPrices',
+  call: 'account.prices',
   method: 'get',
   path: '/v2/account/prices',
   tag: 'Account',

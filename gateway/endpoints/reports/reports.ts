@@ -214,6 +214,7 @@ const FILE = csvAnswer('day,messages\r\n2026-11-21,121\r\n');
 
 export const accountReports = endpoint({
   id: 'accountReports',
+  call: 'account.reports',
   method: 'get',
   path: '/v2/account/reports',
   tag: 'Account',

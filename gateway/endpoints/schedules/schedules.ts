@@ -78,6 +78,7 @@ const cursorOfThisList: Rule<typeof QUERY> = ({ state = 'all', cursor }, _has, p
 
 export const schedules = endpoint({
   id: 'schedules',
+  call: 'schedules.list',
   method: 'get',
   path: '/v2/schedules',
   tag: 'Reading back',
@@ -173,6 +174,7 @@ function isPlace(text: string): text is PlaceText {
 /** Another account's schedule is answered like one that does not exist. */
 export const scheduleState = endpoint({
   id: 'scheduleState',
+  call: 'schedules.get',
   method: 'get',
   path: '/v2/schedule/{schedule_id}',
   tag: 'Reading back',
@@ -194,6 +196,7 @@ export const scheduleState = endpoint({
 /** "Cancel result". A repeated request is answered with 200 and refunds nothing. */
 export const cancelSchedule = endpoint({
   id: 'cancelSchedule',
+  call: 'schedules.cancel',
   method: 'delete',
   path: '/v2/schedule/{schedule_id}',
   tag: 'SMS',

@@ -46,6 +46,7 @@ const ENTRIES_PER_REQUEST = 250;
 
 export const senders = endpoint({
   id: 'senders',
+  call: 'senders.list',
   method: 'get',
   path: '/v2/account/senders',
   tag: 'Account',
@@ -65,6 +66,7 @@ export const senders = endpoint({
 /** It can be used when an operator has approved it. */
 export const requestSender = endpoint({
   id: 'requestSender',
+  call: 'senders.request',
   method: 'post',
   path: '/v2/account/senders',
   tag: 'Account',
@@ -130,6 +132,7 @@ const NO_SENDER = {
 /** Messages that wait with it are refused and refunded. */
 export const removeSender = endpoint({
   id: 'removeSender',
+  call: 'senders.remove',
   method: 'delete',
   path: '/v2/account/senders/{sender_id}',
   tag: 'Account',

@@ -22,6 +22,7 @@ const Balance = named('Balance', {
 /** "Balance record". */
 export const balance = endpoint({
   id: 'balance',
+  call: 'account.balance',
   method: 'get',
   path: '/v2/balance',
   tag: 'SMS',
@@ -54,6 +55,7 @@ const Templates = named('Templates', {
 /** "DLT template". Always read from the store, so that a new approval shows at once. */
 export const templates = endpoint({
   id: 'templates',
+  call: 'sms.templates',
   method: 'get',
   path: '/v2/templates',
   tag: 'SMS',

@@ -15,6 +15,7 @@ import { findAccepted, SEND_BODY, SendResult, sendOne, sendResult } from './send
 /** A new message with the text, sender and recipient of an earlier one. It takes the same way as `POST /v2/send`. */
 export const resend = endpoint({
   id: 'resend',
+  call: 'messages.resend',
   method: 'post',
   path: '/v2/messages/{message_id}/resend',
   tag: 'SMS',

@@ -89,6 +89,7 @@ const ScheduleAnswer = z.union([ScheduleResult, ScheduleDryRun]).meta({
 /** Its Idempotency-Key is remembered for a day after `schedule_time`. A refused request is neither stored nor charged. */
 export const schedule = endpoint({
   id: 'schedule',
+  call: 'sms.schedule',
   method: 'post',
   path: '/v2/schedule',
   tag: 'SMS',

@@ -43,6 +43,7 @@ const BulkAnswer = z.union([BulkResult, BulkDryRun]).meta({
 /** The batch is stored and paid for before the answer. A worker makes its messages. */
 export const sendBulk = endpoint({
   id: 'sendBulk',
+  call: 'sms.sendBulk',
   method: 'post',
   path: '/v2/send-bulk',
   tag: 'SMS',

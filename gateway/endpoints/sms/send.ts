@@ -54,6 +54,7 @@ export const SEND_BODY = request(
 /** One message to one recipient. */
 export const send = endpoint({
   id: 'send',
+  call: 'sms.send',
   method: 'post',
   path: '/v2/send',
   tag: 'SMS',

@@ -115,6 +115,7 @@ const QUERY = { zone: optional(zone) };
 
 export const accountStatement = endpoint({
   id: 'accountStatement',
+  call: 'account.statement',
   method: 'get',
   path: '/v2/account/statements/{month}',
   tag: 'Account',

@@ -18,6 +18,7 @@ const LowBalance = named('LowBalance', {
 
 export const lowBalance = endpoint({
   id: 'lowBalance',
+  call: 'account.lowBalance',
   method: 'get',
   path: '/v2/account/low-balance',
   tag: 'Account',
@@ -32,6 +33,7 @@ const THRESHOLD_MAX = 1_000_000_000;
 
 export const changeLowBalance = endpoint({
   id: 'changeLowBalance',
+  call: 'account.changeLowBalance',
   method: 'put',
   path: '/v2/account/low-balance',
   tag: 'Account',

@@ -19,6 +19,7 @@ const COST = 2;
 
 export const accountOverview = endpoint({
   id: 'accountOverview',
+  call: 'account.overview',
   method: 'get',
   path: '/v2/account/overview',
   tag: 'Account',

@@ -105,6 +105,7 @@ const COST = 2;
 
 export const accountStatistics = endpoint({
   id: 'accountStatistics',
+  call: 'account.statistics',
   method: 'get',
   path: '/v2/account/statistics',
   tag: 'Account',

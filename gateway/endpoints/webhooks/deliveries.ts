@@ -78,6 +78,7 @@ const ENTRIES_PER_REQUEST = 100;
 
 export const deliveries = endpoint({
   id: 'deliveries',
+  call: 'webhooks.deliveries',
   method: 'get',
   path: '/v2/account/webhooks/{webhook_id}/deliveries',
   tag: 'Account',
@@ -112,6 +113,7 @@ export const deliveries = endpoint({
 
 export const showDelivery = endpoint({
   id: 'showDelivery',
+  call: 'webhooks.delivery',
   method: 'get',
   path: '/v2/account/webhooks/{webhook_id}/deliveries/{event_id}',
   tag: 'Account',
@@ -134,6 +136,7 @@ export const showDelivery = endpoint({
 /** As `ops webhook replay-event`. */
 export const replayOne = endpoint({
   id: 'replayDelivery',
+  call: 'webhooks.replayDelivery',
   method: 'post',
   path: '/v2/account/webhooks/{webhook_id}/deliveries/{event_id}/replay',
   tag: 'Account',

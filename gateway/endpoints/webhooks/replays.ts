@@ -42,6 +42,7 @@ const ENTRIES_PER_REQUEST = 250;
 
 export const replays = endpoint({
   id: 'replays',
+  call: 'webhooks.replays',
   method: 'get',
   path: '/v2/account/webhooks/{webhook_id}/replays',
   tag: 'Account',
@@ -64,6 +65,7 @@ export const replays = endpoint({
 
 export const startedReplay = endpoint({
   id: 'startReplay',
+  call: 'webhooks.startReplay',
   method: 'post',
   path: '/v2/account/webhooks/{webhook_id}/replays',
   tag: 'Account',
@@ -112,6 +114,7 @@ function running(error: unknown): Refused {
 
 export const showReplay = endpoint({
   id: 'showReplay',
+  call: 'webhooks.replay',
   method: 'get',
   path: '/v2/account/webhooks/{webhook_id}/replays/{replay_id}',
   tag: 'Account',

@@ -84,6 +84,7 @@ const CreatedWebhook = success('CreatedWebhook', {
 
 export const listWebhooks = endpoint({
   id: 'listWebhooks',
+  call: 'webhooks.list',
   method: 'get',
   path: '/v2/account/webhooks',
   tag: 'Account',
@@ -106,6 +107,7 @@ const OfferedEvent = named('OfferedEvent', 'A kind of event that a webhook may s
 
 export const webhookEvents = endpoint({
   id: 'webhookEvents',
+  call: 'webhooks.events',
   method: 'get',
   path: '/v2/account/webhook-events',
   tag: 'Account',
@@ -139,6 +141,7 @@ function ofChannel({ channel, events }: Given<typeof FIELDS>, _has: unknown, pro
 /** As `ops webhook create` and POST /v2/chatapp/webhook do. */
 export const createWebhook = endpoint({
   id: 'createWebhook',
+  call: 'webhooks.create',
   method: 'post',
   path: '/v2/account/webhooks',
   tag: 'Account',
@@ -205,6 +208,7 @@ async function createdAnswer(deps: Deps, found: EndpointDocument, secret: string
 
 export const showWebhook = endpoint({
   id: 'showWebhook',
+  call: 'webhooks.get',
   method: 'get',
   path: '/v2/account/webhooks/{webhook_id}',
   tag: 'Account',
@@ -223,6 +227,7 @@ export const showWebhook = endpoint({
 
 export const updateWebhook = endpoint({
   id: 'updateWebhook',
+  call: 'webhooks.update',
   method: 'patch',
   path: '/v2/account/webhooks/{webhook_id}',
   tag: 'Account',
@@ -267,6 +272,7 @@ export const updateWebhook = endpoint({
 
 export const removeWebhook = endpoint({
   id: 'removeWebhook',
+  call: 'webhooks.remove',
   method: 'delete',
   path: '/v2/account/webhooks/{webhook_id}',
   tag: 'Account',
@@ -290,6 +296,7 @@ export const removeWebhook = endpoint({
 
 export const rotateWebhookSecret = endpoint({
   id: 'rotateWebhookSecret',
+  call: 'webhooks.rotateSecret',
   method: 'post',
   path: '/v2/account/webhooks/{webhook_id}/rotate',
   tag: 'Account',
@@ -341,6 +348,7 @@ const TESTS_PER_MINUTE = 10;
  */
 export const testWebhook = endpoint({
   id: 'testWebhook',
+  call: 'webhooks.test',
   method: 'post',
   path: '/v2/account/webhooks/{webhook_id}/test',
   tag: 'Account',

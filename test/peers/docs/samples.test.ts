@@ -11,6 +11,7 @@ import { debianProgram } from '../../support/debian.ts';
 import { openGateway, type TestGateway } from '../../support/gateway.ts';
 import { contract, operations } from '../../support/openapi.ts';
 import { openTestStore, type TestStore } from '../../support/store.ts';
+import { unescaped } from '../../support/unescaped.ts';
 
 const execute = promisify(execFile);
 
@@ -156,10 +157,4 @@ function filled(path: string, parameters: readonly object[]): string {
     .map((one) => String(Reflect.get(Object(one), 'name')));
   const query = asked.map((name) => `${name}=${encodeURIComponent(exampleOf(name))}`).join('&');
   return path.replaceAll(/\{(\w+)\}/g, (_, name) => exampleOf(name)) + (query === '' ? '' : `?${query}`);
-}
-
-const SIGNS: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
-
-function unescaped(html: string): string {
-  return html.replaceAll(/&(#39|\w+);/g, (_, name) => SIGNS[name] ?? '');
 }

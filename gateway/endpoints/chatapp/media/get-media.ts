@@ -44,6 +44,7 @@ const WHOLE_FILE = {
 /** Works while the channel is paused or stopped, too: the provider decides (docs/decisions/0019). */
 export const chatappMedia = endpoint({
   id: 'chatappMedia',
+  call: 'chatapp.media',
   method: 'get',
   path: '/v2/chatapp/media/{message_id}',
   tag: 'Chat-app',

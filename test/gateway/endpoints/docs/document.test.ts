@@ -1,8 +1,11 @@
 import { expect } from 'chai';
 import type { Schema } from '../../../../gateway/http/fields/field.ts';
+import { ACCOUNT_KEY_SCOPES } from '../../../../shared/people/keys/key.ts';
 import { contract, contractText, operations } from '../../../support/openapi.ts';
 
-/** What documentation pages and client generators need of every operation (test/peers/docs/clients.test.ts runs two generators). */
+const KEY_SCOPES: ReadonlySet<string> = new Set(ACCOUNT_KEY_SCOPES);
+
+/** What documentation pages and client generators need of every operation (test/peers/docs/generators.test.ts runs two generators). */
 describe('the document of the API, operation by operation', () => {
   const tags = contract.tags.map(({ name }) => name);
 
@@ -21,6 +24,18 @@ describe('the document of the API, operation by operation', () => {
     expect(given.filter((names) => names.length !== 1 || !tags.includes(names[0] ?? ''))).to.deep.equal([]);
     expect(new Set(given.flat())).to.deep.equal(new Set(tags));
     expect(contract.tags.filter(({ description }) => description === '')).to.deep.equal([]);
+  });
+
+  it('gives each that a key of an account may use a name in the clients, and no name twice; streams have none', () => {
+    const isForKeys = (set: string) => set.split(' and ').every((one) => KEY_SCOPES.has(one));
+    const forKeys = operations.filter(({ operation }) => operation['x-scope']?.split(', or ').some(isForKeys));
+    const unnamed = forKeys.filter(({ operation }) => operation['x-call'] === undefined);
+    const names = operations.flatMap(({ operation }) => operation['x-call'] ?? []);
+
+    expect(unnamed.map(({ path }) => path)).to.deep.equal(['/v2/account/stream']);
+    expect(names.filter((name) => !/^[a-z][A-Za-z]*\.[a-z][A-Za-z]*$/.test(name))).to.deep.equal([]);
+    expect(new Set(names)).to.have.property('size', names.length);
+    expect(names).to.have.length(forKeys.length - unnamed.length);
   });
 
   it('says of each schema what it is', () => {

@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openapiOf } from '../../gateway/api/openapi.ts';
+import { ENDPOINTS } from '../../gateway/endpoints/list.ts';
+import { apiOf } from './calls.ts';
+import { pythonOf } from './python.ts';
+import { typescriptOf } from './typescript.ts';
+
+/**
+ * `npm run clients [-- <folder>]`: writes the packages of both clients to a folder (default dist/clients), and builds the one of
+ * TypeScript to a tarball. The wheel is built by Python: `pip wheel --no-deps dist/clients/python`.
+ */
+const ROOT = join(import.meta.dirname, '../..');
+const [folder = join(ROOT, 'dist/clients')] = process.argv.slice(2);
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }; // it is ours
+const api = apiOf(openapiOf(ENDPOINTS));
+
+rmSync(folder, { recursive: true, force: true });
+const typescript = packageOf('typescript', 'package.json', { 'src/index.ts': formatted(typescriptOf(api)) });
+packageOf('python', 'pyproject.toml', pythonOf(api));
+run(process.execPath, join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', '.');
+run('npm', 'pack', '--silent', '--pack-destination', '..');
+
+/** What is written by hand, with this product's version in its manifest, what is made, and docs/clients.md as its README. */
+function packageOf(client: string, manifest: string, made: Readonly<Record<string, string>>): string {
+  const target = join(folder, client);
+  cpSync(join(import.meta.dirname, client), target, { recursive: true });
+  cpSync(join(ROOT, 'docs/clients.md'), join(target, 'README.md'));
+  const text = readFileSync(join(target, manifest), 'utf8');
+  writeFileSync(join(target, manifest), text.replace('"0.0.0"', `"${version}"`));
+  for (const [name, content] of Object.entries(made)) writeFileSync(join(target, name), content);
+  return target;
+}
+
+function formatted(text: string): string {
+  const biome = join(ROOT, 'node_modules/@biomejs/biome/bin/biome');
+  return execFileSync(process.execPath, [biome, 'format', '--stdin-file-path=index.ts'], {
+    ...{ cwd: ROOT, input: text, encoding: 'utf8' },
+  });
+}
+
+function run(program: string, ...args: readonly string[]): void {
+  execFileSync(program, args, { cwd: typescript, stdio: 'inherit' });
+}

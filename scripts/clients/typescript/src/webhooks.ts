@@ -1,0 +1,55 @@
+import { HarkaraError } from './http.js';
+import type { WebhookEvent } from './index.js';
+
+/** The post is not ours, is too old, or was changed on the way. Answer 400. */
+export class WebhookVerificationError extends HarkaraError {
+  override readonly name = 'WebhookVerificationError';
+}
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>> | { get(name: string): string | null };
+
+/**
+ * The event of a post, once its signature is proven (Standard Webhooks, `v1`). `body` is what arrived, byte for byte: parse nothing
+ * before. `headers` are those of `fetch` or of `node:http`. `secret` is the endpoint's `whsec_…`. Events of kinds that you do not know
+ * are to be acknowledged too: `webhook.test` is posted when a test is asked for.
+ */
+export async function verifyWebhook(
+  body: string | Uint8Array,
+  headers: Headers,
+  secret: string,
+  { toleranceSeconds = 300, now = Date.now() }: { readonly toleranceSeconds?: number; readonly now?: number } = {},
+): Promise<WebhookEvent> {
+  const id = headerOf(headers, 'webhook-id');
+  const timestamp = headerOf(headers, 'webhook-timestamp');
+  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(now / 1_000 - Number(timestamp)) > toleranceSeconds) {
+    throw new WebhookVerificationError('The header webhook-timestamp is not of these minutes.');
+  }
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
+  const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
+  const bytes = bytesOf(secret.replace(/^whsec_/, ''));
+  if (bytes.length === 0) throw new WebhookVerificationError('The secret is not whsec_ and base64.');
+  const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
+  for (const signature of headerOf(headers, 'webhook-signature').split(' ')) {
+    if (!signature.startsWith('v1,')) continue;
+    // Compares in constant time.
+    if (await crypto.subtle.verify('HMAC', key, bytesOf(signature.slice(3)), signed)) {
+      return { ...JSON.parse(text), event_id: id };
+    }
+  }
+  throw new WebhookVerificationError('No signature of the post is of this secret.');
+}
+
+function headerOf(headers: Headers, name: string): string {
+  const value = 'get' in headers && typeof headers.get === 'function' ? headers.get(name) : Reflect.get(headers, name);
+  if (typeof value === 'string') return value;
+  throw new WebhookVerificationError(`The post has no header ${name}.`);
+}
+
+/** Of base64. What is none has no bytes, and verifies nothing. */
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  try {
+    return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  } catch {
+    return new Uint8Array();
+  }
+}
